@@ -1,0 +1,47 @@
+"""Kernelscope's engine: filters, variants, devices and honest measuring, usable alone from Python or a shell."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpu_ops.devices import device_statuses, open_device
+    from gpu_ops.errors import KernelscopeError
+    from gpu_ops.filters import FILTERS, all_claims, find_filter
+    from gpu_ops.io import SAMPLES, convert, from_array, load, sample, save
+    from gpu_ops.measuring.runner import default_picks, run_experiment
+    from gpu_ops.types import Experiment, Input, Pick, Run
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "FILTERS": "filters",
+    "all_claims": "filters",
+    "find_filter": "filters",
+    "Experiment": "types",
+    "Input": "types",
+    "Pick": "types",
+    "Run": "types",
+    "KernelscopeError": "errors",
+    "SAMPLES": "io",
+    "convert": "io",
+    "from_array": "io",
+    "load": "io",
+    "sample": "io",
+    "save": "io",
+    "device_statuses": "devices",
+    "open_device": "devices",
+    "default_picks": "measuring.runner",
+    "run_experiment": "measuring.runner",
+}
+__all__ = [*sorted(_HOMES)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are imported when first asked for, so that importing the package costs next to nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'gpu_ops' has no attribute {name!r}")
+    value = getattr(import_module(f"gpu_ops.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

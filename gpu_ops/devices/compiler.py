@@ -1,0 +1,290 @@
+"""The only caller of NVRTC: one set of flags, one cache, PTX and cubin from the same compilation.
+
+A CUDA device loads the cubin; whoever interprets kernels reads the PTX. NVRTC needs neither a GPU nor a driver. It
+exists for Linux and Windows, not for macOS.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gpu_ops.errors import DeviceError, Diagnostic, KernelError
+from gpu_ops.params import Value
+
+KERNELS = Path(__file__).resolve().parent.parent / "kernels"
+FLAGS = ("-std=c++17", "-lineinfo", "-ftz=false", "-fmad=true", "--ptxas-options=-v")
+ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
+"""What every shipped kernel must compile for: the oldest NVRTC knows, today's, and the newest PTX dialect."""
+
+_LOG_LINE = re.compile(r"^(.*)\((\d+)\): (catastrophic error|error|warning)(?: #\d+(?:-D)?)?: (.*)$")
+_ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)\s*((?:\.\w+[^{]*?)?)\{", re.S)
+_PARAM = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)(\s+\.ptr[^,\n]*?)?\s+\w+(?:\[(\d+)\])?\s*(?:,|$)", re.M)
+_BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
+
+
+@dataclass(frozen=True)
+class KernelParam:
+    """A kernel's parameter as compiled: `type` is PTX's (u64, u32, f32, b8 …), or ptr where PTX says so; `nbytes` its size."""
+
+    type: str
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kernel of a compiled file: parameters, its own block limit (0: none), and the assembler's account."""
+
+    name: str
+    params: tuple[KernelParam, ...]
+    max_threads: int
+    resources: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """One compilation. `constants` gives the bytes of each __constant__ symbol; `seconds` is what compiling took."""
+
+    source: str
+    architecture: str
+    defines: Mapping[str, Value]
+    flags: tuple[str, ...]
+    ptx: str
+    cubin: bytes
+    log: str
+    entries: Mapping[str, Entry]
+    constants: Mapping[str, int]
+    warnings: tuple[Diagnostic, ...]
+    seconds: float
+    key: str = field(repr=False)
+
+    def entry(self, name: str) -> Entry:
+        """The kernel of that name. Raises KernelError naming those there are."""
+        if name not in self.entries:
+            found = ", ".join(self.entries) or "none"
+            raise KernelError(
+                f'{self.source} has no kernel "{name}" (found: {found}); declare it extern "C" __global__ void {name}(…).'
+            )
+        return self.entries[name]
+
+
+def kernel_files() -> list[str]:
+    """Every shipped kernel file, as kernels are named: "mean1d/1_naive.cu"."""
+    return sorted(p.relative_to(KERNELS).as_posix() for p in KERNELS.glob("*/*.cu"))
+
+
+def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
+    """The text of a kernel file or header, edited or shipped."""
+    if edits and source in edits:
+        return edits[source]
+    path = KERNELS / source
+    if not path.is_file():
+        raise KernelError(f"There is no kernel file {source}; shipped are {', '.join(kernel_files())}.")
+    return path.read_text(encoding="utf-8")
+
+
+def header_fields(text: str) -> dict[str, str]:
+    """The fields of a kernel file's leading comment: What, Idea, Shapes, Launch, Traffic, Source, Flags."""
+    fields: dict[str, str] = {}
+    name = ""
+    for line in text.splitlines():
+        if not line.startswith("//"):
+            break
+        match = re.match(r"//\s(\w+):\s+(.*)$", line)
+        if match:
+            name = match[1]
+            fields[name] = match[2].strip()
+        elif name:
+            fields[name] += " " + line[2:].strip()
+    return fields
+
+
+def source_hash(source: str, edits: Mapping[str, str] | None = None) -> str:
+    """16 hexadecimal digits over a kernel file and every shipped header."""
+    digest = hashlib.sha256(read_source(source, edits).encode())
+    for name, text in sorted(_headers(edits).items()):
+        digest.update(f"\0{name}\0{text}".encode())
+    return digest.hexdigest()[:16]
+
+
+def compile_kernel(
+    source: str,
+    architecture: str,
+    defines: Mapping[str, Value] | None = None,
+    edits: Mapping[str, str] | None = None,
+) -> Compiled:
+    """Compile a kernel file for an architecture such as "sm_90".
+
+    Raises KernelError with NVRTC's diagnostics (file, line, column), DeviceError when NVRTC is not installed or does
+    not know the architecture.
+    """
+    text, headers = read_source(source, edits), _headers(edits)
+    defines = dict(defines or {})
+    extra = tuple(header_fields(text).get("Flags", "").split())
+    flags = (f"-arch={architecture}", *FLAGS, *extra, *(f"-D{k}={v}" for k, v in sorted(defines.items())))
+    parts = [source, text, *flags, str(nvrtc_version()), *(f"{n}\0{t}" for n, t in sorted(headers.items()))]
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    if key not in _CACHE:
+        if architecture not in supported_architectures():
+            known = ", ".join(supported_architectures())
+            raise DeviceError(f"NVRTC {_version_text()} does not compile for {architecture}; it knows {known}.")
+        _CACHE[key] = _compile(source, text, headers, architecture, defines, flags, key)
+    return _CACHE[key]
+
+
+_CACHE: dict[str, Compiled] = {}
+
+
+def _headers(edits: Mapping[str, str] | None) -> dict[str, str]:
+    names = [p.name for p in sorted((KERNELS / "include").glob("*.cuh"))]
+    return {name: read_source(f"include/{name}", edits) for name in names}
+
+
+def _compile(
+    source: str,
+    text: str,
+    headers: Mapping[str, str],
+    architecture: str,
+    defines: Mapping[str, Value],
+    flags: tuple[str, ...],
+    key: str,
+) -> Compiled:
+    nvrtc = _nvrtc()
+    start = time.perf_counter()
+    contents = [t.encode() for t in headers.values()]
+    names = [n.encode() for n in headers]
+    program = _call(nvrtc.nvrtcCreateProgram(text.encode(), source.encode(), len(names), contents, names))
+    try:
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
+        log = _text(_blob(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program))
+        diagnostics = parse_log(log)
+        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            raise _compile_error(source, diagnostics, log)
+        ptx = _text(_blob(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program))
+        cubin = _blob(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+    seconds = time.perf_counter() - start
+    found = (_entries(ptx, log), _constants(ptx))
+    return Compiled(source, architecture, defines, flags, ptx, cubin, log, *found, diagnostics, seconds, key)
+
+
+def _compile_error(source: str, diagnostics: tuple[Diagnostic, ...], log: str) -> KernelError:
+    errors = [d for d in diagnostics if d.severity != "warning"]
+    if not errors:
+        return KernelError(f"{source} does not compile: {log.strip() or 'NVRTC gives no reason'}", diagnostics, log)
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return KernelError(f"{source} does not compile: {errors[0]}{more}", diagnostics, log)
+
+
+def parse_log(log: str) -> tuple[Diagnostic, ...]:
+    """Errors and warnings of a compiler log; the column comes from the caret line, where there is one."""
+    found: list[Diagnostic] = []
+    lines = log.splitlines()
+    for i, line in enumerate(lines):
+        match = _LOG_LINE.match(line)
+        if not match:
+            continue
+        # NVRTC echoes the source with two extra leading blanks, then a caret under the place.
+        caret = next((c for c in lines[i + 1 : i + 4] if c.strip() == "^"), "")
+        column = max(caret.index("^") - 1, 0) if caret else 0
+        found.append(Diagnostic(match[1], int(match[2]), column, match[3], match[4]))
+    return tuple(found)
+
+
+def _entries(ptx: str, log: str) -> dict[str, Entry]:
+    entries = {}
+    for name, params, directives in _ENTRY.findall(ptx):
+        limit = re.search(r"\.(?:maxntid|reqntid)\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", directives)
+        threads = 1
+        for part in limit.groups() if limit else ():
+            threads *= int(part or 1)
+        entries[name] = Entry(name, _params(params), threads if limit else 0, _resources(name, log))
+    return entries
+
+
+def _constants(ptx: str) -> dict[str, int]:
+    found = re.findall(r"\.const\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)\s+(\w+)(?:\[(\d+)\])?", ptx)
+    return {name: _BYTES[width] * int(length or 1) for width, name, length in found}
+
+
+def _params(text: str) -> tuple[KernelParam, ...]:
+    found = []
+    for kind, pointer, length in _PARAM.findall(text):
+        width = re.sub(r"\D", "", kind)
+        found.append(KernelParam("ptr" if pointer else kind, _BYTES[width] * int(length or 1)))
+    return tuple(found)
+
+
+def _resources(name: str, log: str) -> dict[str, int]:
+    """Registers, spills, stack, shared and constant bytes of one kernel from the assembler's log."""
+    start = log.find(f"Compiling entry function '{name}'")
+    part = log[start : log.find("Compiling entry function", start + 1)] if start >= 0 else ""
+    part = part or log[start:] if start >= 0 else ""
+    patterns = {
+        "registers": r"Used (\d+) registers",
+        "stack_bytes": r"(\d+) bytes stack frame",
+        "spill_store_bytes": r"(\d+) bytes spill stores",
+        "spill_load_bytes": r"(\d+) bytes spill loads",
+        "shared_bytes": r"(\d+) bytes smem",
+    }
+    found = {key: re.search(pattern, part) for key, pattern in patterns.items()}
+    resources = {key: int(match[1]) if match else 0 for key, match in found.items()}
+    resources["constant_bytes"] = sum(int(v) for v in re.findall(r"(\d+) bytes cmem\[\d+\]", part))
+    return resources
+
+
+@cache
+def _nvrtc() -> Any:
+    try:
+        from cuda.bindings import nvrtc
+    except ImportError as error:
+        raise DeviceError(
+            f"NVRTC is not available here ({error}); on Linux or Windows install nvidia-cuda-nvrtc and cuda-bindings."
+        ) from None
+    try:
+        nvrtc.nvrtcVersion()
+    except RuntimeError as error:
+        raise DeviceError(f"NVRTC's library does not load ({error}); install nvidia-cuda-nvrtc.") from None
+    return nvrtc
+
+
+@cache
+def nvrtc_version() -> tuple[int, int]:
+    """(major, minor). Raises DeviceError when NVRTC is not installed."""
+    major, minor = _call(_nvrtc().nvrtcVersion())
+    return int(major), int(minor)
+
+
+def _version_text() -> str:
+    return ".".join(map(str, nvrtc_version()))
+
+
+@cache
+def supported_architectures() -> tuple[str, ...]:
+    """What NVRTC compiles for here, oldest first: sm_75, …"""
+    return tuple(f"sm_{a}" for a in _call(_nvrtc().nvrtcGetSupportedArchs()))
+
+
+def _call(result: tuple[Any, ...]) -> Any:
+    """The values of a binding's call. NVRTC's own failures (not a kernel's) are a DeviceError."""
+    status, *values = result
+    if int(status) != 0:
+        raise DeviceError(f"NVRTC failed: {status.name}.")
+    return values[0] if len(values) == 1 else values
+
+
+def _blob(size: Any, get: Any, program: Any) -> bytes:
+    buffer = b" " * int(_call(size(program)))
+    _call(get(program, buffer))
+    return buffer
+
+
+def _text(blob: bytes) -> str:
+    return blob.decode(errors="replace").rstrip("\0\n")

@@ -1,0 +1,178 @@
+"""The CPU as a device: plans are calls, arrays are NumPy's, the clock is the wall's."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+
+from gpu_ops.devices.libraries import import_library
+from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError
+from gpu_ops.params import Value
+from gpu_ops.plan import Call, Copy, DeviceArray, Execution, Fill, Launch, Limits, Mode, Plan, Sampler, Step
+
+SHORTEST_SAMPLE = 1e-3
+"""Seconds. The wall clock and the interpreter blur anything shorter, so short plans are sampled in batches."""
+
+
+class CpuDevice:
+    """All cores of this machine."""
+
+    name = "cpu"
+    kind: Literal["cpu"] = "cpu"
+    clock: Literal["wall"] = "wall"
+
+    def __init__(self) -> None:
+        self.limits = Limits((0, 0), 0, 0, os.cpu_count() or 1, last_level_cache(), total_memory(), 0)
+
+    def session(self, edits: Mapping[str, str]) -> CpuDevice:
+        return self
+
+    def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
+        if out is None:
+            return np.ascontiguousarray(array)
+        np.copyto(out, array)
+        return out
+
+    def download(self, array: DeviceArray, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+        if out is None:
+            return np.array(array)
+        np.copyto(out, array)
+        return out
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        try:
+            return np.empty(shape, dtype)
+        except MemoryError:
+            needed = int(np.prod(shape)) * np.dtype(dtype).itemsize
+            raise DeviceMemoryError(f"This needs {needed} bytes; {self.free_bytes()} are free.") from None
+
+    def copy(self, target: DeviceArray, source: DeviceArray) -> None:
+        np.copyto(target, source)
+
+    def fill(self, target: DeviceArray, value: float) -> None:
+        target.fill(value)
+
+    def free(self, array: DeviceArray) -> None:
+        """NumPy frees what nobody refers to."""
+
+    def host(self, kind: Literal["pageable", "pinned"], shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+        return np.empty(shape, dtype)
+
+    def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> Any:
+        raise KernelError(f"{source} is CUDA C; pick a CUDA device for it, the CPU runs the cpu variants.")
+
+    def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Any:
+        raise DeviceError("The CPU has no textures; pick a CUDA device.")
+
+    def library(self, name: str) -> ModuleType:
+        return import_library(name)
+
+    def execute(self, plan: Plan, mode: Literal["direct", "graph"] = "direct", trace: bool = False) -> Execution:
+        start = time.perf_counter()
+        spans = []
+        for step in plan.steps:
+            begin = time.perf_counter() - start
+            run_step(step)
+            spans.append((step.name, begin, time.perf_counter() - start))
+        return Execution(time.perf_counter() - start, tuple(spans) if trace else ())
+
+    def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
+        return CpuSampler(plans, mode, self.limits.l2_bytes)
+
+    def free_bytes(self) -> int:
+        return free_memory()
+
+    def describe(self) -> dict[str, Any]:
+        return {"device": "cpu", "model": cpu_model(), "threads": os.cpu_count()}
+
+    def synchronize(self) -> None:
+        """CPU steps are done when they return."""
+
+
+def run_step(step: Step) -> None:
+    """Run one step to its end. Raises KernelError for a kernel launch, which the CPU cannot run."""
+    if isinstance(step, Call):
+        step.function(*step.args, **step.kwargs)
+    elif isinstance(step, Copy):
+        np.copyto(step.target, step.source)
+    elif isinstance(step, Fill):
+        step.target.fill(step.value)
+    elif isinstance(step, Launch):
+        raise KernelError("The CPU cannot run a kernel launch; pick a CUDA device.")
+
+
+class CpuSampler:
+    """Wall time of plans: stream rotates through them, cold reads a large buffer before each, hot repeats the first."""
+
+    clock: Literal["wall"] = "wall"
+    host_seconds_per_step = 0.0
+
+    def __init__(self, plans: Sequence[Plan], mode: Mode, cache_bytes: int) -> None:
+        self.mode = mode
+        self._plans = plans[:1] if mode in ("hot", "wall") else plans
+        self._next = 0
+        self._batch = 1
+        self._flush = np.ones(max(2 * cache_bytes, 64 << 20) // 8) if mode == "cold" else None
+
+    def sample(self) -> float:
+        if self._flush is not None:
+            self._flush.sum()
+        start = time.perf_counter()
+        for _ in range(self._batch):
+            for step in self._plans[self._next].steps:
+                run_step(step)
+            self._next = (self._next + 1) % len(self._plans)
+        seconds = (time.perf_counter() - start) / self._batch
+        if self.mode in ("stream", "hot") and seconds * self._batch < SHORTEST_SAMPLE:
+            self._batch = min(int(SHORTEST_SAMPLE / max(seconds, 1e-7)) + 1, 10_000)
+        return seconds
+
+
+@cache
+def cpu_model() -> str:
+    """The processor's name as the system gives it."""
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+@cache
+def last_level_cache() -> int:
+    """Bytes of the largest cache that core 0 sees; 32 MiB where the system does not say."""
+    sizes = []
+    for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
+        text = path.read_text().strip()
+        units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+        sizes.append(int(text[:-1]) * units[text[-1]] if text[-1] in units else int(text))
+    return max(sizes, default=32 << 20)
+
+
+def total_memory() -> int:
+    """Bytes of memory in this machine; 8 GiB where the system does not say."""
+    return _memory("SC_PHYS_PAGES") or 8 << 30
+
+
+def free_memory() -> int:
+    """Bytes that can be allocated without swapping; half of all where the system does not say."""
+    info = Path("/proc/meminfo")
+    if info.is_file():
+        for line in info.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return total_memory() // 2
+
+
+def _memory(pages: str) -> int:
+    sysconf: Callable[[str], int] | None = getattr(os, "sysconf", None)
+    return sysconf(pages) * sysconf("SC_PAGE_SIZE") if sysconf else 0

@@ -1,0 +1,1 @@
+"""The only place that imports CuPy, and only inside functions."""

@@ -1,0 +1,318 @@
+"""One CUDA device. All of its work is done by the thread that opened it, on streams of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+
+from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
+from gpu_ops.devices.cuda.prepare import Prepared
+from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
+from gpu_ops.devices.cuda.texture import Texture, make_texture
+from gpu_ops.devices.instruments import HOLD, READ
+from gpu_ops.devices.launches import grid1d
+from gpu_ops.devices.libraries import import_library
+from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError, KernelFault
+from gpu_ops.params import Value
+from gpu_ops.plan import Copy, DeviceArray, Execution, Launch, Limits, Mode, Plan, Sampler
+
+
+@dataclass(frozen=True, eq=False)
+class CudaKernel:
+    """A kernel in a loaded module. `pointer` is the driver's function handle."""
+
+    name: str
+    entry: Entry
+    compiled: Compiled
+    module: Any
+    pointer: int
+
+    @property
+    def compile_seconds(self) -> float:
+        return self.compiled.seconds
+
+    @property
+    def resources(self) -> Mapping[str, int]:
+        return self.entry.resources
+
+
+@dataclass(eq=False)
+class _Shared:
+    """What all sessions of a device share."""
+
+    index: int
+    architecture: str
+    streams: dict[int, Any] = field(default_factory=dict)
+    hold: Hold | None = None
+    flush: Prepared | None = None
+
+
+class CudaDevice:
+    """See `gpu_ops.plan.Device`. Make one with `gpu_ops.devices.open_device("cuda:0")`."""
+
+    kind: Literal["cuda"] = "cuda"
+    clock: Literal["cuda-event"] = "cuda-event"
+
+    def __init__(self, index: int, shared: _Shared | None = None, edits: Mapping[str, str] | None = None) -> None:
+        import cupy
+
+        self._cupy = cupy
+        self.name = f"cuda:{index}"
+        self._edits = dict(edits or {})
+        self._modules: dict[str, Any] = {}
+        self._constants: dict[tuple[int, str], bytes] = {}
+        with _cuda_errors():
+            cupy.cuda.Device(index).use()
+            properties = cupy.cuda.runtime.getDeviceProperties(index)
+            self.limits = _limits(properties, cupy.cuda.runtime.memGetInfo()[1])
+        self._shared = shared or _Shared(index, _architecture(self.limits.capability))
+
+    def session(self, edits: Mapping[str, str]) -> CudaDevice:
+        return CudaDevice(self._shared.index, self._shared, edits)
+
+    def stream(self, index: int) -> Any:
+        """CUDA stream of that number; made on first use, independent of the default stream."""
+        if index not in self._shared.streams:
+            self._shared.streams[index] = self._cupy.cuda.Stream(non_blocking=True)
+        return self._shared.streams[index]
+
+    def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
+        array = np.ascontiguousarray(array)
+        target = self.empty(array.shape, array.dtype) if out is None else out
+        with _cuda_errors():
+            target.set(array, stream=self.stream(0))
+            self.stream(0).synchronize()
+        return target
+
+    def download(self, array: DeviceArray, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+        result = np.empty(array.shape, array.dtype) if out is None else out
+        with _cuda_errors():
+            array.get(stream=self.stream(0), out=result, blocking=True)
+        return result
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        try:
+            with self.stream(0):
+                return self._cupy.empty(shape, dtype)
+        except self._cupy.cuda.memory.OutOfMemoryError:
+            needed = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+            raise DeviceMemoryError(
+                f"{self.name} cannot hold {needed} bytes more; {self.free_bytes()} are free. Use a smaller input."
+            ) from None
+
+    def copy(self, target: DeviceArray, source: DeviceArray) -> None:
+        with _cuda_errors():
+            Prepared(Plan((Copy(target, source),), {}), self.stream, self.limits).enqueue()
+
+    def fill(self, target: DeviceArray, value: float) -> None:
+        with _cuda_errors(), self.stream(0):
+            target.fill(value)
+
+    def free(self, array: DeviceArray) -> None:
+        """CuPy's pool takes back what nobody refers to."""
+
+    def host(self, kind: Literal["pageable", "pinned"], shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+        if kind == "pageable":
+            return np.empty(shape, dtype)
+        import cupyx
+
+        with _cuda_errors():
+            array: np.ndarray[Any, Any] = cupyx.empty_pinned(shape, dtype)
+        return array
+
+    def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> CudaKernel:
+        compiled = compile_kernel(source, self._shared.architecture, defines, self._edits)
+        entry = compiled.entry(name)
+        with _cuda_errors():
+            if compiled.key not in self._modules:
+                module = self._cupy.cuda.function.Module()
+                module.load(compiled.cubin)
+                self._modules[compiled.key] = module
+            module = self._modules[compiled.key]
+            return CudaKernel(name, entry, compiled, module, int(module.get_function(name).ptr))
+
+    def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Texture:
+        with _cuda_errors(), self.stream(0):
+            return make_texture(array, border, linear)
+
+    def library(self, name: str) -> ModuleType:
+        return import_library(name)
+
+    def prepare(self, plan: Plan, trace: bool = False) -> Prepared:
+        """A plan with its arguments packed and its constants in place."""
+        with _cuda_errors():
+            prepared = Prepared(plan, self.stream, self.limits, trace)
+            for launch in prepared.constants:
+                self._set_constants(launch)
+            self.stream(0).synchronize()
+        return prepared
+
+    def _set_constants(self, launch: Launch) -> None:
+        for symbol, value in launch.constants.items():
+            data = np.ascontiguousarray(value)
+            key = (id(launch.kernel.module), symbol)
+            if self._constants.setdefault(key, data.tobytes()) != data.tobytes():
+                raise KernelError(f"Constant {symbol} would need two values at once; plan in a session for each.")
+            address = launch.kernel.module.get_global_var(symbol)
+            self._cupy.cuda.runtime.memcpy(
+                int(address.ptr if hasattr(address, "ptr") else address),
+                data.ctypes.data,
+                data.nbytes,
+                self._cupy.cuda.runtime.memcpyHostToDevice,
+            )
+
+    def execute(self, plan: Plan, mode: Literal["direct", "graph"] = "direct", trace: bool = False) -> Execution:
+        prepared = self.prepare(plan, trace)
+        begin, end = self._cupy.cuda.Event(), self._cupy.cuda.Event()
+        with _cuda_errors():
+            graph = self.capture(prepared, 1) if mode == "graph" and not trace else None
+            begin.record(self.stream(0))
+            if graph is not None:
+                graph.launch(self.stream(0))
+            else:
+                prepared.enqueue()
+            end.record(self.stream(0))
+            end.synchronize()
+            since = self._cupy.cuda.get_elapsed_time
+            spans = tuple((n, since(begin, b) * 1e-3, since(begin, e) * 1e-3) for n, b, e in prepared.spans)
+            return Execution(since(begin, end) * 1e-3, spans)
+
+    def capture(self, prepared: Prepared, times: int) -> Any:
+        """A CUDA graph of a prepared plan, several times over. Raises KernelError for plans that call libraries."""
+        if not prepared.capturable:
+            raise KernelError("A plan that calls a library cannot become a graph; execute it with mode='direct'.")
+        stream = self.stream(0)
+        stream.begin_capture()
+        for _ in range(times):
+            prepared.enqueue()
+        return stream.end_capture()
+
+    def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
+        prepared = [self.prepare(plan) for plan in plans]
+        with _cuda_errors():
+            return CudaSampler(self, prepared, mode)
+
+    def hold(self) -> None:
+        """Hold stream 0 until `release`, at most 0.4 s."""
+        if self._shared.hold is None:
+            words = self.host("pinned", (2,), np.int32)
+            self._shared.hold = Hold(self.kernel(HOLD.source, HOLD.name), self.stream(0), words)
+        self._shared.hold.start()
+
+    def release(self) -> Any:
+        """Let stream 0 go on; returns a function that says, once it has, whether the limit had passed before."""
+        assert self._shared.hold is not None
+        return self._shared.hold.release()
+
+    def flush(self) -> None:
+        """Push everything else out of L2 by reading a large buffer; reading leaves no dirty lines behind."""
+        if self._shared.flush is None:
+            words = max(2 * self.limits.l2_bytes, 64 << 20) // 16
+            source, sink = self.empty((words * 4,), np.uint32), self.empty((1,), np.uint32)
+            self.fill(source, 1)
+            kernel = self.kernel(READ.source, READ.name, READ.defines)
+            grid = grid1d(words, 256 * 16)
+            launch = Launch(kernel, grid, (256, 1, 1), (source, sink, np.int64(words)), name="flush")
+            self._shared.flush = self.prepare(Plan((launch,), {}))
+        self._shared.flush.enqueue()
+
+    def free_bytes(self) -> int:
+        with _cuda_errors():
+            pool = self._cupy.get_default_memory_pool()
+            return int(self._cupy.cuda.runtime.memGetInfo()[0]) + int(pool.free_bytes())
+
+    def describe(self) -> dict[str, Any]:
+        runtime = self._cupy.cuda.runtime
+        properties = runtime.getDeviceProperties(self._shared.index)
+        return {
+            "device": self.name,
+            "model": properties["name"].decode(),
+            "architecture": self._shared.architecture,
+            "driver_cuda": runtime.driverGetVersion(),
+            "runtime_cuda": runtime.runtimeGetVersion(),
+            "cupy": self._cupy.__version__,
+            "nvrtc": ".".join(map(str, nvrtc_version())),
+            **nvml_state(self._shared.index),
+        }
+
+    def synchronize(self) -> None:
+        with _cuda_errors():
+            for stream in self._shared.streams.values():
+                stream.synchronize()
+
+
+# Codes of cudaError_t and CUresult that a kernel causes while it runs.
+_FAULTS = {
+    700: "an illegal memory access",
+    702: "the time limit for kernels",
+    710: "a failed assertion",
+    714: "a stack error",
+    715: "an illegal instruction",
+    716: "a misaligned address",
+    717: "an invalid address space",
+    718: "an invalid program counter",
+    719: "an unspecified launch failure",
+}
+
+
+@contextmanager
+def _cuda_errors() -> Iterator[None]:
+    """CUDA's failures as KernelFault where a kernel caused them, otherwise as DeviceError."""
+    import cupy
+
+    try:
+        yield
+    except (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError) as error:
+        if error.status in _FAULTS:
+            raise KernelFault(f"A kernel died of {_FAULTS[error.status]}; correct it and start anew.") from error
+        raise DeviceError(f"CUDA failed: {error}. Start anew: the device's context may be lost.") from error
+    except cupy.cuda.memory.OutOfMemoryError as error:
+        raise DeviceMemoryError(f"The device's memory is full: {error}. Use a smaller input.") from error
+
+
+def _limits(properties: Mapping[str, Any], memory: int) -> Limits:
+    return Limits(
+        capability=(int(properties["major"]), int(properties["minor"])),
+        threads_per_block=int(properties["maxThreadsPerBlock"]),
+        shared_bytes=int(properties["sharedMemPerBlockOptin"]),
+        multiprocessors=int(properties["multiProcessorCount"]),
+        l2_bytes=int(properties["l2CacheSize"]),
+        memory_bytes=int(memory),
+        copy_engines=int(properties["asyncEngineCount"]),
+    )
+
+
+def _architecture(capability: tuple[int, int]) -> str:
+    """The newest architecture NVRTC knows whose code this device runs: same major, no higher minor."""
+    known = [int(a[3:]) for a in supported_architectures()]
+    fitting = [a for a in known if a // 10 == capability[0] and a % 10 <= capability[1]]
+    if not fitting:
+        raise DeviceError(
+            f"NVRTC {'.'.join(map(str, nvrtc_version()))} does not compile for capability "
+            f"{capability[0]}.{capability[1]}; it knows {', '.join(supported_architectures())}."
+        )
+    return f"sm_{max(fitting)}"
+
+
+def nvml_state(index: int) -> dict[str, Any]:
+    """Driver version, clocks in MHz and temperature now; empty where nvidia-ml-py is not installed."""
+    try:
+        import pynvml
+    except ImportError:
+        return {}
+    try:
+        pynvml.nvmlInit()
+        handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+        return {
+            "driver": pynvml.nvmlSystemGetDriverVersion(),
+            "sm_mhz": pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM),
+            "memory_mhz": pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_MEM),
+            "celsius": pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU),
+        }
+    except pynvml.NVMLError as error:
+        return {"nvml": str(error)}

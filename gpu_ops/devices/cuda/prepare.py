@@ -1,0 +1,129 @@
+"""Plans made ready to run: every argument packed once, so that a launch costs microseconds of Python."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.launches import check_constants, check_launch
+from gpu_ops.errors import KernelError
+from gpu_ops.plan import Call, Copy, Fill, Launch, Limits, Plan, Step
+
+_DYNAMIC_SHARED = 8
+"""CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"""
+_WITHOUT_OPT_IN = 48 << 10
+
+
+class Prepared:
+    """A plan as a list of functions that enqueue its steps. Holds everything they point at."""
+
+    def __init__(self, plan: Plan, streams: Callable[[int], Any], limits: Limits, trace: bool = False) -> None:
+        self.plan = plan
+        self.capturable = not any(isinstance(step, Call) for step in plan.steps)
+        self.spans: list[tuple[str, Any, Any]] = []
+        self._keep: list[Any] = []
+        self.operations: list[Callable[[], Any]] = []
+        self.constants = [step for step in plan.steps if isinstance(step, Launch) and step.constants]
+        self._add_steps(plan.steps, streams, limits, trace)
+
+    def enqueue(self) -> None:
+        """Enqueue every step, in order."""
+        for operation in self.operations:
+            operation()
+
+    def _add_steps(self, steps: Sequence[Step], streams: Callable[[int], Any], limits: Limits, trace: bool) -> None:
+        import cupy
+
+        used = sorted({step.stream for step in steps} - {0})
+        names = {step.name for step in steps}
+        awaited = {name for step in steps for name in step.after}
+        if awaited - names:
+            raise KernelError(f"A step waits for {sorted(awaited - names)[0]!r}, which the plan does not have.")
+        done = {name: cupy.cuda.Event(disable_timing=True) for name in awaited}
+        self._fork(streams, used)
+        for step in steps:
+            stream = streams(step.stream)
+            for name in step.after:
+                self.operations.append(partial(stream.wait_event, done[name]))
+            if trace:
+                begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+                self.spans.append((step.name, begin, end))
+                self.operations += [partial(begin.record, stream), self._operation(step, stream, limits)]
+                self.operations.append(partial(end.record, stream))
+            else:
+                self.operations.append(self._operation(step, stream, limits))
+            if step.name in done:
+                self.operations.append(partial(done[step.name].record, stream))
+        self._join(streams, used)
+
+    def _fork(self, streams: Callable[[int], Any], used: list[int]) -> None:
+        """Other streams start no earlier than stream 0, which also brings them into a graph capture."""
+        import cupy
+
+        if used:
+            fork = cupy.cuda.Event(disable_timing=True)
+            self.operations.append(partial(fork.record, streams(0)))
+            self.operations += [partial(streams(i).wait_event, fork) for i in used]
+
+    def _join(self, streams: Callable[[int], Any], used: list[int]) -> None:
+        import cupy
+
+        for i in used:
+            joined = cupy.cuda.Event(disable_timing=True)
+            self.operations.append(partial(joined.record, streams(i)))
+            self.operations.append(partial(streams(0).wait_event, joined))
+
+    def _operation(self, step: Step, stream: Any, limits: Limits) -> Callable[[], Any]:
+        if isinstance(step, Launch):
+            return self._launch(step, stream, limits)
+        if isinstance(step, Copy):
+            return self._copy(step, stream)
+        if isinstance(step, Fill):
+            return partial(_in_stream, stream, step.target.fill, (step.value,), {})
+        return partial(_in_stream, stream, step.function, step.args, step.kwargs)
+
+    def _launch(self, step: Launch, stream: Any, limits: Limits) -> Callable[[], Any]:
+        from cupy.cuda import driver
+
+        kernel = step.kernel
+        check_launch(step, kernel.entry, limits)
+        check_constants(kernel.compiled, step.constants)
+        if step.shared_bytes > _WITHOUT_OPT_IN:
+            driver.funcSetAttribute(kernel.pointer, _DYNAMIC_SHARED, step.shared_bytes)
+        values = [_packed(arg) for arg in step.args]
+        addresses = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(v) for v in values))
+        self._keep += [values, addresses, kernel, step.args]
+        at = ctypes.addressof(addresses)
+        launch = (kernel.pointer, *step.grid, *step.block, step.shared_bytes, stream.ptr, at, 0)
+        return partial(driver.launchKernel, *launch)
+
+    def _copy(self, step: Copy, stream: Any) -> Callable[[], Any]:
+        from cupy.cuda import runtime
+
+        if step.target.nbytes != step.source.nbytes:
+            raise KernelError(f"{step.name} copies {step.source.nbytes} bytes into {step.target.nbytes}.")
+        self._keep += [step.target, step.source]
+        kind = runtime.memcpyDefault
+        return partial(
+            runtime.memcpyAsync, _address(step.target), _address(step.source), step.target.nbytes, kind, stream.ptr
+        )
+
+
+def _in_stream(stream: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    with stream:
+        function(*args, **kwargs)
+
+
+def _address(array: Any) -> int:
+    return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
+
+
+def _packed(arg: Any) -> Any:
+    """A ctypes object that holds the argument's bytes."""
+    if isinstance(arg, np.generic):
+        return ctypes.create_string_buffer(arg.tobytes(), arg.nbytes)
+    return ctypes.c_uint64(arg.pointer if hasattr(arg, "pointer") else arg.data.ptr)

@@ -1,0 +1,23 @@
+"""The kernels that measure rather than filter: name, kernel file and defines, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gpu_ops.params import Value
+
+
+@dataclass(frozen=True)
+class Instrument:
+    """A kernel of the measuring itself."""
+
+    source: str
+    name: str
+    defines: Mapping[str, Value] = field(default_factory=dict)
+
+
+COPY = Instrument("measure/copy.cu", "copy16", {"UNROLL": 4})
+READ = Instrument("measure/read.cu", "read16", {"UNROLL": 4})
+HOLD = Instrument("measure/hold.cu", "hold")
+INSTRUMENTS = (COPY, READ, HOLD)

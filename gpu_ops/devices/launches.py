@@ -1,0 +1,79 @@
+"""Checks that hold for a launch on any device that runs kernels, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.compiler import Compiled, Entry, KernelParam
+from gpu_ops.errors import KernelError
+from gpu_ops.plan import Launch, Limits
+
+GRID_LIMITS = (2**31 - 1, 65535, 65535)
+
+
+def check_launch(launch: Launch, entry: Entry, limits: Limits) -> None:
+    """Raises KernelError when the grid, block, shared memory or arguments do not fit the kernel or the device."""
+    name = entry.name
+    threads = int(np.prod(launch.block))
+    allowed = min(entry.max_threads or limits.threads_per_block, limits.threads_per_block)
+    if min(launch.block) < 1 or threads > allowed or launch.block[2] > 64:
+        raise KernelError(f"{name}: a block of {_by(launch.block)} = {threads} threads; allowed are 1 to {allowed}.")
+    if any(not 1 <= g <= limit for g, limit in zip(launch.grid, GRID_LIMITS, strict=True)):
+        raise KernelError(f"{name}: a grid of {_by(launch.grid)} blocks; allowed are 1 to {_by(GRID_LIMITS)}.")
+    shared = launch.shared_bytes + entry.resources.get("shared_bytes", 0)
+    if shared > limits.shared_bytes:
+        raise KernelError(f"{name}: {shared} bytes of shared memory a block; this device has {limits.shared_bytes}.")
+    check_arguments(name, launch.args, entry.params)
+
+
+def check_arguments(name: str, args: Sequence[Any], params: Sequence[KernelParam]) -> None:
+    """Raises KernelError when arguments do not match the compiled kernel's parameters in number, kind or size."""
+    if len(args) != len(params):
+        wanted = ", ".join(p.type for p in params)
+        given = ", ".join(_kind(a) for a in args)
+        raise KernelError(f"{name} takes {len(params)} arguments ({wanted}); the launch gives {len(args)} ({given}).")
+    for place, (arg, param) in enumerate(zip(args, params, strict=True), start=1):
+        if not _fits(arg, param):
+            raise KernelError(
+                f"{name}: argument {place} is {_kind(arg)}, the kernel declares {param.type} ({param.nbytes} bytes)."
+            )
+
+
+def _fits(arg: Any, param: KernelParam) -> bool:
+    if not isinstance(arg, np.generic):
+        return param.nbytes == 8 and not param.type.startswith("f")
+    if param.type == "ptr" or arg.dtype.itemsize != param.nbytes:
+        return False
+    return (arg.dtype.kind == "f") == param.type.startswith("f") or param.type.startswith("b")
+
+
+def _kind(arg: Any) -> str:
+    return arg.dtype.name if isinstance(arg, np.generic) else "array"
+
+
+def _by(numbers: Sequence[int]) -> str:
+    return " x ".join(map(str, numbers))
+
+
+def grid1d(elements: int, per_block: int) -> tuple[int, int, int]:
+    """Blocks along x that cover `elements`."""
+    return (max(1, -(-elements // per_block)), 1, 1)
+
+
+def grid2d(rows: int, columns: int, per_block: tuple[int, int]) -> tuple[int, int, int]:
+    """Blocks of (columns, rows) `per_block` that cover an image; x is the column."""
+    return (max(1, -(-columns // per_block[0])), max(1, -(-rows // per_block[1])), 1)
+
+
+def check_constants(compiled: Compiled, constants: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    """Raises KernelError for a symbol the file does not declare, or a value larger than the symbol."""
+    for symbol, value in constants.items():
+        if symbol not in compiled.constants:
+            found = ", ".join(compiled.constants) or "none"
+            raise KernelError(f"{compiled.source} declares no __constant__ {symbol} (found: {found}).")
+        if value.nbytes > compiled.constants[symbol]:
+            room = compiled.constants[symbol]
+            raise KernelError(f"{compiled.source}: {symbol} holds {room} bytes, the plan brings {value.nbytes}.")

@@ -1,0 +1,69 @@
+"""A device that plans and compiles for a chosen architecture but runs nothing: for checks on machines with no GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel
+from gpu_ops.devices.cpu import CpuDevice
+from gpu_ops.devices.launches import check_constants, check_launch
+from gpu_ops.errors import DeviceError
+from gpu_ops.params import Value
+from gpu_ops.plan import Execution, Launch, Limits, Mode, Plan, Sampler
+
+SHARED_BYTES = {75: 64, 80: 163, 86: 99, 87: 163, 88: 99, 89: 99, 90: 227, 100: 227, 103: 227, 110: 227, 120: 99, 121: 99}
+"""Kibibytes of shared memory a block may opt in to, by architecture: the vendor's table of compute capabilities."""
+
+
+@dataclass(frozen=True, eq=False)
+class OfflineKernel:
+    """A compiled kernel that is loaded nowhere."""
+
+    name: str
+    entry: Entry
+    compiled: Compiled
+
+    @property
+    def compile_seconds(self) -> float:
+        return self.compiled.seconds
+
+    @property
+    def resources(self) -> Mapping[str, int]:
+        return self.entry.resources
+
+
+class OfflineDevice(CpuDevice):
+    """Arrays are NumPy's and hold nothing of worth; kernels are compiled, launches checked, and that is all."""
+
+    def __init__(self, architecture: str, edits: Mapping[str, str] | None = None) -> None:
+        super().__init__()
+        self.architecture = architecture
+        self._edits = dict(edits or {})
+        number = int(architecture[3:])
+        shared = SHARED_BYTES.get(number, 48) << 10
+        self.limits = Limits((number // 10, number % 10), 1024, shared, 1, 32 << 20, 8 << 30, 2)
+
+    def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> OfflineKernel:
+        compiled = compile_kernel(source, self.architecture, defines, self._edits)
+        return OfflineKernel(name, compiled.entry(name), compiled)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+        # One element seen from everywhere: plans of any size cost nothing.
+        return np.broadcast_to(np.zeros((), dtype), shape)
+
+    def check(self, plan: Plan) -> None:
+        """Raises KernelError when a launch does not fit its kernel or this architecture."""
+        for step in plan.steps:
+            if isinstance(step, Launch):
+                check_launch(step, step.kernel.entry, self.limits)
+                check_constants(step.kernel.compiled, step.constants)
+
+    def execute(self, plan: Plan, mode: Literal["direct", "graph"] = "direct", trace: bool = False) -> Execution:
+        raise DeviceError("This device only compiles and checks; pick cuda:N to run.")
+
+    def sampler(self, plans: Any, mode: Mode) -> Sampler:
+        raise DeviceError("This device only compiles and checks; pick cuda:N to run.")

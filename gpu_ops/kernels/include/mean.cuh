@@ -1,0 +1,17 @@
+// Shared by the mean kernels. SAMPLE and ACCUMULATOR name the types T and A; INTEGER is 1 when T is an integer type.
+// Taps are 1/count for floating samples and 1 for integers, whose exact sum is divided at the end.
+#pragma once
+#include "border.cuh"
+
+typedef SAMPLE T;
+typedef ACCUMULATOR A;
+
+// A window's sum as a sample: integers round half up (the sum cannot leave the range of T).
+__device__ __forceinline__ T finish(A sum, unsigned int count)
+{
+#if INTEGER
+    return (T)((sum + count / 2) / count);
+#else
+    return sum;
+#endif
+}

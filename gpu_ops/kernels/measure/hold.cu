@@ -1,0 +1,18 @@
+// What:    holds a stream until the host says go, or a time limit has passed
+// Idea:    everything timed is already queued when it starts, so the host's own pace is outside the measurement
+// Shapes:  go, expired (1) in pinned host memory
+// Launch:  one thread
+// Traffic: none
+// Source:  own
+extern "C" __global__ void hold(const volatile int* go, volatile int* expired, long long limit_ns)
+{
+    unsigned long long start, now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+    while (!*go) {
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+        if ((long long)(now - start) > limit_ns) {
+            *expired = 1;
+            return;
+        }
+    }
+}

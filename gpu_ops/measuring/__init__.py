@@ -1,0 +1,1 @@
+"""Running, verifying, timing and reporting experiments."""

@@ -1,0 +1,165 @@
+"""Every variant against its filter's reference, over awkward shapes, all dtypes, parameters, knobs and data.
+
+The tests and `kernelscope run FILTER --kernel mine.cu` use the same cases.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.errors import ParamError
+from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.params import Param, Value
+from gpu_ops.plan import Limits
+from gpu_ops.types import Experiment, Filter, Input, Meta, Pick, Run, Variant
+
+SHAPES: Mapping[str, tuple[tuple[int, ...], ...]] = {
+    "image": ((1, 1), (1, 7), (7, 1), (17, 33), (33, 257), (61, 127), (19, 23, 3), (16, 31, 4), (130, 70)),
+    "signal": ((1,), (3,), (7,), (257,), (1009,), (5003,), (1025, 2), (97, 3)),
+}
+DATA = ("random", "constant", "extremes", "impulse")
+TRIES = 40
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of the contract."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    data: str
+    params: Mapping[str, Value]
+    knobs: Mapping[str, Value]
+
+    def __str__(self) -> str:
+        chosen = ", ".join(f"{k} {v}" for k, v in {**self.params, **self.knobs}.items())
+        return f"{' x '.join(map(str, self.shape))} {self.dtype} {self.data}, {chosen}"
+
+
+def covering_cases(filter: Filter, variant: Variant, limits: Limits, seed: int = 0) -> list[Case]:
+    """Cases in which every supported pair of choices (shape and dtype, border and block, …) occurs at least once."""
+    axes = _axes(filter, variant)
+    names = list(axes)
+    random = np.random.default_rng(seed)
+    open_pairs = {
+        ((a, i), (b, j))
+        for a, b in itertools.combinations(range(len(names)), 2)
+        for i in range(len(axes[names[a]]))
+        for j in range(len(axes[names[b]]))
+    }
+    cases: list[Case] = []
+    while open_pairs:
+        pair = min(open_pairs)
+        best = _best_case(filter, variant, limits, axes, pair, open_pairs, random)
+        if best is None:
+            open_pairs.discard(pair)  # no supported case has both
+            continue
+        case, covered = best
+        cases.append(case)
+        open_pairs -= covered
+    return cases
+
+
+def _best_case(
+    filter: Filter,
+    variant: Variant,
+    limits: Limits,
+    axes: Mapping[str, Sequence[Any]],
+    pair: Any,
+    open_pairs: set[Any],
+    random: np.random.Generator,
+) -> tuple[Case, set[Any]] | None:
+    """Of some random supported cases with that pair, the one that covers most open pairs."""
+    names = list(axes)
+    best: tuple[Case, set[Any]] | None = None
+    for _ in range(TRIES):
+        indices = [int(random.integers(len(axes[n]))) for n in names]
+        for place, index in pair:
+            indices[place] = index
+        case = _case(filter, variant, {n: axes[n][i] for n, i in zip(names, indices, strict=True)})
+        if unsupported(filter, variant, case, limits) is not None:
+            continue
+        covered = {p for p in itertools.combinations(enumerate(indices), 2) if p in open_pairs}
+        if best is None or len(covered) > len(best[1]):
+            best = (case, covered)
+    return best
+
+
+def all_cases(filter: Filter, variant: Variant, limits: Limits) -> Iterator[Case]:
+    """The whole product of supported cases."""
+    axes = _axes(filter, variant)
+    for values in itertools.product(*axes.values()):
+        case = _case(filter, variant, dict(zip(axes, values, strict=True)))
+        if unsupported(filter, variant, case, limits) is None:
+            yield case
+
+
+def unsupported(filter: Filter, variant: Variant, case: Case, limits: Limits) -> str | None:
+    """None, or why the filter or the variant refuses the case."""
+    meta = Meta(filter.accepts, case.shape, case.dtype)
+    try:
+        filter.check(meta, case.params)
+    except ParamError as error:
+        return str(error)
+    return variant.supports(meta, case.params, case.knobs, limits)
+
+
+def check_case(filter: Filter, variant: Variant, case: Case, device: str, edits: Mapping[str, str]) -> Run:
+    """Run one case, whole and verified."""
+    array = case_data(case, seed=len(str(case)))
+    axes = {"image": "yxc", "signal": "tc"}[filter.accepts][: array.ndim]
+    input = Input(filter.accepts, array, axes, "contract", {"generator": "contract", "steps": []})
+    pick = Pick(variant.id, device, case.knobs, edits)
+    experiment = Experiment(filter.id, input, case.params, (pick,), protocol="none")
+    return list(run_experiment(experiment))[-1]
+
+
+def case_data(case: Case, seed: int) -> np.ndarray[Any, Any]:
+    """The case's array: random, one constant, only the largest and smallest values, or one impulse."""
+    random = np.random.default_rng(seed)
+    dtype = np.dtype(case.dtype)
+    largest = float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0
+    if case.data == "random":
+        low = 0.0 if dtype.kind == "u" else -1.0
+        return (low + (largest - low) * random.random(case.shape)).astype(dtype)
+    if case.data == "constant":
+        return np.full(case.shape, 0.7 * largest).astype(dtype)
+    if case.data == "extremes":
+        return np.where(random.random(case.shape) < 0.8, largest, 0).astype(dtype)
+    array = np.zeros(case.shape, dtype)
+    array.reshape(-1)[array.size // 2] = largest
+    return array
+
+
+def _axes(filter: Filter, variant: Variant) -> dict[str, Sequence[Any]]:
+    axes: dict[str, Sequence[Any]] = {"shape": SHAPES[filter.accepts], "dtype": filter.dtypes, "data": DATA}
+    axes.update({f"param {p.name}": values_of(p) for p in filter.params})
+    axes.update({f"knob {p.name}": values_of(p) for p in variant.knobs})
+    return axes
+
+
+def _case(filter: Filter, variant: Variant, chosen: Mapping[str, Any]) -> Case:
+    params = {p.name: chosen[f"param {p.name}"] for p in filter.params}
+    knobs = {p.name: chosen[f"knob {p.name}"] for p in variant.knobs}
+    return Case(chosen["shape"], chosen["dtype"], chosen["data"], params, knobs)
+
+
+def values_of(param: Param) -> tuple[Value, ...]:
+    """Values worth testing: every choice, or the limits, the default and one between."""
+    if param.choices:
+        return param.choices
+    if isinstance(param.default, bool):
+        return (False, True)
+    if isinstance(param.default, str | tuple) or param.low is None or param.high is None:
+        return (param.default,)
+    between = (max(param.low, 1) * param.high) ** 0.5
+    if isinstance(param.default, int):
+        step = int(param.step or 1)
+        between = int(param.low + (between - param.low) // step * step)
+    found = [param.check(v) for v in (param.low, param.default, between, param.high)]
+    return tuple(dict.fromkeys(found))

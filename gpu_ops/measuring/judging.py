@@ -1,0 +1,118 @@
+"""Claims judged: by recorded runs, by a report, or by runs made here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpu_ops.io import sample
+from gpu_ops.measuring.report import read_report
+from gpu_ops.measuring.runner import default_picks, run_experiment
+from gpu_ops.types import Claim, Error, Experiment, Filter, Pick, Run, Timing, Work
+
+RECORDED = Path(__file__).resolve().parent.parent.parent / "resources" / "recorded"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim with what was found, whether it holds (None: undecided), and where it was found."""
+
+    claim: Claim
+    found: str
+    holds: bool | None
+    where: str
+
+
+def recorded_reports() -> dict[str, dict[str, Any]]:
+    """Reports shipped with the product, by file name."""
+    return {path.name: read_report(path) for path in sorted(RECORDED.glob("*.json"))}
+
+
+def judge_by_reports(claims: Iterable[Claim], reports: Mapping[str, Mapping[str, Any]]) -> list[Judgement]:
+    """Each claim by the first report that has runs of its experiment; counted claims need none."""
+    judgements = []
+    for claim in claims:
+        runs: dict[str, Run] = {}
+        where = "counted" if claim.basis == "counted" else "not measured yet"
+        for name, report in reports.items() if claim.basis == "measured" else ():
+            rows = matching_rows(claim, report["runs"])
+            if rows:
+                runs, where = {r["variant"]: run_of(r) for r in rows}, f"recorded: {_machine(report)} ({name})"
+                break
+        judgements.append(Judgement(claim, *claim.judge(runs), where))
+    return judgements
+
+
+def judge_here(filters: Sequence[Filter], devices: Sequence[str]) -> list[Judgement]:
+    """Each claim by runs made here and now; claims of one experiment share its runs."""
+    made: dict[str, dict[str, Run]] = {}
+    judgements = []
+    for filter in filters:
+        for claim in filter.claims:
+            key = json.dumps(claim.experiment, sort_keys=True)
+            if claim.basis == "measured" and key not in made:
+                made[key] = _run(filter, claim, devices)
+            where = "counted" if claim.basis == "counted" else f"measured here on {', '.join(devices)}"
+            judgements.append(Judgement(claim, *claim.judge(made.get(key, {})), where))
+    return judgements
+
+
+def _run(filter: Filter, claim: Claim, devices: Sequence[str]) -> dict[str, Run]:
+    options = dict(claim.experiment["sample"])
+    made = sample(options.pop("id"), **options)
+    picks = default_picks(filter, devices, claim.experiment.get("variants", ()))
+    experiment = Experiment(filter.id, made, claim.experiment["params"], picks, protocol="careful")
+    return {run.pick.variant: run for run in run_experiment(experiment)}
+
+
+def matching_rows(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows of a report that are of the claim's experiment, at default knobs."""
+    wanted = claim.experiment
+    sample_options = wanted["sample"]
+
+    def matches(r: Mapping[str, Any]) -> bool:
+        origin = r.get("input", {})
+        same_input = origin.get("generator") == sample_options["id"] and all(
+            origin.get(k) == v for k, v in sample_options.items() if k != "id"
+        )
+        return bool(r["filter"] == wanted["filter"] and r["params"] == wanted["params"] and same_input and r["ok"])
+
+    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for r in rows:
+        if matches(r):
+            found.setdefault((r["variant"], r["device"]), r)
+    return list(found.values())
+
+
+def run_of(r: Mapping[str, Any]) -> Run:
+    """A run from a report's row, without its outputs."""
+    timings = {
+        stage: Timing(stage, t["clock"], t["median_s"], t["q1_s"], t["q3_s"], t["min_s"], t["n"], t["stop"], t["mode"])
+        for stage, t in r["stages"].items()
+    }
+    errors = {}
+    if r["error_max"] is not None:
+        relative = float("inf") if r["error_max"] == "infinite" else float(r["error_max"])
+        errors = {"output": Error(relative, 0.0, (), 1.0, float(r["tolerance"]))}
+    return Run(
+        pick=Pick(r["variant"], r["device"], r["knobs"]),
+        filter=r["filter"],
+        params=r["params"],
+        shape=tuple(r["shape"]),
+        dtype=r["dtype"],
+        stage="timed",
+        outputs={},
+        work=Work(0, r["bytes"], 0),
+        errors=errors,
+        ok=r["ok"],
+        timings=timings,
+        source_hash=r["source_hash"],
+    )
+
+
+def _machine(report: Mapping[str, Any]) -> str:
+    models = [d["model"] for n, d in report["provenance"].get("devices", {}).items() if n != "cpu"]
+    return ", ".join([*models, str(report["provenance"].get("cpu"))])

@@ -1,0 +1,170 @@
+"""Reports: the schema kernelscope-report/1, written after every row, read with unknown keys ignored."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gpu_ops.errors import ReportError
+from gpu_ops.measuring.roofline import roofs, roofs_at
+from gpu_ops.types import Experiment, Run, Timing
+
+SCHEMA = "kernelscope-report"
+MAJOR = 1
+IMPOSSIBLE = 1.05
+
+
+def row(run: Run, experiment: Experiment) -> dict[str, Any]:
+    """One run as a report's row. Speed-ups are added by `with_speedups`, which sees the other rows."""
+    kernel = run.timings.get("kernel")
+    result: dict[str, Any] = {
+        "filter": run.filter,
+        "variant": run.pick.variant,
+        "device": run.pick.device,
+        "clock": kernel.clock if kernel else None,
+        "params": _plain(run.params),
+        "knobs": _plain(run.pick.knobs),
+        "shape": list(run.shape),
+        "dtype": run.dtype,
+        "input": dict(experiment.input.origin),
+        "mode": experiment.mode,
+        "protocol": experiment.protocol,
+        "checks": experiment.checks,
+        "stages": {name: _stage(t) for name, t in run.timings.items()},
+        "errors": {k: {"max": _number(e.max), "rms": _number(e.rms)} for k, e in run.errors.items()},
+        "error_max": _number(max((e.relative for e in run.errors.values()), default=math.nan)),
+        "tolerance": _number(max((e.tolerance for e in run.errors.values()), default=math.nan)),
+        "ok": run.ok,
+        "notes": list(run.notes),
+        "failure": run.failure,
+        "failure_kind": run.failure_kind,
+        "bytes": run.work.bytes,
+        "source_hash": run.source_hash,
+    }
+    if kernel:
+        result.update(_against_roofs(run, kernel))
+    return result
+
+
+def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:
+    """Bandwidth by the least bytes of the job, and its share of what the device can do."""
+    reads_only = run.work.bytes_written * 20 < run.work.bytes_read
+    kind = "read" if reads_only else "copy"
+    buffer = run.work.bytes_read
+    large, same = roofs(run.pick.device), roofs_at(run.pick.device, buffer)
+    roof = getattr(large, kind)
+    rate = run.work.bytes / kernel.median
+    found = {
+        "gbps": rate / 1e9,
+        "share": rate / roof,
+        "roof": {"kind": kind, "bytes_s": roof},
+        "share_same_size": rate / getattr(same, kind),
+    }
+    if min(found["share"], found["share_same_size"]) > IMPOSSIBLE:
+        found["flag"] = "faster than its own roof: the data stayed in a cache, or something is not done"
+    return found
+
+
+def _stage(t: Timing) -> dict[str, Any]:
+    return {
+        "median_s": t.median,
+        "q1_s": t.q1,
+        "q3_s": t.q3,
+        "min_s": t.min,
+        "n": t.n,
+        "stop": t.stop,
+        "clock": t.clock,
+        "mode": t.mode,
+    }
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+
+def _number(value: float) -> float | str | None:
+    """JSON knows no infinity: a word stands for it, null for no number at all."""
+    if math.isnan(value):
+        return None
+    return value if math.isfinite(value) else "infinite"
+
+
+def with_speedups(rows: Sequence[dict[str, Any]], baseline: str) -> list[dict[str, Any]]:
+    """Rows with `speedup` against the baseline variant of the same job, kernel against kernel and end to end."""
+    base = {_job_key(r): r for r in rows if r["variant"] == baseline and "kernel" in r["stages"]}
+    result = []
+    for r in rows:
+        against = base.get(_job_key(r))
+        if against is not None and "kernel" in r["stages"]:
+            seconds = against["stages"]["kernel"]["median_s"]
+            speedup = {"against": f"{baseline} on {against['device']}"}
+            for stage in ("kernel", "elapsed", "elapsed_pinned"):
+                if stage in r["stages"]:
+                    speedup[stage] = seconds / r["stages"][stage]["median_s"]
+            r = {**r, "speedup": speedup}
+        result.append(r)
+    return result
+
+
+def _job_key(r: Mapping[str, Any]) -> str:
+    return json.dumps([r["filter"], r["params"], r["shape"], r["dtype"], r["mode"]], sort_keys=True)
+
+
+def row_key(r: Mapping[str, Any]) -> str:
+    """What makes two rows the same measurement, for resuming."""
+    names = ("filter", "variant", "device", "params", "knobs", "shape", "dtype", "input", "mode", "protocol", "source_hash")
+    return json.dumps([r.get(n) for n in names], sort_keys=True)
+
+
+def report(provenance: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """A whole report."""
+    return {"schema": f"{SCHEMA}/{MAJOR}", "provenance": dict(provenance), "runs": list(rows)}
+
+
+def write_report(path: str | Path, content: Mapping[str, Any]) -> None:
+    """Write a report in one step: readers see the old file or the new one. Raises ReportError."""
+    path = Path(path)
+    text = json.dumps(content, indent=1, allow_nan=False) + "\n"
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(name, 0o644)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise ReportError(f"{path} cannot be written ({error.strerror}); choose another file for --json.") from error
+
+
+def read_report(path: str | Path) -> dict[str, Any]:
+    """A report of this major version or an earlier one. Raises ReportError saying what the file is instead."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ReportError(f"{path} cannot be read ({error.strerror}).") from error
+    except ValueError as error:
+        raise ReportError(f"{path} is not a report: it is not JSON ({error}).") from error
+    schema = content.get("schema", "") if isinstance(content, dict) else ""
+    name, _, major = str(schema).partition("/")
+    if name != SCHEMA or not major.isdigit():
+        raise ReportError(f"{path} is not a report: its schema is {schema!r}, not {SCHEMA}/{MAJOR}.")
+    if int(major) > MAJOR:
+        raise ReportError(f"{path} has schema {schema}; this version reads up to {SCHEMA}/{MAJOR}: update Kernelscope.")
+    if not isinstance(content.get("runs"), list) or not isinstance(content.get("provenance"), dict):
+        raise ReportError(f"{path} is not a whole report: runs or provenance are missing.")
+    return content
+
+
+def same_machine(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    """Whether two provenances are of machines whose figures may share a report."""
+    models = [{n: d.get("model") for n, d in p.get("devices", {}).items()} for p in (a, b)]
+    shared = set(models[0]) & set(models[1])
+    return a.get("cpu") == b.get("cpu") and all(models[0][n] == models[1][n] for n in shared)

@@ -1,0 +1,170 @@
+"""When to stop sampling, and what may be said of the samples. Pure: clocks and randomness come from the caller."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from gpu_ops.plan import Clock
+from gpu_ops.types import Timing
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a series of samples ends. The cap in seconds wins, but never before three samples."""
+
+    fewest: int
+    most: int
+    least_seconds: float
+    cap_seconds: float
+    spread: Callable[[np.ndarray], float]
+    spread_below: float
+    spread_name: str
+
+
+def iqr_over_median(samples: np.ndarray) -> float:
+    q1, median, q3 = np.percentile(samples, (25, 50, 75))
+    return float((q3 - q1) / median) if median else 0.0
+
+
+def stdev_over_mean(samples: np.ndarray) -> float:
+    mean = samples.mean()
+    return float(samples.std(ddof=1) / mean) if mean and len(samples) > 1 else 0.0
+
+
+QUICK = Rule(20, 200, 0.0, 0.4, iqr_over_median, 0.02, "IQR/median < 2 %")
+CAREFUL = Rule(30, 100_000, 0.5, 15.0, stdev_over_mean, 0.005, "stdev/mean < 0.5 %")
+TRANSFERS = Rule(10, 100, 0.0, 1.0, iqr_over_median, 0.05, "IQR/median < 5 %")
+RULES = {"quick": QUICK, "careful": CAREFUL}
+STABLE_AFTER = 100
+STABLE_WITHIN = 0.001
+WARM_UP_CALLS = 3
+WARM_UP_SECONDS = 0.025
+WARM_UP_CAP = 0.2
+
+
+class Samples(Protocol):
+    """What the loop below needs of a sampler."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def mode(self) -> str: ...
+
+    def sample(self) -> float: ...
+
+
+@dataclass
+class Series:
+    """Samples of one stage of one pick, in seconds, and the wall seconds spent on them."""
+
+    rule: Rule
+    samples: list[float] = field(default_factory=list)
+    spent: float = 0.0
+
+    def stop_reason(self) -> str | None:
+        """Why sampling may end, or None."""
+        n = len(self.samples)
+        if n < 3:
+            return None
+        if self.spent >= self.rule.cap_seconds:
+            return f"cap of {self.rule.cap_seconds:g} s"
+        if n >= self.rule.most:
+            return f"{n} samples"
+        if n < self.rule.fewest or self.spent < self.rule.least_seconds or n % 5:
+            return None
+        values = np.asarray(self.samples)
+        if self.rule.spread(values) < self.rule.spread_below:
+            return self.rule.spread_name
+        return "median stable" if n >= STABLE_AFTER and self._stable(values) else None
+
+    @staticmethod
+    def _stable(values: np.ndarray) -> bool:
+        """Both halves agree on the median, so more samples would not move it."""
+        half = len(values) // 2
+        first, second = np.median(values[:half]), np.median(values[half:])
+        return bool(abs(first - second) <= STABLE_WITHIN * max(first, second))
+
+    def timing(self, stage: str, clock: Clock, stop: str, mode: str = "") -> Timing:
+        """The statistics. Raises ValueError without samples."""
+        if not self.samples:
+            raise ValueError(f"no samples of {stage}")
+        q1, median, q3 = (float(v) for v in np.percentile(self.samples, (25, 50, 75)))
+        low, n = min(self.samples), len(self.samples)
+        return Timing(stage, clock, median, q1, q3, low, n, stop, mode, tuple(self.samples))
+
+
+def warm_up(sampler: Samples, now: Callable[[], float] = time.perf_counter) -> None:
+    """At least three calls and 25 ms, at most 200 ms once three are done."""
+    start, calls = now(), 0
+    while True:
+        sampler.sample()
+        calls += 1
+        spent = now() - start
+        if calls >= WARM_UP_CALLS and (spent >= WARM_UP_SECONDS or spent >= WARM_UP_CAP):
+            return
+
+
+def measure_interleaved(
+    samplers: Mapping[Key, Samples],
+    rule: Rule,
+    stage: str = "kernel",
+    deadline: float | None = None,
+    seed: int = 0,
+    now: Callable[[], float] = time.perf_counter,
+) -> Iterator[tuple[Key, Timing]]:
+    """Sample all in rounds of random order; yield each one's timing as its series ends.
+
+    At the deadline (in `now`'s seconds) what has three samples is yielded with stop "budget"; the rest is not.
+    """
+    order = random.Random(seed)
+    series = {key: Series(rule) for key in samplers}
+    warmed: set[Key] = set()
+    open_keys = list(samplers)
+    while open_keys:
+        order.shuffle(open_keys)
+        for key in list(open_keys):
+            if deadline is not None and now() >= deadline:
+                yield from _cut(samplers, series, open_keys, stage)
+                return
+            if key not in warmed:
+                warm_up(samplers[key], now)
+                warmed.add(key)
+            start = now()
+            series[key].samples.append(samplers[key].sample())
+            series[key].spent += now() - start
+            stop = series[key].stop_reason()
+            if stop:
+                open_keys.remove(key)
+                yield key, series[key].timing(stage, samplers[key].clock, stop, samplers[key].mode)
+
+
+def _cut(
+    samplers: Mapping[Key, Samples], series: Mapping[Key, Series], keys: list[Key], stage: str
+) -> Iterator[tuple[Key, Timing]]:
+    for key in keys:
+        if len(series[key].samples) >= 3:
+            yield key, series[key].timing(stage, samplers[key].clock, "budget", samplers[key].mode)
+
+
+def once(stage: str, seconds: float, clock: Clock = "wall") -> Timing:
+    """A timing of something that happens once, such as compiling."""
+    return Timing(stage, clock, seconds, seconds, seconds, seconds, 1, "happens once", "", (seconds,))
+
+
+def compare(a: Timing, b: Timing) -> str:
+    """How `a` stands to `b`: "faster" or "slower" only when the quartile ranges are disjoint and the medians differ by
+    more than 2 %, otherwise "same"."""
+    if abs(a.median - b.median) <= 0.02 * max(a.median, b.median):
+        return "same"
+    if a.q3 < b.q1:
+        return "faster"
+    return "slower" if a.q1 > b.q3 else "same"

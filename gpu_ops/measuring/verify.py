@@ -1,0 +1,151 @@
+"""Holding outputs to the reference: whole, or in strips and crops where a filter is local."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.borders import padded
+from gpu_ops.params import Values
+from gpu_ops.types import Error, Experiment, Filter, Variant
+
+Array = np.ndarray[Any, Any]
+Region = tuple[slice, ...]
+_CHUNK = 1 << 22
+CROP = 256
+CROPS = 8
+_references: OrderedDict[tuple[Any, ...], tuple[Any, dict[str, Array]]] = OrderedDict()
+_KEPT = 3
+
+
+def reference(filter: Filter, experiment: Experiment) -> dict[str, Array]:
+    """The filter's reference for a whole experiment; the last few are kept."""
+    key = (id(experiment.input), filter.id, tuple(sorted(experiment.params.items())))
+    if key not in _references:
+        # The input is kept with its reference, so that its id cannot come to mean another.
+        _references[key] = (experiment.input, filter.reference(experiment.input.array, experiment.params))
+        while len(_references) > _KEPT:
+            _references.popitem(last=False)
+    _references.move_to_end(key)
+    return _references[key][1]
+
+
+def verify(
+    filter: Filter, variant: Variant, experiment: Experiment, outputs: Mapping[str, Array], knobs: Values
+) -> dict[str, Error]:
+    """The error of each output. With checks "sample", a local filter is checked in border strips and random crops."""
+    local = filter.locality.kind == "halo" and filter.locality.halo is not None
+    if experiment.checks == "sample" and local:
+        return _verify_regions(filter, variant, experiment, outputs, knobs)
+    expected = reference(filter, experiment)
+    errors = {}
+    for output in filter.outputs:
+        tolerance = tolerance_of(filter, variant, output.id, experiment, knobs)
+        scale = _scale(experiment.input.array, expected[output.id])
+        errors[output.id] = measure_error(expected[output.id], outputs[output.id], scale, tolerance)
+    return errors
+
+
+def tolerance_of(filter: Filter, variant: Variant, output_id: str, experiment: Experiment, knobs: Values) -> float:
+    """The tolerance that holds for this output of this variant, relative to the reference's scale."""
+    output = next(o for o in filter.outputs if o.id == output_id)
+    rule = variant.tolerance or output.tolerance
+    return rule(experiment.input.array.dtype.name, experiment.params, knobs)
+
+
+def _verify_regions(
+    filter: Filter, variant: Variant, experiment: Experiment, outputs: Mapping[str, Array], knobs: Values
+) -> dict[str, Error]:
+    assert filter.locality.halo is not None
+    array, params = experiment.input.array, experiment.params
+    halo = filter.locality.halo(params)
+    border = str(params.get("border", "zero"))
+    scale = _scale(array, array)
+    worst: dict[str, Error] = {}
+    for region in regions(array.shape, halo):
+        wide = tuple(slice(s.start - h, s.stop + h) for s, h in zip(region, halo, strict=False))
+        cut = padded(array, wide, border)
+        inner = tuple(slice(h, h + s.stop - s.start) for s, h in zip(region, halo, strict=False))
+        for name, expected in filter.reference(cut, params).items():
+            tolerance = tolerance_of(filter, variant, name, experiment, knobs)
+            error = measure_error(expected[inner], outputs[name][region], scale, tolerance, offset=region)
+            if name not in worst or not error.max <= worst[name].max:
+                worst[name] = error
+    return worst
+
+
+def regions(shape: tuple[int, ...], halo: tuple[int, ...], seed: int = 0) -> Iterator[Region]:
+    """Strips as wide as the halo along every edge, and eight random crops of 256 along each filtered axis."""
+    extents = shape[: len(halo)]
+    for axis, (n, reach) in enumerate(zip(extents, halo, strict=True)):
+        width = min(n, reach + 1)
+        for start in {0, n - width}:
+            yield tuple(slice(start, start + width) if a == axis else slice(0, m) for a, m in enumerate(extents))
+    random = np.random.default_rng(seed)
+    for _ in range(CROPS):
+        starts = [int(random.integers(0, max(n - CROP, 0) + 1)) for n in extents]
+        yield tuple(slice(s, min(s + CROP, n)) for s, n in zip(starts, extents, strict=True))
+
+
+def _scale(array: Array, expected: Array) -> float:
+    """The largest finite magnitude in the reference and the input: the size of the numbers that were rounded."""
+    return max(_largest(array), _largest(expected))
+
+
+def _largest(array: Array) -> float:
+    flat = array.reshape(-1)
+    largest = 0.0
+    for start in range(0, flat.size, _CHUNK):
+        part = flat[start : start + _CHUNK]
+        if part.dtype.kind == "f":
+            part = part[np.isfinite(part)]
+        if part.size:
+            largest = max(largest, abs(float(part.max())), abs(float(part.min())))
+    return largest
+
+
+def measure_error(expected: Array, actual: Array, scale: float, tolerance: float, offset: Region = ()) -> Error:
+    """Largest and root-mean-square difference and where the largest is; a shape or NaN that differs is infinite.
+
+    Where the reference is NaN or infinite the output must be the same; such places do not enter the rms.
+    """
+    if expected.shape != actual.shape:
+        return Error(float("inf"), float("inf"), (), scale, tolerance)
+    flat_expected, flat_actual = np.ravel(expected), np.ravel(actual)
+    worst, place, squares = 0.0, 0, 0.0
+    for start in range(0, flat_expected.size, _CHUNK):
+        difference = _difference(flat_expected[start : start + _CHUNK], flat_actual[start : start + _CHUNK])
+        at = int(np.argmax(difference))
+        if difference[at] > worst:
+            worst, place = float(difference[at]), start + at
+        with np.errstate(over="ignore"):
+            squares += float(np.dot(difference, difference))
+    index = np.unravel_index(place, expected.shape) if expected.size else ()
+    starts = [s.start for s in offset] + [0] * (len(index) - len(offset))
+    where = tuple(int(i) + s for i, s in zip(index, starts, strict=True))
+    return Error(worst, float(np.sqrt(squares / max(flat_expected.size, 1))), where, scale, tolerance)
+
+
+def _difference(expected: Array, actual: Array) -> Array:
+    """Absolute differences in float64; 0 where both are the same NaN or infinity, infinite where only one is."""
+    if expected.dtype.kind in "ui" and actual.dtype.kind in "ui":
+        return np.abs(expected.astype(np.int64) - actual.astype(np.int64)).astype(np.float64)
+    a, b = expected.astype(np.float64), actual.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        difference = np.abs(a - b)
+    odd = ~np.isfinite(difference)
+    if odd.any():
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+        difference[odd] = np.where(same[odd], 0.0, np.inf)
+    return difference
+
+
+def poison_for(expected: Array, dtype: Any) -> Array:
+    """Something wrong in every element: NaN, or the bits of the right integer turned over."""
+    if np.dtype(dtype).kind == "f":
+        return np.full(expected.shape, np.nan, dtype)
+    inverted: Array = np.invert(expected.astype(dtype))
+    return inverted

@@ -1,0 +1,107 @@
+"""Parameters as data: forms, command-line flags and checks are made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.errors import ParamError
+
+Value = int | float | str | bool | tuple[float, ...]
+Values = Mapping[str, Any]
+"""Values by parameter name, each a Value as its Param's check returns it."""
+
+
+@dataclass(frozen=True)
+class Param:
+    """One parameter or knob. Forms, command-line flags and checks are made from it; its kind is its default's type.
+
+    Numbers lie in low…high, at low + k·step where `step` is given. A tuple default is a fixed number of floats.
+    """
+
+    name: str
+    default: Value
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
+    choices: tuple[Value, ...] = ()
+    unit: str = ""
+    help: str = ""
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values in words."""
+        if self.choices:
+            return "one of " + ", ".join(str(c) for c in self.choices)
+        if isinstance(self.default, bool):
+            return "true or false"
+        if isinstance(self.default, tuple):
+            return f"{len(self.default)} numbers"
+        if isinstance(self.default, str):
+            return "text"
+        kind = "an integer" if isinstance(self.default, int) else "a number"
+        if self.low is None or self.high is None:
+            return kind
+        steps = f" in steps of {self.step:g}" if self.step and self.step != 1 else ""
+        return f"{kind} from {self.low:g} to {self.high:g}{steps}"
+
+    def check(self, value: object) -> Value:
+        """The value in the parameter's own type. Raises ParamError naming the limits."""
+        try:
+            result = self._convert(value)
+        except (TypeError, ValueError, OverflowError):
+            raise self._error(value) from None
+        if self.choices and result not in self.choices:
+            raise self._error(value)
+        if isinstance(result, int | float) and not isinstance(result, bool):
+            self._check_limits(result, value)
+        return result
+
+    def _convert(self, value: object) -> Value:
+        if isinstance(self.default, bool):
+            words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+            if isinstance(value, str) and value.lower() in words:
+                return words[value.lower()]
+            if isinstance(value, bool):
+                return value
+            raise ValueError
+        if isinstance(self.default, tuple):
+            parts = value.replace(",", " ").split() if isinstance(value, str) else list(value)  # type: ignore[call-overload]
+            numbers = tuple(float(v) for v in parts)
+            if len(numbers) != len(self.default) or not np.all(np.isfinite(numbers)):
+                raise ValueError
+            return numbers
+        if isinstance(self.default, int):
+            number = float(value)  # type: ignore[arg-type]
+            if isinstance(value, bool) or number != int(number):
+                raise ValueError
+            return int(number)
+        if isinstance(self.default, float):
+            return float(value)  # type: ignore[arg-type]
+        if not isinstance(value, str):
+            raise ValueError
+        return value
+
+    def _check_limits(self, result: float, value: object) -> None:
+        if not np.isfinite(result):
+            raise self._error(value)
+        if (self.low is not None and result < self.low) or (self.high is not None and result > self.high):
+            raise self._error(value)
+        if self.step and isinstance(self.default, int) and (result - (self.low or 0)) % self.step:
+            raise self._error(value)
+
+    def _error(self, value: object) -> ParamError:
+        return ParamError(f"{self.name} must be {self.allowed}, not {value!r}; the default is {self.default}.")
+
+
+def check_values(params: Sequence[Param], values: Mapping[str, object], owner: str) -> dict[str, Value]:
+    """Defaults filled in and every value checked. Raises ParamError for unknown names and bad values."""
+    known = {p.name: p for p in params}
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        names = ", ".join(known) or "none"
+        raise ParamError(f"{owner} has no parameter {unknown[0]!r}; it has {names}.")
+    return {name: p.check(values.get(name, p.default)) for name, p in known.items()}

@@ -1,0 +1,195 @@
+"""Plans and the devices that execute them: device arrays in, device arrays out, steps over memory already allocated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from gpu_ops.params import Value
+
+DeviceArray = Any
+"""An array that lives on a device: a NumPy array on the CPU, a CuPy array on CUDA."""
+Mode = Literal["stream", "cold", "hot", "wall"]
+Clock = Literal["cuda-event", "wall", "simulated"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a device can hold and do. `capability` is (major, minor), or (0, 0) for a CPU."""
+
+    capability: tuple[int, int]
+    threads_per_block: int
+    shared_bytes: int
+    multiprocessors: int
+    l2_bytes: int
+    memory_bytes: int
+    copy_engines: int
+
+
+@dataclass(frozen=True, eq=False)
+class Launch:
+    """One kernel launch. `args` are device arrays and explicit NumPy scalars, checked against the kernel's own
+    parameters; `constants` maps __constant__ symbols to host arrays, copied before the plan first runs."""
+
+    kernel: Any
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    args: tuple[Any, ...]
+    shared_bytes: int = 0
+    constants: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    name: str = ""
+    stream: int = 0
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """One call into a library or a compiled CPU function; it must enqueue and return, or finish, its work."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+    stream: int = 0
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Copy:
+    """Copy `source` to `target`, same shape and dtype, either of them on the host or on the device."""
+
+    target: DeviceArray
+    source: DeviceArray
+    name: str = "copy"
+    stream: int = 0
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Fill:
+    """Set every element of `target` to `value`."""
+
+    target: DeviceArray
+    value: float
+    name: str = "fill"
+    stream: int = 0
+    after: tuple[str, ...] = ()
+
+
+Step = Launch | Call | Copy | Fill
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Steps over memory that is already allocated. Steps of one stream run in order; `after` names steps of others."""
+
+    steps: tuple[Step, ...]
+    outputs: Mapping[str, DeviceArray]
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What one execution of a plan took: seconds in all, and (step name, start, end) where it was traced."""
+
+    elapsed: float
+    spans: tuple[tuple[str, float, float], ...] = ()
+
+
+class Kernel(Protocol):
+    """A compiled kernel, loaded on a device."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def compile_seconds(self) -> float:
+        """What compiling its file took when it was made."""
+
+    @property
+    def resources(self) -> Mapping[str, int]:
+        """Registers, spills, shared and constant bytes, by the assembler's account."""
+
+
+class Sampler(Protocol):
+    """Times plans that do the same job on different memory, one sample a call, in seconds per plan."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def mode(self) -> str: ...
+
+    @property
+    def host_seconds_per_step(self) -> float:
+        """What enqueuing one step cost the host, in the last sample; 0 where steps run as they are called."""
+
+    def sample(self) -> float: ...
+
+
+class Device(Protocol):
+    """Where plans run. Errors are DeviceError (not there, out of memory, died) and KernelError (does not fit)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> Literal["cpu", "cuda", "sim"]: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def limits(self) -> Limits: ...
+
+    def session(self, edits: Mapping[str, str]) -> Device:
+        """A view of the device with its own kernel modules, in which `edits` {file: text} replace kernel files."""
+
+    def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
+        """A host array on the device, contiguous; into `out` when given."""
+
+    def download(self, array: DeviceArray, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+        """A device array on the host; into `out` when given. Waits until it is there."""
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        """Uninitialised memory. Raises DeviceMemoryError with needed and free bytes."""
+
+    def copy(self, target: DeviceArray, source: DeviceArray) -> None:
+        """Copy between arrays of one shape and dtype, in stream order."""
+
+    def fill(self, target: DeviceArray, value: float) -> None:
+        """Set every element, in stream order."""
+
+    def free(self, array: DeviceArray) -> None:
+        """Give the memory back; the array is not to be used again."""
+
+    def host(self, kind: Literal["pageable", "pinned"], shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+        """Host memory of that kind, uninitialised."""
+
+    def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> Kernel:
+        """Kernel `name` of kernel file `source`, compiled and loaded. Raises KernelError with line and column."""
+
+    def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Any:
+        """A texture over a copy of a 1D or 2D array, addressed in elements; pass it as a launch argument."""
+
+    def library(self, name: str) -> ModuleType:
+        """A peer's module, such as "cv2" or "cupyx.scipy.ndimage". Raises DeviceError saying what to install."""
+
+    def execute(self, plan: Plan, mode: Literal["direct", "graph"] = "direct", trace: bool = False) -> Execution:
+        """Run a plan to its end and say what it took."""
+
+    def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
+        """A sampler over plans of the same job: stream rotates through them, cold flushes the cache before each
+        sample, hot repeats the first, wall takes the first from call to synchronised by the wall clock."""
+
+    def free_bytes(self) -> int:
+        """Bytes that can still be allocated."""
+
+    def describe(self) -> dict[str, Any]:
+        """Name, versions and clocks now, for a report's provenance."""
+
+    def synchronize(self) -> None:
+        """Wait until all work is done. Raises DeviceError when it failed."""

@@ -1,0 +1,276 @@
+"""The core types. A filter is a contract, a variant plans steps on a device, an experiment yields runs.
+
+All are frozen; those that hold arrays compare by identity. Shapes are rows first: an image is (H, W) or
+(H, W, C), a signal (N,) or (N, C). Times are seconds, sizes are bytes, rates are per second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from gpu_ops.errors import ParamError
+from gpu_ops.params import Param, Values
+from gpu_ops.plan import DeviceArray, Limits, Mode, Plan
+
+Shape = tuple[int, ...]
+Kind = Literal["image", "signal", "stack"]
+Stage = Literal["computed", "verified", "timed"]
+
+DTYPES = ("uint8", "uint16", "float32", "float64")
+BORDERS = ("zero", "reflect", "nearest", "wrap")
+
+
+@dataclass(frozen=True)
+class Meta:
+    """What a variant may know of its input before it plans. `finite` is False when NaN or infinity is in it."""
+
+    kind: Kind
+    shape: Shape
+    dtype: str
+    finite: bool = True
+
+    @property
+    def channels(self) -> int:
+        """Interleaved values per pixel or sample."""
+        plain = 2 if self.kind == "image" else 1
+        return self.shape[-1] if self.kind != "stack" and len(self.shape) > plain else 1
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """An array with its meaning.
+
+    `axes` names each axis ("yx", "yxc", "t", "tc", or any letters for a stack). `rate` is in hertz. `origin` is
+    JSON: {"path", "hash"} or {"generator", "seed", …}, then {"steps": […]} for what was done to it since.
+    `clean` is the noise-free original when it is known.
+    """
+
+    kind: Kind
+    array: np.ndarray[Any, Any]
+    axes: str
+    name: str
+    origin: Mapping[str, Any]
+    rate: float | None = None
+    clean: np.ndarray[Any, Any] | None = None
+    finite: bool = True
+
+    @property
+    def meta(self) -> Meta:
+        return Meta(self.kind, self.array.shape, self.array.dtype.name, self.finite)
+
+
+@dataclass(frozen=True)
+class Output:
+    """One result of a filter. `tolerance(dtype, params, knobs)` is relative to the reference's scale; 0 means exact."""
+
+    id: str
+    kind: Literal["image", "signal", "spectrum", "bars", "number", "table", "timeline"]
+    unit: str
+    tolerance: Callable[[str, Values, Values], float]
+
+
+@dataclass(frozen=True)
+class Work:
+    """The minimum for the job: each input read once, each output written once."""
+
+    bytes_read: int
+    bytes_written: int
+    flops: int
+
+    @property
+    def bytes(self) -> int:
+        return self.bytes_read + self.bytes_written
+
+
+@dataclass(frozen=True)
+class Locality:
+    """What one output element depends on. `halo(params)` is the reach along each spatial axis, for kind "halo"."""
+
+    kind: Literal["pointwise", "halo", "mergeable", "global"]
+    halo: Callable[[Values], tuple[int, ...]] | None = None
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """Expected thread-level global loads: of the first block, an inner one, the last one, and of the whole launch."""
+
+    first: int
+    inner: int
+    last: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a source, tested here.
+
+    `basis` is "counted" (from declared or simulated access counts) or "measured" (from runs of `experiment`, a
+    mapping with sample, size, params and variants). `figures` gives the published seconds per variant.
+    `judge(runs)` takes {variant id: Run} and returns what was found and whether the claim holds (None: undecided).
+    """
+
+    id: str
+    source: str
+    text: str
+    published: str
+    prediction: str
+    basis: Literal["counted", "measured"]
+    experiment: Mapping[str, Any]
+    judge: Callable[[Mapping[str, Any]], tuple[str, bool | None]]
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to do a filter's job.
+
+    `idea` says what changed from the variant before. `plan(device, x, params, knobs)` allocates and returns a Plan.
+    `knobs` change speed, never the result beyond the stated tolerance. `supports(meta, params, knobs, limits)`
+    returns None or the reason why not. `tolerance` widens the output's, for the printed `caveat`.
+    """
+
+    id: str
+    title: str
+    idea: str
+    plan: Callable[[Any, DeviceArray, Values, Values], Plan]
+    device: Literal["cpu", "cuda"]
+    kernels: tuple[str, ...] = ()
+    knobs: tuple[Param, ...] = ()
+    supports: Callable[[Meta, Values, Values, Limits], str | None] = lambda meta, params, knobs, limits: None
+    source: str = ""
+    library: str = ""
+    tolerance: Callable[[str, Values, Values], float] | None = None
+    caveat: str = ""
+    accesses: Callable[[Meta, Values, Values], Accesses] | None = None
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A contract: what goes in, what comes out, how exact, and the least work it takes.
+
+    `family` is the name on the command line and in the menu; filters of one family differ in `accepts`.
+    `reference(array, params)` returns {output id: float64 or exact integer array}. `check(meta, params)` raises
+    ParamError for parameters that do not suit the input.
+    """
+
+    id: str
+    family: str
+    title: str
+    summary: str
+    accepts: Kind
+    dtypes: tuple[str, ...]
+    params: tuple[Param, ...]
+    outputs: tuple[Output, ...]
+    reference: Callable[[np.ndarray[Any, Any], Values], dict[str, np.ndarray[Any, Any]]]
+    work: Callable[[Meta, Values], Work]
+    locality: Locality
+    variants: tuple[Variant, ...]
+    claims: tuple[Claim, ...] = ()
+    source: str = ""
+    check: Callable[[Meta, Values], None] = lambda meta, params: None
+
+    def variant(self, id: str) -> Variant:
+        """The variant of that id. Raises ParamError naming those there are."""
+        for variant in self.variants:
+            if variant.id == id:
+                return variant
+        raise ParamError(f"{self.id} has no variant {id!r}; choose from {', '.join(v.id for v in self.variants)}.")
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Statistics of one stage, in seconds. `clock` is cuda-event, wall or simulated; `stop` says why sampling ended."""
+
+    stage: str
+    clock: Literal["cuda-event", "wall", "simulated"]
+    median: float
+    q1: float
+    q3: float
+    min: float
+    n: int
+    stop: str
+    mode: str = ""
+    samples: tuple[float, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Error:
+    """How far an output is from the reference, in the reference's unit; `scale` is what tolerances multiply."""
+
+    max: float
+    rms: float
+    worst: tuple[int, ...]
+    scale: float
+    tolerance: float
+
+    @property
+    def relative(self) -> float:
+        """max / scale: what tolerances are compared with."""
+        return self.max / self.scale if self.scale else self.max
+
+    @property
+    def ok(self) -> bool:
+        return bool(self.relative <= self.tolerance)
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A variant on a device with its knobs. `edits` {kernel file: text} replace shipped kernel files."""
+
+    variant: str
+    device: str
+    knobs: Values = field(default_factory=dict)
+    edits: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A question: this filter, this input, these parameters, these picks – measured so and checked so."""
+
+    filter: str
+    input: Input
+    params: Values
+    picks: tuple[Pick, ...]
+    protocol: Literal["none", "quick", "careful"] = "quick"
+    mode: Mode = "stream"
+    checks: Literal["full", "sample", "off"] = "full"
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What one pick gave. `ok` is None until it is verified; a wrong result has ok False and no timings.
+
+    `failure` is the reason when the pick could not run at all, `failure_kind` its kind. `notes` are sentences a reader must see beside the
+    figures. Outputs are host arrays.
+    """
+
+    pick: Pick
+    filter: str
+    params: Values
+    shape: Shape
+    dtype: str
+    stage: Stage
+    outputs: Mapping[str, np.ndarray[Any, Any]]
+    work: Work
+    errors: Mapping[str, Error] = field(default_factory=dict)
+    ok: bool | None = None
+    timings: Mapping[str, Timing] = field(default_factory=dict)
+    counters: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    failure: str = ""
+    failure_kind: Literal["", "unsupported", "kernel", "memory"] = ""
+    source_hash: str = ""
