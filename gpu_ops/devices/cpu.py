@@ -37,7 +37,7 @@ class CpuDevice:
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         if out is None:
-            return np.ascontiguousarray(array)
+            return np.array(array, order="C")  # a copy, so that no variant can spoil the caller's input
         np.copyto(out, array)
         return out
 

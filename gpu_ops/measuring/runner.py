@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import source_hash
+from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.errors import DeviceMemoryError, KernelError, KernelFault, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.stages import time_transfers, wrap_host
@@ -50,7 +51,7 @@ def run_experiment(experiment: Experiment, deadline: float | None = None, seed: 
     for job in jobs:
         yield from _compute(job, filter, experiment, resident)
         if job.plan is not None and experiment.checks != "off":
-            yield _verify(job, filter, experiment)
+            yield _verify(job, filter, experiment, resident[job.device.name])
     if experiment.protocol == "none":
         return
     timed = [j for j in jobs if j.plan is not None and j.run.ok is not False]
@@ -107,7 +108,9 @@ def _job(filter: Filter, experiment: Experiment, pick: Pick) -> _Job:
     if device.kind != variant.device and not (device.kind == "sim" and variant.device == "cuda"):
         raise ParamError(f"{filter.id} {variant.id} runs on {variant.device}, not on {pick.device}.")
     run = planned_run(experiment, pick)
-    return _Job(run.pick, variant, device, run, device.session(pick.edits))
+    session = device.session(pick.edits)
+    guard = experiment.protocol == "none" and experiment.checks != "off"
+    return _Job(run.pick, variant, device, run, cast(Device, GuardedSession(session)) if guard else session)
 
 
 def _fail(job: _Job, reason: str, kind: Any) -> Run:
@@ -165,12 +168,14 @@ def _compile_timing(plan: Plan) -> dict[str, Timing]:
     return {"compile": once("compile", sum(k.compile_seconds for k in kernels.values()))} if kernels else {}
 
 
-def _verify(job: _Job, filter: Filter, experiment: Experiment) -> Run:
-    """Hold the outputs to the reference; without timing to come, the second execution is checked right away."""
+def _verify(job: _Job, filter: Filter, experiment: Experiment, x: DeviceArray) -> Run:
+    """Hold the outputs to the reference; without timing to come, everything else is checked right away as well."""
     errors = verify(filter, job.variant, experiment, job.run.outputs, job.pick.knobs)
     job.run = replace(job.run, stage="verified", errors=errors, ok=all(e.ok for e in errors.values()))
     if job.run.ok and experiment.protocol == "none":
         _verify_again(job, filter, experiment)
+    if isinstance(job.session, GuardedSession):
+        _verify_memory(job, experiment, x)
     return job.run
 
 
@@ -178,8 +183,21 @@ def _verify_again(job: _Job, filter: Filter, experiment: Experiment) -> None:
     again = _execute(job, {name: _turned_over(array) for name, array in job.run.outputs.items()})
     errors = verify(filter, job.variant, experiment, again, job.pick.knobs)
     if not all(e.ok for e in errors.values()):
-        note = "right once and wrong the next time: an element is not written, or the result depends on timing"
-        job.run = replace(job.run, errors=errors, ok=False, timings={}, notes=(*job.run.notes, note))
+        _condemn(job, "right once and wrong the next time: an element is not written, or the result depends on timing")
+        job.run = replace(job.run, errors=errors)
+
+
+def _verify_memory(job: _Job, experiment: Experiment, x: DeviceArray) -> None:
+    """What the kernel may not touch: memory beyond its arrays, and the input."""
+    if cast(GuardedSession, job.session).damaged():
+        _condemn(job, "memory outside the arrays was written: a bound is missing")
+    if job.session.download(x).tobytes() != experiment.input.array.tobytes():
+        _condemn(job, "the input was overwritten")
+        job.session.upload(experiment.input.array, out=x)
+
+
+def _condemn(job: _Job, note: str) -> None:
+    job.run = replace(job.run, ok=False, timings={}, notes=(*job.run.notes, note))
 
 
 def _time(

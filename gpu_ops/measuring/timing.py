@@ -27,6 +27,7 @@ class Rule:
     spread: Callable[[np.ndarray], float]
     spread_below: float
     spread_name: str
+    stable_after: int | None = None
 
 
 def iqr_over_median(samples: np.ndarray) -> float:
@@ -40,10 +41,9 @@ def stdev_over_mean(samples: np.ndarray) -> float:
 
 
 QUICK = Rule(20, 200, 0.0, 0.4, iqr_over_median, 0.02, "IQR/median < 2 %")
-CAREFUL = Rule(30, 100_000, 0.5, 15.0, stdev_over_mean, 0.005, "stdev/mean < 0.5 %")
+CAREFUL = Rule(30, 100_000, 0.5, 15.0, stdev_over_mean, 0.005, "stdev/mean < 0.5 %", 100)
 TRANSFERS = Rule(10, 100, 0.0, 1.0, iqr_over_median, 0.05, "IQR/median < 5 %")
 RULES = {"quick": QUICK, "careful": CAREFUL}
-STABLE_AFTER = 100
 STABLE_WITHIN = 0.001
 WARM_UP_CALLS = 3
 WARM_UP_SECONDS = 0.025
@@ -84,7 +84,8 @@ class Series:
         values = np.asarray(self.samples)
         if self.rule.spread(values) < self.rule.spread_below:
             return self.rule.spread_name
-        return "median stable" if n >= STABLE_AFTER and self._stable(values) else None
+        settled = self.rule.stable_after is not None and n >= self.rule.stable_after and self._stable(values)
+        return "median stable" if settled else None
 
     @staticmethod
     def _stable(values: np.ndarray) -> bool:

@@ -1,0 +1,232 @@
+"""list, claims, compile and doctor."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.cli.measure import emit
+from gpu_ops.cli.tables import align
+from gpu_ops.devices import device_statuses
+from gpu_ops.devices.compiler import compile_kernel, header_fields, nvrtc_version, read_source, supported_architectures
+from gpu_ops.devices.cpu import total_memory
+from gpu_ops.devices.instruments import INSTRUMENTS
+from gpu_ops.devices.offline import OfflineDevice
+from gpu_ops.errors import DeviceError, ParamError
+from gpu_ops.filters import FILTERS, all_claims, find_filter
+from gpu_ops.io import SAMPLES
+from gpu_ops.measuring.judging import Judgement, judge_by_reports, judge_here, recorded_reports
+from gpu_ops.measuring.provenance import library_versions
+from gpu_ops.measuring.report import read_report
+from gpu_ops.measuring.roofline import roofs
+from gpu_ops.params import Param
+from gpu_ops.plan import Launch
+from gpu_ops.types import Filter, Variant
+
+
+def list_filters(args: argparse.Namespace) -> int:
+    """Filters with parameters and variants, then samples."""
+    chosen = [f for f in FILTERS if args.filter in (None, f.id, f.family)]
+    if not chosen:
+        find_filter(args.filter)  # raises, naming what there is
+    if args.json:
+        emit(args.json, {"filters": [_filter_json(f) for f in chosen], "samples": [s.id for s in SAMPLES]})
+    if args.json != "-":
+        for filter in chosen:
+            _print_filter(filter)
+        print("samples\n  " + "\n  ".join(f"{s.id:12}{s.title}" for s in SAMPLES))
+    return 0
+
+
+def _print_filter(filter: Filter) -> None:
+    print(f"{filter.id}  –  {filter.summary}\n  takes {filter.accepts}s of {', '.join(filter.dtypes)}")
+    for param in filter.params:
+        print(f"  --{param.name}  {param.help}: {param.allowed} (default {param.default})")
+    for variant in filter.variants:
+        print(f"  {variant.id:12}{variant.device:6}{variant.idea}")
+        for knob in variant.knobs:
+            print(f"{'':20}--{knob.name}  {knob.help}: {knob.allowed} (default {knob.default})")
+    print()
+
+
+def _param_json(param: Param) -> dict[str, Any]:
+    return {"name": param.name, "default": param.default, "allowed": param.allowed, "unit": param.unit, "help": param.help}
+
+
+def _filter_json(filter: Filter) -> dict[str, Any]:
+    return {
+        "id": filter.id,
+        "family": filter.family,
+        "title": filter.title,
+        "summary": filter.summary,
+        "accepts": filter.accepts,
+        "dtypes": list(filter.dtypes),
+        "params": [_param_json(p) for p in filter.params],
+        "variants": [_variant_json(v) for v in filter.variants],
+        "source": filter.source,
+    }
+
+
+def _variant_json(variant: Variant) -> dict[str, Any]:
+    return {
+        "id": variant.id,
+        "title": variant.title,
+        "idea": variant.idea,
+        "device": variant.device,
+        "kernels": {name: header_fields(read_source(name)) for name in variant.kernels},
+        "knobs": [_param_json(k) for k in variant.knobs],
+        "library": variant.library,
+        "caveat": variant.caveat,
+        "source": variant.source,
+    }
+
+
+def claims(args: argparse.Namespace) -> int:
+    """Every claim: published, counted or measured, and whether it holds."""
+    if args.measure and args.report:
+        raise ParamError("Give --measure or --report FILE, not both.")
+    if args.measure:
+        judgements = judge_here(FILTERS, [s.name for s in device_statuses() if s.available])
+    else:
+        reports = {args.report: read_report(args.report)} if args.report else recorded_reports()
+        judgements = judge_by_reports(all_claims(), reports)
+    if args.json:
+        emit(args.json, {"claims": [_claim_json(j) for j in judgements]})
+    if args.json != "-":
+        for judgement in judgements:
+            _print_claim(judgement)
+    return 0
+
+
+HOLDS = {True: "holds", False: "does not hold", None: "undecided"}
+
+
+def _claim_json(j: Judgement) -> dict[str, Any]:
+    claim = j.claim
+    return {
+        "id": claim.id,
+        "source": claim.source,
+        "claim": claim.text,
+        "published": claim.published,
+        "prediction": claim.prediction,
+        "basis": claim.basis,
+        "found": j.found,
+        "holds": j.holds,
+        "where": j.where,
+        "figures_s": dict(claim.figures),
+    }
+
+
+def _print_claim(j: Judgement) -> None:
+    print(f"{j.claim.id}  –  {j.claim.text}")
+    for name, text in (
+        ("published", j.claim.published),
+        ("predicted", j.claim.prediction),
+        (j.claim.basis, j.found),
+        ("holds?", f"{HOLDS[j.holds]} ({j.where})"),
+    ):
+        print(f"  {name:11}{text}")
+    print()
+
+
+def compile_kernels(args: argparse.Namespace) -> int:
+    """Compile every kernel in every sample type for every architecture named, and show what the assembler says."""
+    for architecture in args.gpu:
+        if architecture not in supported_architectures():
+            raise DeviceError(f"NVRTC does not know {architecture}; it knows {', '.join(supported_architectures())}.")
+    rows = [r for architecture in args.gpu for r in _compiled_rows(architecture, args.kernels)]
+    if not rows:
+        known = dict.fromkeys([*(k for f in FILTERS for v in f.variants for k in v.kernels)])
+        raise ParamError(f"No kernel is called {', '.join(args.kernels)}; there are {', '.join(known)}.")
+    if args.json:
+        emit(args.json, {"kernels": rows})
+    if args.json != "-":
+        names = ["kernel", "dtype", "gpu", "registers", "spill_store_bytes", "shared_bytes", "constants", "milliseconds"]
+        lines = [["kernel", "dtype", "gpu", "registers", "spilled B", "shared B", "constant B", "compile ms"]]
+        lines += [[str(r[n]) for n in names] for r in rows]
+        print(align(lines, frozenset(range(3, 8))))
+    return 0
+
+
+def _compiled_rows(architecture: str, kernels: list[str]) -> Iterator[dict[str, Any]]:
+    for filter in FILTERS:
+        for variant in filter.variants:
+            if variant.kernels and (not kernels or set(kernels) & set(variant.kernels)):
+                for dtype in filter.dtypes:
+                    yield from _compiled_variant(architecture, filter, variant, dtype)
+    for instrument in INSTRUMENTS:
+        if not kernels or instrument.source in kernels:
+            compiled = compile_kernel(instrument.source, architecture, instrument.defines)
+            yield _compiled_row(compiled, instrument.name, "–")
+
+
+def _compiled_variant(architecture: str, filter: Filter, variant: Variant, dtype: str) -> Iterator[dict[str, Any]]:
+    device = OfflineDevice(architecture)
+    x = device.empty((256, 256) if filter.accepts == "image" else (65536,), np.dtype(dtype))
+    params, knobs = ({p.name: p.default for p in group} for group in (filter.params, variant.knobs))
+    plan = variant.plan(device, x, params, knobs)
+    device.check(plan)
+    for step in plan.steps:
+        if isinstance(step, Launch):
+            yield _compiled_row(step.kernel.compiled, step.kernel.name, dtype)
+
+
+def _compiled_row(compiled: Any, name: str, dtype: str) -> dict[str, Any]:
+    return {
+        "kernel": f"{compiled.source} {name}",
+        "dtype": dtype,
+        "gpu": compiled.architecture,
+        **compiled.entry(name).resources,
+        "constants": sum(compiled.constants.values()),
+        "milliseconds": round(compiled.seconds * 1e3, 1),
+    }
+
+
+def doctor(args: argparse.Namespace) -> int:
+    """What this machine can do: processor, GPUs, compiler, libraries, measured bandwidth – and what to install."""
+    statuses = device_statuses()
+    found: dict[str, Any] = {
+        "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "cpu": statuses[0].model,
+        "threads": os.cpu_count(),
+        "memory_bytes": total_memory(),
+        "devices": [{"name": s.name, "model": s.model, "available": s.available, "reason": s.reason} for s in statuses],
+        "nvrtc": _nvrtc(),
+        "libraries": library_versions(),
+    }
+    if not args.skip_roofs:
+        found["roofs"] = {s.name: vars(roofs(s.name)) for s in statuses if s.available}
+    if args.json:
+        emit(args.json, found)
+    if args.json != "-":
+        _print_doctor(found)
+    return 0
+
+
+def _nvrtc() -> dict[str, Any]:
+    try:
+        return {"version": ".".join(map(str, nvrtc_version())), "architectures": list(supported_architectures())}
+    except DeviceError as error:
+        macos = " NVIDIA makes none for macOS: only the cpu variants run here." if sys.platform == "darwin" else ""
+        return {"version": None, "reason": f"{error}{macos}"}
+
+
+def _print_doctor(found: dict[str, Any]) -> None:
+    print(f"system     {found['system']}")
+    print(f"processor  {found['cpu']}, {found['threads']} threads, {found['memory_bytes'] / 2**30:.1f} GiB")
+    for device in found["devices"]:
+        state = device["model"] if device["available"] else f"not available: {device['reason']}"
+        print(f"{device['name']:11}{state}")
+    nvrtc = found["nvrtc"]
+    knows = f"{nvrtc['version']}, compiles for {' '.join(nvrtc['architectures'])}" if nvrtc["version"] else nvrtc["reason"]
+    print(f"NVRTC      {knows}")
+    print("libraries  " + ", ".join(f"{name} {v}" for name, v in found["libraries"].items()))
+    for name, roof in found.get("roofs", {}).items():
+        size = f"buffers of {roof['nbytes'] / 2**20:.0f} MiB"
+        print(f"roofs      {name}: copy {roof['copy'] / 1e9:.4g} GB/s, read {roof['read'] / 1e9:.4g} GB/s ({size})")

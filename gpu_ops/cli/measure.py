@@ -1,0 +1,316 @@
+"""run, bench and sweep: experiments from flags, runs to tables and reports."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gpu_ops.cli import tables
+from gpu_ops.cli.inputs import make_experiment, read_kernel
+from gpu_ops.devices import open_device
+from gpu_ops.devices.offline import OfflineDevice
+from gpu_ops.errors import InputError, ParamError, ReportError
+from gpu_ops.filters import find_filter
+from gpu_ops.io import save
+from gpu_ops.measuring.contract import check_case, covering_cases
+from gpu_ops.measuring.provenance import machine
+from gpu_ops.measuring.report import read_report, report, row, row_key, same_machine, with_speedups, write_report
+from gpu_ops.measuring.runner import planned_run, run_experiment
+from gpu_ops.types import Claim, Experiment, Filter, Pick, Run, Variant
+
+FINE, BAD_INPUT, WRONG, UNAVAILABLE = 0, 2, 3, 4
+FAILURE_CODES = {"unsupported": BAD_INPUT, "kernel": BAD_INPUT, "memory": UNAVAILABLE}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run a filter once per variant, verify, print the errors and save one result."""
+    if args.kernel:
+        return _run_kernel(args)
+    experiment = make_experiment(args, protocol="none")
+    filter = find_filter(experiment.filter, experiment.input.kind)
+    if not args.variant:
+        experiment = replace(experiment, picks=_one_each(filter, experiment))
+    runs = _final(run_experiment(experiment))
+    if args.output:
+        _save(args.output, runs, experiment)
+    rows = [row(r, experiment) for r in runs]
+    _print_runs(args, experiment, rows)
+    return _exit_code(rows, explicit=bool(args.variant))
+
+
+def _one_each(filter: Filter, experiment: Experiment) -> tuple[Pick, ...]:
+    """The last of the filter's own variants on each device that supports the input: the ladder's top so far."""
+    best: dict[str, Pick] = {}
+    for pick in experiment.picks:
+        variant = filter.variant(pick.variant)
+        limits = open_device(pick.device).limits
+        defaults = {p.name: p.default for p in filter.params}
+        knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
+        if variant.library or variant.supports(experiment.input.meta, {**defaults, **experiment.params}, knobs, limits):
+            continue
+        best[pick.device] = pick
+    return tuple(best.values())
+
+
+def _final(runs: Any) -> list[Run]:
+    """The last word on each pick, in the order of their first."""
+    last: dict[tuple[str, str], Run] = {}
+    for one in runs:
+        last[(one.pick.variant, one.pick.device)] = one
+    return list(last.values())
+
+
+def _save(path: str, runs: Sequence[Run], experiment: Experiment) -> None:
+    usable = [r for r in runs if r.outputs and r.ok is not False]
+    if not usable:
+        raise InputError(f"Nothing is written to {path}: no variant gave a right result.")
+    output = next(iter(usable[-1].outputs.values()))
+    options = {"rate": experiment.input.rate} if experiment.input.rate else {}
+    save(path, output, **options)
+    print(f"{path}: the result of {usable[-1].pick.variant} on {usable[-1].pick.device}", file=sys.stderr)
+
+
+def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: list[dict[str, Any]]) -> None:
+    if args.json:
+        devices = list(dict.fromkeys(p.device for p in experiment.picks))
+        emit(args.json, report(machine(devices, with_roofs=False), rows))
+    if args.json == "-":
+        return
+    print(_title(experiment))
+    heading = ["variant", "device", "largest error", "allowed", "verdict"]
+    lines = [heading]
+    for r in rows:
+        allowed = "" if r["tolerance"] is None else f"{r['tolerance']:.2g}"
+        lines.append([r["variant"], r["device"], tables._error(r), allowed, tables._verdict(r)])
+    print(tables.align(lines, frozenset({2, 3})))
+    notes = tables.footnotes(rows)
+    if notes:
+        print(notes)
+    print("Errors are relative to the largest magnitude in the input and the reference.")
+
+
+def _title(experiment: Experiment) -> str:
+    shape = " x ".join(map(str, experiment.input.array.shape))
+    values = ", ".join(f"{k} {v}" for k, v in experiment.params.items())
+    what = f"{experiment.filter} of {experiment.input.name}, {shape} {experiment.input.array.dtype.name}"
+    return f"{what}; {values}" if values else what
+
+
+def _exit_code(rows: Sequence[dict[str, Any]], explicit: bool) -> int:
+    """A wrong result weighs most. What a variant cannot do is an error only when it was asked for by name."""
+    if any(r["ok"] is False for r in rows):
+        return WRONG
+    codes = [FAILURE_CODES[r["failure_kind"]] for r in rows if r["failure_kind"]]
+    if not explicit:
+        codes = [c for c, r in zip(codes, (r for r in rows if r["failure_kind"]), strict=True) if _grave(r)]
+    return max(codes, default=FINE)
+
+
+def _grave(r: dict[str, Any]) -> bool:
+    return bool(r["failure_kind"] != "unsupported")
+
+
+def _run_kernel(args: argparse.Namespace) -> int:
+    """Compile somebody's kernel in a variant's place, check its launch, and hold it to the filter's whole contract."""
+    experiment = replace(make_experiment(_on_any_device(args), protocol="none"))
+    filter = find_filter(experiment.filter, experiment.input.kind)
+    variant = _replaced(filter, args.variant)
+    edits = {variant.kernels[0]: read_kernel(args.kernel)}
+    _check_offline(filter, variant, experiment, edits)
+    device = (args.device or ["cuda:0"])[0]
+    limits = open_device(device).limits
+    cases = covering_cases(filter, variant, limits)
+    wrong: list[str] = []
+    for case in cases:
+        result = check_case(filter, variant, case, device, edits)
+        if result.failure:
+            wrong.append(f"{case}: {result.failure}")
+        elif not result.ok:
+            worst = max(result.errors.values(), key=lambda e: e.relative)
+            wrong.append(f"{case}: error {worst.relative:.2g} at {worst.worst}, allowed {worst.tolerance:.2g}")
+    print(f"{args.kernel} in the place of {filter.id} {variant.id} on {device}: {len(cases) - len(wrong)} of {len(cases)} cases right")
+    for text in wrong[:10]:
+        print(f"  {text}")
+    if wrong:
+        return WRONG
+    pick = Pick(variant.id, device, experiment.picks[0].knobs, edits)
+    own = replace(experiment, picks=(pick,))
+    runs = _final(run_experiment(own))
+    if args.output:
+        _save(args.output, runs, own)
+    rows = [row(r, own) for r in runs]
+    _print_runs(args, own, rows)
+    return _exit_code(rows, explicit=True)
+
+
+def _on_any_device(args: argparse.Namespace) -> argparse.Namespace:
+    """The flags with a pick that needs no GPU: the kernel is compiled and checked before a device is opened."""
+    return argparse.Namespace(**{**vars(args), "variant": [], "device": ["cpu"]})
+
+
+def _replaced(filter: Filter, names: Sequence[str]) -> Variant:
+    """The variant whose kernel is replaced: the one named, or the filter's first with a kernel."""
+    with_kernels = [v for v in filter.variants if v.kernels]
+    variant = filter.variant(names[0]) if names else with_kernels[0]
+    if len(variant.kernels) != 1:
+        choices = ", ".join(v.id for v in with_kernels if len(v.kernels) == 1)
+        raise ParamError(f"{variant.id} has no single kernel to replace; name one of {choices} with --variant.")
+    return variant
+
+
+def _check_offline(filter: Filter, variant: Variant, experiment: Experiment, edits: dict[str, str]) -> None:
+    """Name, arguments, block and compilation, for any machine."""
+    device = OfflineDevice("sm_75", edits)
+    params = {**{p.name: p.default for p in filter.params}, **experiment.params}
+    knobs = {**{k.name: k.default for k in variant.knobs}, **experiment.picks[0].knobs}
+    device.check(variant.plan(device, experiment.input.array, params, knobs))
+
+
+@dataclass
+class _Bench:
+    """Rows so far, and where they are written after every new one."""
+
+    args: argparse.Namespace
+    provenance: dict[str, Any]
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    deadline: float | None = None
+
+    def write(self) -> None:
+        if self.args.json and self.args.json != "-":
+            write_report(self.args.json, self.content())
+
+    def content(self) -> dict[str, Any]:
+        return report(self.provenance, with_speedups(self.rows, self.args.baseline))
+
+    def measure(self, experiment: Experiment) -> list[dict[str, Any]]:
+        """The rows of one experiment: those that the report has already, and new ones for the rest."""
+        done = {row_key(r): r for r in self.rows}
+        missing, wanted = [], []
+        for pick in experiment.picks:
+            key = row_key(_expected(experiment, pick))
+            wanted.append(key)
+            if key not in done:
+                missing.append(pick)
+        if missing:
+            for one in run_experiment(replace(experiment, picks=tuple(missing)), self.deadline):
+                if one.stage == "timed" or one.failure or one.ok is False:
+                    self.rows.append(row(one, experiment))
+                    self.write()
+        by_key = {row_key(r): r for r in with_speedups(self.rows, self.args.baseline)}
+        return [by_key[key] for key in wanted if key in by_key]
+
+
+def _expected(experiment: Experiment, pick: Pick) -> dict[str, Any]:
+    """The identity of a row before it is measured, made by the same code as the row's own."""
+    return row(planned_run(experiment, pick), experiment)
+
+
+def bench(args: argparse.Namespace) -> int:
+    """Time every variant of one filter on one input."""
+    experiment = _bench_experiment(args, {})
+    return _measure(args, [experiment], explicit=bool(args.variant))
+
+
+def sweep(args: argparse.Namespace) -> int:
+    """Time every variant over the product of the values given with --over."""
+    axes = [_axis(text) for text in args.over]
+    points = [dict(zip([a[0] for a in axes], values, strict=True)) for values in itertools.product(*(a[1] for a in axes))]
+    return _measure(args, [_bench_experiment(args, point) for point in points], explicit=bool(args.variant))
+
+
+def _axis(text: str) -> tuple[str, list[str]]:
+    name, _, values = text.partition("=")
+    listed = [v for v in values.split(",") if v]
+    if not name or not listed:
+        raise ParamError(f"--over {text!r} is not NAME=V1,V2,…, such as --over window=3,5,9.")
+    return name.replace("-", "_"), listed
+
+
+def _bench_experiment(args: argparse.Namespace, point: dict[str, str]) -> Experiment:
+    protocol = "quick" if args.quick else "careful"
+    return make_experiment(args, point, protocol=protocol, mode=args.mode)
+
+
+def _measure(args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool) -> int:
+    devices = list(dict.fromkeys(p.device for e in experiments for p in e.picks))
+    deadline = time.perf_counter() + args.budget if args.budget is not None else None
+    bench = _resumed(args, machine(devices), deadline)
+    found: list[dict[str, Any]] = []
+    complete = True
+    for experiment in experiments:
+        if deadline is not None and time.perf_counter() >= deadline:
+            complete = False
+            break
+        rows = bench.measure(experiment)
+        found += rows
+        complete = complete and len(rows) == len(experiment.picks)
+        if args.json != "-":
+            _print_bench(args, experiment, rows)
+    bench.provenance["devices_after"] = {name: open_device(name).describe() for name in devices}
+    bench.write()
+    if args.json == "-":
+        print(json.dumps(bench.content(), indent=1))
+    if not complete:
+        how = f"call again with --json {args.json} to go on" if args.json not in (None, "-") else "give --json FILE to resume"
+        print(f"The budget of {args.budget:g} s ended before every row was measured; {how}.", file=sys.stderr)
+    return _exit_code(found, explicit)
+
+
+def _resumed(args: argparse.Namespace, provenance: dict[str, Any], deadline: float | None) -> _Bench:
+    """A bench that goes on with the rows of the report of the same machine, if there is one."""
+    bench = _Bench(args, provenance, deadline=deadline)
+    if args.json and args.json != "-" and Path(args.json).exists():
+        earlier = read_report(args.json)
+        if not same_machine(earlier["provenance"], provenance):
+            raise ReportError(f"{args.json} was measured on another machine; choose another file for --json.")
+        bench.rows = list(earlier["runs"])
+        history = [*earlier["provenance"].get("earlier", []), _short(earlier["provenance"])]
+        bench.provenance = {**provenance, "earlier": history}
+    return bench
+
+
+def _short(provenance: dict[str, Any]) -> dict[str, Any]:
+    return {k: provenance.get(k) for k in ("time", "commit", "clean", "source_tree")}
+
+
+def _print_bench(args: argparse.Namespace, experiment: Experiment, rows: list[dict[str, Any]]) -> None:
+    filter = find_filter(experiment.filter, experiment.input.kind)
+    print(f"\n{_title(experiment)}; {experiment.mode} timing")
+    print(tables.bench_table(rows, _claim_for(filter, rows), args.baseline))
+    bars = tables.five_bars(rows)
+    print(f"\nFive bars\n{bars}" if bars else "", end="\n" if bars else "")
+    notes = tables.footnotes(rows)
+    print(f"\n{notes}" if notes else "", end="\n" if notes else "")
+
+
+def _claim_for(filter: Filter, rows: Sequence[dict[str, Any]]) -> Claim | None:
+    """The claim with published figures whose experiment this is."""
+    for claim in filter.claims:
+        sample = claim.experiment["sample"]
+        alike = [
+            r
+            for r in rows
+            if r["params"] == claim.experiment["params"]
+            and r["dtype"] == sample.get("dtype")
+            and r["shape"] == [sample.get("length")]
+        ]
+        if claim.figures and alike:
+            return claim
+    return None
+
+
+def emit(target: str, content: dict[str, Any]) -> None:
+    """JSON to standard output or, in one step, to a file."""
+    if target == "-":
+        print(json.dumps(content, indent=1))
+    else:
+        write_report(target, content)
+
+

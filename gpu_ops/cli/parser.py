@@ -1,0 +1,110 @@
+"""Arguments. A filter's parameters and its variants' knobs become flags; nothing is declared twice."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+
+from gpu_ops import __version__
+from gpu_ops.cli import info, measure
+from gpu_ops.devices.compiler import ARCHITECTURES
+from gpu_ops.filters import FILTERS
+from gpu_ops.io import SAMPLES
+from gpu_ops.params import Param
+from gpu_ops.types import DTYPES, Filter
+
+MEASURING = {
+    "run": "run a filter, verify the results and save one",
+    "bench": "time every variant, verified, beside its roof",
+    "sweep": "bench over a range of sizes, parameters or knobs",
+}
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parsed arguments; `command` is the function to call with them."""
+    parser = argparse.ArgumentParser(
+        prog="kernelscope", description="Runs, times and explains GPU kernel variants of image and signal filters."
+    )
+    parser.add_argument("--version", action="version", version=f"kernelscope {__version__}")
+    commands = parser.add_subparsers(dest="name", required=True, metavar="COMMAND")
+    for name, help in MEASURING.items():
+        _add_measuring(commands.add_parser(name, help=help, description=help), name, _named_filters(argv))
+    _add_info(commands)
+    return parser.parse_args(argv)
+
+
+def _named_filters(argv: Sequence[str]) -> list[Filter]:
+    """The filters that the arguments name, whose parameters become flags; all of them before one is named."""
+    named = [f for f in FILTERS if f.id in argv[1:] or f.family in argv[1:]]
+    return named or list(FILTERS)
+
+
+def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Filter]) -> None:
+    parser.set_defaults(command=getattr(measure, name))
+    families = ", ".join(dict.fromkeys(f.family for f in FILTERS))
+    parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
+    _add_input(parser)
+    choose = parser.add_argument_group("what runs")
+    choose.add_argument("--variant", nargs="+", metavar="ID", default=[], help="variants (default: see above)")
+    choose.add_argument("--device", nargs="+", metavar="DEVICE", default=[], help="cpu, cuda:N (default: all there are)")
+    _add_flags(parser.add_argument_group("parameters"), (p for f in filters for p in f.params))
+    _add_flags(parser.add_argument_group("knobs"), (p for f in filters for v in f.variants for p in v.knobs))
+    parser.add_argument("--json", metavar="FILE", help="write the report here; - for standard output")
+    if name == "run":
+        parser.add_argument("--output", metavar="FILE", help="save the result (.png, .npy, .wav, .txt)")
+        parser.add_argument("--kernel", metavar="FILE.cu", help="hold this kernel to the contract in a variant's place")
+        return
+    parser.add_argument("--mode", choices=("stream", "cold", "hot"), default="stream", help="what the caches hold")
+    parser.add_argument("--quick", action="store_true", help="fewer samples, as in live use")
+    parser.add_argument("--budget", type=float, metavar="SECONDS", help="stop after this long; --json FILE resumes")
+    parser.add_argument("--baseline", default="serial", metavar="ID", help="speed-ups are against it (default: serial)")
+    if name == "sweep":
+        parser.add_argument(
+            "--over",
+            action="append",
+            required=True,
+            metavar="NAME=V1,V2,…",
+            help="a parameter, knob, sample option or dtype and its values; several multiply",
+        )
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("input (default: a shipped sample)")
+    source = group.add_mutually_exclusive_group()
+    source.add_argument("--input", metavar="FILE", help="an image (.png .jpg .bmp), array (.npy), sound (.wav) or text")
+    source.add_argument("--sample", choices=[s.id for s in SAMPLES], metavar="NAME", help=", ".join(s.id for s in SAMPLES))
+    group.add_argument("--dtype", choices=DTYPES, help="convert the input, or generate it so")
+    group.add_argument("--kind", choices=("image", "signal"), help="take an array of (N, C) for a signal")
+    group.add_argument("--limit", type=int, metavar="N", help="samples an input may have (default 2^30)")
+    group.add_argument("--nonfinite", choices=("refuse", "keep", "zero"), default="refuse", help="NaN and infinities")
+    _add_flags(group, (p for s in SAMPLES for p in s.params if p.name != "dtype"))
+
+
+def _add_flags(group: argparse._ActionsContainer, params: Iterable[Param]) -> None:
+    """One flag a name; values stay text until the parameter that takes them checks them."""
+    merged: dict[str, list[Param]] = {}
+    for param in params:
+        merged.setdefault(param.name, []).append(param)
+    for name, same in merged.items():
+        texts = list(dict.fromkeys(f"{p.help}: {p.allowed} (default {p.default})" for p in same))
+        help = "; ".join(texts).replace("%", "%%")
+        group.add_argument(f"--{name.replace('_', '-')}", dest=f"param_{name}", metavar="VALUE", help=help)
+
+
+def _add_info(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    listing = commands.add_parser("list", help="filters, parameters, variants and samples")
+    listing.add_argument("filter", nargs="?", help="only this filter or family")
+    listing.set_defaults(command=info.list_filters)
+    claims = commands.add_parser("claims", help="what the sources say, and what was counted or measured here")
+    claims.add_argument("--measure", action="store_true", help="measure on this machine instead of recorded runs")
+    claims.add_argument("--report", metavar="FILE", help="judge by this report")
+    claims.set_defaults(command=info.claims)
+    compiling = commands.add_parser("compile", help="compile every kernel, with no GPU, and show its resources")
+    compiling.add_argument("kernels", nargs="*", metavar="KERNEL", help="only these kernel files")
+    compiling.add_argument("--gpu", nargs="+", default=list(ARCHITECTURES), metavar="SM", help="such as sm_75 sm_90")
+    compiling.set_defaults(command=info.compile_kernels)
+    doctor = commands.add_parser("doctor", help="what this machine can do, and what to install for more")
+    doctor.add_argument("--skip-roofs", action="store_true", help="do not measure memory bandwidth")
+    doctor.set_defaults(command=info.doctor)
+    for parser in (listing, claims, compiling, doctor):
+        parser.add_argument("--json", metavar="FILE", help="write the answer here as JSON; - for standard output")

@@ -1,0 +1,38 @@
+"""A session whose memory has guards before and after each array, so that writes past an end are found out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.plan import Device, DeviceArray
+
+GUARD_BYTES = 1 << 16
+"""A multiple of every alignment that allocations promise, and as much as one block can write past an end."""
+PATTERN = 0xA5
+
+
+class GuardedSession:
+    """Behaves as the session it wraps; `damaged` says whether any guard was overwritten."""
+
+    def __init__(self, session: Device) -> None:
+        self._session = session
+        self._guards: list[DeviceArray] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        """Uninitialised memory between two guards."""
+        nbytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        whole = self._session.empty((GUARD_BYTES + nbytes + GUARD_BYTES,), np.uint8)
+        before, inside, after = whole[:GUARD_BYTES], whole[GUARD_BYTES:-GUARD_BYTES], whole[-GUARD_BYTES:]
+        for guard in (before, after):
+            self._session.fill(guard, PATTERN)
+            self._guards.append(guard)
+        return inside.view(dtype).reshape(shape)
+
+    def damaged(self) -> bool:
+        """Whether something wrote outside the arrays handed out."""
+        return any(bool((self._session.download(guard) != PATTERN).any()) for guard in self._guards)

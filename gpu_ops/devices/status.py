@@ -1,0 +1,15 @@
+"""What is known of a device before it is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class DeviceStatus:
+    """Whether a device can be used here; `reason` says why not and what to install."""
+
+    name: str
+    model: str
+    available: bool
+    reason: str = ""

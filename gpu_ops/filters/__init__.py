@@ -1,0 +1,27 @@
+"""All filters, in the order in which every list shows them."""
+
+from __future__ import annotations
+
+from gpu_ops.errors import ParamError
+from gpu_ops.filters.mean import MEAN1D, MEAN2D
+from gpu_ops.types import Claim, Filter
+
+FILTERS: tuple[Filter, ...] = (MEAN1D, MEAN2D)
+
+
+def find_filter(name: str, kind: str | None = None) -> Filter:
+    """The filter of that id, or of that family for an input of `kind`. Raises ParamError naming what there is."""
+    for filter in FILTERS:
+        if filter.id == name or (filter.family == name and filter.accepts == kind):
+            return filter
+    family = [f for f in FILTERS if f.family == name]
+    if family:
+        takes = " or ".join(f"{f.accepts} ({f.id})" for f in family)
+        raise ParamError(f"{name} takes a {takes}, not a {kind}.")
+    known = ", ".join(dict.fromkeys(f.family for f in FILTERS))
+    raise ParamError(f"There is no filter {name!r}; choose from {known}.")
+
+
+def all_claims() -> tuple[Claim, ...]:
+    """Every claim of the sources, in the order of the filters."""
+    return tuple(claim for filter in FILTERS for claim in filter.claims)

@@ -1,0 +1,126 @@
+"""Expected thread-level global loads of the mean kernels, edge blocks and partial blocks included.
+
+The source's formulas, for B outputs a block, F taps, r = F // 2, inner block / edge block: naive 2BF / 2BF - r(r+1),
+constant BF / BF - r(r+1)/2, shared B + 2r / B + r; a partial last block of m outputs puts m for B. Here they hold for
+several channels and outputs a thread as well, and a border other than zero leaves no load out. Source: S4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpu_ops.params import Values
+from gpu_ops.types import Accesses, Meta
+
+Span = tuple[int, int]
+
+
+def taps_along(start: int, stop: int, n: int, channels: int, window: int, border: str) -> int:
+    """Loads of samples by the elements start…stop-1 of an axis of n positions, one for each tap that is inside."""
+    return _taps_before(stop, n, channels, window, border) - _taps_before(start, n, channels, window, border)
+
+
+def _taps_before(stop: int, n: int, channels: int, window: int, border: str) -> int:
+    whole, rest = divmod(stop, channels)
+    full = channels * _taps_of_positions(whole, n, window, border)
+    return full + rest * (_taps_of_positions(whole + 1, n, window, border) - _taps_of_positions(whole, n, window, border))
+
+
+def _taps_of_positions(m: int, n: int, window: int, border: str) -> int:
+    """Taps inside for positions 0…m-1 of n."""
+    if border != "zero":
+        return m * window
+    radius = window // 2
+    if window > n:
+        return sum(min(p + radius, n - 1) - max(p - radius, 0) + 1 for p in range(m))
+    left = min(m, radius)
+    missing = left * radius - left * (left - 1) // 2
+    right = max(0, m - (n - radius))
+    return m * window - missing - right * (right + 1) // 2
+
+
+def tile_along(start: int, stop: int, n: int, channels: int, window: int, border: str) -> int:
+    """Loads of a tile for the elements start…stop-1: the elements and a halo on each side, where they are inside."""
+    halo = window // 2 * channels
+    if border != "zero":
+        return stop - start + 2 * halo
+    return min(stop + halo, n * channels) - max(start - halo, 0)
+
+
+def spans(elements: int, per_block: int) -> list[Span]:
+    """First element and end of each block's elements."""
+    return [(s, min(s + per_block, elements)) for s in range(0, elements, per_block)]
+
+
+def direct1d(loads_per_tap: int) -> Callable[[Meta, Values, Values], Accesses]:
+    """Access counts of a 1D kernel whose threads each read every tap's sample, and the tap too when it is 2."""
+
+    def count(meta: Meta, params: Values, knobs: Values) -> Accesses:
+        def block(start: int, stop: int) -> int:
+            return loads_per_tap * taps_along(
+                start, stop, meta.shape[0], meta.channels, params["window"], params["border"]
+            )
+
+        return _account1d(meta, knobs, block, block(0, meta.size))
+
+    return count
+
+
+def tiled1d(meta: Meta, params: Values, knobs: Values) -> Accesses:
+    """Access counts of the 1D kernel that fetches its block and halo once."""
+
+    def block(start: int, stop: int) -> int:
+        return tile_along(start, stop, meta.shape[0], meta.channels, params["window"], params["border"])
+
+    # Between the first blocks and the last ones every block is alike, so the sum needs no pass over all of them.
+    per_block = knobs["block"] * knobs["outputs"]
+    blocks = -(-meta.size // per_block)
+    reach = params["window"] // 2 * meta.channels // per_block + 2
+    ends = [b for b in range(blocks) if b < reach or b >= blocks - reach]
+    total = sum(block(b * per_block, min((b + 1) * per_block, meta.size)) for b in ends)
+    total += (blocks - len(ends)) * (per_block + (params["window"] - 1) * meta.channels)
+    return _account1d(meta, knobs, block, total)
+
+
+def _account1d(meta: Meta, knobs: Values, block: Callable[[int, int], int], total: int) -> Accesses:
+    per_block = knobs["block"] * knobs["outputs"]
+    blocks = -(-meta.size // per_block)
+    middle = blocks // 2
+    first = block(0, min(per_block, meta.size))
+    inner = block(middle * per_block, min((middle + 1) * per_block, meta.size))
+    return Accesses(first, inner, block((blocks - 1) * per_block, meta.size), total)
+
+
+def direct2d(loads_per_tap: int) -> Callable[[Meta, Values, Values], Accesses]:
+    """Access counts of a 2D kernel whose threads each read every tap's pixel, and the tap too when it is 2."""
+
+    def along(start: int, stop: int, n: int, channels: int, window: int, border: str) -> int:
+        return taps_along(start, stop, n, channels, window, border)
+
+    return lambda meta, params, knobs: _account2d(meta, params, knobs, along, loads_per_tap)
+
+
+def tiled2d(meta: Meta, params: Values, knobs: Values) -> Accesses:
+    """Access counts of the 2D kernel that fetches its tile and halo once."""
+    return _account2d(meta, params, knobs, tile_along, 1)
+
+
+def _account2d(
+    meta: Meta, params: Values, knobs: Values, along: Callable[[int, int, int, int, int, str], int], factor: int
+) -> Accesses:
+    """A block's loads are its rows' count times its columns' count, and so is the sum over all blocks."""
+    window, border = params["window"], params["border"]
+    width, height = block_shape(knobs["block"])
+    rows = spans(meta.shape[0], height * knobs["outputs"])
+    columns = spans(meta.shape[1] * meta.channels, width)
+    by_row = [along(a, b, meta.shape[0], 1, window, border) for a, b in rows]
+    by_column = [along(a, b, meta.shape[1], meta.channels, window, border) for a, b in columns]
+    inner = by_row[len(by_row) // 2] * by_column[len(by_column) // 2]
+    first, last = by_row[0] * by_column[0], by_row[-1] * by_column[-1]
+    return Accesses(factor * first, factor * inner, factor * last, factor * sum(by_row) * sum(by_column))
+
+
+def block_shape(threads: int) -> tuple[int, int]:
+    """(x, y) of a 2D block of that many threads: a warp wide where there are enough."""
+    return (32, threads // 32) if threads >= 32 and threads % 32 == 0 else (16, threads // 16)
+

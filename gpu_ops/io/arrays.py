@@ -1,0 +1,68 @@
+"""NumPy's NPY files. The header is read here, so that nothing in a file is ever unpickled or allocated unchecked."""
+
+from __future__ import annotations
+
+import ast
+import math
+import os
+import re
+import struct
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from gpu_ops.errors import InputError
+from gpu_ops.io.inputs import Array, check_limit
+
+MAGIC = b"\x93NUMPY"
+LONGEST_HEADER = 10_000
+
+
+def read_npy(path: Path, name: str, limit: int) -> Array:
+    """The file's array in its own type. Raises InputError for damaged, cut, too large and unsuitable files."""
+    with open(path, "rb") as file:
+        dtype, shape, fortran = _header(file, name)
+        count = math.prod(shape)
+        check_limit(name, count, limit)
+        need, there = count * dtype.itemsize, os.fstat(file.fileno()).st_size - file.tell()
+        if there < need:
+            raise InputError(f"{name} is cut short: it holds {there} of {need} bytes of data; copy or save it again.")
+        return np.fromfile(file, dtype, count).reshape(shape, order="F" if fortran else "C")
+
+
+def _header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
+    damaged = InputError(f"{name} has a damaged NPY header; save the array again with numpy.save.")
+    start = file.read(8)
+    sizes = {1: "<H", 2: "<I", 3: "<I"}.get(start[6] if len(start) == 8 else 0)
+    if sizes is None:
+        raise damaged
+    try:
+        (length,) = struct.unpack(sizes, file.read(struct.calcsize(sizes)))
+        if length > LONGEST_HEADER:
+            raise damaged
+        fields = ast.literal_eval(file.read(length).decode("utf-8").strip())
+        descr, shape, fortran = fields["descr"], fields["shape"], fields["fortran_order"]
+    except (struct.error, ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError):
+        raise damaged from None
+    if not isinstance(shape, tuple) or any(type(n) is not int or n < 0 for n in shape) or not isinstance(fortran, bool):
+        raise damaged
+    return _dtype(descr, name, damaged), shape, fortran
+
+
+def _dtype(descr: object, name: str, damaged: InputError) -> np.dtype[Any]:
+    if not isinstance(descr, str) or not re.fullmatch(r"[<>|=]?[biuf]\d+", descr):
+        pickled = isinstance(descr, str) and "O" in descr
+        what = "pickled Python objects" if pickled else f"values of type {str(descr)[:40]}"
+        raise InputError(f"{name} holds {what}; only real numbers can be read: save it as integers or floats.")
+    try:
+        return np.dtype(descr)
+    except TypeError:
+        raise damaged from None
+
+
+def write_npy(file: IO[bytes], array: Array, rate: float | None, name: str) -> None:
+    """Writes any array without Python objects; `rate` is not kept."""
+    if array.dtype.hasobject:
+        raise InputError(f"{name} cannot hold Python objects; convert the array to numbers first.")
+    np.save(file, array, allow_pickle=False)

@@ -1,0 +1,188 @@
+"""Arrays become inputs: what is allowed, what an axis means, what happens to NaN and infinity."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.errors import InputError, ParamError
+from gpu_ops.types import DTYPES, Input, Kind
+
+Array = np.ndarray[Any, Any]
+
+KINDS: tuple[Kind, ...] = ("image", "signal", "stack")
+NONFINITE = ("refuse", "keep", "zero")
+IMAGE_CHANNELS = (1, 3, 4)
+LAYOUTS = {
+    "signal": "a signal is (N,) or (N, C)",
+    "image": "an image is (H, W) or (H, W, C) with C = 1, 3 or 4",
+    "stack": "a stack is (D, H, W)",
+}
+
+
+def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Raises ParamError when `value` is not one of `allowed`."""
+    if value not in allowed:
+        raise ParamError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+
+
+def check_limit(name: str, count: int, limit: int) -> None:
+    """Raises InputError when a file would give more than `limit` values."""
+    if count > limit:
+        raise InputError(f"{name} holds {count} values, over the limit of {limit}; add --limit {count} to load it.")
+
+
+def find_kind(shape: tuple[int, ...], name: str) -> Kind:
+    """What an array of that shape is when nobody says. Raises InputError for 0 or more than 3 dimensions."""
+    if len(shape) == 1:
+        return "signal"
+    if len(shape) == 2 or (len(shape) == 3 and shape[-1] in IMAGE_CHANNELS):
+        return "image"
+    if len(shape) == 3:
+        return "stack"
+    raise InputError(
+        f"{name} has {len(shape)} dimensions, shape {shape}, but {', '.join(LAYOUTS.values())}; take a part of it."
+    )
+
+
+def find_axes(shape: tuple[int, ...], kind: Kind, name: str) -> str:
+    """The axes' letters, such as "yxc". Raises InputError when the shape does not suit the kind."""
+    axes = {
+        "signal": {1: "t", 2: "tc"},
+        "image": {2: "yx", 3: "yxc" if shape[-1] in IMAGE_CHANNELS else ""},
+        "stack": {3: "zyx"},
+    }[kind].get(len(shape))
+    if not axes:
+        natural = find_kind(shape, name)
+        raise InputError(f"{name} has shape {shape}, but {LAYOUTS[kind]}; use it as kind {natural}.")
+    return axes
+
+
+def check_array(array: Array, name: str) -> Array:
+    """The array in native byte order and C order, copied only when it must be.
+
+    Raises InputError unless it holds real numbers, at least one, in 1 to 3 dimensions.
+    """
+    if array.dtype.kind not in "biuf":
+        what = "Python objects" if array.dtype.hasobject else f"values of type {array.dtype}"
+        raise InputError(f"{name} holds {what}; only real numbers can be used: convert it to {' or '.join(DTYPES)}.")
+    find_kind(array.shape, name) if array.ndim else _refuse_scalar(name)
+    if array.size == 0:
+        raise InputError(f"{name} is empty, shape {array.shape}; every axis needs at least one element.")
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+
+
+def _refuse_scalar(name: str) -> None:
+    raise InputError(f"{name} is a single number without axes; {LAYOUTS['signal']}: store it as an array of one.")
+
+
+def settle_nonfinite(array: Array, rule: str, name: str) -> tuple[Array, bool, list[dict[str, Any]]]:
+    """The array after the rule for NaN and infinity, whether it is finite now, and the step to record.
+
+    Raises InputError under the rule "refuse" when there are any, saying how many and where the first is.
+    """
+    if array.dtype.kind != "f":
+        return array, True, []
+    bad = np.isfinite(array)
+    np.logical_not(bad, out=bad)
+    count = int(np.count_nonzero(bad))
+    if count == 0:
+        return array, True, []
+    nans = int(np.count_nonzero(np.isnan(array)))
+    if rule == "refuse":
+        place = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), bad.shape))
+        raise InputError(
+            f"{name} holds {nans} NaN and {count - nans} infinite values, the first at index "
+            f"{place[0] if len(place) == 1 else place}; add --nonfinite keep to use them as they are "
+            "or --nonfinite zero to replace them by 0."
+        )
+    step = {"step": "nonfinite", "rule": rule, "nan": nans, "infinite": count - nans}
+    if rule == "zero":
+        array = np.where(bad, array.dtype.type(0), array)
+    return array, rule == "zero", [step]
+
+
+def make_input(
+    array: Array,
+    kind: Kind | None,
+    name: str,
+    origin: Mapping[str, Any],
+    rate: float | None = None,
+    nonfinite: str = "refuse",
+    label: str = "",
+) -> Input:
+    """An Input of a checked array; `label` is its name in errors. Boolean images become uint8 of 0 and 255."""
+    label = label or name
+    array = check_array(array, label)
+    kind = kind or find_kind(array.shape, label)
+    axes = find_axes(array.shape, kind, label)
+    if kind == "image" and array.dtype == np.bool_:
+        array = array.astype(np.uint8) * np.uint8(255)
+    array, finite, steps = settle_nonfinite(array, nonfinite, label)
+    return Input(kind, array, axes, name, {**origin, "steps": steps}, rate, finite=finite)
+
+
+def from_array(
+    array: Any, kind: Kind | None = None, name: str = "array", rate: float | None = None, *, nonfinite: str = "refuse"
+) -> Input:
+    """An Input of an array: (N,) or (N, C) signal, (H, W) or (H, W, C) image, (D, H, W) stack; `rate` is in hertz.
+
+    The array is shared, not copied, when it is in native byte order and C order. `nonfinite` is "refuse", "keep" or
+    "zero". Raises InputError for objects, complex numbers, empty arrays, wrong dimensions, and NaN or infinity unless
+    they are allowed; ParamError for an unknown kind or rule.
+    """
+    if kind is not None:
+        check_choice("kind", kind, KINDS)
+    check_choice("nonfinite", nonfinite, NONFINITE)
+    try:
+        array = np.asarray(array)
+    except ValueError:
+        raise InputError(f"{name} is not a regular array; give every row the same length.") from None
+    result = make_input(array, kind, name, {}, rate, nonfinite)
+    digest = hashlib.sha256(result.array.data).hexdigest()
+    return replace(result, origin={"array": name, "hash": digest, **result.origin})
+
+
+def cast(array: Array, dtype: str, name: str) -> Array:
+    """The same values in another type; floats may round to a nearest float.
+
+    Raises InputError when a value is outside the type's range or, for integers, not whole.
+    """
+    target = np.dtype(dtype)
+    if target.kind == "u":
+        low, high, top = array.min().item(), array.max().item(), np.iinfo(target).max
+        if not (low >= 0 and high <= top):
+            raise InputError(
+                f"{name} holds values from {low:g} to {high:g}, but {dtype} takes 0 to {top}; "
+                "scale it first or convert it to float32 or float64."
+            )
+        result = array.astype(target)
+        if array.dtype.kind == "f" and not np.array_equal(result, array):
+            raise InputError(
+                f"{name} holds values that are not whole numbers, which {dtype} cannot keep; "
+                "round it first or convert it to float32 or float64."
+            )
+        return result
+    with np.errstate(over="ignore"):
+        result = array.astype(target)
+    if array.dtype.kind == "f" and np.count_nonzero(np.isinf(result)) != np.count_nonzero(np.isinf(array)):
+        raise InputError(f"{name} holds values beyond the range of {dtype}; scale it first or use float64.")
+    return result
+
+
+def convert(input: Input, dtype: str) -> Input:
+    """The input in another type, values kept, recorded as a step; `clean` is converted with it.
+
+    Raises ParamError for a type other than uint8, uint16, float32 and float64; InputError when a value does not fit.
+    """
+    check_choice("dtype", dtype, DTYPES)
+    if input.array.dtype.name == dtype:
+        return input
+    clean = None if input.clean is None else cast(input.clean, dtype, f"the clean original of {input.name}")
+    steps = [*input.origin.get("steps", []), {"step": "convert", "dtype": dtype}]
+    array = cast(input.array, dtype, input.name)
+    return replace(input, array=array, clean=clean, origin={**input.origin, "steps": steps})

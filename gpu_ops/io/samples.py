@@ -1,0 +1,232 @@
+"""Inputs without files: pictures and a heartbeat that ship with PyWavelets, classic test signals, and generators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_ops.errors import InputError, ParamError
+from gpu_ops.io.chart import draw_chart
+from gpu_ops.io.inputs import IMAGE_CHANNELS, Array, cast, find_axes
+from gpu_ops.params import Param, check_values
+from gpu_ops.types import DTYPES, Input, Kind
+
+Options = Mapping[str, Any]
+
+BLOCK = 2**18
+"""Samples computed at a time in float64, so that long signals need little more memory than themselves."""
+MOST = 2**31
+LARGEST_SIDE = 2**20
+ECG_RATE = 360.0
+
+
+class Made(NamedTuple):
+    """What a sample's function returns; `rate` is in hertz."""
+
+    kind: Kind
+    array: Array
+    rate: float | None = None
+    clean: Array | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample input: `make` takes the checked values of `params`. `kind` is what it gives by default."""
+
+    id: str
+    kind: Kind
+    title: str
+    params: tuple[Param, ...]
+    make: Callable[[Options], Made]
+
+
+def sample(id: str, /, **options: object) -> Input:
+    """The sample input of that id, such as sample("noise", length=10**6, seed=1, dtype="float64").
+
+    Raises ParamError for an unknown id or option and for values outside their limits; InputError when it does not fit
+    in memory or in the dtype.
+    """
+    for entry in SAMPLES:
+        if entry.id == id:
+            break
+    else:
+        raise ParamError(f"There is no sample {id!r}; choose from {', '.join(s.id for s in SAMPLES)}.")
+    values = check_values(entry.params, options, f"sample {id}")
+    try:
+        made = entry.make(values)
+    except MemoryError:
+        raise InputError(f"Sample {id} does not fit in memory at this size; ask for a smaller one.") from None
+    origin: dict[str, Any] = {"generator": id, **values, "steps": []}
+    axes = find_axes(made.array.shape, made.kind, id)
+    return Input(made.kind, made.array, axes, id, origin, made.rate, made.clean)
+
+
+def _generator(values: Options) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(values["seed"]))
+
+
+def _shape(values: Options) -> tuple[Kind, tuple[int, ...]]:
+    """An image's shape when `size` is given, else a signal's."""
+    channels = values["channels"]
+    tail = (channels,) if channels > 1 else ()
+    if values["size"]:
+        return "image", (*_parse_size(values["size"]), *tail)
+    return "signal", (values["length"], *tail)
+
+
+def _parse_size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d{1,7})x(\d{1,7})", text.strip().lower())
+    height, width = (int(n) for n in match.groups()) if match else (0, 0)
+    if not (1 <= height <= LARGEST_SIDE and 1 <= width <= LARGEST_SIDE):
+        raise ParamError(f"size must be HxW such as 512x768, both from 1 to {LARGEST_SIDE}, not {text!r}.")
+    return height, width
+
+
+def _store(values: Array, low: float, dtype: str) -> Array:
+    """Values in [low, 1] in another type; integers take their full range for it."""
+    target = np.dtype(dtype)
+    if target.kind == "f":
+        return values.astype(target, copy=False)
+    return np.rint((values - low) * (np.iinfo(target).max / (1 - low))).astype(target)
+
+
+def _fill(length: int, dtype: str, formula: Callable[[Array], Array]) -> Array:
+    """formula(index) for 0…length-1, block by block; it gives values in [-1, 1] where dtype is an integer."""
+    result = np.empty(length, dtype)
+    for begin in range(0, length, BLOCK):
+        index = np.arange(begin, min(begin + BLOCK, length), dtype=np.int64)
+        result[begin : begin + index.size] = _store(formula(index), -1, dtype)
+    return result
+
+
+def _picture(name: str, values: Options) -> Made:
+    import pywt
+
+    return Made("image", cast(getattr(pywt.data, name)(), values["dtype"], name))
+
+
+def _ecg(values: Options) -> Made:
+    import pywt
+
+    return Made("signal", cast(pywt.data.ecg(), values["dtype"], "ecg"), ECG_RATE)
+
+
+# Donoho and Johnstone, Biometrika 81 (1994) 425-455: the jumps of blocks and the peaks of bumps share their places.
+PLACES = (0.1, 0.13, 0.15, 0.23, 0.25, 0.4, 0.44, 0.65, 0.76, 0.78, 0.81)
+JUMPS = (4.0, -5.0, 3.0, -4.0, 5.0, -4.2, 2.1, 4.3, -3.1, 2.1, -4.2)
+PEAKS = (4.0, 5.0, 3.0, 4.0, 5.0, 4.2, 2.1, 4.3, 3.1, 5.1, 4.2)
+WIDTHS = (0.005, 0.005, 0.006, 0.01, 0.01, 0.03, 0.01, 0.01, 0.005, 0.008, 0.005)
+
+
+def _blocks(t: Array) -> Array:
+    total = np.zeros_like(t)
+    for place, jump in zip(PLACES, JUMPS, strict=True):
+        total += jump * (1 + np.sign(t - place)) / 2
+    return total
+
+
+def _bumps(t: Array) -> Array:
+    total = np.zeros_like(t)
+    for place, peak, width in zip(PLACES, PEAKS, WIDTHS, strict=True):
+        total += peak / (1 + np.abs((t - place) / width)) ** 4
+    return total
+
+
+def _heavisine(t: Array) -> Array:
+    result: Array = 4 * np.sin(4 * np.pi * t) - np.sign(t - 0.3) - np.sign(0.72 - t)
+    return result
+
+
+def _doppler(t: Array) -> Array:
+    result: Array = np.sqrt(t * (1 - t)) * np.sin(2 * np.pi * 1.05 / (t + 0.05))
+    return result
+
+
+def _classic(formula: Callable[[Array], Array], values: Options) -> Made:
+    """formula(t) at t = 1/N…1, with normal noise added when asked for."""
+    length, dtype, sigma = values["length"], values["dtype"], values["noise"]
+    clean = _fill(length, dtype, lambda index: formula((index + 1) / length))
+    if sigma == 0:
+        return Made("signal", clean)
+    noisy = _generator(values).standard_normal(length, dtype=clean.dtype.type)
+    noisy *= clean.dtype.type(sigma)
+    noisy += clean
+    return Made("signal", noisy, clean=clean)
+
+
+def _noise(values: Options) -> Made:
+    kind, shape = _shape(values)
+    dtype: Any = np.dtype(values["dtype"]).type
+    random = _generator(values)
+    if issubclass(dtype, np.integer):
+        return Made(kind, random.integers(0, np.iinfo(dtype).max, shape, dtype, endpoint=True))
+    array = random.random(shape, dtype)
+    if kind == "signal":
+        array *= dtype(2)
+        array -= dtype(1)
+    return Made(kind, array)
+
+
+def _chirp(values: Options) -> Made:
+    """sin(π·i²/2N): the frequency rises from 0 to half the rate. Integer remainders keep the longest phases exact."""
+    length = values["length"]
+
+    def sweep(index: Array) -> Array:
+        result: Array = np.sin(np.pi * (index * index % (4 * length)) / (2 * length))
+        return result
+
+    return Made("signal", _fill(length, values["dtype"], sweep), values["rate"])
+
+
+def _steps(values: Options) -> Made:
+    """Levels that hold between random places; no more of them than samples."""
+    length = values["length"]
+    count = min(values["levels"], length)
+    random = _generator(values)
+    places = np.sort(random.choice(length - 1, count - 1, replace=False)) + 1 if count > 1 else np.empty(0, np.int64)
+    levels = _store(random.uniform(-1, 1, count), -1, values["dtype"])
+    return Made("signal", np.repeat(levels, np.diff(places, prepend=0, append=length)))
+
+
+def _constant(values: Options) -> Made:
+    kind, shape = _shape(values)
+    value = cast(np.array([values["value"]]), values["dtype"], "constant")
+    return Made(kind, np.full(shape, value[0]))
+
+
+def _chart(values: Options) -> Made:
+    chart = draw_chart(*_parse_size(values["size"]), values["channels"])
+    return Made("image", _store(chart, 0, values["dtype"]))
+
+
+LENGTH = Param("length", 4096, 1, MOST, unit="samples", help="how many samples")
+SEED = Param("seed", 0, 0, 2**32 - 1, help="the same seed gives the same values")
+DTYPE = Param("dtype", "float32", choices=DTYPES, help="type of the values; integers take their full range")
+FLOAT = Param("dtype", "float64", choices=("float32", "float64"), help="type of the values")
+RATE = Param("rate", 44100.0, 1e-3, 1e12, unit="Hz", help="samples per second")
+SIZE = Param("size", "", help="HxW makes an image; empty makes a signal of length samples")
+CHANNELS = Param("channels", 1, choices=IMAGE_CHANNELS, help="values per sample or pixel")
+SIGMA = Param("noise", 0.0, 0.0, 1e6, help="standard deviation of the noise added; 0 adds none")
+STORED = replace(DTYPE, default="uint8", help="type of the values, which stay 0 to 255")
+CHART_SIZE = replace(SIZE, default="512x512", help="HxW in pixels")
+
+SAMPLES: tuple[Sample, ...] = (
+    Sample("camera", "image", "Photographer, 512 × 512", (STORED,), partial(_picture, "camera")),
+    Sample("ascent", "image", "Stairs, 512 × 512", (STORED,), partial(_picture, "ascent")),
+    Sample("aero", "image", "Aerial view, 512 × 512", (STORED,), partial(_picture, "aero")),
+    Sample("ecg", "signal", "Electrocardiogram, 1024 samples at 360 Hz", (FLOAT,), _ecg),
+    Sample("blocks", "signal", "Blocks", (LENGTH, SIGMA, SEED, FLOAT), partial(_classic, _blocks)),
+    Sample("bumps", "signal", "Bumps", (LENGTH, SIGMA, SEED, FLOAT), partial(_classic, _bumps)),
+    Sample("heavisine", "signal", "HeaviSine", (LENGTH, SIGMA, SEED, FLOAT), partial(_classic, _heavisine)),
+    Sample("doppler", "signal", "Doppler", (LENGTH, SIGMA, SEED, FLOAT), partial(_classic, _doppler)),
+    Sample("noise", "signal", "Uniform noise", (LENGTH, SIZE, CHANNELS, SEED, DTYPE), _noise),
+    Sample("chirp", "signal", "Chirp from 0 to half the rate", (LENGTH, RATE, DTYPE), _chirp),
+    Sample("steps", "signal", "Random steps", (LENGTH, Param("levels", 16, 1, 10**6), SEED, DTYPE), _steps),
+    Sample("constant", "signal", "One value", (LENGTH, SIZE, CHANNELS, Param("value", 1.0), DTYPE), _constant),
+    Sample("chart", "image", "Test chart", (CHART_SIZE, replace(CHANNELS, choices=(1, 3)), DTYPE), _chart),
+)

@@ -1,0 +1,35 @@
+"""The contract rejects every kernel that is wrong on purpose. Each has a process of its own: some may die of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from wrong import WRONG, parts
+
+from gpu_ops.filters import find_filter
+
+pytestmark = pytest.mark.gpu
+
+
+def _hold_to_contract(path: Path, filter_id: str, variant_id: str, device: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gpu_ops", "run", filter_id, "--variant", variant_id, "--device", device]
+    return subprocess.run([*command, "--kernel", str(path)], capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize("path", WRONG, ids=lambda p: p.stem)
+def test_rejected(cuda: str, path: Path) -> None:
+    filter_id, variant_id, _ = parts(path)
+    done = _hold_to_contract(path, filter_id, variant_id, cuda)
+    assert done.returncode == 3, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("filter_id", ["mean1d", "mean2d"])
+def test_the_shipped_kernel_passes(cuda: str, filter_id: str) -> None:
+    from gpu_ops.devices.compiler import KERNELS
+
+    shipped = KERNELS / find_filter(filter_id).variant("shared").kernels[0]
+    done = _hold_to_contract(shipped, filter_id, "shared", cuda)
+    assert done.returncode == 0, done.stdout + done.stderr

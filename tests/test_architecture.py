@@ -1,0 +1,109 @@
+"""The rules that keep the structure: sizes, and which way imports point."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MODULES = sorted((ROOT / "gpu_ops").rglob("*.py"))
+SOURCES = sorted(p for p in (ROOT / "gpu_ops").rglob("*") if p.suffix in (".py", ".cu", ".cuh"))
+
+
+def _imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{a.name}" for a in node.names}
+    return found
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_name)
+def test_a_file_has_at_most_400_lines(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_a_function_has_at_most_50_lines(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            assert node.end_lineno - node.lineno < 50, node.name
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_no_qt_in_the_engine(path: Path) -> None:
+    roots = {name.split(".")[0] for name in _imports(path)}
+    assert not roots & {"PySide6", "PyQt6", "pyqtgraph", "superqt", "app"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_cupy_only_under_cuda(path: Path) -> None:
+    roots = {name.split(".")[0] for name in _imports(path)}
+    if roots & {"cupy", "cupyx", "pynvml"}:
+        assert _name(path).startswith("gpu_ops/devices/cuda/")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_nvrtc_only_in_the_compiler(path: Path) -> None:
+    if any(name.startswith("cuda.bindings") for name in _imports(path)):
+        assert _name(path) == "gpu_ops/devices/compiler.py"
+
+
+LAYERS = {
+    "filters": {"devices.launches", "devices.compiler"},
+    "devices": {"devices"},
+    "io": {"io"},
+    "measuring": {"filters", "devices", "io", "measuring"},
+    "cli": {"filters", "devices", "io", "measuring", "cli"},
+}
+"""What each package may import of gpu_ops beside the core modules and itself."""
+CORE = {"types", "errors", "params", "plan"}
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if len(p.relative_to(ROOT).parts) > 2], ids=_name)
+def test_imports_point_one_way(path: Path) -> None:
+    package = path.relative_to(ROOT).parts[1]
+    allowed = LAYERS[package] | CORE | {package, "__version__"}
+    for name in _imports(path):
+        if name.startswith("gpu_ops."):
+            inner = name.removeprefix("gpu_ops.")
+            assert any(inner == a or inner.startswith(f"{a}.") for a in allowed), f"{_name(path)} imports {name}"
+
+
+def test_importing_the_package_loads_no_heavy_library() -> None:
+    code = (
+        "import sys, gpu_ops; heavy = {'numba', 'scipy', 'cv2', 'pywt', 'cupy', 'imageio', 'soundfile'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_declaring_filters_loads_no_heavy_library() -> None:
+    code = (
+        "import sys; from gpu_ops import FILTERS, SAMPLES, find_filter, load;"
+        "heavy = {'numba', 'scipy', 'cv2', 'pywt', 'cupy', 'imageio', 'soundfile'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_is_there() -> None:
+    import gpu_ops
+
+    for name in gpu_ops.__all__:
+        assert getattr(gpu_ops, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        gpu_ops.nothing  # noqa: B018

@@ -1,0 +1,175 @@
+"""Compiling with no GPU: what NVRTC says, what is kept, and launches checked against what was compiled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from wrong import WRONG, parts
+
+from gpu_ops.devices.compiler import compile_kernel, nvrtc_version, parse_log, source_hash
+from gpu_ops.devices.launches import check_arguments, check_constants, check_launch, grid1d, grid2d
+from gpu_ops.devices.offline import OfflineDevice
+from gpu_ops.errors import DeviceError, KernelError
+from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.measuring.contract import covering_cases
+from gpu_ops.plan import Launch
+
+SOURCE = "mean1d/2_constant.cu"
+DEFINES = {"SAMPLE": "float", "ACCUMULATOR": "float", "INTEGER": 0, "BORDER": 0, "CHANNELS": 1, "OUTPUTS": 1}
+MEAN1D = find_filter("mean1d")
+
+
+def test_one_compilation_gives_ptx_cubin_resources_and_constants() -> None:
+    compiled = compile_kernel(SOURCE, "sm_90", DEFINES)
+    entry = compiled.entry("mean1d_constant")
+    assert ".target sm_90" in compiled.ptx and ".loc" in compiled.ptx
+    assert compiled.cubin[:4] == b"\x7fELF"
+    assert [p.nbytes for p in entry.params] == [8, 8, 8, 4]
+    assert entry.resources["registers"] > 8
+    assert entry.resources["spill_store_bytes"] == 0
+    assert compiled.constants == {"taps": 4 * 4095}
+    assert compiled.seconds > 0
+
+
+def test_a_second_call_is_a_hit_and_an_edit_is_not() -> None:
+    first = compile_kernel(SOURCE, "sm_90", DEFINES)
+    assert compile_kernel(SOURCE, "sm_90", DEFINES) is first
+    text = 'extern "C" __global__ void mean1d_constant(float* x) { x[0] = CHANNELS; }'
+    edited = compile_kernel(SOURCE, "sm_90", DEFINES, {SOURCE: text})
+    assert edited is not first
+    assert source_hash(SOURCE, {SOURCE: text}) != source_hash(SOURCE)
+
+
+def test_an_edited_header_counts_as_well() -> None:
+    edits = {"include/border.cuh": "#pragma once\n#error no borders today\n"}
+    with pytest.raises(KernelError, match=r"border.cuh.*no borders today"):
+        compile_kernel(SOURCE, "sm_90", DEFINES, edits)
+    assert source_hash(SOURCE, edits) != source_hash(SOURCE)
+
+
+def test_an_error_names_line_and_column() -> None:
+    text = 'extern "C" __global__ void f(int* a)\n{\n    a[0] = foo;\n}\n'
+    with pytest.raises(KernelError) as error:
+        compile_kernel(SOURCE, "sm_90", DEFINES, {SOURCE: text})
+    assert f'{SOURCE}:3:12: error: identifier "foo" is undefined' in str(error.value)
+    assert (error.value.diagnostics[0].line, error.value.diagnostics[0].column) == (3, 12)
+
+
+def test_a_wrong_name_lists_the_kernels_there_are() -> None:
+    text = 'extern "C" __global__ void other(int* a) { a[0] = 1; }'
+    with pytest.raises(KernelError, match=r'no kernel "mean1d_constant" \(found: other\)'):
+        compile_kernel(SOURCE, "sm_90", DEFINES, {SOURCE: text}).entry("mean1d_constant")
+
+
+def test_an_unknown_architecture_or_file_is_named() -> None:
+    with pytest.raises(DeviceError, match="it knows sm_75"):
+        compile_kernel(SOURCE, "sm_20", DEFINES)
+    with pytest.raises(KernelError, match=r"no kernel file mean1d/9\.cu.*mean1d/1_naive\.cu"):
+        compile_kernel("mean1d/9.cu", "sm_90")
+
+
+def test_flags_of_a_header_are_used() -> None:
+    text = '// Flags: -use_fast_math\nextern "C" __global__ void f(float* a) { a[0] = sinf(a[0]); }'
+    fast = compile_kernel(SOURCE, "sm_90", DEFINES, {SOURCE: text})
+    assert "-use_fast_math" in fast.flags
+    assert "sin.approx" in fast.ptx
+
+
+def test_log_lines_are_taken_apart() -> None:
+    log = 'k.cu(7): warning #177-D: variable "b" was declared\n  int b;\n      ^\n\nk.cu(9): error: expected a ";"\n'
+    first, second = parse_log(log)
+    assert (first.line, first.column, first.severity) == (7, 5, "warning")
+    assert (second.line, second.column, second.text) == (9, 0, 'expected a ";"')
+
+
+def test_nvrtc_has_a_version() -> None:
+    assert nvrtc_version() >= (13, 0)
+
+
+def _launch(**changes) -> Launch:  # type: ignore[no-untyped-def]
+    device = OfflineDevice("sm_90")
+    x = np.zeros(1000, np.float32)
+    knobs = {"block": 256, "outputs": 1}
+    plan = MEAN1D.variant("constant").plan(device, x, {"window": 5, "border": "zero"}, knobs)
+    return replace(plan.steps[0], **changes)
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"block": (2048, 1, 1)}, "2048 threads; allowed are 1 to 1024"),
+        ({"block": (0, 1, 1)}, "allowed are 1 to 1024"),
+        ({"block": (1, 1, 128)}, "allowed are 1 to 1024"),
+        ({"grid": (0, 1, 1)}, "a grid of 0 x 1 x 1"),
+        ({"grid": (1, 70000, 1)}, "a grid of 1 x 70000 x 1"),
+        ({"shared_bytes": 300_000}, "300000 bytes of shared memory a block; this device has 232448"),
+        ({"args": ()}, "takes 4 arguments"),
+    ],
+)
+def test_launches_that_cannot_run_are_refused(changes, words: str) -> None:  # type: ignore[no-untyped-def]
+    launch = _launch(**changes)
+    with pytest.raises(KernelError) as error:
+        check_launch(launch, launch.kernel.entry, OfflineDevice("sm_90").limits)
+    assert words in str(error.value)
+
+
+def test_a_kernels_own_block_limit_counts() -> None:
+    text = 'extern "C" __global__ void __launch_bounds__(128) f(int* a) { a[0] = 1; }'
+    entry = compile_kernel(SOURCE, "sm_90", DEFINES, {SOURCE: text}).entry("f")
+    assert entry.max_threads == 128
+    with pytest.raises(KernelError, match="allowed are 1 to 128"):
+        check_launch(_launch(args=(np.zeros(4),)), entry, OfflineDevice("sm_90").limits)
+
+
+def test_arguments_are_checked_by_kind_and_size() -> None:
+    params = _launch().kernel.entry.params
+    array = np.zeros(4, np.float32)
+    check_arguments("k", (array, array, np.int64(1), np.int32(1)), params)
+    for bad in (
+        (array, array, np.int32(1), np.int32(1)),
+        (array, array, np.float64(1), np.int32(1)),
+        (array, array, np.int64(1), np.float32(1)),
+        (array, array, np.int64(1), array),
+        (np.int32(1), array, np.int64(1), np.int32(1)),
+    ):
+        with pytest.raises(KernelError, match="argument"):
+            check_arguments("k", bad, params)
+
+
+def test_constants_must_exist_and_fit() -> None:
+    compiled = compile_kernel(SOURCE, "sm_90", DEFINES)
+    check_constants(compiled, {"taps": np.zeros(4095, np.float32)})
+    with pytest.raises(KernelError, match=r"no __constant__ weights \(found: taps\)"):
+        check_constants(compiled, {"weights": np.zeros(1)})
+    with pytest.raises(KernelError, match="holds 16380 bytes, the plan brings 16384"):
+        check_constants(compiled, {"taps": np.zeros(4096, np.float32)})
+
+
+def test_grids_cover_everything() -> None:
+    assert grid1d(1000, 256) == (4, 1, 1)
+    assert grid1d(0, 256) == (1, 1, 1)
+    assert grid2d(33, 65, (32, 8)) == (3, 5, 1)
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90", "sm_120"])
+@pytest.mark.parametrize("filter", FILTERS, ids=lambda f: f.id)
+def test_every_plan_of_the_contract_fits_its_kernel(filter, architecture: str) -> None:  # type: ignore[no-untyped-def]
+    device = OfflineDevice(architecture)
+    for variant in (v for v in filter.variants if v.kernels):
+        for case in covering_cases(filter, variant, device.limits)[:: 1 if architecture == "sm_90" else 7]:
+            x = device.empty(case.shape, np.dtype(case.dtype))
+            device.check(variant.plan(device, x, case.params, case.knobs))
+
+
+@pytest.mark.parametrize("path", WRONG, ids=lambda p: p.stem)
+def test_wrong_kernels_compile_and_fit_so_that_only_their_results_can_reject_them(path) -> None:  # type: ignore[no-untyped-def]
+    filter_id, variant_id, _ = parts(path)
+    filter = find_filter(filter_id)
+    variant = filter.variant(variant_id)
+    device = OfflineDevice("sm_90", {variant.kernels[0]: path.read_text()})
+    shape = (64, 64) if filter.accepts == "image" else (4096,)
+    for dtype in filter.dtypes:
+        params, knobs = ({p.name: p.default for p in group} for group in (filter.params, variant.knobs))
+        device.check(variant.plan(device, device.empty(shape, np.dtype(dtype)), params, knobs))

@@ -1,0 +1,78 @@
+"""One list per kind of thing, compared with the files and with itself."""
+
+from __future__ import annotations
+
+import pytest
+from contract_support import REFUSALS
+
+from gpu_ops.devices.compiler import header_fields, kernel_files, read_source
+from gpu_ops.devices.instruments import INSTRUMENTS
+from gpu_ops.errors import ParamError
+from gpu_ops.filters import FILTERS, all_claims, find_filter
+from gpu_ops.types import BORDERS
+
+VARIANTS = [(f, v) for f in FILTERS for v in f.variants]
+
+
+def test_every_kernel_file_belongs_to_a_variant_and_every_variant_has_its_files() -> None:
+    declared = {k for _, v in VARIANTS for k in v.kernels} | {i.source for i in INSTRUMENTS}
+    assert declared == set(kernel_files())
+
+
+def test_ids_are_unique() -> None:
+    assert len({f.id for f in FILTERS}) == len(FILTERS)
+    for filter in FILTERS:
+        assert len({v.id for v in filter.variants}) == len(filter.variants)
+        assert len({p.name for p in filter.params}) == len(filter.params)
+    claims = [c.id for c in all_claims()]
+    assert len(set(claims)) == len(claims)
+
+
+def test_filters_of_a_family_differ_in_what_they_accept() -> None:
+    assert len({(f.family, f.accepts) for f in FILTERS}) == len(FILTERS)
+
+
+@pytest.mark.parametrize("source", kernel_files())
+def test_kernel_headers_are_complete(source: str) -> None:
+    fields = header_fields(read_source(source))
+    assert {"What", "Idea", "Shapes", "Launch", "Traffic", "Source"} <= set(fields)
+    assert all(fields.values())
+    text = read_source(source)
+    assert 'extern "C" __global__' in text
+    assert "__restrict__" in text or source == "measure/hold.cu"
+
+
+def test_variants_and_filters_explain_themselves() -> None:
+    for filter, variant in VARIANTS:
+        assert variant.title and variant.idea.endswith(".")
+        assert bool(variant.kernels) == (variant.device == "cuda" and not variant.library), (filter.id, variant.id)
+        assert (variant.tolerance is None) == (variant.caveat == ""), (filter.id, variant.id)
+        assert (variant.accesses is not None) == bool(variant.kernels)
+    for filter in FILTERS:
+        assert filter.summary.endswith(".") and filter.variants[0].id == "serial"
+        assert all(p.help for p in filter.params)
+
+
+def test_the_table_of_support_names_every_variant() -> None:
+    assert set(REFUSALS) == {(f.id, v.id) for f, v in VARIANTS}
+
+
+def test_border_codes_are_those_of_the_kernels() -> None:
+    text = read_source("include/border.cuh")
+    listed = ", ".join(f"{i} {name}" for i, name in enumerate(BORDERS))
+    assert listed.replace("1 reflect", "1 reflect (d c b a | a b c d)") in text
+
+
+def test_a_family_resolves_by_the_kind_of_input() -> None:
+    assert find_filter("mean", "signal").id == "mean1d"
+    assert find_filter("mean", "image").id == "mean2d"
+    assert find_filter("mean2d").id == "mean2d"
+
+
+@pytest.mark.parametrize(
+    "name, kind, words", [("meen", None, "choose from mean"), ("mean", "stack", "takes a signal (mean1d) or image (mean2d)")]
+)
+def test_unknown_filters_are_named(name: str, kind: str | None, words: str) -> None:
+    with pytest.raises(ParamError, match="no filter|takes a") as error:
+        find_filter(name, kind)
+    assert words in str(error.value)

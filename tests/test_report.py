@@ -1,0 +1,183 @@
+"""Reports: what is written, what is read, what is refused, and claims judged by them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_ops.errors import ReportError
+from gpu_ops.filters import all_claims
+from gpu_ops.io import from_array, sample
+from gpu_ops.measuring import report as reports
+from gpu_ops.measuring.judging import judge_by_reports, recorded_reports, run_of
+from gpu_ops.measuring.roofline import Roofs
+from gpu_ops.types import Error, Experiment, Pick, Run, Timing, Work
+
+ROOFS = Roofs(10e9, 20e9, 1 << 30)
+
+
+@pytest.fixture(autouse=True)
+def known_roofs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports, "roofs", lambda name: ROOFS)
+    monkeypatch.setattr(reports, "roofs_at", lambda name, nbytes: ROOFS)
+
+
+def _timing(seconds: float) -> Timing:
+    return Timing("kernel", "wall", seconds, seconds * 0.99, seconds * 1.01, seconds * 0.98, 30, "stdev/mean < 0.5 %", "stream")
+
+
+def _run(variant: str, seconds: float, **changes: Any) -> Run:
+    values: dict[str, Any] = {
+        "pick": Pick(variant, "cpu"),
+        "filter": "mean1d",
+        "params": {"window": 5, "border": "zero"},
+        "shape": (1000,),
+        "dtype": "float64",
+        "stage": "timed",
+        "outputs": {},
+        "work": Work(8000, 8000, 5000),
+        "errors": {"signal": Error(1e-16, 1e-17, (3,), 1.0, 1e-15)},
+        "ok": True,
+        "timings": {"kernel": _timing(seconds)},
+        "source_hash": "",
+    }
+    return Run(**{**values, **changes})
+
+
+EXPERIMENT = Experiment("mean1d", from_array(np.arange(1000.0)), {"window": 5, "border": "zero"}, (), protocol="careful")
+
+
+def test_a_row_has_rate_share_and_stages() -> None:
+    row = reports.row(_run("serial", 4e-6), EXPERIMENT)
+    assert row["gbps"] == pytest.approx(4.0)
+    assert row["share"] == pytest.approx(0.4)
+    assert row["stages"]["kernel"]["median_s"] == 4e-6
+    assert row["error_max"] == 1e-16
+    assert "flag" not in row
+    json.dumps(row, allow_nan=False)
+
+
+def test_faster_than_the_roof_is_flagged() -> None:
+    assert "cache" in reports.row(_run("serial", 1e-6), EXPERIMENT)["flag"]
+
+
+def test_a_filter_that_only_reads_is_held_to_the_read_roof() -> None:
+    row = reports.row(_run("serial", 4e-6, work=Work(16000, 8, 5000)), EXPERIMENT)
+    assert row["roof"]["kind"] == "read"
+    assert row["share"] == pytest.approx(0.2, rel=1e-3)
+
+
+def test_an_infinite_error_is_a_word_and_not_bad_json() -> None:
+    wrong = _run("serial", 1e-3, errors={"signal": Error(float("inf"), float("inf"), (0,), 1.0, 0.0)}, ok=False, timings={})
+    row = reports.row(wrong, EXPERIMENT)
+    assert row["error_max"] == "infinite"
+    json.dumps(row, allow_nan=False)
+
+
+def test_speedups_name_their_baseline() -> None:
+    rows = [reports.row(_run(v, s), EXPERIMENT) for v, s in (("serial", 8e-3), ("parallel", 2e-3))]
+    found = reports.with_speedups(rows, "serial")
+    assert found[1]["speedup"] == {"against": "serial on cpu", "kernel": pytest.approx(4.0)}
+    assert "speedup" not in reports.with_speedups(rows[1:], "serial")[0]
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    content = reports.report({"cpu": "x"}, [reports.row(_run("serial", 1e-3), EXPERIMENT)])
+    reports.write_report(path, content)
+    assert reports.read_report(path) == json.loads(json.dumps(content))
+    assert [p.name for p in tmp_path.iterdir()] == ["report.json"]
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("{", "not JSON"),
+        ("[]", "not a report"),
+        ('{"schema": "other/1"}', "its schema is 'other/1'"),
+        ('{"schema": "kernelscope-report/2", "runs": [], "provenance": {}}', "update Kernelscope"),
+        ('{"schema": "kernelscope-report/1"}', "runs or provenance are missing"),
+    ],
+)
+def test_what_is_no_report_is_refused_in_a_sentence(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    with pytest.raises(ReportError, match="bad.json") as error:
+        reports.read_report(path)
+    assert words in str(error.value)
+
+
+def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "later.json"
+    path.write_text('{"schema": "kernelscope-report/1", "runs": [], "provenance": {}, "moons": 2}')
+    assert reports.read_report(path)["runs"] == []
+
+
+def test_nothing_is_left_where_nothing_can_be_written(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="choose another file"):
+        reports.write_report(tmp_path / "no" / "where.json", {})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_are_the_same_measurement_only_when_everything_is_the_same() -> None:
+    key = reports.row_key(reports.row(_run("serial", 1e-3), EXPERIMENT))
+    assert key == reports.row_key(reports.row(_run("serial", 2e-3), EXPERIMENT))
+    assert key != reports.row_key(reports.row(_run("serial", 1e-3, source_hash="other"), EXPERIMENT))
+
+
+S4 = sample("noise", length=16, dtype="float64")
+
+
+def _claim_rows(times: dict[str, float], error: float = 1e-16) -> list[dict[str, Any]]:
+    experiment = Experiment("mean1d", S4, {"window": 5, "border": "zero"}, (), protocol="careful")
+    rows = []
+    for variant, seconds in times.items():
+        run = _run(variant, seconds, errors={"signal": Error(error, 0.0, (0,), 1.0, 1e-15)})
+        row = reports.row(run, experiment)
+        row["input"] = {**row["input"], "length": 10_000_000}
+        rows.append(row)
+    return rows
+
+
+def _judge(times: dict[str, float], error: float = 1e-16) -> dict[str, Any]:
+    report = reports.report({"devices": {}, "cpu": "x"}, _claim_rows(times, error))
+    return {j.claim.id: j for j in judge_by_reports(all_claims(), {"made.json": report})}
+
+
+def test_claims_are_judged_by_a_reports_runs() -> None:
+    found = _judge({"serial": 0.02, "naive": 0.0001, "constant": 0.00008, "shared": 0.00007})
+    assert found["S4-table"].holds is True and "×200" in found["S4-table"].found
+    assert found["S4-constant"].holds is False and "×1.25" in found["S4-constant"].found
+    assert found["S4-shared"].holds is True
+    assert found["S4-agreement"].holds is True
+    assert "made.json" in found["S4-table"].where
+
+
+def test_a_large_error_breaks_the_claim_of_agreement() -> None:
+    assert _judge({"serial": 0.02, "naive": 0.0001}, 2e-15)["S4-agreement"].holds is False
+
+
+def test_what_was_not_measured_is_undecided_and_what_is_counted_is_not() -> None:
+    found = {j.claim.id: j for j in judge_by_reports(all_claims(), {})}
+    assert found["S4-table"].holds is None
+    assert [found[i].holds for i in ("S4-loads", "S4-partial", "S4-limit")] == [True, True, True]
+
+
+def test_a_run_survives_its_row() -> None:
+    run = _run("serial", 1e-3)
+    back = run_of(reports.row(run, EXPERIMENT))
+    assert back.timings["kernel"] == run.timings["kernel"]
+    assert (back.pick, back.params, back.shape, back.ok) == (run.pick, run.params, run.shape, run.ok)
+
+
+def test_recorded_reports_are_whole_and_small() -> None:
+    from gpu_ops.measuring.judging import RECORDED
+
+    for name, content in recorded_reports().items():
+        assert (RECORDED / name).stat().st_size < 1 << 20
+        assert all(r["ok"] for r in content["runs"] if not r["failure"])
+        assert content["provenance"]["flags"] and content["provenance"]["source_tree"]

@@ -1,0 +1,20 @@
+// Wrong on purpose: integers are cut off, not rounded
+#include "mean.cuh"
+
+extern "C" __global__ void mean1d_naive(
+    const T* __restrict__ x, T* __restrict__ y, const A* __restrict__ taps, long long n, int window)
+{
+    const long long first = (long long)blockIdx.x * blockDim.x * OUTPUTS + threadIdx.x;
+    for (int j = 0; j < OUTPUTS; ++j) {
+        const long long e = first + (long long)j * blockDim.x;
+        if (e >= n * CHANNELS) return;
+        const long long sample = e / CHANNELS;
+        const long long channel = e - sample * CHANNELS;
+        A sum = 0;
+        for (int k = 0; k < window; ++k) {
+            const long long s = border_index(sample + k - window / 2, n);
+            if (s >= 0) sum += taps[k] * (A)x[s * CHANNELS + channel];
+        }
+        y[e] = INTEGER ? (T)(sum / (A)window) : (T)sum;
+    }
+}

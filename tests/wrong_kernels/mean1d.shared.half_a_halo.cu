@@ -1,0 +1,29 @@
+// Wrong on purpose: the tile has no right halo: its last windows read what is not there
+#include "mean.cuh"
+
+__constant__ A taps[4095];
+extern __shared__ __align__(16) unsigned char memory[];
+
+extern "C" __global__ void mean1d_shared(const T* __restrict__ x, T* __restrict__ y, long long n, int window)
+{
+    T* tile = (T*)memory;
+    const int halo = window / 2 * CHANNELS;
+    const long long begin = (long long)blockIdx.x * blockDim.x * OUTPUTS;
+    const long long left = n * CHANNELS - begin;
+    const int live = left < (long long)blockDim.x * OUTPUTS ? (int)left : (int)blockDim.x * OUTPUTS;
+
+    // Only what live outputs need is fetched, so the last block reads nothing past the end.
+    for (int i = threadIdx.x; i < live + halo; i += blockDim.x) {
+        // begin + i is an element's place counted from one halo before the signal, so the division is a floor.
+        const long long place = (begin + i) / CHANNELS;
+        const long long s = border_index(place - window / 2, n);
+        tile[i] = s < 0 ? (T)0 : x[s * CHANNELS + (begin + i - place * CHANNELS)];
+    }
+    __syncthreads();
+
+    for (int o = threadIdx.x; o < live; o += blockDim.x) {
+        A sum = 0;
+        for (int k = 0; k < window; ++k) sum += taps[k] * (A)tile[o + k * CHANNELS];
+        y[begin + o] = finish(sum, window);
+    }
+}

@@ -1,0 +1,26 @@
+// Wrong on purpose: the last column is left as it was
+#include "mean.cuh"
+
+extern "C" __global__ void mean2d_naive(
+    const T* __restrict__ x, T* __restrict__ y, const A* __restrict__ taps, int height, int width, int window)
+{
+    const int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= width * CHANNELS - 1) return;
+    const int column = e / CHANNELS;
+    const int channel = e - column * CHANNELS;
+    const long long pitch = (long long)width * CHANNELS;
+    for (int j = 0; j < OUTPUTS; ++j) {
+        const int row = (blockIdx.y * OUTPUTS + j) * blockDim.y + threadIdx.y;
+        if (row >= height) return;
+        A sum = 0;
+        for (int v = 0; v < window; ++v) {
+            const int r = border_index(row + v - window / 2, height);
+            if (r < 0) continue;
+            for (int u = 0; u < window; ++u) {
+                const int c = border_index(column + u - window / 2, width);
+                if (c >= 0) sum += taps[v * window + u] * (A)x[r * pitch + c * CHANNELS + channel];
+            }
+        }
+        y[row * pitch + e] = finish(sum, window * window);
+    }
+}

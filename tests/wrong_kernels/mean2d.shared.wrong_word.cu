@@ -1,0 +1,42 @@
+// Wrong on purpose: the tile is read with its height for its stride
+#include "mean.cuh"
+
+__constant__ A taps[63 * 63];
+extern __shared__ __align__(16) unsigned char memory[];
+
+extern "C" __global__ void mean2d_shared(
+    const T* __restrict__ x, T* __restrict__ y, int height, int width, int window)
+{
+    T* tile = (T*)memory;
+    const int radius = window / 2;
+    const int halo = radius * CHANNELS;
+    const int columns = width * CHANNELS;
+    const int begin = blockIdx.x * blockDim.x;
+    const int top = blockIdx.y * OUTPUTS * blockDim.y;
+    const int live_columns = min((int)blockDim.x, columns - begin);
+    const int live_rows = min((int)blockDim.y * OUTPUTS, height - top);
+    const int stride = live_columns + 2 * halo;
+    const long long pitch = columns;
+
+    // Only what live outputs need is fetched, so blocks at the edges read nothing past the image.
+    for (int v = threadIdx.y; v < live_rows + 2 * radius; v += blockDim.y) {
+        const int r = border_index(top + v - radius, height);
+        for (int i = threadIdx.x; i < stride; i += blockDim.x) {
+            // begin + i is an element's place counted from one halo before the image, so the division is a floor.
+            const int place = (begin + i) / CHANNELS;
+            const int c = border_index(place - radius, width);
+            const bool inside = r >= 0 && c >= 0;
+            tile[v * stride + i] = inside ? x[r * pitch + c * CHANNELS + (begin + i - place * CHANNELS)] : (T)0;
+        }
+    }
+    __syncthreads();
+
+    if ((int)threadIdx.x >= live_columns) return;
+    for (int o = threadIdx.y; o < live_rows; o += blockDim.y) {
+        A sum = 0;
+        for (int v = 0; v < window; ++v)
+            for (int u = 0; u < window; ++u)
+                sum += taps[v * window + u] * (A)tile[(o + v) * (live_rows + 2 * radius) + threadIdx.x + u * CHANNELS];
+        y[(top + o) * pitch + begin + threadIdx.x] = finish(sum, window * window);
+    }
+}
