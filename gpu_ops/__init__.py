@@ -35,7 +35,26 @@ _HOMES = {
     "default_picks": "measuring.runner",
     "run_experiment": "measuring.runner",
 }
-__all__ = [*sorted(_HOMES)]  # noqa: PLE0604
+__all__ = [
+    "FILTERS",
+    "SAMPLES",
+    "Experiment",
+    "Input",
+    "KernelscopeError",
+    "Pick",
+    "Run",
+    "all_claims",
+    "convert",
+    "default_picks",
+    "device_statuses",
+    "find_filter",
+    "from_array",
+    "load",
+    "open_device",
+    "run_experiment",
+    "sample",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

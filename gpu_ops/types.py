@@ -253,8 +253,8 @@ class Experiment:
 class Run:
     """What one pick gave. `ok` is None until it is verified; a wrong result has ok False and no timings.
 
-    `failure` is the reason when the pick could not run at all, `failure_kind` its kind. `notes` are sentences a reader must see beside the
-    figures. Outputs are host arrays.
+    `failure` is the reason when the pick could not run at all, `failure_kind` its kind. `notes` are sentences a
+    reader must see beside the figures. Outputs are host arrays.
     """
 
     pick: Pick

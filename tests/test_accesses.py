@@ -49,7 +49,9 @@ def test_signals(variant: str, border: str, n: int, channels: int, window: int, 
 
 @pytest.mark.parametrize("variant", COUNT_1D)
 @pytest.mark.parametrize("border", BORDERS)
-@pytest.mark.parametrize("height, width, channels, window", [(17, 33, 1, 3), (7, 5, 3, 9), (40, 70, 1, 7), (1, 1, 1, 63)])
+@pytest.mark.parametrize(
+    "height, width, channels, window", [(17, 33, 1, 3), (7, 5, 3, 9), (40, 70, 1, 7), (1, 1, 1, 63)]
+)
 @pytest.mark.parametrize("block, outputs", [(16, 1), (64, 2), (256, 4)])
 def test_images(
     variant: str, border: str, height: int, width: int, channels: int, window: int, block: int, outputs: int
@@ -71,7 +73,11 @@ def test_images(
 
 
 def test_the_figures_of_the_source() -> None:
-    meta, params, knobs = Meta("signal", (10_000_000,), "float64"), {"window": 5, "border": "zero"}, {"block": 512, "outputs": 1}
+    meta, params, knobs = (
+        Meta("signal", (10_000_000,), "float64"),
+        {"window": 5, "border": "zero"},
+        {"block": 512, "outputs": 1},
+    )
     expected = {"naive": (5120, 5114, 1274), "constant": (2560, 2557, 637), "shared": (516, 514, 130)}
     for id, figures in expected.items():
         declared = find_filter("mean1d").variant(id).accesses

@@ -103,6 +103,7 @@ def test_declaring_filters_loads_no_heavy_library() -> None:
 def test_every_public_name_is_there() -> None:
     import gpu_ops
 
+    assert set(gpu_ops.__all__) == set(gpu_ops._HOMES)
     for name in gpu_ops.__all__:
         assert getattr(gpu_ops, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

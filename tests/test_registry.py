@@ -70,7 +70,8 @@ def test_a_family_resolves_by_the_kind_of_input() -> None:
 
 
 @pytest.mark.parametrize(
-    "name, kind, words", [("meen", None, "choose from mean"), ("mean", "stack", "takes a signal (mean1d) or image (mean2d)")]
+    "name, kind, words",
+    [("meen", None, "choose from mean"), ("mean", "stack", "takes a signal (mean1d) or image (mean2d)")],
 )
 def test_unknown_filters_are_named(name: str, kind: str | None, words: str) -> None:
     with pytest.raises(ParamError, match="no filter|takes a") as error:

@@ -27,7 +27,9 @@ def known_roofs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _timing(seconds: float) -> Timing:
-    return Timing("kernel", "wall", seconds, seconds * 0.99, seconds * 1.01, seconds * 0.98, 30, "stdev/mean < 0.5 %", "stream")
+    return Timing(
+        "kernel", "wall", seconds, seconds * 0.99, seconds * 1.01, seconds * 0.98, 30, "stdev/mean < 0.5 %", "stream"
+    )
 
 
 def _run(variant: str, seconds: float, **changes: Any) -> Run:
@@ -48,7 +50,9 @@ def _run(variant: str, seconds: float, **changes: Any) -> Run:
     return Run(**{**values, **changes})
 
 
-EXPERIMENT = Experiment("mean1d", from_array(np.arange(1000.0)), {"window": 5, "border": "zero"}, (), protocol="careful")
+EXPERIMENT = Experiment(
+    "mean1d", from_array(np.arange(1000.0)), {"window": 5, "border": "zero"}, (), protocol="careful"
+)
 
 
 def test_a_row_has_rate_share_and_stages() -> None:
@@ -72,7 +76,9 @@ def test_a_filter_that_only_reads_is_held_to_the_read_roof() -> None:
 
 
 def test_an_infinite_error_is_a_word_and_not_bad_json() -> None:
-    wrong = _run("serial", 1e-3, errors={"signal": Error(float("inf"), float("inf"), (0,), 1.0, 0.0)}, ok=False, timings={})
+    wrong = _run(
+        "serial", 1e-3, errors={"signal": Error(float("inf"), float("inf"), (0,), 1.0, 0.0)}, ok=False, timings={}
+    )
     row = reports.row(wrong, EXPERIMENT)
     assert row["error_max"] == "infinite"
     json.dumps(row, allow_nan=False)

@@ -102,7 +102,7 @@ def test_series_are_interleaved() -> None:
 
 
 def test_the_deadline_keeps_what_has_three_samples_and_drops_the_rest() -> None:
-    found, _, clock = _measure([0.5], CAREFUL, deadline=3.1)
+    found, _, _ = _measure([0.5], CAREFUL, deadline=3.1)
     assert found[0].stop == "budget"
     assert found[0].n >= 3
     found, _, _ = _measure([2.0], CAREFUL, deadline=1.0)

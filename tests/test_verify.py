@@ -114,7 +114,9 @@ def _one_run(plan, array: np.ndarray, monkeypatch: pytest.MonkeyPatch, **how: An
         return changed
 
     monkeypatch.setattr(runner, "find_filter", find)
-    experiment = Experiment("mean2d", from_array(array), {"window": 3, "border": "reflect"}, (Pick("serial", "cpu"),), **how)
+    experiment = Experiment(
+        "mean2d", from_array(array), {"window": 3, "border": "reflect"}, (Pick("serial", "cpu"),), **how
+    )
     return list(run_experiment(experiment))[-1]
 
 

@@ -56,7 +56,13 @@ def _print_filter(filter: Filter) -> None:
 
 
 def _param_json(param: Param) -> dict[str, Any]:
-    return {"name": param.name, "default": param.default, "allowed": param.allowed, "unit": param.unit, "help": param.help}
+    return {
+        "name": param.name,
+        "default": param.default,
+        "allowed": param.allowed,
+        "unit": param.unit,
+        "help": param.help,
+    }
 
 
 def _filter_json(filter: Filter) -> dict[str, Any]:
@@ -147,7 +153,16 @@ def compile_kernels(args: argparse.Namespace) -> int:
     if args.json:
         emit(args.json, {"kernels": rows})
     if args.json != "-":
-        names = ["kernel", "dtype", "gpu", "registers", "spill_store_bytes", "shared_bytes", "constants", "milliseconds"]
+        names = [
+            "kernel",
+            "dtype",
+            "gpu",
+            "registers",
+            "spill_store_bytes",
+            "shared_bytes",
+            "constants",
+            "milliseconds",
+        ]
         lines = [["kernel", "dtype", "gpu", "registers", "spilled B", "shared B", "constant B", "compile ms"]]
         lines += [[str(r[n]) for n in names] for r in rows]
         print(align(lines, frozenset(range(3, 8))))
@@ -224,7 +239,9 @@ def _print_doctor(found: dict[str, Any]) -> None:
         state = device["model"] if device["available"] else f"not available: {device['reason']}"
         print(f"{device['name']:11}{state}")
     nvrtc = found["nvrtc"]
-    knows = f"{nvrtc['version']}, compiles for {' '.join(nvrtc['architectures'])}" if nvrtc["version"] else nvrtc["reason"]
+    knows = (
+        f"{nvrtc['version']}, compiles for {' '.join(nvrtc['architectures'])}" if nvrtc["version"] else nvrtc["reason"]
+    )
     print(f"NVRTC      {knows}")
     print("libraries  " + ", ".join(f"{name} {v}" for name, v in found["libraries"].items()))
     for name, roof in found.get("roofs", {}).items():

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.devices import device_statuses
+from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io import SAMPLES, convert, load, sample
@@ -35,7 +35,11 @@ def read_input(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> I
     chosen = next(s for s in SAMPLES if s.id == name)
     made_with = {p.name: p.check(values[p.name]) for p in chosen.params if p.name in values}
     known = {p.name for p in chosen.params}
-    own = known | {p.name for f in FILTERS for p in f.params} | {k.name for f in FILTERS for v in f.variants for k in v.knobs}
+    own = (
+        known
+        | {p.name for f in FILTERS for p in f.params}
+        | {k.name for f in FILTERS for v in f.variants for k in v.knobs}
+    )
     stray = sorted(set(values) - own - {"dtype"})
     if stray:
         options_text = ", ".join(sorted(known)) or "none"
@@ -61,7 +65,11 @@ def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {},
     filter = find_filter(args.filter, made.kind)
     values = {**given(args), **overrides}
     params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
+    for knob in (k for v in filter.variants for k in v.knobs if k.name in values):
+        knob.check(values[knob.name])  # a bad knob is an error even where no picked variant has it
     devices = args.device or [s.name for s in device_statuses() if s.available]
+    for device in devices:
+        open_device(device)  # raises for what is not there
     picks = default_picks(filter, devices, args.variant)
     if not picks:
         raise ParamError(_no_picks(filter, devices, args.variant))

@@ -72,8 +72,7 @@ def _save(path: str, runs: Sequence[Run], experiment: Experiment) -> None:
     if not usable:
         raise InputError(f"Nothing is written to {path}: no variant gave a right result.")
     output = next(iter(usable[-1].outputs.values()))
-    options = {"rate": experiment.input.rate} if experiment.input.rate else {}
-    save(path, output, **options)
+    save(path, output, rate=experiment.input.rate)
     print(f"{path}: the result of {usable[-1].pick.variant} on {usable[-1].pick.device}", file=sys.stderr)
 
 
@@ -135,7 +134,8 @@ def _run_kernel(args: argparse.Namespace) -> int:
         elif not result.ok:
             worst = max(result.errors.values(), key=lambda e: e.relative)
             wrong.append(f"{case}: error {worst.relative:.2g} at {worst.worst}, allowed {worst.tolerance:.2g}")
-    print(f"{args.kernel} in the place of {filter.id} {variant.id} on {device}: {len(cases) - len(wrong)} of {len(cases)} cases right")
+    right = f"{len(cases) - len(wrong)} of {len(cases)} cases right"
+    print(f"{args.kernel} in the place of {filter.id} {variant.id} on {device}: {right}")
     for text in wrong[:10]:
         print(f"  {text}")
     if wrong:
@@ -221,7 +221,9 @@ def bench(args: argparse.Namespace) -> int:
 def sweep(args: argparse.Namespace) -> int:
     """Time every variant over the product of the values given with --over."""
     axes = [_axis(text) for text in args.over]
-    points = [dict(zip([a[0] for a in axes], values, strict=True)) for values in itertools.product(*(a[1] for a in axes))]
+    points = [
+        dict(zip([a[0] for a in axes], values, strict=True)) for values in itertools.product(*(a[1] for a in axes))
+    ]
     return _measure(args, [_bench_experiment(args, point) for point in points], explicit=bool(args.variant))
 
 
@@ -258,7 +260,11 @@ def _measure(args: argparse.Namespace, experiments: Sequence[Experiment], explic
     if args.json == "-":
         print(json.dumps(bench.content(), indent=1))
     if not complete:
-        how = f"call again with --json {args.json} to go on" if args.json not in (None, "-") else "give --json FILE to resume"
+        how = (
+            f"call again with --json {args.json} to go on"
+            if args.json not in (None, "-")
+            else "give --json FILE to resume"
+        )
         print(f"The budget of {args.budget:g} s ended before every row was measured; {how}.", file=sys.stderr)
     return _exit_code(found, explicit)
 
@@ -312,5 +318,3 @@ def emit(target: str, content: dict[str, Any]) -> None:
         print(json.dumps(content, indent=1))
     else:
         write_report(target, content)
-
-

@@ -46,7 +46,9 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
     _add_input(parser)
     choose = parser.add_argument_group("what runs")
     choose.add_argument("--variant", nargs="+", metavar="ID", default=[], help="variants (default: see above)")
-    choose.add_argument("--device", nargs="+", metavar="DEVICE", default=[], help="cpu, cuda:N (default: all there are)")
+    choose.add_argument(
+        "--device", nargs="+", metavar="DEVICE", default=[], help="cpu, cuda:N (default: all there are)"
+    )
     _add_flags(parser.add_argument_group("parameters"), (p for f in filters for p in f.params))
     _add_flags(parser.add_argument_group("knobs"), (p for f in filters for v in f.variants for p in v.knobs))
     parser.add_argument("--json", metavar="FILE", help="write the report here; - for standard output")
@@ -72,7 +74,9 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("input (default: a shipped sample)")
     source = group.add_mutually_exclusive_group()
     source.add_argument("--input", metavar="FILE", help="an image (.png .jpg .bmp), array (.npy), sound (.wav) or text")
-    source.add_argument("--sample", choices=[s.id for s in SAMPLES], metavar="NAME", help=", ".join(s.id for s in SAMPLES))
+    source.add_argument(
+        "--sample", choices=[s.id for s in SAMPLES], metavar="NAME", help=", ".join(s.id for s in SAMPLES)
+    )
     group.add_argument("--dtype", choices=DTYPES, help="convert the input, or generate it so")
     group.add_argument("--kind", choices=("image", "signal"), help="take an array of (N, C) for a signal")
     group.add_argument("--limit", type=int, metavar="N", help="samples an input may have (default 2^30)")

@@ -65,12 +65,14 @@ def _timing_cells(row: Mapping[str, Any]) -> list[str]:
 
 def _error(row: Mapping[str, Any]) -> str:
     value = row["error_max"]
-    return "" if value is None else value if isinstance(value, str) else f"{value:.2g}"
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{value:.2g}"
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
     if row["failure"]:
-        return row["failure_kind"]
+        return str(row["failure_kind"])
     return {True: "right", False: "WRONG", None: "unverified"}[row["ok"]]
 
 

@@ -31,7 +31,7 @@ _BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 @dataclass(frozen=True)
 class KernelParam:
-    """A kernel's parameter as compiled: `type` is PTX's (u64, u32, f32, b8 …), or ptr where PTX says so; `nbytes` its size."""
+    """A kernel's parameter as compiled: `type` is PTX's (u64, u32, f32, b8 …), or ptr where PTX says so."""
 
     type: str
     nbytes: int
@@ -68,9 +68,8 @@ class Compiled:
         """The kernel of that name. Raises KernelError naming those there are."""
         if name not in self.entries:
             found = ", ".join(self.entries) or "none"
-            raise KernelError(
-                f'{self.source} has no kernel "{name}" (found: {found}); declare it extern "C" __global__ void {name}(…).'
-            )
+            declaration = f'extern "C" __global__ void {name}(…)'
+            raise KernelError(f'{self.source} has no kernel "{name}" (found: {found}); declare it {declaration}.')
         return self.entries[name]
 
 

@@ -15,7 +15,20 @@ from gpu_ops.errors import DeviceError
 from gpu_ops.params import Value
 from gpu_ops.plan import Execution, Launch, Limits, Mode, Plan, Sampler
 
-SHARED_BYTES = {75: 64, 80: 163, 86: 99, 87: 163, 88: 99, 89: 99, 90: 227, 100: 227, 103: 227, 110: 227, 120: 99, 121: 99}
+SHARED_BYTES = {
+    75: 64,
+    80: 163,
+    86: 99,
+    87: 163,
+    88: 99,
+    89: 99,
+    90: 227,
+    100: 227,
+    103: 227,
+    110: 227,
+    120: 99,
+    121: 99,
+}
 """Kibibytes of shared memory a block may opt in to, by architecture: the vendor's table of compute capabilities."""
 
 

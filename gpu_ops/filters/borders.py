@@ -50,5 +50,6 @@ def padded(array: np.ndarray[Any, Any], slices: Sequence[slice], border: str) ->
             continue
         indices = border_indices(border, start, stop, n)
         result = np.take(result, indices, axis=axis)
-        result[(*before, indices < 0)] = 0
+        outside: tuple[Any, ...] = (*before, indices < 0)
+        result[outside] = 0
     return np.array(result)

@@ -1,4 +1,8 @@
-"""PNG, JPEG and BMP images, every bit depth kept. Headers and checksums are checked before anything is decoded."""
+"""PNG, JPEG and BMP images, every bit depth kept. Headers and checksums are checked before anything is decoded.
+
+imageio decodes what it keeps as stored: 8 bits a channel without a palette. OpenCV decodes the rest: 16-bit colour,
+palettes, transparent colours, and images so large that imageio's reader refuses them.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +20,11 @@ from gpu_ops.io.inputs import IMAGE_CHANNELS, Array, check_limit
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 # Channels by the header's colour type: gray, RGB, palette, gray with alpha (read as RGBA), RGBA.
 PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 4, 6: 4}
+PNG_PLAIN = (0, 2, 6)
 # The markers that start a JPEG frame and hold its size: C0 to CF but for tables (C4), extension (C8), arithmetic (CC).
 JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+IMAGEIO_PIXELS = 1 << 26
+"""More pixels than this may be taken for an attack by imageio's reader; the limit on samples was checked before."""
 JPEG_BARE = frozenset((0x01, *range(0xD0, 0xD9)))
 
 
@@ -33,7 +40,8 @@ def read_png(path: Path, name: str, limit: int) -> Array:
     if b"tRNS" in chunks and channels == 3:
         channels = 4
     check_limit(name, width * height * channels, limit)
-    return _decode(data, name, "PNG")
+    plain = header[8] == 8 and header[9] in PNG_PLAIN and b"tRNS" not in chunks
+    return _decode(data, name, "PNG", plain and width * height <= IMAGEIO_PIXELS)
 
 
 def _png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, bytes]]:
@@ -63,7 +71,7 @@ def read_jpeg(path: Path, name: str, limit: int) -> Array:
     # Inside compressed data a marker cannot occur by chance, so the last scan must be followed by the end marker.
     if data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda"):
         raise InputError(f"{name} is cut short: its end is missing; copy or save it again.")
-    return _decode(data, name, "JPEG")
+    return _decode(data, name, "JPEG", channels in (1, 3) and height * width <= IMAGEIO_PIXELS)
 
 
 def _jpeg_size(data: bytes) -> tuple[int, int, int]:
@@ -99,10 +107,27 @@ def read_bmp(path: Path, name: str, limit: int) -> Array:
         palette = palette[: palette.size // step * step].reshape(-1, step)[:, :3]
         channels = 1 if bool((palette == palette[:, :1]).all()) else 3
     check_limit(name, abs(width * height) * channels, limit)
-    return _decode(data, name, "BMP")
+    return _decode(data, name, "BMP", bits == 24 and abs(width * height) <= IMAGEIO_PIXELS)
 
 
-def _decode(data: bytes, name: str, format: str) -> Array:
+def _decode(data: bytes, name: str, format: str, plain: bool) -> Array:
+    """Decoded by imageio where it keeps the image as stored, which `plain` says, otherwise by OpenCV."""
+    array = _decode_imageio(data, format) if plain else _decode_opencv(data)
+    if array is None:
+        raise _damaged(name, format)
+    return array
+
+
+def _decode_imageio(data: bytes, format: str) -> Array | None:
+    import imageio.v3 as imageio
+
+    try:
+        return np.asarray(imageio.imread(data, extension=f".{format.lower()}"))
+    except (OSError, ValueError, SyntaxError):  # what its readers raise for damaged files
+        return None
+
+
+def _decode_opencv(data: bytes) -> Array | None:
     import cv2
 
     log = cv2.utils.logging
@@ -114,9 +139,7 @@ def _decode(data: bytes, name: str, format: str) -> Array:
         array = None
     finally:
         log.setLogLevel(level)
-    if array is None:
-        raise _damaged(name, format)
-    return _swap_channels(array)
+    return None if array is None else _swap_channels(array)
 
 
 def _swap_channels(array: Array) -> Array:

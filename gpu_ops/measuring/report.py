@@ -117,7 +117,19 @@ def _job_key(r: Mapping[str, Any]) -> str:
 
 def row_key(r: Mapping[str, Any]) -> str:
     """What makes two rows the same measurement, for resuming."""
-    names = ("filter", "variant", "device", "params", "knobs", "shape", "dtype", "input", "mode", "protocol", "source_hash")
+    names = (
+        "filter",
+        "variant",
+        "device",
+        "params",
+        "knobs",
+        "shape",
+        "dtype",
+        "input",
+        "mode",
+        "protocol",
+        "source_hash",
+    )
     return json.dumps([r.get(n) for n in names], sort_keys=True)
 
 
@@ -152,7 +164,9 @@ def read_report(path: str | Path) -> dict[str, Any]:
         raise ReportError(f"{path} cannot be read ({error.strerror}).") from error
     except ValueError as error:
         raise ReportError(f"{path} is not a report: it is not JSON ({error}).") from error
-    schema = content.get("schema", "") if isinstance(content, dict) else ""
+    if not isinstance(content, dict):
+        raise ReportError(f"{path} is not a report: it holds no JSON object.")
+    schema = content.get("schema", "")
     name, _, major = str(schema).partition("/")
     if name != SCHEMA or not major.isdigit():
         raise ReportError(f"{path} is not a report: its schema is {schema!r}, not {SCHEMA}/{MAJOR}.")

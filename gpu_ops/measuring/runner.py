@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -77,7 +77,9 @@ def _checked(experiment: Experiment) -> tuple[Filter, Experiment]:
     params = check_values(filter.params, experiment.params, filter.id)
     filter.check(meta, params)
     if not experiment.picks:
-        raise ParamError(f"No variant of {filter.id} is picked; choose from {', '.join(v.id for v in filter.variants)}.")
+        raise ParamError(
+            f"No variant of {filter.id} is picked; choose from {', '.join(v.id for v in filter.variants)}."
+        )
     return filter, replace(experiment, filter=filter.id, params=params)
 
 
@@ -155,12 +157,14 @@ def _execute(job: _Job, poison: Mapping[str, np.ndarray[Any, Any]]) -> dict[str,
 
 def _poison(array: DeviceArray) -> np.ndarray[Any, Any]:
     """All bits set: NaN in a float, the largest value in an integer."""
-    return np.full(array.nbytes, 0xFF, np.uint8).view(array.dtype).reshape(array.shape)
+    poison: np.ndarray[Any, Any] = np.full(array.nbytes, 0xFF, np.uint8).view(array.dtype)
+    return poison.reshape(array.shape)
 
 
 def _turned_over(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Every bit of a result turned over, so that an element nobody writes cannot stay what it was."""
-    return np.invert(np.ascontiguousarray(array).view(np.uint8)).view(array.dtype).reshape(array.shape)
+    inverted: np.ndarray[Any, Any] = np.invert(np.ascontiguousarray(array).reshape(-1).view(np.uint8)).view(array.dtype)
+    return inverted.reshape(array.shape)
 
 
 def _compile_timing(plan: Plan) -> dict[str, Timing]:
@@ -283,9 +287,10 @@ def _time_group(
 def _time_elapsed(job: _Job, experiment: Experiment, x: DeviceArray) -> dict[str, Timing]:
     """Upload, plan and download as one, from memory the system may move and from pinned memory."""
     assert job.plan is not None
+    kinds: dict[str, Literal["pageable", "pinned"]] = {"elapsed": "pageable", "elapsed_pinned": "pinned"}
     samplers = {
         stage: job.session.sampler([wrap_host(job.session, job.plan, experiment.input.array, x, kind)], "wall")
-        for stage, kind in (("elapsed", "pageable"), ("elapsed_pinned", "pinned"))
+        for stage, kind in kinds.items()
     }
     timings = {}
     for stage, timing in measure_interleaved(samplers, TRANSFERS):

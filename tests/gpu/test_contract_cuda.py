@@ -10,9 +10,7 @@ from gpu_ops.measuring.contract import all_cases, check_case, covering_cases
 from gpu_ops.types import Filter, Variant
 
 pytestmark = pytest.mark.gpu
-CUDA = [
-    pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants if v.device == "cuda"
-]
+CUDA = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants if v.device == "cuda"]
 
 
 @pytest.mark.parametrize("filter, variant", CUDA)

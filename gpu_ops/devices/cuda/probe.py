@@ -1,4 +1,4 @@
-"""Which CUDA devices work here. `cupy.cuda.is_available` is not enough: it says nothing of a compiler that is missing."""
+"""Which CUDA devices work here. `cupy.cuda.is_available` is not enough: it knows nothing of a missing compiler."""
 
 from __future__ import annotations
 

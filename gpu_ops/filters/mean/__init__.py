@@ -4,41 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from gpu_ops.errors import ParamError
-from gpu_ops.filters.mean import accesses, plans, reference
+from gpu_ops.filters.mean import accesses, limits, plans, reference
 from gpu_ops.filters.mean.claims import CLAIMS
-from gpu_ops.filters.mean.limits import (
-    long_window_tolerance,
-    opencv_supports,
-    running_sum_tolerance,
-    scipy_supports,
-)
 from gpu_ops.params import Param, Values
 from gpu_ops.types import BORDERS, DTYPES, Filter, Locality, Meta, Output, Variant, Work
 
-BLOCK = Param("block", 256, 16, 1024, 16, unit="threads", help="threads a block")
-OUTPUTS = Param("outputs", 1, choices=(1, 2, 4, 8), help="outputs a thread")
+BLOCK = Param("block", 128, 16, 1024, 16, unit="threads", help="threads a block")
+OUTPUTS = Param("outputs", 2, choices=(1, 2, 4, 8), help="outputs a thread")
 BORDER = Param("border", "reflect", choices=BORDERS, help="what lies beyond the edges")
 KNOBS = (BLOCK, OUTPUTS)
-
-
-def tolerance(dtype: str, params: Values, count: int) -> float:
-    """What adding `count` rounded products in order can lose, relative to the largest input; integers are exact.
-
-    Half an ulp of each partial sum adds up to count/2 · eps at most, of the reference as well, and the tap and the
-    last rounding add less than two more.
-    """
-    return 0.0 if dtype.startswith("uint") else (count / 2 + 2) * float(np.finfo(dtype).eps)
-
-
-def tolerance1d(dtype: str, params: Values, knobs: Values) -> float:
-    return tolerance(dtype, params, params["window"])
-
-
-def tolerance2d(dtype: str, params: Values, knobs: Values) -> float:
-    return tolerance(dtype, params, params["window"] ** 2)
 
 
 def work(meta: Meta, params: Values) -> Work:
@@ -84,7 +59,7 @@ MEAN1D = Filter(
     accepts="signal",
     dtypes=DTYPES,
     params=(Param("window", 5, 3, 4095, 2, unit="samples", help="length of the window"), BORDER),
-    outputs=(Output("signal", "signal", "as the input", tolerance1d),),
+    outputs=(Output("signal", "signal", "as the input", limits.direct1d),),
     reference=reference.reference1d,
     work=work,
     locality=Locality("halo", lambda params: (params["window"] // 2,)),
@@ -93,9 +68,27 @@ MEAN1D = Filter(
     source="S4",
     variants=(
         _host(1, "serial", "CPU, one core", SERIAL, source="S4"),
-        _host(1, "parallel", "CPU, all cores", PARALLEL, **long_window_tolerance(1)),
-        _peer(1, "scipy", "scipy.ndimage", "SciPy", SCIPY, supports=scipy_supports, **running_sum_tolerance("scipy", 1)),
-        _peer(1, "opencv", "cv2", "OpenCV", OPENCV, supports=opencv_supports, **running_sum_tolerance("opencv", 1)),
+        _host(1, "parallel", "CPU, all cores", PARALLEL, tolerance=limits.parallel1d, caveat=limits.PARALLEL_CAVEAT),
+        _peer(
+            1,
+            "scipy",
+            "scipy.ndimage",
+            "SciPy",
+            SCIPY,
+            supports=limits.scipy_supports,
+            tolerance=limits.scipy1d,
+            caveat=limits.SCIPY_CAVEAT,
+        ),
+        _peer(
+            1,
+            "opencv",
+            "cv2",
+            "OpenCV",
+            OPENCV,
+            supports=limits.opencv_supports,
+            tolerance=limits.opencv1d,
+            caveat=limits.OPENCV_CAVEAT,
+        ),
         Variant(
             "naive",
             "1 naive",
@@ -142,16 +135,34 @@ MEAN2D = Filter(
     accepts="image",
     dtypes=DTYPES,
     params=(Param("window", 3, 3, 63, 2, unit="pixels", help="side of the window"), BORDER),
-    outputs=(Output("image", "image", "as the input", tolerance2d),),
+    outputs=(Output("image", "image", "as the input", limits.direct2d),),
     reference=reference.reference2d,
     work=work,
     locality=Locality("halo", lambda params: (params["window"] // 2,) * 2),
     source="S1, S4",
     variants=(
         _host(2, "serial", "CPU, one core", SERIAL),
-        _host(2, "parallel", "CPU, all cores", PARALLEL, **long_window_tolerance(2)),
-        _peer(2, "scipy", "scipy.ndimage", "SciPy", SCIPY, supports=scipy_supports, **running_sum_tolerance("scipy", 2)),
-        _peer(2, "opencv", "cv2", "OpenCV", OPENCV, supports=opencv_supports, **running_sum_tolerance("opencv", 2)),
+        _host(2, "parallel", "CPU, all cores", PARALLEL),
+        _peer(
+            2,
+            "scipy",
+            "scipy.ndimage",
+            "SciPy",
+            SCIPY,
+            supports=limits.scipy_supports,
+            tolerance=limits.scipy2d,
+            caveat=limits.SCIPY_CAVEAT,
+        ),
+        _peer(
+            2,
+            "opencv",
+            "cv2",
+            "OpenCV",
+            OPENCV,
+            supports=limits.opencv_supports,
+            tolerance=limits.opencv2d,
+            caveat=limits.OPENCV_CAVEAT,
+        ),
         Variant(
             "naive",
             "1 naive",

@@ -23,7 +23,9 @@ def taps_along(start: int, stop: int, n: int, channels: int, window: int, border
 def _taps_before(stop: int, n: int, channels: int, window: int, border: str) -> int:
     whole, rest = divmod(stop, channels)
     full = channels * _taps_of_positions(whole, n, window, border)
-    return full + rest * (_taps_of_positions(whole + 1, n, window, border) - _taps_of_positions(whole, n, window, border))
+    return full + rest * (
+        _taps_of_positions(whole + 1, n, window, border) - _taps_of_positions(whole, n, window, border)
+    )
 
 
 def _taps_of_positions(m: int, n: int, window: int, border: str) -> int:
@@ -123,4 +125,3 @@ def _account2d(
 def block_shape(threads: int) -> tuple[int, int]:
     """(x, y) of a 2D block of that many threads: a warp wide where there are enough."""
     return (32, threads // 32) if threads >= 32 and threads % 32 == 0 else (16, threads // 16)
-

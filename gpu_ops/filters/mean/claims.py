@@ -40,7 +40,9 @@ def _agreement(runs: Mapping[str, Run]) -> Verdict:
     if not errors:
         return "no verified run here", None
     worst = max(errors, key=lambda v: errors[v])
-    return f"at most {errors[worst]:.2g} ({worst}; {len(errors)} of {len(PUBLISHED)} variants ran)", errors[worst] <= 1e-15
+    return f"at most {errors[worst]:.2g} ({worst}; {len(errors)} of {len(PUBLISHED)} variants ran)", errors[
+        worst
+    ] <= 1e-15
 
 
 COUNTERS = {"naive": accesses.direct1d(2), "constant": accesses.direct1d(1), "shared": accesses.tiled1d}

@@ -85,7 +85,7 @@ def cuda2d(style: str, device: Device, x: DeviceArray, params: Values, knobs: Va
 def shared2d(itemsize: int, channels: int, params: Values, knobs: Values) -> int:
     """Bytes of the 2D tile with its halo."""
     (x, y), reach = block_shape(knobs["block"]), params["window"] - 1
-    return (y * knobs["outputs"] + reach) * (x + reach * channels) * itemsize
+    return int((y * knobs["outputs"] + reach) * (x + reach * channels) * itemsize)
 
 
 def shared_fits(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
@@ -109,7 +109,9 @@ def image_fits(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str
     return None
 
 
-def both(*rules: Callable[[Meta, Values, Values, Limits], str | None]) -> Callable[[Meta, Values, Values, Limits], str | None]:
+def both(
+    *rules: Callable[[Meta, Values, Values, Limits], str | None],
+) -> Callable[[Meta, Values, Values, Limits], str | None]:
     """The first reason any of the rules gives."""
 
     def rule(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
@@ -122,33 +124,28 @@ def cupyx_mean(output: str, device: Device, x: DeviceArray, params: Values, knob
     """cupyx's separable correlation; integers go through exact sums and a rounding kernel, whose cost is counted."""
     ndimage, cupy = device.library("cupyx.scipy.ndimage"), device.library("cupy")
     window, axes = params["window"], (0, 1) if output == "image" else (0,)
-    mode = {"zero": "constant"}.get(params["border"], params["border"])
+    mode = "constant" if params["border"] == "zero" else str(params["border"])
     out = device.empty(x.shape, x.dtype)
+    targets = [device.empty(x.shape, x.dtype if x.dtype.kind == "f" else np.uint32) for _ in axes]
     if x.dtype.kind == "f":
-        steps = _separable(ndimage, x, out, [device.empty(x.shape, x.dtype)] * (len(axes) - 1), axes, window, mode)
-        return Plan(steps, {output: out})
-    sums = [device.empty(x.shape, np.uint32) for _ in axes]
+        targets[-1] = out
+        return Plan(tuple(_along_axes(ndimage.uniform_filter1d, x, window, targets, mode)), {output: out})
     ones = device.upload(np.ones(window, np.uint32))
-    steps, source = [], x
-    for axis, target in zip(axes, sums, strict=True):
-        call = partial(ndimage.correlate1d, source, ones, axis=axis, output=target, mode=mode)
-        steps.append(Call(call, (), name=f"sums along axis {axis}"))
-        source = target
-    count = window ** len(axes)
+    steps = _along_axes(ndimage.correlate1d, x, ones, targets, mode)
     divide = cupy.ElementwiseKernel("S s, uint32 count", "T y", "y = (T)((s + count / 2) / count)", "round_half_up")
-    steps.append(Call(divide, (source, np.uint32(count), out), name="round half up"))
+    steps.append(Call(divide, (targets[-1], np.uint32(window ** len(axes)), out), name="round half up"))
     return Plan(tuple(steps), {output: out})
 
 
-def _separable(
-    ndimage: Any, x: Any, out: Any, between: list[Any], axes: tuple[int, ...], window: int, mode: str
-) -> tuple[Call, ...]:
-    targets = [*between, out]
-    sources = [x, *between]
-    return tuple(
-        Call(ndimage.uniform_filter1d, (s, window), {"axis": a, "output": t, "mode": mode}, f"mean along axis {a}")
-        for s, t, a in zip(sources, targets, axes, strict=True)
-    )
+def _along_axes(
+    function: Callable[..., Any], x: DeviceArray, how: Any, targets: list[DeviceArray], mode: str
+) -> list[Call]:
+    """One call an axis, each from the target of the one before."""
+    sources = [x, *targets[:-1]]
+    return [
+        Call(function, (source, how), {"axis": axis, "output": target, "mode": mode}, f"axis {axis}")
+        for axis, (source, target) in enumerate(zip(sources, targets, strict=True))
+    ]
 
 
 def host_plan(name: str, output: str, device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:
@@ -158,7 +155,9 @@ def host_plan(name: str, output: str, device: Device, x: DeviceArray, params: Va
     return _call_plan(getattr(host, name), output, device, x, params)
 
 
-def peer_plan(name: str, module: str, output: str, device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:
+def peer_plan(
+    name: str, module: str, output: str, device: Device, x: DeviceArray, params: Values, knobs: Values
+) -> Plan:
     """A CPU library's function of the peers module, called with (module, x, out, window, border)."""
     from gpu_ops.filters.mean import peers
 
@@ -169,4 +168,3 @@ def _call_plan(function: Callable[..., Any], output: str, device: Device, x: Dev
     out = device.empty(x.shape, x.dtype)
     call = Call(function, (x, out, params["window"], params["border"]), name=output)
     return Plan((call,), {output: out})
-

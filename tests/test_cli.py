@@ -1,0 +1,232 @@
+"""The command line as a person uses it: what it prints, writes and returns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_ops.cli import main
+from gpu_ops.devices import cuda_devices
+from gpu_ops.io import load, save
+
+NO_GPU = pytest.mark.skipif(cuda_devices()[0].available, reason="this machine has a CUDA device")
+CPU = ["--device", "cpu"]
+SMALL = ["--sample", "noise", "--length", "3000", "--dtype", "float64", *CPU]
+
+
+def call(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a call."""
+    try:
+        code = main(args)
+    except SystemExit as stop:  # argparse leaves so
+        code = int(stop.code or 0)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def call_json(capsys: pytest.CaptureFixture[str], *args: str) -> dict[str, Any]:
+    code, out, err = call(capsys, *args, "--json", "-")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_list_names_filters_variants_parameters_and_samples(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "list")
+    assert code == 0
+    for word in ("mean1d", "mean2d", "shared", "--window", "--border", "--block", "camera", "noise"):
+        assert word in out
+    found = call_json(capsys, "list", "mean1d")
+    assert [f["id"] for f in found["filters"]] == ["mean1d"]
+    naive = next(v for v in found["filters"][0]["variants"] if v["id"] == "naive")
+    assert naive["kernels"]["mean1d/1_naive.cu"]["Idea"]
+
+
+def test_run_verifies_and_saves(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "out.npy"
+    code, out, err = call(capsys, "run", "mean", *SMALL, "--window", "7", "--border", "wrap", "--output", str(path))
+    assert (code, "right" in out) == (0, True), out + err
+    assert "parallel on cpu" in err
+    assert np.load(path).shape == (3000,)
+
+
+def test_run_takes_files_of_either_kind(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    image, signal = tmp_path / "in.png", tmp_path / "in.txt"
+    save(image, np.random.default_rng(0).integers(0, 255, (20, 30, 3), dtype=np.uint8))
+    save(signal, np.arange(50.0))
+    result = tmp_path / "out.png"
+    assert call(capsys, "run", "mean", "--input", str(image), *CPU, "--output", str(result))[0] == 0
+    assert load(result).array.shape == (20, 30, 3)
+    assert "mean1d of " in call(capsys, "run", "mean", "--input", str(signal), *CPU)[1]
+
+
+def test_run_reports_all_variants_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    found = call_json(capsys, "run", "mean", *SMALL, "--variant", "serial", "scipy")
+    assert found["schema"] == "kernelscope-report/1"
+    assert [(r["variant"], r["ok"]) for r in found["runs"]] == [("serial", True), ("scipy", True)]
+    assert found["provenance"]["cpu"]
+
+
+def test_bench_prints_the_table_with_published_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    args = [
+        "--sample",
+        "noise",
+        "--length",
+        "10000000",
+        "--dtype",
+        "float64",
+        "--window",
+        "5",
+        "--border",
+        "zero",
+        *CPU,
+    ]
+    code, out, err = call(capsys, "bench", "mean", *args, "--variant", "serial", "parallel", "--quick")
+    assert code == 0, err
+    assert "S4 published" in out and "215 ms" in out
+    assert "Five bars" in out and "CPU, one core" in out
+    assert "× serial" in out
+
+
+def test_bench_writes_after_rows_and_resumes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    args = ["bench", "mean", *SMALL, "--quick", "--json", str(path)]
+    assert call(capsys, *args, "--variant", "serial")[0] == 0
+    first = json.loads(path.read_text())["runs"]
+    assert call(capsys, *args, "--variant", "serial", "scipy")[0] == 0
+    second = json.loads(path.read_text())
+    assert [r["variant"] for r in second["runs"]] == ["serial", "scipy"]
+    assert second["runs"][0]["stages"] == first[0]["stages"]
+    assert second["runs"][1]["speedup"]["against"] == "serial on cpu"
+    assert len(second["provenance"]["earlier"]) == 1
+
+
+def test_a_budget_of_nothing_measures_nothing_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "bench", "mean", *SMALL, "--variant", "serial", "--quick", "--budget", "0")
+    assert code == 0
+    assert "give --json FILE to resume" in err
+
+
+def test_sweep_measures_the_product(capsys: pytest.CaptureFixture[str]) -> None:
+    args = ["--sample", "noise", *CPU, "--variant", "parallel", "--quick"]
+    found = call_json(capsys, "sweep", "mean", *args, "--over", "window=3,5", "--over", "length=1000,2000")
+    assert [(r["params"]["window"], r["shape"]) for r in found["runs"]] == [
+        (w, [n]) for w in (3, 5) for n in (1000, 2000)
+    ]
+
+
+def test_claims_are_printed_with_published_found_and_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "claims")
+    assert code == 0
+    for word in ("S4-table", "published", "predicted", "counted", "holds?", "naive 5120/5114"):
+        assert word in out
+    found = {c["id"]: c for c in call_json(capsys, "claims")["claims"]}
+    assert found["S4-loads"]["holds"] is True
+
+
+def test_compile_shows_registers_of_every_kernel(capsys: pytest.CaptureFixture[str]) -> None:
+    found = call_json(capsys, "compile", "mean1d/1_naive.cu", "measure/copy.cu", "--gpu", "sm_90")["kernels"]
+    assert {r["kernel"] for r in found} == {"mean1d/1_naive.cu mean1d_naive", "measure/copy.cu copy16"}
+    assert {r["dtype"] for r in found} == {"uint8", "uint16", "float32", "float64", "–"}
+    assert all(r["registers"] > 0 for r in found)
+
+
+def test_doctor_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "doctor", "--skip-roofs")
+    assert code == 0
+    for word in ("processor", "cuda:0", "NVRTC", "numpy"):
+        assert word in out
+
+
+def test_doctor_measures_roofs(capsys: pytest.CaptureFixture[str]) -> None:
+    found = call_json(capsys, "doctor")
+    assert found["roofs"]["cpu"]["copy"] > 1e8
+
+
+BAD: list[tuple[list[str], int, str]] = [
+    (["run", "meen", *CPU], 2, "no filter 'meen'; choose from mean"),
+    (["run", "mean", *SMALL, "--window", "4"], 2, "window must be an integer from 3 to 4095 in steps of 2, not '4'"),
+    (["run", "mean", *SMALL, "--border", "mirror"], 2, "border must be one of zero, reflect, nearest, wrap"),
+    (["run", "mean", "--sample", "noise", "--length", "4", *CPU], 2, "window 5 is longer than the signal of 4 samples"),
+    (["run", "mean", "--sample", "noise", "--length", "1", *CPU], 2, "load a signal of at least 3 samples"),
+    (["run", "mean", "--sample", "noise", "--length", "0", *CPU], 2, "length must be"),
+    (["run", "mean", *SMALL, "--variant", "fast"], 2, "no variant 'fast'; choose from serial, parallel"),
+    (["run", "mean", *SMALL, "--variant", "naive"], 2, "naive of mean1d runs on cpu; its variants are"),
+    (["run", "mean", "--input", "nowhere.png", *CPU], 2, "nowhere.png"),
+    (["run", "mean", "--sample", "camera", "--length", "9", *CPU], 2, "Sample camera has no option 'length'"),
+    (["run", "mean", *SMALL[:-2], "--device", "tpu"], 4, "no device 'tpu'; choose cpu or cuda:N"),
+    (["run", "mean", *SMALL, "--output", "out.xyz"], 2, ".xyz"),
+    (["sweep", "mean", *SMALL, "--over", "window"], 2, "not NAME=V1,V2"),
+    (
+        ["bench", "mean", *SMALL, "--block", "20", "--quick"],
+        2,
+        "block must be an integer from 16 to 1024 in steps of 16",
+    ),
+    (["compile", "mean1d/9.cu"], 2, "No kernel is called mean1d/9.cu"),
+    (["compile", "--gpu", "sm_20"], 4, "it knows sm_75"),
+    (["claims", "--report", "nowhere.json"], 2, "nowhere.json cannot be read"),
+    (["run"], 2, "FILTER"),
+    (["fly"], 2, "invalid choice"),
+]
+
+
+@pytest.mark.parametrize("args, code, words", BAD, ids=lambda v: " ".join(v) if isinstance(v, list) else None)
+def test_bad_input_gets_one_clear_sentence(
+    capsys: pytest.CaptureFixture[str], args: list[str], code: int, words: str
+) -> None:
+    found, out, err = call(capsys, *args)
+    assert found == code
+    assert words in err
+    assert "Traceback" not in err + out
+
+
+@NO_GPU
+@pytest.mark.parametrize("command", ["run", "bench"])
+def test_a_missing_gpu_is_said_with_its_reason(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    code, _, err = call(capsys, command, "mean", *SMALL[:-2], "--device", "cuda:0")
+    assert code == 4
+    assert "Device cuda:0 is not available" in err
+
+
+KERNELS = [
+    ('extern "C" __global__ void mean1d_naive(float* x) { y[0] = 1; }', 2, 'identifier "y" is undefined'),
+    ('extern "C" __global__ void mine(float* x) { x[0] = 1; }', 2, 'no kernel "mean1d_naive" (found: mine)'),
+    ('extern "C" __global__ void mean1d_naive(float* x) { x[0] = 1; }', 2, "takes 1 arguments"),
+    (
+        '#include "mean.cuh"\nextern "C" __global__ void __launch_bounds__(32) mean1d_naive(const T* x, T* y,'
+        " const A* taps, long long n, int window) { y[0] = x[0]; }",
+        2,
+        "allowed are 1 to 32",
+    ),
+]
+
+
+@pytest.mark.parametrize("text, code, words", KERNELS, ids=["does not compile", "name", "arguments", "block"])
+def test_a_kernel_that_cannot_work_is_refused_before_any_gpu_is_needed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, code: int, words: str
+) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text(text)
+    found, _, err = call(capsys, "run", "mean1d", "--kernel", str(path))
+    assert found == code
+    assert words in err
+
+
+@NO_GPU
+def test_a_kernel_that_fits_needs_a_gpu_to_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    from gpu_ops.devices.compiler import KERNELS as folder
+
+    code, _, err = call(capsys, "run", "mean1d", "--kernel", str(folder / "mean1d" / "1_naive.cu"))
+    assert code == 4
+    assert "not available" in err
+
+
+def test_nothing_is_saved_of_a_bad_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "kept.npy"
+    np.save(path, np.arange(3))
+    assert call(capsys, "run", "mean", *SMALL, "--window", "4", "--output", str(path))[0] == 2
+    assert np.load(path).tolist() == [0, 1, 2]
+    assert [p.name for p in tmp_path.iterdir()] == ["kept.npy"]

@@ -1,0 +1,76 @@
+"""The contract of every CPU variant, and what each variant of any device supports."""
+
+from __future__ import annotations
+
+import pytest
+from contract_support import REFUSALS
+
+from gpu_ops.devices import open_device
+from gpu_ops.devices.offline import OfflineDevice
+from gpu_ops.filters import FILTERS
+from gpu_ops.measuring.contract import Case, all_cases, case_data, check_case, covering_cases
+from gpu_ops.measuring.contract import _axes as contract_axes
+from gpu_ops.types import Filter, Meta, Variant
+
+CPU = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants if v.device == "cpu"]
+EVERY = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants]
+
+
+def _failure(filter: Filter, variant: Variant, case: Case) -> str:
+    run = check_case(filter, variant, case, "cpu", {})
+    if run.failure:
+        return f"{case}: {run.failure}"
+    return "" if run.ok else f"{case}: {run.errors} {run.notes}"
+
+
+@pytest.mark.parametrize("filter, variant", CPU)
+def test_covering_set(filter: Filter, variant: Variant) -> None:
+    cases = covering_cases(filter, variant, open_device("cpu").limits)
+    assert len(cases) >= 25
+    assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("filter, variant", CPU)
+def test_whole_product(filter: Filter, variant: Variant) -> None:
+    cases = all_cases(filter, variant, open_device("cpu").limits)
+    assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
+
+
+@pytest.mark.parametrize("filter, variant", EVERY)
+def test_a_variant_refuses_only_what_the_table_says(filter: Filter, variant: Variant) -> None:
+    """Every combination of two choices, the rest at random: refusals have the reasons written in the table."""
+    limits = OfflineDevice("sm_75").limits  # the least shared memory
+    allowed = REFUSALS[filter.id, variant.id]
+    seen = set()
+    refused = Variant(**{**vars(variant), "supports": lambda *_: None})
+    for case in covering_cases(filter, refused, limits):
+        meta = Meta(filter.accepts, case.shape, case.dtype)
+        reason = variant.supports(meta, case.params, case.knobs, limits)
+        if reason is None:
+            continue
+        words = [w for w in allowed if w in reason]
+        assert words, f"{case} is refused: {reason}"
+        seen.update(words)
+    assert seen == set(allowed), "the table names a reason that no case meets"
+
+
+@pytest.mark.parametrize("filter, variant", EVERY)
+def test_the_covering_set_covers_every_supported_choice(filter: Filter, variant: Variant) -> None:
+    limits = OfflineDevice("sm_90").limits
+    cases = covering_cases(filter, variant, limits)
+    axes = contract_axes(filter, variant)
+    for name, values in axes.items():
+        kind, _, own = name.partition(" ")
+        found = {getattr(c, name) if not own else getattr(c, f"{kind}s")[own] for c in cases}
+        missing = set(values) - found
+        border_refused = {"wrap"} if "wrap" in REFUSALS[filter.id, variant.id] else set()
+        assert missing <= border_refused | ({(1,)} if filter.id == "mean1d" else set()), name
+
+
+def test_cases_are_the_same_every_time() -> None:
+    filter = FILTERS[0]
+    limits = OfflineDevice("sm_90").limits
+    first = covering_cases(filter, filter.variants[0], limits)
+    assert first == covering_cases(filter, filter.variants[0], limits)
+    assert (case_data(first[0], 1) == case_data(first[0], 1)).all()
