@@ -118,7 +118,7 @@ class Claim:
     """A claim of a source, tested here.
 
     `basis` is "counted" (from declared or simulated access counts) or "measured" (from runs of `experiment`, a
-    mapping with sample, size, params and variants). `figures` gives the published seconds per variant.
+    mapping with filter, sample, params and knobs). `figures` gives the published seconds per variant.
     `judge(runs)` takes {variant id: Run} and returns what was found and whether the claim holds (None: undecided).
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +32,17 @@ def recorded_reports() -> dict[str, dict[str, Any]]:
 
 
 def judge_by_reports(claims: Iterable[Claim], reports: Mapping[str, Mapping[str, Any]]) -> list[Judgement]:
-    """Each claim by the first report that has runs of its experiment; counted claims need none."""
+    """Each claim by the report with most runs of its experiment; counted claims need none."""
     judgements = []
     for claim in claims:
         runs: dict[str, Run] = {}
         where = "counted" if claim.basis == "counted" else "not measured yet"
-        for name, report in reports.items() if claim.basis == "measured" else ():
-            rows = matching_rows(claim, report["runs"])
-            if rows:
-                runs, where = {r["variant"]: run_of(r) for r in rows}, f"recorded: {_machine(report)} ({name})"
-                break
+        if claim.basis == "measured" and reports:
+            found = {name: matching_rows(claim, report["runs"]) for name, report in reports.items()}
+            name = max(found, key=lambda n: len(found[n]))
+            if found[name]:
+                runs = {r["variant"]: run_of(r) for r in found[name]}
+                where = f"recorded: {_machine(reports[name])} ({name})"
         judgements.append(Judgement(claim, *claim.judge(runs), where))
     return judgements
 
@@ -63,13 +64,13 @@ def judge_here(filters: Sequence[Filter], devices: Sequence[str]) -> list[Judgem
 def _run(filter: Filter, claim: Claim, devices: Sequence[str]) -> dict[str, Run]:
     options = dict(claim.experiment["sample"])
     made = sample(options.pop("id"), **options)
-    picks = default_picks(filter, devices, claim.experiment.get("variants", ()))
-    experiment = Experiment(filter.id, made, claim.experiment["params"], picks, protocol="careful")
+    picks = [replace(p, knobs=claim.experiment["knobs"]) for p in default_picks(filter, devices)]
+    experiment = Experiment(filter.id, made, claim.experiment["params"], tuple(picks), protocol="careful")
     return {run.pick.variant: run for run in run_experiment(experiment)}
 
 
 def matching_rows(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The rows of a report that are of the claim's experiment, at default knobs."""
+    """The rows of a report that are of the claim's experiment; variants without knobs match any."""
     wanted = claim.experiment
     sample_options = wanted["sample"]
 
@@ -78,7 +79,9 @@ def matching_rows(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> list[Mappi
         same_input = origin.get("generator") == sample_options["id"] and all(
             origin.get(k) == v for k, v in sample_options.items() if k != "id"
         )
-        return bool(r["filter"] == wanted["filter"] and r["params"] == wanted["params"] and same_input and r["ok"])
+        same_knobs = all(wanted["knobs"].get(k) == v for k, v in r["knobs"].items())
+        same_job = r["filter"] == wanted["filter"] and r["params"] == wanted["params"]
+        return bool(same_job and same_input and same_knobs and r["ok"])
 
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
     for r in rows:
