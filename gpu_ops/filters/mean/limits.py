@@ -5,6 +5,9 @@ Tolerances are relative to the largest magnitude of input and reference; integer
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypedDict
+
 import numpy as np
 
 from gpu_ops.filters.mean import peers
@@ -43,36 +46,46 @@ def direct2d(dtype: str, params: Values, knobs: Values) -> float:
     return direct(dtype, params["window"] ** 2)
 
 
-def parallel1d(dtype: str, params: Values, knobs: Values) -> float:
-    """Long windows are running sums in float64: an eps an output since the last restart, which float32 hides."""
+class Exactness(TypedDict, total=False):
+    """What a variant declares when the filter's own tolerance or support does not hold for it."""
+
+    tolerance: Callable[[str, Values, Values], float]
+    caveat: str
+    supports: Callable[[Meta, Values, Values, Limits], str | None]
+    library: str
+
+
+def parallel(axes: int) -> Exactness:
+    """Long windows of signals are running sums in float64, an eps an output since the restart; float32 hides it."""
+    if axes == 2:
+        return {}
     drift = RUNNING_RESTART * float(np.finfo(np.float64).eps)
-    running = dtype == "float64" and params["window"] >= RUNNING_FROM
-    return direct(dtype, params["window"]) + (drift if running else 0.0)
+    return {"tolerance": _widened(axes, RUNNING_FROM, drift), "caveat": PARALLEL_CAVEAT}
 
 
-def scipy1d(dtype: str, params: Values, knobs: Values) -> float:
-    return direct1d(dtype, params, knobs) + (DRIFT if dtype == "float64" else 0.0)
+def scipy(axes: int) -> Exactness:
+    return {
+        "tolerance": _widened(axes, 0, DRIFT),
+        "caveat": SCIPY_CAVEAT,
+        "supports": lambda meta, params, knobs, limits: peers.scipy_unsupported(meta, params),
+        "library": "scipy",
+    }
 
 
-def scipy2d(dtype: str, params: Values, knobs: Values) -> float:
-    return direct2d(dtype, params, knobs) + (DRIFT if dtype == "float64" else 0.0)
+def opencv(axes: int) -> Exactness:
+    return {
+        "tolerance": _widened(axes, FOURIER_FROM if axes == 1 else BLUR_FROM, PEER),
+        "caveat": OPENCV_CAVEAT,
+        "supports": lambda meta, params, knobs, limits: peers.opencv_unsupported(meta, params),
+        "library": "cv2",
+    }
 
 
-def opencv1d(dtype: str, params: Values, knobs: Values) -> float:
-    fourier = dtype == "float64" and params["window"] >= FOURIER_FROM
-    return direct1d(dtype, params, knobs) + (PEER if fourier else 0.0)
+def _widened(axes: int, window_from: int, by: float) -> Callable[[str, Values, Values], float]:
+    """The direct sum's tolerance, and for float64 windows from `window_from` on so much more."""
 
+    def tolerance(dtype: str, params: Values, knobs: Values) -> float:
+        wider = dtype == "float64" and params["window"] >= window_from
+        return direct(dtype, params["window"] ** axes) + (by if wider else 0.0)
 
-def opencv2d(dtype: str, params: Values, knobs: Values) -> float:
-    blur = dtype == "float64" and params["window"] >= BLUR_FROM
-    return direct2d(dtype, params, knobs) + (PEER if blur else 0.0)
-
-
-def scipy_supports(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """None, or why SciPy cannot do it."""
-    return peers.scipy_unsupported(meta, params)
-
-
-def opencv_supports(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """None, or why OpenCV cannot do it."""
-    return peers.opencv_unsupported(meta, params)
+    return tolerance

@@ -109,6 +109,11 @@ def image_fits(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str
     return None
 
 
+def anything(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
+    """Nothing is refused."""
+    return None
+
+
 def both(
     *rules: Callable[[Meta, Values, Values, Limits], str | None],
 ) -> Callable[[Meta, Values, Values, Limits], str | None]:
@@ -148,20 +153,20 @@ def _along_axes(
     ]
 
 
-def host_plan(name: str, output: str, device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:
+def host_plan(filter: str, output: str, id: str, device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:
     """A compiled CPU function of the host module, called with (x, out, window, border)."""
     from gpu_ops.filters.mean import host
 
-    return _call_plan(getattr(host, name), output, device, x, params)
+    return _call_plan(getattr(host, f"{filter}_{id}"), output, device, x, params)
 
 
 def peer_plan(
-    name: str, module: str, output: str, device: Device, x: DeviceArray, params: Values, knobs: Values
+    filter: str, output: str, id: str, module: str, device: Device, x: DeviceArray, params: Values, knobs: Values
 ) -> Plan:
     """A CPU library's function of the peers module, called with (module, x, out, window, border)."""
     from gpu_ops.filters.mean import peers
 
-    return _call_plan(partial(getattr(peers, name), device.library(module)), output, device, x, params)
+    return _call_plan(partial(getattr(peers, f"{id}_{filter}"), device.library(module)), output, device, x, params)
 
 
 def _call_plan(function: Callable[..., Any], output: str, device: Device, x: DeviceArray, params: Values) -> Plan:
