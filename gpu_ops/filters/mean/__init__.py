@@ -39,7 +39,7 @@ NAIVE = "One thread an output; every tap and every sample is asked of global mem
 CONSTANT = "All lanes want the same tap at once, so constant memory broadcasts it: half the global loads."
 SHARED = "Neighbours share samples, so the block fetches each once and slides its window in shared memory."
 
-SUPPORTS = {
+SUPPORTS: dict[int, dict[str, plans.Support]] = {
     1: {"naive": plans.anything, "constant": plans.anything, "shared": plans.shared_fits},
     2: {
         "naive": plans.image_fits,

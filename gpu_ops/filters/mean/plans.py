@@ -14,7 +14,7 @@ from gpu_ops.params import Value, Values
 from gpu_ops.plan import Call, Device, DeviceArray, Launch, Limits, Plan
 from gpu_ops.types import BORDERS, Meta
 
-PlanFunction = Callable[[Device, DeviceArray, Values, Values], Plan]
+Support = Callable[[Meta, Values, Values, Limits], str | None]
 CTYPES = {"uint8": "unsigned char", "uint16": "unsigned short", "float32": "float", "float64": "double"}
 
 
@@ -114,9 +114,7 @@ def anything(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str |
     return None
 
 
-def both(
-    *rules: Callable[[Meta, Values, Values, Limits], str | None],
-) -> Callable[[Meta, Values, Values, Limits], str | None]:
+def both(*rules: Support) -> Support:
     """The first reason any of the rules gives."""
 
     def rule(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
