@@ -169,6 +169,13 @@ class Device(Protocol):
     def host(self, kind: Literal["pageable", "pinned"], shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
         """Host memory of that kind, uninitialised."""
 
+    def register(self, array: np.ndarray[Any, Any]) -> None:
+        """Pin host memory that somebody else allocated, so that copies to and from it run at full speed. Raises
+        DeviceError where the system forbids it."""
+
+    def unregister(self, array: np.ndarray[Any, Any]) -> None:
+        """Undo `register`, before that memory is given back."""
+
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> Kernel:
         """Kernel `name` of kernel file `source`, compiled and loaded. Raises KernelError with line and column."""
 

@@ -65,6 +65,7 @@ LAYERS = {
     "devices": {"devices"},
     "io": {"io"},
     "measuring": {"filters", "devices", "io", "measuring"},
+    "engine": {"filters", "devices", "io", "measuring", "engine"},
     "cli": {"filters", "devices", "io", "measuring", "cli"},
 }
 """What each package may import of gpu_ops beside the core modules and itself."""

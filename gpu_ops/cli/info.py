@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import platform
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,17 +11,15 @@ import numpy as np
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.devices import device_statuses
-from gpu_ops.devices.compiler import compile_kernel, header_fields, nvrtc_version, read_source, supported_architectures
-from gpu_ops.devices.cpu import total_memory
+from gpu_ops.devices.compiler import compile_kernel, header_fields, read_source, supported_architectures
 from gpu_ops.devices.instruments import INSTRUMENTS
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import DeviceError, ParamError
 from gpu_ops.filters import FILTERS, all_claims, find_filter
 from gpu_ops.io import SAMPLES
+from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.judging import Judgement, judge_by_reports, judge_here, recorded_reports
-from gpu_ops.measuring.provenance import library_versions
 from gpu_ops.measuring.report import read_report
-from gpu_ops.measuring.roofline import roofs
 from gpu_ops.params import Param
 from gpu_ops.plan import Launch
 from gpu_ops.types import Filter, Variant
@@ -205,31 +200,12 @@ def _compiled_row(compiled: Any, name: str, dtype: str) -> dict[str, Any]:
 
 def doctor(args: argparse.Namespace) -> int:
     """What this machine can do: processor, GPUs, compiler, libraries, measured bandwidth – and what to install."""
-    statuses = device_statuses()
-    found: dict[str, Any] = {
-        "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        "cpu": statuses[0].model,
-        "threads": os.cpu_count(),
-        "memory_bytes": total_memory(),
-        "devices": [{"name": s.name, "model": s.model, "available": s.available, "reason": s.reason} for s in statuses],
-        "nvrtc": _nvrtc(),
-        "libraries": library_versions(),
-    }
-    if not args.skip_roofs:
-        found["roofs"] = {s.name: vars(roofs(s.name)) for s in statuses if s.available}
+    found = examine(with_roofs=not args.skip_roofs)
     if args.json:
         emit(args.json, found)
     if args.json != "-":
         _print_doctor(found)
     return 0
-
-
-def _nvrtc() -> dict[str, Any]:
-    try:
-        return {"version": ".".join(map(str, nvrtc_version())), "architectures": list(supported_architectures())}
-    except DeviceError as error:
-        macos = " NVIDIA makes none for macOS: only the cpu variants run here." if sys.platform == "darwin" else ""
-        return {"version": None, "reason": f"{error}{macos}"}
 
 
 def _print_doctor(found: dict[str, Any]) -> None:

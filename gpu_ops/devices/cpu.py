@@ -68,6 +68,12 @@ class CpuDevice:
     def host(self, kind: Literal["pageable", "pinned"], shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
         return np.empty(shape, dtype)
 
+    def register(self, array: np.ndarray[Any, Any]) -> None:
+        """The CPU reads all memory alike."""
+
+    def unregister(self, array: np.ndarray[Any, Any]) -> None:
+        """Nothing was done."""
+
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> Any:
         raise KernelError(f"{source} is CUDA C; pick a CUDA device for it, the CPU runs the cpu variants.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
@@ -14,7 +14,7 @@ from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.errors import DeviceMemoryError, KernelError, KernelFault, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.stages import time_transfers, wrap_host
-from gpu_ops.measuring.timing import RULES, TRANSFERS, Rule, measure_interleaved, once
+from gpu_ops.measuring.timing import RULES, TRANSFERS, Rule, check_stop, measure_interleaved, once
 from gpu_ops.measuring.verify import verify
 from gpu_ops.params import check_values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan, Sampler
@@ -37,27 +37,63 @@ class _Job:
     plan: Plan | None = None
     timings: dict[str, Timing] = field(default_factory=dict)
 
+    @property
+    def name(self) -> str:
+        """What a reader calls it."""
+        return f"{self.variant.id} on {self.device.name}"
 
-def run_experiment(experiment: Experiment, deadline: float | None = None, seed: int = 0) -> Iterator[Run]:
+
+@dataclass
+class _Watch:
+    """Who may stop the loop, and who is told how far it is."""
+
+    deadline: float | None
+    seed: int
+    stop: Callable[[], bool] | None
+    progress: Callable[[str, int, int], None] | None
+    done: int = 0
+    total: int = 0
+
+    def begin(self, text: str, steps: int = 1) -> None:
+        """Steps are about to begin. Raises Cancelled."""
+        check_stop(self.stop)
+        if self.progress is not None:
+            self.progress(text, self.done, self.total)
+        self.done += steps
+
+
+def run_experiment(
+    experiment: Experiment,
+    deadline: float | None = None,
+    seed: int = 0,
+    stop: Callable[[], bool] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Iterator[Run]:
     """Runs of an experiment: each pick's is yielded when computed, again when verified, again when timed.
 
     A pick that its variant does not support, that does not compile or does not fit in memory yields a run with its
-    `failure`; the others go on. `deadline` is a time of `time.perf_counter`. Raises ParamError and DeviceError before
-    anything runs, KernelFault when a kernel dies.
+    `failure`; the others go on. `deadline` is a time of `time.perf_counter`. `stop` is asked between steps
+    and samples; `progress(text, done, total)` is told each step before it begins. Raises ParamError and DeviceError
+    before anything runs, KernelFault when a kernel dies, Cancelled when `stop` is true.
     """
     filter, experiment = _checked(experiment)
     jobs = [_job(filter, experiment, pick) for pick in experiment.picks]
+    watch = _Watch(deadline, seed, stop, progress)
+    watch.total = len(jobs) * (1 + (experiment.checks != "off") + (experiment.protocol != "none"))
     resident: dict[str, DeviceArray] = {}
     for job in jobs:
+        watch.begin(f"computing {job.name}")
         yield from _compute(job, filter, experiment, resident)
         if job.plan is not None and experiment.checks != "off":
+            watch.begin(f"verifying {job.name}")
             yield _verify(job, filter, experiment, resident[job.device.name])
     if experiment.protocol == "none":
         return
     timed = [j for j in jobs if j.plan is not None and j.run.ok is not False]
     for name in dict.fromkeys(j.device.name for j in timed):
         group = [j for j in timed if j.device.name == name]
-        yield from _time(group, filter, experiment, resident[name], deadline, seed)
+        watch.begin(f"timing {', '.join(j.variant.id for j in group)} on {name}", len(group))
+        yield from _time(group, filter, experiment, resident[name], watch)
 
 
 def default_picks(filter: Filter, devices: Sequence[str], variants: Sequence[str] = ()) -> tuple[Pick, ...]:
@@ -204,9 +240,7 @@ def _condemn(job: _Job, note: str) -> None:
     job.run = replace(job.run, ok=False, timings={}, notes=(*job.run.notes, note))
 
 
-def _time(
-    jobs: list[_Job], filter: Filter, experiment: Experiment, x: DeviceArray, deadline: float | None, seed: int
-) -> Iterator[Run]:
+def _time(jobs: list[_Job], filter: Filter, experiment: Experiment, x: DeviceArray, watch: _Watch) -> Iterator[Run]:
     """Time the jobs of one device together, in as few groups as fit its memory."""
     rule = RULES[experiment.protocol]
     device = jobs[0].device
@@ -223,7 +257,7 @@ def _time(
             note = "measured in groups, because the variants do not fit in memory together"
             for job in jobs:
                 job.run = replace(job.run, notes=tuple(dict.fromkeys((*job.run.notes, note))))
-        yield from _time_group(jobs, samplers, filter, experiment, rule, shared, (x, deadline, seed))
+        yield from _time_group(jobs, samplers, filter, experiment, rule, shared, x, watch)
 
 
 def _nothing() -> Plan:
@@ -266,25 +300,25 @@ def _time_group(
     experiment: Experiment,
     rule: Rule,
     shared: Mapping[str, Timing],
-    rest: tuple[DeviceArray, float | None, int],
+    x: DeviceArray,
+    watch: _Watch,
 ) -> Iterator[Run]:
-    x, deadline, seed = rest
     by_id = {id(job): job for job in jobs}
-    for key, timing in measure_interleaved(samplers, rule, "kernel", deadline, seed):
+    for key, timing in measure_interleaved(samplers, rule, "kernel", watch.deadline, watch.seed, stop=watch.stop):
         job = by_id[key]
         timings = {**job.timings, **shared, "kernel": timing}
         host = samplers[key].host_seconds_per_step
         if host:
             timings["enqueue"] = once("enqueue", host)
         if shared:
-            timings.update(_time_elapsed(job, experiment, x))
+            timings.update(_time_elapsed(job, experiment, x, watch))
         job.run = replace(job.run, stage="timed", timings=timings)
         if experiment.checks != "off":
             _verify_again(job, filter, experiment)
         yield job.run
 
 
-def _time_elapsed(job: _Job, experiment: Experiment, x: DeviceArray) -> dict[str, Timing]:
+def _time_elapsed(job: _Job, experiment: Experiment, x: DeviceArray, watch: _Watch) -> dict[str, Timing]:
     """Upload, plan and download as one, from memory the system may move and from pinned memory."""
     assert job.plan is not None
     kinds: dict[str, Literal["pageable", "pinned"]] = {"elapsed": "pageable", "elapsed_pinned": "pinned"}
@@ -293,6 +327,6 @@ def _time_elapsed(job: _Job, experiment: Experiment, x: DeviceArray) -> dict[str
         for stage, kind in kinds.items()
     }
     timings = {}
-    for stage, timing in measure_interleaved(samplers, TRANSFERS):
+    for stage, timing in measure_interleaved(samplers, TRANSFERS, stop=watch.stop):
         timings[stage] = replace(timing, stage=stage)
     return timings

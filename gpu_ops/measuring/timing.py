@@ -16,6 +16,16 @@ from gpu_ops.types import Timing
 Key = TypeVar("Key", bound=Hashable)
 
 
+class Cancelled(Exception):
+    """Somebody asked to stop. Raised between steps, caught by whoever gave `stop`; never shown to a user."""
+
+
+def check_stop(stop: Callable[[], bool] | None) -> None:
+    """Raises Cancelled when `stop` says so."""
+    if stop is not None and stop():
+        raise Cancelled
+
+
 @dataclass(frozen=True)
 class Rule:
     """When a series of samples ends. The cap in seconds wins, but never before three samples."""
@@ -103,10 +113,13 @@ class Series:
         return Timing(stage, clock, median, q1, q3, low, n, stop, mode, tuple(self.samples))
 
 
-def warm_up(sampler: Samples, now: Callable[[], float] = time.perf_counter) -> None:
+def warm_up(
+    sampler: Samples, now: Callable[[], float] = time.perf_counter, stop: Callable[[], bool] | None = None
+) -> None:
     """At least three calls and 25 ms, at most 200 ms once three are done."""
     start, calls = now(), 0
     while True:
+        check_stop(stop)
         sampler.sample()
         calls += 1
         spent = now() - start
@@ -121,10 +134,12 @@ def measure_interleaved(
     deadline: float | None = None,
     seed: int = 0,
     now: Callable[[], float] = time.perf_counter,
+    stop: Callable[[], bool] | None = None,
 ) -> Iterator[tuple[Key, Timing]]:
     """Sample all in rounds of random order; yield each one's timing as its series ends.
 
     At the deadline (in `now`'s seconds) what has three samples is yielded with stop "budget"; the rest is not.
+    Raises Cancelled as soon as `stop`, asked before every sample, is true.
     """
     order = random.Random(seed)
     series = {key: Series(rule) for key in samplers}
@@ -137,15 +152,16 @@ def measure_interleaved(
                 yield from _cut(samplers, series, open_keys, stage)
                 return
             if key not in warmed:
-                warm_up(samplers[key], now)
+                warm_up(samplers[key], now, stop)
                 warmed.add(key)
+            check_stop(stop)
             start = now()
             series[key].samples.append(samplers[key].sample())
             series[key].spent += now() - start
-            stop = series[key].stop_reason()
-            if stop:
+            reason = series[key].stop_reason()
+            if reason:
                 open_keys.remove(key)
-                yield key, series[key].timing(stage, samplers[key].clock, stop, samplers[key].mode)
+                yield key, series[key].timing(stage, samplers[key].clock, reason, samplers[key].mode)
 
 
 def _cut(

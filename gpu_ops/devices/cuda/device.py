@@ -125,6 +125,15 @@ class CudaDevice:
             array: np.ndarray[Any, Any] = cupyx.empty_pinned(shape, dtype)
         return array
 
+    def register(self, array: np.ndarray[Any, Any]) -> None:
+        portable = 1  # pinned for every device of the process
+        with _cuda_errors():
+            self._cupy.cuda.runtime.hostRegister(array.ctypes.data, array.nbytes, portable)
+
+    def unregister(self, array: np.ndarray[Any, Any]) -> None:
+        with _cuda_errors():
+            self._cupy.cuda.runtime.hostUnregister(array.ctypes.data)
+
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> CudaKernel:
         compiled = compile_kernel(source, self._shared.architecture, defines, self._edits)
         entry = compiled.entry(name)

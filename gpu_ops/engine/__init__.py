@@ -1,0 +1,1 @@
+"""Experiments in a child process, so that nothing a kernel does can harm whoever asked."""

@@ -1,0 +1,95 @@
+"""The engine's process as the window sees it: started, spoken to without waiting, and ended for certain."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any
+
+PATIENCE = 5.0
+"""Seconds to wait for what the system does at once unless a driver hangs."""
+
+
+class Child:
+    """One engine process. `receive(child, message)` is called from a thread of the child's own; message None is the
+    last and means that the process has hung up. Raises OSError when the system starts no process."""
+
+    def __init__(self, receive: Callable[[Child, Any], None]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), name="kernelscope-engine", daemon=True)
+        try:
+            self._process.start()
+        except BaseException:
+            self._connection.close()
+            raise
+        finally:
+            theirs.close()
+        self.pid = self._process.pid
+        self._outgoing: SimpleQueue[Any] = SimpleQueue()
+        # Each of these waits in one place only, so that a child that stopped in the middle of a message holds up
+        # nobody else.
+        self._threads = [
+            threading.Thread(target=self._read, args=(receive,), name="engine-reader", daemon=True),
+            threading.Thread(target=self._write, name="engine-writer", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def send(self, message: Any) -> None:
+        """Queue a message; what a dead child does not take is dropped."""
+        self._outgoing.put((message,))
+
+    def end(self, grace: float = 0.0) -> str:
+        """Wait `grace` seconds for the process to end, then end it. Returns how it ended, for a sentence."""
+        process = self._process
+        process.join(grace)
+        ended_itself = not process.is_alive()
+        if not ended_itself and grace:
+            process.terminate()
+            process.join(grace)
+        if process.is_alive():
+            process.kill()
+            process.join(PATIENCE)
+        self._outgoing.put(None)
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(PATIENCE)
+        if any(thread.is_alive() for thread in self._threads) or process.is_alive():
+            return "could not be ended"  # the system holds it; the threads and the process are left to it
+        self._connection.close()
+        code = process.exitcode or 0
+        process.close()
+        return _how(code) if ended_itself else "was stopped"
+
+    def _read(self, receive: Callable[[Child, Any], None]) -> None:
+        # Whatever cannot be read, half a message say, ends the conversation.
+        with suppress(Exception):
+            while (message := self._connection.recv()) is not None:
+                receive(self, message)
+        receive(self, None)
+
+    def _write(self) -> None:
+        with suppress(OSError, ValueError):
+            while (item := self._outgoing.get()) is not None:
+                self._connection.send(item[0])
+
+
+def _how(code: int) -> str:
+    if code >= 0:
+        return f"ended with code {code}"
+    with suppress(ValueError):
+        return f"was killed by signal {-code} ({signal.Signals(-code).name})"
+    return f"was killed by signal {-code}"
+
+
+def _serve(connection: Connection) -> None:
+    """The child's main. Only the child imports what works."""
+    from gpu_ops.engine.server import serve
+
+    serve(connection)

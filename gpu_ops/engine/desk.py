@@ -1,0 +1,115 @@
+"""What a job needs of the engine: a way to answer, memory to answer in, and the wish to stop."""
+
+from __future__ import annotations
+
+import itertools
+import mmap
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices import open_device
+from gpu_ops.engine.messages import Answer, Progress, SegmentGranted, SegmentWanted, SharedArray, SharedInput
+from gpu_ops.engine.segments import Attachments
+from gpu_ops.errors import DeviceError, DeviceMemoryError, InputError, KernelFault
+from gpu_ops.measuring.timing import Cancelled
+from gpu_ops.types import Input
+
+HEARTBEAT = 1.0
+"""Seconds. A job that is asked whether it should stop, and goes on, says so this often."""
+KEPT_INPUTS = 3
+
+
+class Desk:
+    """The run thread's side of the connection. `cancelled` and `granted` are set by the thread that reads."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._sending = threading.Lock()
+        self._tickets = itertools.count(1)
+        self._attached = Attachments()
+        self._pinned: dict[str, str] = {}
+        self._inputs: list[tuple[SharedInput, Input]] = []
+        self._last = Progress(0, "")
+        self._said = 0.0
+        self.job = 0
+        self.cancelled = 0
+        self.granted: SimpleQueue[SegmentGranted] = SimpleQueue()
+
+    def send(self, message: Answer | SegmentWanted) -> None:
+        """Say something. Raises OSError when nobody is there any more."""
+        with self._sending:
+            self._connection.send(message)
+        self._said = time.monotonic()
+
+    def progress(self, text: str, done: int = 0, total: int = 0) -> None:
+        """Say what is about to happen. Raises Cancelled."""
+        self._last = Progress(self.job, text, done, total)
+        self.send(self._last)
+        if self.cancelled == self.job:
+            raise Cancelled
+
+    def stopped(self) -> bool:
+        """Whether the job was cancelled. Being asked is a sign of life, which is passed on now and then."""
+        if time.monotonic() - self._said > HEARTBEAT:
+            self.send(self._last)
+        return self.cancelled == self.job
+
+    def alive(self) -> None:
+        """Between steps. Raises Cancelled."""
+        if self.stopped():
+            raise Cancelled
+
+    def share(self, array: np.ndarray[Any, Any]) -> SharedArray:
+        """A copy in a segment of the window's. Raises DeviceMemoryError when it has none to give."""
+        self.send(SegmentWanted(next(self._tickets), array.nbytes))
+        granted = self.granted.get()
+        if not granted.segment:
+            raise DeviceMemoryError(granted.reason)
+        shared = SharedArray(granted.segment, array.shape, array.dtype.name)
+        np.copyto(self._attached.array(shared, writeable=True), array)
+        return shared
+
+    def array(self, shared: SharedArray) -> np.ndarray[Any, Any]:
+        """The window's array, not copied, read only. Raises InputError when it is gone."""
+        try:
+            return self._attached.array(shared)
+        except OSError:
+            raise InputError("The array is no longer in memory; load it again.") from None
+
+    def input(self, shared: SharedInput) -> Input:
+        """An input over the window's array; the same one for the same again, so that its reference is found again."""
+        for known, input in self._inputs:
+            if known == shared:
+                return input
+        array = self.array(shared.array)
+        input = Input(shared.kind, array, shared.axes, shared.name, shared.origin, shared.rate, finite=shared.finite)
+        self._inputs = [(shared, input), *self._inputs[: KEPT_INPUTS - 1]]
+        return input
+
+    def pin(self, segment: str, devices: Iterable[str]) -> None:
+        """Let the first CUDA device among `devices` pin a segment, once. Where that is forbidden copies are slower."""
+        name = next((d for d in devices if d.startswith("cuda")), None)
+        if name is None or segment in self._pinned:
+            return
+        with suppress(DeviceError):
+            open_device(name).register(_bytes(self._attached.attach(segment)))
+            self._pinned[segment] = name
+
+    def forget(self, segment: str) -> None:
+        """A segment is gone: unpin it and let go of it."""
+        if segment in self._pinned:
+            with suppress(DeviceError, KernelFault):
+                open_device(self._pinned.pop(segment)).unregister(_bytes(self._attached.attach(segment)))
+        self._inputs = [(shared, input) for shared, input in self._inputs if shared.array.segment != segment]
+        self._attached.forget(segment)
+
+
+def _bytes(map: mmap.mmap) -> np.ndarray[Any, Any]:
+    return np.frombuffer(map, np.uint8)

@@ -1,0 +1,102 @@
+"""What the engine does for each kind of request. Every job ends by returning, or by an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpu_ops.engine.desk import Desk
+from gpu_ops.engine.messages import (
+    DoctorAnswer,
+    DoctorRequest,
+    Loaded,
+    LoadRequest,
+    RunRequest,
+    RunUpdate,
+    SampleRequest,
+    SaveRequest,
+    SharedArray,
+    SharedInput,
+    Statistics,
+)
+from gpu_ops.engine.statistics import statistics
+from gpu_ops.io import SAMPLES, convert, load, sample, save
+from gpu_ops.measuring.doctor import examine
+from gpu_ops.measuring.report import row
+from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.types import Experiment, Input, Pick, Run
+
+Job = LoadRequest | SampleRequest | RunRequest | SaveRequest | DoctorRequest
+
+
+def work(desk: Desk, job: Job) -> None:
+    """Do a job and send its answers, all but Finished. Raises KernelscopeError, Cancelled and whatever goes wrong."""
+    match job:
+        case LoadRequest():
+            _load(desk, job)
+        case SampleRequest():
+            _sample(desk, job)
+        case RunRequest():
+            _run(desk, job)
+        case SaveRequest():
+            desk.progress(f"saving {job.path}")
+            save(job.path, desk.array(job.array), rate=job.rate)
+        case DoctorRequest():
+            desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
+            desk.send(DoctorAnswer(job.job, examine(job.roofs)))
+
+
+def _load(desk: Desk, request: LoadRequest) -> None:
+    desk.progress(f"loading {request.path}")
+    options = dict(request.options)
+    dtype = options.pop("dtype", None)
+    loaded = load(request.path, **options)
+    _answer(desk, request.job, convert(loaded, dtype) if dtype else loaded)
+
+
+def _sample(desk: Desk, request: SampleRequest) -> None:
+    desk.progress(f"making the sample {request.id}")
+    options = dict(request.options)
+    known = {p.name for s in SAMPLES if s.id == request.id for p in s.params}
+    dtype = None if "dtype" in known else options.pop("dtype", None)
+    made = sample(request.id, **options)
+    _answer(desk, request.job, convert(made, dtype) if dtype else made)
+
+
+def _answer(desk: Desk, job: int, input: Input) -> None:
+    desk.progress(f"examining {input.name}")
+    figures = statistics(input.array, desk.alive)
+    array = desk.share(input.array)
+    shared = SharedInput(input.kind, array, input.axes, input.name, input.origin, input.rate, input.finite, figures)
+    desk.send(Loaded(job, shared))
+
+
+def _run(desk: Desk, request: RunRequest) -> None:
+    experiment = Experiment(
+        request.filter,
+        desk.input(request.input),
+        request.params,
+        request.picks,
+        request.protocol,
+        request.mode,
+        request.checks,
+    )
+    desk.pin(request.input.array.segment, (p.device for p in request.picks))
+    shown: list[Pick] = []
+    for run in run_experiment(experiment, stop=desk.stopped, progress=desk.progress):
+        first = not any(pick is run.pick for pick in shown)
+        shown.append(run.pick)
+        news = _row(desk, run, experiment, request.roofs)
+        outputs, figures = _outputs(desk, run) if first else ({}, {})
+        desk.send(RunUpdate(request.job, request.generation, news, outputs, figures))
+
+
+def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[str, Any]:
+    if roofs and "kernel" in run.timings:
+        desk.alive()  # the first row of a device measures its bandwidth, which takes a while
+    return {**row(run, experiment, with_roofs=roofs), "stage": run.stage}
+
+
+def _outputs(desk: Desk, run: Run) -> tuple[dict[str, SharedArray], dict[str, Statistics]]:
+    figures = {name: statistics(array, desk.alive) for name, array in run.outputs.items()}
+    return {name: desk.share(array) for name, array in run.outputs.items()}, figures

@@ -1,0 +1,243 @@
+"""What the window and its engine say to each other. Every message is a frozen dataclass that pickles.
+
+Arrays never travel: they lie in segments that the window owns, and messages name them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, Literal
+
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.types import Kind, Pick, Shape
+
+PROTOCOL = 1
+
+
+@dataclass(frozen=True)
+class SharedArray:
+    """An array at the start of a segment. `segment` is its name."""
+
+    segment: str
+    shape: Shape
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Exact figures of an array. `histogram` counts finite values in 256 equal bins from minimum to maximum;
+    `percentiles` has 0.1, 1, 50, 99 and 99.9. All are 0 where nothing is finite."""
+
+    minimum: float
+    maximum: float
+    mean: float
+    percentiles: Mapping[float, float]
+    histogram: tuple[int, ...]
+    nan: int
+    infinite: int
+
+
+@dataclass(frozen=True)
+class SharedInput:
+    """An Input whose array lies in a segment."""
+
+    kind: Kind
+    array: SharedArray
+    axes: str
+    name: str
+    origin: Mapping[str, Any]
+    rate: float | None
+    finite: bool
+    statistics: Statistics
+
+
+# What the window asks. `job` numbers grow; an answer names its job.
+
+
+@dataclass(frozen=True)
+class LoadRequest:
+    """Load a file; `options` are those of gpu_ops.load, and `dtype` to convert to."""
+
+    job: int
+    path: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SampleRequest:
+    """Make a sample; `options` are its own, and `dtype`."""
+
+    job: int
+    id: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """Run an experiment. `generation` tells newer parameters from older ones."""
+
+    job: int
+    generation: int
+    input: SharedInput
+    filter: str
+    params: Mapping[str, Any]
+    picks: tuple[Pick, ...]
+    protocol: Literal["none", "quick", "careful"] = "quick"
+    mode: Literal["stream", "cold", "hot"] = "stream"
+    checks: Literal["full", "sample", "off"] = "full"
+    roofs: bool = False
+
+
+@dataclass(frozen=True)
+class SaveRequest:
+    """Save an array to a file by its suffix."""
+
+    job: int
+    path: str
+    array: SharedArray
+    rate: float | None
+
+
+@dataclass(frozen=True)
+class CancelRequest:
+    """Stop a job as soon as may be; it answers Finished with cancelled True."""
+
+    job: int
+
+
+@dataclass(frozen=True)
+class DoctorRequest:
+    """What this machine can do, as `kernelscope doctor` says it."""
+
+    job: int
+    roofs: bool = False
+
+
+@dataclass(frozen=True)
+class SegmentGranted:
+    """The segment that was wanted, or the reason why there is none."""
+
+    ticket: int
+    segment: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class SegmentGone:
+    """A segment is about to be unlinked or used for something else: let go of it."""
+
+    segment: str
+
+
+# What the engine answers.
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The engine works. Sent once, first."""
+
+    protocol: int
+    devices: tuple[DeviceStatus, ...]
+
+
+@dataclass(frozen=True)
+class SegmentWanted:
+    """The engine needs memory to put something in."""
+
+    ticket: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Something happened: the job is alive. `done` of `total` steps; total 0 where the end is not known."""
+
+    job: int
+    text: str
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The answer to LoadRequest and SampleRequest."""
+
+    job: int
+    input: SharedInput
+
+
+@dataclass(frozen=True)
+class RunUpdate:
+    """News of one pick: a row in the schema of reports, with "stage" added. `outputs` come with the first news."""
+
+    job: int
+    generation: int
+    row: Mapping[str, Any]
+    outputs: Mapping[str, SharedArray] = field(default_factory=dict)
+    statistics: Mapping[str, Statistics] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DoctorAnswer:
+    """The answer to DoctorRequest."""
+
+    job: int
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A job is done."""
+
+    job: int
+    cancelled: bool = False
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A job failed; the engine lives on unless kind is "engine" (it died, hung or was killed and is started anew)."""
+
+    job: int
+    sentence: str
+    details: str = ""
+    kind: Literal["input", "kernel", "device", "engine"] = "input"
+
+
+Request = LoadRequest | SampleRequest | RunRequest | SaveRequest | CancelRequest | DoctorRequest
+Answer = Ready | Progress | Loaded | RunUpdate | DoctorAnswer | Finished | Failed
+
+
+def doing(request: Request) -> str:
+    """What the engine was at, for a sentence: "ran mean2d"."""
+    match request:
+        case LoadRequest():
+            return f"loaded {PurePath(request.path).name}"
+        case SampleRequest():
+            return f"made the sample {request.id}"
+        case RunRequest():
+            return f"ran {request.filter}"
+        case SaveRequest():
+            return f"saved {PurePath(request.path).name}"
+        case DoctorRequest():
+            return "looked at this machine"
+        case CancelRequest():
+            return "cancelled a job"
+
+
+def segments_read(request: Request) -> Iterator[str]:
+    """Names of the segments whose content a request needs."""
+    if isinstance(request, RunRequest):
+        yield request.input.array.segment
+    elif isinstance(request, SaveRequest):
+        yield request.array.segment
+
+
+def segments_given(answer: Answer) -> Iterator[str]:
+    """Names of the segments that an answer hands over."""
+    if isinstance(answer, Loaded):
+        yield answer.input.array.segment
+    elif isinstance(answer, RunUpdate):
+        for array in answer.outputs.values():
+            yield array.segment

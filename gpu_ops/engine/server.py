@@ -1,0 +1,124 @@
+"""The engine's process: one thread reads, the main thread works, because what CUDA holds belongs to a thread."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Literal
+
+from gpu_ops.devices import device_statuses
+from gpu_ops.engine.desk import Desk
+from gpu_ops.engine.jobs import Job, work
+from gpu_ops.engine.messages import (
+    PROTOCOL,
+    CancelRequest,
+    Failed,
+    Finished,
+    Progress,
+    Ready,
+    RunRequest,
+    SampleRequest,
+    SegmentGone,
+    SegmentGranted,
+    doing,
+)
+from gpu_ops.errors import DeviceError, KernelError, KernelFault, KernelscopeError
+from gpu_ops.measuring.timing import Cancelled
+
+NICENESS = 5
+LAST_JOB = 2.0
+"""Seconds that a job has to end when nobody wants its answer any more."""
+
+
+def serve(connection: Connection) -> None:
+    """Answer requests until None comes or nobody is there. Does not return: the process ends here."""
+    with suppress(OSError, ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the window decides when to stop
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    desk = Desk(connection)
+    jobs: SimpleQueue[Job | SegmentGone | None] = SimpleQueue()
+    threading.Thread(target=_read, args=(connection, desk, jobs), name="reader", daemon=True).start()
+    with suppress(OSError):  # whoever asked has gone
+        desk.send(Ready(PROTOCOL, device_statuses()))
+        while (job := jobs.get()) is not None:
+            if isinstance(job, SegmentGone):
+                desk.forget(job.segment)
+            else:
+                _do(desk, job)
+    _leave(0)
+
+
+def _read(connection: Connection, desk: Desk, jobs: SimpleQueue[Job | SegmentGone | None]) -> None:
+    """Take what comes. Cancelling and granting concern the job at work, everything else waits for its turn."""
+    with suppress(EOFError, OSError):
+        while (message := connection.recv()) is not None:
+            if isinstance(message, CancelRequest):
+                desk.cancelled = message.job
+            elif isinstance(message, SegmentGranted):
+                desk.granted.put(message)
+            else:
+                jobs.put(message)
+    jobs.put(None)
+    desk.cancelled = desk.job
+    time.sleep(LAST_JOB)
+    os._exit(1)
+
+
+def _do(desk: Desk, job: Job) -> None:
+    """Do one job, to its Finished or Failed."""
+    desk.job = job.job
+    _misbehave(desk, job)
+    try:
+        desk.alive()
+        work(desk, job)
+        desk.send(Finished(job.job))
+    except Cancelled:
+        desk.send(Finished(job.job, cancelled=True))
+    except KernelscopeError as error:
+        desk.send(Failed(job.job, str(error), getattr(error, "log", ""), _kind(error)))
+        if isinstance(error, KernelFault):
+            _leave(error.exit_code)  # the device's context is lost with everything in it
+    except MemoryError:
+        desk.send(Failed(job.job, "There is not enough memory for this; use a smaller input.", kind="device"))
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        sentence = f"The engine met an unexpected error while it {doing(job)} ({what}); the details say where."
+        desk.send(Failed(job.job, sentence, traceback.format_exc(), "engine"))
+
+
+def _kind(error: KernelscopeError) -> Literal["input", "kernel", "device"]:
+    if isinstance(error, KernelError):
+        return "kernel"
+    return "device" if isinstance(error, DeviceError) else "input"
+
+
+def _leave(code: int) -> None:
+    """End the process without its clean-up, which may hang where a device died."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
+
+
+def _misbehave(desk: Desk, job: Job) -> None:
+    """For tests only: what KERNELSCOPE_FAULT says happens to runs and samples."""
+    fault = os.environ.get("KERNELSCOPE_FAULT")
+    if fault is None or not isinstance(job, RunRequest | SampleRequest):
+        return
+    if fault != "mute":
+        desk.send(Progress(job.job, f"about to {fault}"))
+    if fault == "crash":
+        os._exit(1)
+    if fault == "segfault":
+        ctypes.string_at(0)
+    while fault in ("hang", "mute"):
+        time.sleep(60)

@@ -1,0 +1,141 @@
+"""Exact figures of large arrays, chunk by chunk: extremes, mean, percentiles, histogram, NaN and infinity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.engine.messages import Statistics
+
+Array = np.ndarray[Any, Any]
+
+PERCENTILES = (0.1, 1.0, 50.0, 99.0, 99.9)
+BINS = 256
+FINE_BINS = 1 << 16
+CHUNK = 1 << 15
+"""Values at a time: what is computed of them stays in a second-level cache."""
+
+
+@dataclass
+class _Extremes:
+    """What one pass over the values gives."""
+
+    finite: int = 0
+    nan: int = 0
+    infinite: int = 0
+    low: Any = None
+    high: Any = None
+    mean: float = 0.0
+
+    def add(self, values: Array) -> None:
+        """Take finite values in."""
+        low, high = values.min(), values.max()
+        self.low = low if self.low is None else min(self.low, low)
+        self.high = high if self.high is None else max(self.high, high)
+        self.finite += values.size
+        with np.errstate(over="ignore"):
+            mean = float(values.mean(dtype=np.float64))
+            if not np.isfinite(mean):  # the sum does not fit
+                mean = float((values / values.size).sum(dtype=np.float64))
+        share = values.size / self.finite
+        self.mean = self.mean * (1 - share) + mean * share
+
+
+def statistics(array: Array, alive: Callable[[], object] = lambda: None) -> Statistics:
+    """The statistics of an array of real numbers, any shape. Percentiles interpolate as NumPy's do.
+
+    Three passes: extremes; a histogram of 65,536 bins, whose counts say in which bin each percentile lies; the values
+    of those few bins, in which the percentile is found exactly. `alive` is called now and then.
+    """
+    flat = array.reshape(-1)
+    extremes = _extremes(flat, alive)
+    if extremes.finite == 0:
+        nothing = dict.fromkeys(PERCENTILES, 0.0)
+        return Statistics(0.0, 0.0, 0.0, nothing, (0,) * BINS, extremes.nan, extremes.infinite)
+    whole = extremes.finite == flat.size
+    low, high = float(extremes.low), float(extremes.high)
+    counts = np.zeros(FINE_BINS, np.int64)
+    for values in _finite_chunks(flat, whole, alive):
+        counts += np.bincount(_bins(values, low, high), minlength=FINE_BINS)
+    histogram = counts.reshape(BINS, -1).sum(axis=1)
+    percentiles = _percentiles(flat, whole, counts, low, high, alive)
+    return Statistics(low, high, extremes.mean, percentiles, tuple(histogram.tolist()), extremes.nan, extremes.infinite)
+
+
+def _chunks(flat: Array, alive: Callable[[], object]) -> Iterator[Array]:
+    for start in range(0, flat.size, CHUNK):
+        if start % (CHUNK << 9) == 0:
+            alive()
+        yield flat[start : start + CHUNK]
+
+
+def _finite_chunks(flat: Array, whole: bool, alive: Callable[[], object]) -> Iterator[Array]:
+    for values in _chunks(flat, alive):
+        yield values if whole else values[np.isfinite(values)]
+
+
+def _extremes(flat: Array, alive: Callable[[], object]) -> _Extremes:
+    found = _Extremes()
+    for values in _chunks(flat, alive):
+        if flat.dtype.kind == "f":
+            finite = np.isfinite(values)
+            if not finite.all():
+                nan = int(np.count_nonzero(np.isnan(values)))
+                found.nan += nan
+                found.infinite += values.size - int(np.count_nonzero(finite)) - nan
+                values = values[finite]
+        if values.size:
+            found.add(values)
+    return found
+
+
+def _bins(values: Array, low: float, high: float) -> Array:
+    """The fine bin of each value: never falling where values rise, which is all that percentiles need. A constant's
+    values are all in bin 0."""
+    if high == low:
+        return np.zeros(values.size, np.intp)
+    halves = 1.0 if np.isfinite(high - low) else 0.5  # the span itself may not fit
+    places = np.asarray(values, np.float64) * halves
+    places -= low * halves
+    places /= high * halves - low * halves
+    places *= FINE_BINS
+    np.minimum(places, FINE_BINS - 1, out=places)
+    return places.astype(np.intp)
+
+
+def _percentiles(
+    flat: Array, whole: bool, counts: Array, low: float, high: float, alive: Callable[[], object]
+) -> dict[float, float]:
+    """Percentiles by rank: gather the values of the bins that hold the ranks wanted, and look there."""
+    total = int(counts.sum())
+    exact = {p: p / 100 * (total - 1) for p in PERCENTILES}
+    ranks = sorted({min(int(r) + step, total - 1) for r in exact.values() for step in (0, 1)})
+    before = np.concatenate(([0], np.cumsum(counts)))
+    wanted = np.unique(np.searchsorted(before, ranks, side="right") - 1)
+    gathered = _gather(flat, whole, wanted, low, high, alive)
+    # A rank among all values becomes one among those gathered.
+    starts = np.concatenate(([0], np.cumsum(counts[wanted])))
+    places = {}
+    for rank in ranks:
+        bin = int(np.searchsorted(before, rank, side="right") - 1)
+        places[rank] = int(starts[np.searchsorted(wanted, bin)] + rank - before[bin])
+    gathered.partition(sorted(set(places.values())))
+    found = {}
+    for percentile, place in exact.items():
+        below = int(place)
+        weight = place - below
+        a = float(gathered[places[below]])
+        b = float(gathered[places[min(below + 1, total - 1)]])
+        found[percentile] = a * (1 - weight) + b * weight if a != b else a
+    return found
+
+
+def _gather(flat: Array, whole: bool, wanted: Array, low: float, high: float, alive: Callable[[], object]) -> Array:
+    """A copy of the values in the wanted bins."""
+    chosen = np.zeros(FINE_BINS, np.bool_)
+    chosen[wanted] = True
+    parts = [values[chosen[_bins(values, low, high)]] for values in _finite_chunks(flat, whole, alive)]
+    return np.concatenate(parts)

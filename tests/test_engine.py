@@ -1,0 +1,697 @@
+"""The engine's process: it answers, stops when told, and whatever kills it every job is answered and the next works."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_ops.devices.compiler import read_source
+from gpu_ops.engine import client as clients
+from gpu_ops.engine import messages, segments
+from gpu_ops.engine.client import EngineClient
+from gpu_ops.engine.messages import (
+    Answer,
+    DoctorAnswer,
+    DoctorRequest,
+    Failed,
+    Finished,
+    Loaded,
+    LoadRequest,
+    Progress,
+    Ready,
+    Request,
+    RunRequest,
+    RunUpdate,
+    SampleRequest,
+    SaveRequest,
+    SharedInput,
+    segments_given,
+)
+from gpu_ops.engine.segments import SegmentPool
+from gpu_ops.engine.statistics import PERCENTILES, statistics
+from gpu_ops.io import sample, save
+from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.measuring.timing import QUICK, Cancelled, measure_interleaved
+from gpu_ops.types import Experiment, Pick
+
+PATIENCE = 60.0
+"""Seconds; generous, for busy machines."""
+PARAMS = {"window": 5, "border": "reflect"}
+SERIAL = Pick("serial", "cpu")
+
+
+class Talk:
+    """A client and what it answered. `do` waits for the last word on a job and releases what it was given."""
+
+    def __init__(self, **how: Any) -> None:
+        self.answers: queue.Queue[Answer] = queue.Queue()
+        self.client = EngineClient(self.answers.put, **how)
+
+    def job(self) -> int:
+        return self.client.next_job()
+
+    def until(self, kind: type | tuple[type, ...], job: int | None = None) -> list[Answer]:
+        """Everything up to the first answer of that kind, of that job if one is named."""
+        found = []
+        while not found or not isinstance(found[-1], kind) or (job is not None and found[-1].job != job):
+            found.append(self.answers.get(timeout=PATIENCE))
+        return found
+
+    def do(self, request: Request, release: bool = True) -> list[Answer]:
+        self.client.submit(request)
+        found = [a for a in self.until((Finished, Failed), request.job) if not isinstance(a, Ready)]
+        assert {a.job for a in found} == {request.job}
+        for answer in found if release else ():
+            self.release(answer)
+        return found
+
+    def release(self, answer: Answer) -> None:
+        for name in segments_given(answer):
+            self.client.pool.release(name)
+
+    def sample(self, id: str = "noise", **options: Any) -> SharedInput:
+        options = options or {"size": "40x50", "seed": 3}
+        found = self.do(SampleRequest(self.job(), id, options), release=False)
+        assert isinstance(found[-2], Loaded), found[-1]
+        return found[-2].input
+
+    def request(self, input: SharedInput, picks: tuple[Pick, ...] = (SERIAL,), **how: Any) -> RunRequest:
+        return RunRequest(self.job(), 7, input, "mean2d", PARAMS, picks, **{"protocol": "none", **how})
+
+    def kill(self) -> None:
+        """Kill the engine as somebody else would. Raises ProcessLookupError while there is none."""
+        pid = self.client.pid
+        if pid is None:
+            raise ProcessLookupError
+        os.kill(pid, signal.SIGKILL)
+
+
+def _left() -> list[str]:
+    """Segments of this process that are still there."""
+    names = (p.name for place in segments.directories() for p in place.glob(f"kernelscope-{os.getpid()}-*"))
+    return sorted(names)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Talk]:
+    talk = Talk()
+    yield talk
+    talk.client.close()
+    assert _left() == []
+
+
+@pytest.fixture(scope="module")
+def small(shared: Talk) -> SharedInput:
+    return shared.sample()
+
+
+@pytest.fixture
+def talk() -> Iterator[Talk]:
+    """A client of the test's own, for what kills engines."""
+    pools = SegmentPool()
+    talk = Talk(pool=pools)
+    yield talk
+    talk.client.close()
+    pools.close()
+    assert not talk.client.running
+
+
+# Answers.
+
+
+def test_a_file_is_loaded_with_its_meaning(shared: Talk, tmp_path: Path) -> None:
+    array = np.linspace(-1, 1, 500)
+    save(tmp_path / "tone.npy", array)
+    request = LoadRequest(shared.job(), str(tmp_path / "tone.npy"), {"kind": "signal", "dtype": "float32"})
+    found = shared.do(request, release=False)
+    assert isinstance(found[0], Progress) and "tone.npy" in found[0].text
+    loaded = found[-2].input
+    assert (loaded.kind, loaded.axes, loaded.name, loaded.rate) == ("signal", "t", "tone.npy", None)
+    assert loaded.origin["steps"] == [{"step": "convert", "dtype": "float32"}]
+    np.testing.assert_array_equal(shared.client.pool.array(loaded.array), array.astype(np.float32))
+    assert loaded.statistics == statistics(array.astype(np.float32))
+    shared.release(found[-2])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float64"])
+@pytest.mark.parametrize("id", ["noise", "camera"])
+def test_a_sample_is_the_same_here_and_there(shared: Talk, id: str, dtype: str) -> None:
+    found = shared.sample(id, dtype=dtype)
+    expected = sample(id, dtype=dtype)
+    assert (found.kind, found.origin, found.rate) == (expected.kind, expected.origin, expected.rate)
+    np.testing.assert_array_equal(shared.client.pool.array(found.array), expected.array)
+    shared.client.pool.release(found.array.segment)
+
+
+def test_a_run_is_what_it_is_in_process(shared: Talk, small: SharedInput) -> None:
+    picks = (SERIAL, Pick("parallel", "cpu"))
+    request = shared.request(small, picks)
+    found = shared.do(request, release=False)
+    updates = [a for a in found if isinstance(a, RunUpdate)]
+    runs = list(run_experiment(Experiment("mean2d", sample("noise", size="40x50", seed=3), PARAMS, picks, "none")))
+    assert [(u.row["variant"], u.row["stage"], u.row["ok"]) for u in updates] == [
+        (r.pick.variant, r.stage, r.ok) for r in runs
+    ]
+    assert [bool(u.outputs) for u in updates] == [True, False, True, False]
+    for update, run in zip(updates, runs, strict=True):
+        assert update.generation == 7
+        for name, array in update.outputs.items():
+            np.testing.assert_array_equal(shared.client.pool.array(array), run.outputs[name])
+            assert update.statistics[name] == statistics(run.outputs[name])
+        shared.release(update)
+    said = dict.fromkeys((a.text, a.done, a.total) for a in found if isinstance(a, Progress))
+    assert list(said) == [  # each perhaps more than once, as a sign of life
+        ("computing serial on cpu", 0, 4),
+        ("verifying serial on cpu", 1, 4),
+        ("computing parallel on cpu", 2, 4),
+        ("verifying parallel on cpu", 3, 4),
+    ]
+
+
+def test_a_quick_run_has_times_and_no_shares_of_roofs(shared: Talk, small: SharedInput) -> None:
+    found = shared.do(shared.request(small, protocol="quick"))
+    last = found[-2].row
+    assert (last["stage"], last["ok"]) == ("timed", True)
+    assert last["stages"]["kernel"]["n"] >= 3
+    assert last["gbps"] > 0 and "share" not in last and "roof" not in last
+    assert "timing serial on cpu" in [a.text for a in found if isinstance(a, Progress)]
+
+
+def test_a_pick_that_cannot_run_has_its_reason_and_the_others_go_on(shared: Talk, small: SharedInput) -> None:
+    wide = {**PARAMS, "window": 63}
+    request = RunRequest(shared.job(), 1, small, "mean2d", wide, (Pick("opencv", "cpu"), SERIAL), "none", checks="off")
+    updates = [a for a in shared.do(request) if isinstance(a, RunUpdate)]
+    assert updates[-1].row["variant"] == "serial" and updates[-1].outputs
+
+
+def test_a_result_is_saved(shared: Talk, small: SharedInput, tmp_path: Path) -> None:
+    path = tmp_path / "noise.npy"
+    found = shared.do(SaveRequest(shared.job(), str(path), small.array, None))
+    assert isinstance(found[-1], Finished)
+    np.testing.assert_array_equal(np.load(path), shared.client.pool.array(small.array))
+
+
+def test_the_doctor_answers(shared: Talk) -> None:
+    found = shared.do(DoctorRequest(shared.job()))
+    assert isinstance(found[-2], DoctorAnswer)
+    assert found[-2].content["devices"][0]["name"] == "cpu"
+    assert "roofs" not in found[-2].content
+
+
+def test_ready_names_the_devices() -> None:
+    with_two = [Talk(), Talk()]
+    for talk in with_two:
+        talk.client.start()
+        talk.client.start()
+    for talk in with_two:
+        ready = talk.until(Ready)
+        assert len(ready) == 1 and ready[0].devices[0].name == "cpu"
+        assert talk.client.running and not talk.client.busy
+    first, second = (talk.sample() for talk in with_two)
+    assert first.array.segment != second.array.segment
+    assert with_two[0].client.pid != with_two[1].client.pid
+    with_two[0].client.close()
+    assert with_two[1].do(with_two[1].request(second))[-1] == Finished(2)
+    with_two[1].client.close()
+
+
+def test_jobs_are_done_in_the_order_they_came(shared: Talk, small: SharedInput) -> None:
+    requests = [shared.request(small, checks="off") for _ in range(5)]
+    for request in requests:
+        shared.client.submit(request)
+    assert shared.client.busy
+    done = [a for a in shared.until(Finished, requests[-1].job) if isinstance(a, Finished)]
+    assert [a.job for a in done] == [r.job for r in requests]
+
+
+def test_segments_are_reused(shared: Talk, small: SharedInput) -> None:
+    shared.do(shared.request(small))
+    before = shared.client.pool.nbytes
+    names = set()
+    for _ in range(5):
+        for answer in shared.do(shared.request(small)):
+            names.update(segments_given(answer))
+    assert len(names) == 1
+    assert shared.client.pool.nbytes == before
+
+
+# Errors.
+
+
+def test_errors_are_sentences_of_their_kind(shared: Talk, small: SharedInput, tmp_path: Path) -> None:
+    def failed(request: Request) -> Failed:
+        answer = shared.do(request)[-1]
+        assert isinstance(answer, Failed)
+        return answer
+
+    pid = shared.client.pid
+    missing = failed(LoadRequest(shared.job(), str(tmp_path / "no.png")))
+    assert (missing.kind, "does not exist" in missing.sentence) == ("input", True)
+    assert failed(SampleRequest(shared.job(), "moon")).kind == "input"
+    assert failed(SampleRequest(shared.job(), "noise", {"length": 0})).kind == "input"
+    assert failed(RunRequest(shared.job(), 1, small, "mean2d", {"window": 4}, (SERIAL,))).kind == "input"
+    assert failed(shared.request(small, (Pick("naive", "cuda:99"),))).kind == "device"
+    assert failed(SaveRequest(shared.job(), str(tmp_path / "x.gif"), small.array, None)).kind == "input"
+    gone = messages.SharedArray("kernelscope-1-1", (1,), "uint8")
+    assert "no longer in memory" in failed(SaveRequest(shared.job(), str(tmp_path / "x.npy"), gone, None)).sentence
+    assert shared.client.pid == pid
+
+
+def test_a_mistake_of_ours_comes_with_its_traceback_and_the_engine_lives(shared: Talk, tmp_path: Path) -> None:
+    save(tmp_path / "a.npy", np.ones(3))
+    pid = shared.client.pid
+    found = shared.do(LoadRequest(shared.job(), str(tmp_path / "a.npy"), {"moons": 2}))[-1]
+    assert isinstance(found, Failed) and found.kind == "engine"
+    assert "TypeError" in found.sentence and "moons" in found.details and "Traceback" in found.details
+    assert "\n" not in found.sentence
+    assert shared.client.pid == pid
+
+
+def test_full_memory_is_a_sentence_and_nothing_is_lost(
+    shared: Talk, small: SharedInput, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = shared.client.pool.array(small.array).copy()
+    with monkeypatch.context() as patch:
+        patch.setattr(segments, "_create", lambda size: None)
+        found = shared.do(SampleRequest(shared.job(), "noise", {"size": "3000x1000"}))[-1]
+        assert isinstance(found, Failed) and found.kind == "device"
+        assert "bytes more; close results or free space" in found.sentence
+    np.testing.assert_array_equal(shared.client.pool.array(small.array), before)
+    assert shared.do(shared.request(small))[-1].cancelled is False
+
+
+def test_an_input_lives_until_its_run_is_answered(shared: Talk) -> None:
+    made = shared.sample(size="64x64", seed=1)
+    request = shared.request(made, checks="off")
+    shared.client.submit(request)
+    shared.client.pool.release(made.array.segment)  # the window has moved on
+    found = shared.until((Finished, Failed), request.job)
+    expected = sample("noise", size="64x64", seed=1)
+    run = next(run_experiment(Experiment("mean2d", expected, PARAMS, (SERIAL,), "none", checks="off")))
+    update = next(a for a in found if isinstance(a, RunUpdate))
+    np.testing.assert_array_equal(shared.client.pool.array(update.outputs["image"]), run.outputs["image"])
+    shared.release(update)
+
+
+def test_a_bad_listener_does_not_stop_the_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    answers: queue.Queue[Answer] = queue.Queue()
+
+    def listen(answer: Answer) -> None:
+        answers.put(answer)
+        raise RuntimeError("a bug of the window's")
+
+    with EngineClient(listen) as client:
+        client.submit(SampleRequest(client.next_job(), "noise", {"length": 10}))
+        while not isinstance(answers.get(timeout=PATIENCE), Finished):
+            pass
+    assert "a bug of the window's" in capsys.readouterr().err
+
+
+# Cancelling.
+
+
+def test_a_run_is_cancelled_between_steps(talk: Talk) -> None:
+    talk.client._cancel_grace = PATIENCE  # it must stop by itself
+    made = talk.sample(size="300x300")
+    talk.do(talk.request(made))
+    pid = talk.client.pid
+    request = talk.request(made, (SERIAL, Pick("parallel", "cpu")), protocol="careful")
+    talk.client.submit(request)
+    waiting = talk.request(made)
+    talk.client.submit(waiting)
+    talk.client.cancel(waiting.job)
+    assert talk.until(Finished)[-1] == Finished(waiting.job, cancelled=True)
+    while "timing" not in talk.until(Progress)[-1].text:
+        pass
+    talk.client.cancel(request.job)
+    assert talk.until(Finished)[-1] == Finished(request.job, cancelled=True)
+    talk.client.cancel(request.job)
+    talk.client.cancel(12345)
+    assert talk.do(talk.request(made))[-1].cancelled is False
+    assert talk.client.pid == pid
+
+
+def test_timing_stops_between_samples() -> None:
+    class Sampler:
+        clock, mode, calls = "wall", "hot", 0
+
+        def sample(self) -> float:
+            self.calls += 1
+            return 1e-3
+
+    sampler = Sampler()
+    with pytest.raises(Cancelled):
+        list(measure_interleaved({0: sampler}, QUICK, stop=lambda: sampler.calls >= 2))
+    assert sampler.calls == 2
+
+
+def _faulty(talk: Talk, fault: str, monkeypatch: pytest.MonkeyPatch) -> RunRequest:
+    """The next engine behaves well; this one does not."""
+    made = talk.sample()
+    monkeypatch.setenv("KERNELSCOPE_FAULT", fault)
+    talk.kill()
+    talk.until(Ready)
+    monkeypatch.delenv("KERNELSCOPE_FAULT")
+    return talk.request(made)
+
+
+def test_a_job_that_does_not_stop_is_killed_and_the_next_works(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = _faulty(talk, "hang", monkeypatch)
+    talk.client.submit(request)
+    talk.until(Progress)
+    pid = talk.client.pid
+    talk.client.cancel(request.job)
+    assert talk.until((Finished, Failed))[-1] == Finished(request.job, cancelled=True)
+    assert isinstance(talk.do(talk.request(request.input))[-1], Finished)
+    assert talk.client.pid != pid
+
+
+# Deaths.
+
+
+@pytest.mark.parametrize(
+    "fault, words", [("crash", "ended with code 1"), ("segfault", "was killed by signal 11 (SIGSEGV)")]
+)
+def test_a_crash_is_a_sentence_and_waiting_jobs_go_on(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch, fault: str, words: str
+) -> None:
+    request = _faulty(talk, fault, monkeypatch)
+    waiting = talk.request(request.input)
+    talk.client.submit(request)
+    talk.client.submit(waiting)
+    failed = talk.until(Failed)[-1]
+    assert (failed.job, failed.kind) == (request.job, "engine")
+    assert failed.sentence == f"The engine {words} while it ran mean2d; the next run starts it anew."
+    assert talk.until((Finished, Failed), waiting.job)[-1] == Finished(waiting.job)
+
+
+def test_silence_ends_at_the_deadline(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = _faulty(talk, "mute", monkeypatch)
+    talk.client._deadline = 0.5
+    failed = talk.do(request)[-1]
+    talk.client._deadline = PATIENCE
+    assert isinstance(failed, Failed) and failed.kind == "engine"
+    assert "said nothing for 0.5 s" in failed.sentence
+    assert isinstance(talk.do(talk.request(request.input))[-1], Finished)
+
+
+def test_a_kill_from_outside_is_a_sentence_and_nothing_is_lost(talk: Talk) -> None:
+    made = talk.sample(size="300x300")
+    request = talk.request(made, protocol="careful")
+    talk.client.submit(request)
+    updates = [a for a in talk.until(RunUpdate) if isinstance(a, RunUpdate)]
+    talk.kill()
+    failed = talk.until((Failed, Finished))[-1]
+    assert failed.job == request.job
+    assert "was killed by signal 9 (SIGKILL) while it ran mean2d" in failed.sentence
+    kept = talk.client.pool.array(updates[0].outputs["image"]).copy()
+    again = talk.do(talk.request(made), release=False)
+    update = next(a for a in again if isinstance(a, RunUpdate))
+    np.testing.assert_array_equal(talk.client.pool.array(update.outputs["image"]), kept)
+
+
+def test_kills_at_any_moment_leave_every_job_answered(talk: Talk) -> None:
+    made = talk.sample(size="200x200")
+    random = np.random.default_rng(5)
+    requests = [talk.request(made) for _ in range(12)]
+    for request in requests:
+        talk.client.submit(request)
+    ends: dict[int, Answer] = {}
+    kills = 0
+    while len(ends) < len(requests):
+        answer = talk.answers.get(timeout=PATIENCE)
+        if isinstance(answer, Finished | Failed):
+            assert answer.job not in ends
+            ends[answer.job] = answer
+        elif kills < 4 and random.random() < 0.3:
+            time.sleep(float(random.random()) * 0.03)
+            with suppress(ProcessLookupError):
+                talk.kill()
+                kills += 1
+        talk.release(answer)
+    assert kills == 4
+    assert set(ends) == {r.job for r in requests}
+    assert isinstance(talk.do(talk.request(made))[-1], Finished)
+    assert not talk.client.busy
+
+
+def test_an_engine_that_dies_idle_is_replaced(talk: Talk) -> None:
+    made = talk.sample()
+    talk.kill()
+    talk.until(Ready)
+    assert isinstance(talk.do(talk.request(made))[-1], Finished)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no such signal")
+def test_a_stopped_process_is_ended_as_well(talk: Talk) -> None:
+    made = talk.sample()
+    assert talk.client.pid is not None
+    os.kill(talk.client.pid, signal.SIGSTOP)
+    talk.client._deadline = 0.5
+    assert "said nothing" in talk.do(talk.request(made))[-1].sentence
+
+
+def test_another_protocol_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clients, "PROTOCOL", 99)
+    with_old = Talk()
+    with_old.client.start()
+    idle = with_old.until(Failed)[-1]
+    assert (idle.job, idle.kind) == (0, "engine")
+    assert "speaks protocol 1, the window 99" in idle.sentence
+    found = with_old.do(SampleRequest(with_old.job(), "noise"))[-1]
+    assert "speaks protocol 1, the window 99" in found.sentence
+    monkeypatch.undo()
+    assert with_old.sample().name == "noise"
+    with_old.client.close()
+
+
+def test_an_engine_that_does_not_start_fails_its_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Talk(start_deadline=0.0)
+    found = slow.do(SampleRequest(slow.job(), "noise"))[-1]
+    assert found.kind == "engine" and "did not start within 0 s" in found.sentence
+    slow.client.close()
+
+    def refuse(receive: Any) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(clients, "Child", refuse)
+    none = Talk()
+    assert (
+        "Resource temporarily unavailable); start the program again."
+        in none.do(SampleRequest(none.job(), "noise"))[-1].sentence
+    )
+    none.client.close()
+
+
+# Closing.
+
+
+def test_closing_while_a_job_hangs_ends_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERNELSCOPE_FAULT", "hang")
+    talk = Talk()
+    talk.client.submit(SampleRequest(talk.job(), "noise"))
+    talk.until(Progress)
+    pid = talk.client.pid
+    talk.client.close()
+    talk.client.close()
+    assert talk.answers.empty()
+    assert pid is not None and not Path(f"/proc/{pid}").exists()
+    talk.client.submit(SampleRequest(talk.job(), "noise"))
+    talk.client.start()
+    assert (talk.client.pid, talk.client.running, talk.client.busy) == (None, False, False)
+
+
+def test_closing_before_anything_was_started() -> None:
+    before = threading.active_count()
+    for _ in range(50):
+        EngineClient(lambda answer: None).close()
+    assert threading.active_count() == before
+
+
+def test_closing_from_the_listener() -> None:
+    threads: queue.Queue[threading.Thread] = queue.Queue()
+
+    def listen(answer: Answer) -> None:
+        client.close()
+        threads.put(threading.current_thread())
+
+    client = EngineClient(listen)
+    client.start()
+    thread = threads.get(timeout=PATIENCE)
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+    assert client.pid is None
+
+
+FORGETS = """
+import sys
+from gpu_ops.engine.client import EngineClient
+from gpu_ops.engine.messages import Ready, SampleRequest
+import threading
+heavy = {"numba", "scipy", "cv2", "pywt", "cupy"} & set(sys.modules)
+assert not heavy, heavy
+said = threading.Event()
+if __name__ == "__main__":
+    client = EngineClient(lambda answer: said.set() if not isinstance(answer, Ready) else None)
+    client.submit(SampleRequest(client.next_job(), "noise"))
+    assert said.wait(60)
+    name = client.pool.take(10)
+    print(name, client.pid)
+    if "dies" in sys.argv:
+        import os
+        os._exit(1)
+"""
+
+
+@pytest.mark.parametrize("how", ["ends", "dies"])
+def test_a_window_that_forgets_to_close_or_dies_leaves_no_engine(tmp_path: Path, how: str) -> None:
+    script = tmp_path / "window.py"
+    script.write_text(FORGETS)
+    environment = {**os.environ, "KERNELSCOPE_FAULT": "hang", "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run(
+        [sys.executable, str(script), how], env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.stderr == ""
+    name, pid = done.stdout.split()
+    end = time.monotonic() + PATIENCE
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{pid}").exists()
+    segments.clean_stale()
+    assert not [p for place in segments.directories() for p in place.glob(name)]
+
+
+# On a GPU.
+
+
+@pytest.mark.gpu
+def test_a_gpu_run_reads_pinned_segments_and_lets_go_of_them(cuda: str) -> None:
+    pool = SegmentPool(kept=0)  # what is released goes at once
+    talk = Talk(pool=pool)
+    for seed in range(3):
+        made = talk.sample(size="1024x1024", seed=seed)
+        found = talk.do(talk.request(made, (Pick("naive", cuda), SERIAL)))
+        assert [a.row["ok"] for a in found if isinstance(a, RunUpdate)] == [None, True, None, True]
+        pool.release(made.array.segment)
+    assert pool.nbytes == 0
+    talk.client.close()
+    pool.close()
+
+
+def _edited(line: str) -> dict[str, str]:
+    name = "mean2d/1_naive.cu"
+    return {name: read_source(name).replace("    const int channel", f"    {line}\n    const int channel", 1)}
+
+
+@pytest.mark.gpu
+def test_a_kernel_that_dies_is_a_sentence_and_the_next_run_works(talk: Talk, cuda: str) -> None:
+    made = talk.sample()
+    pick = Pick("naive", cuda, edits=_edited("*(volatile int*)8 = column;"))
+    failed = talk.do(talk.request(made, (pick,)))[-1]
+    assert isinstance(failed, Failed) and failed.kind == "kernel"
+    assert "A kernel died of" in failed.sentence
+    found = talk.do(talk.request(made, (Pick("naive", cuda),)))
+    assert found[-2].row["ok"] is True
+
+
+@pytest.mark.gpu
+def test_an_endless_kernel_is_cancelled_and_the_next_run_works(talk: Talk, cuda: str) -> None:
+    made = talk.sample()
+    talk.do(talk.request(made, (Pick("naive", cuda),)))
+    pick = Pick("naive", cuda, edits=_edited("for (volatile int i = 0; i < 1; ) i = 0;"))
+    request = talk.request(made, (pick,))
+    talk.client.submit(request)
+    talk.until(Progress)
+    time.sleep(2)  # it compiles and spins
+    talk.client.cancel(request.job)
+    assert talk.until((Finished, Failed))[-1] == Finished(request.job, cancelled=True)
+    assert talk.do(talk.request(made, (Pick("naive", cuda),)))[-2].row["ok"] is True
+
+
+# Statistics.
+
+
+def _same(found: messages.Statistics, array: np.ndarray) -> None:
+    values = array[np.isfinite(array)].astype(np.float64).reshape(-1)
+    scale = max(abs(values.min()), abs(values.max()), 1e-300)
+    assert (found.minimum, found.maximum) == (values.min(), values.max())
+    assert found.mean == pytest.approx(values.mean(), rel=1e-12, abs=1e-12 * scale)
+    expected = np.percentile(values, PERCENTILES)
+    np.testing.assert_allclose(list(found.percentiles.values()), expected, rtol=1e-12, atol=1e-15 * scale)
+    assert tuple(found.percentiles) == PERCENTILES
+    assert len(found.histogram) == 256 and sum(found.histogram) == values.size
+    assert found.nan == np.count_nonzero(np.isnan(array))
+    assert found.infinite == np.count_nonzero(np.isinf(array))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(1, 3000),
+    st.sampled_from(["uint8", "uint16", "int64", "float32", "float64"]),
+    st.sampled_from(["uniform", "normal", "heavy", "few"]),
+    st.integers(0, 2**32 - 1),
+    st.floats(0, 0.9),
+)
+def test_statistics_are_numpys(count: int, dtype: str, law: str, seed: int, bad: float) -> None:
+    random = np.random.default_rng(seed)
+    values = {
+        "uniform": lambda: random.random(count) * 250,
+        "normal": lambda: np.abs(random.standard_normal(count)) * 40,
+        "heavy": lambda: np.minimum(random.pareto(0.3, count), 250 if dtype == "uint8" else 6e4),
+        "few": lambda: random.integers(0, 3, count) * 100.0,
+    }[law]()
+    array = values.astype(dtype)
+    if array.dtype.kind == "f":
+        array[1:][random.random(count - 1) < bad] = random.choice([np.nan, np.inf, -np.inf])
+    _same(statistics(array.reshape(-1, 1)), array)
+
+
+def test_statistics_of_long_arrays_take_several_chunks() -> None:
+    random = np.random.default_rng(1)
+    array = random.standard_normal((3, 100_003)).astype(np.float32)
+    array[1, 5], array[2, 7] = np.nan, np.inf
+    calls: list[None] = []
+    found = statistics(array, lambda: calls.append(None))
+    _same(found, array)
+    assert calls
+    counts, _ = np.histogram(array[np.isfinite(array)].astype(np.float64), 256)
+    assert np.abs(counts - found.histogram).sum() <= 4  # NumPy rounds a value at an edge its own way
+
+
+@pytest.mark.parametrize("value", [0.0, 7.0, -1e300, 5e-324])
+def test_a_constant_has_one_bin(value: float) -> None:
+    found = statistics(np.full(1000, value))
+    assert (found.minimum, found.maximum, found.mean) == (value, value, pytest.approx(value))
+    assert set(found.percentiles.values()) == {value}
+    assert found.histogram == (1000,) + (0,) * 255
+
+
+def test_where_nothing_is_finite_all_is_0() -> None:
+    found = statistics(np.array([np.nan, np.inf, -np.inf, np.nan]))
+    assert (found.nan, found.infinite) == (2, 2)
+    assert (found.minimum, found.maximum, found.mean, sum(found.histogram)) == (0, 0, 0, 0)
+    assert set(found.percentiles.values()) == {0.0}
+
+
+def test_the_widest_and_the_narrowest_spans() -> None:
+    largest = np.finfo(np.float64).max
+    wide = statistics(np.array([-largest, 0.0, largest, largest]))
+    assert (wide.minimum, wide.maximum, wide.percentiles[50]) == (-largest, largest, largest / 2)
+    assert wide.mean == pytest.approx(largest / 4)
+    narrow = statistics(np.array([0.0, 5e-324, 1e-323]))
+    assert narrow.percentiles[50] == 5e-324
+    assert sum(narrow.histogram) == 3
