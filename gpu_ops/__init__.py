@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from gpu_ops.errors import KernelscopeError
     from gpu_ops.filters import FILTERS, all_claims, find_filter
     from gpu_ops.io import SAMPLES, convert, from_array, load, sample, save
+    from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.runner import default_picks, run_experiment
     from gpu_ops.types import Experiment, Input, Pick, Run
 
@@ -34,6 +35,8 @@ _HOMES = {
     "open_device": "devices",
     "default_picks": "measuring.runner",
     "run_experiment": "measuring.runner",
+    "judge_by_reports": "measuring.judging",
+    "recorded_reports": "measuring.judging",
 }
 __all__ = [
     "FILTERS",
@@ -49,8 +52,10 @@ __all__ = [
     "device_statuses",
     "find_filter",
     "from_array",
+    "judge_by_reports",
     "load",
     "open_device",
+    "recorded_reports",
     "run_experiment",
     "sample",
     "save",

@@ -98,7 +98,7 @@ def claims(args: argparse.Namespace) -> int:
         reports = {args.report: read_report(args.report)} if args.report else recorded_reports()
         judgements = judge_by_reports(all_claims(), reports)
     if args.json:
-        emit(args.json, {"claims": [_claim_json(j) for j in judgements]})
+        emit(args.json, {"claims": [j.as_dict() for j in judgements]})
     if args.json != "-":
         for judgement in judgements:
             _print_claim(judgement)
@@ -106,22 +106,6 @@ def claims(args: argparse.Namespace) -> int:
 
 
 HOLDS = {True: "holds", False: "does not hold", None: "undecided"}
-
-
-def _claim_json(j: Judgement) -> dict[str, Any]:
-    claim = j.claim
-    return {
-        "id": claim.id,
-        "source": claim.source,
-        "claim": claim.text,
-        "published": claim.published,
-        "prediction": claim.prediction,
-        "basis": claim.basis,
-        "found": j.found,
-        "holds": j.holds,
-        "where": j.where,
-        "figures_s": dict(claim.figures),
-    }
 
 
 def _print_claim(j: Judgement) -> None:

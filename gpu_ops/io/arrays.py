@@ -65,4 +65,7 @@ def write_npy(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
     """Writes any array without Python objects; `rate` is not kept."""
     if array.dtype.hasobject:
         raise InputError(f"{name} cannot hold Python objects; convert the array to numbers first.")
-    np.save(file, array, allow_pickle=False)
+    # Header and data through the same buffered file: NumPy's own writer may go round the buffer.
+    whole = np.asarray(array, order="C")
+    np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
+    file.write(whole.reshape(-1).view(np.uint8).data)

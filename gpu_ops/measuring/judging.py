@@ -25,6 +25,21 @@ class Judgement:
     holds: bool | None
     where: str
 
+    def as_dict(self) -> dict[str, Any]:
+        """The judgement as `kernelscope claims --json` writes it; times in seconds."""
+        return {
+            "id": self.claim.id,
+            "source": self.claim.source,
+            "claim": self.claim.text,
+            "published": self.claim.published,
+            "prediction": self.claim.prediction,
+            "basis": self.claim.basis,
+            "found": self.found,
+            "holds": self.holds,
+            "where": self.where,
+            "figures_s": dict(self.claim.figures),
+        }
+
 
 def recorded_reports() -> dict[str, dict[str, Any]]:
     """Reports shipped with the product, by file name."""

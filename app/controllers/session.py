@@ -1,0 +1,276 @@
+"""From choices to runs: the newest wins, older answers are dropped, and nothing here blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.models.results import Results
+from app.models.session import Session
+from app.worker import Engine
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.messages import (
+    DoctorAnswer,
+    DoctorRequest,
+    Failed,
+    Finished,
+    Loaded,
+    LoadRequest,
+    Progress,
+    Ready,
+    RunRequest,
+    RunUpdate,
+    SampleRequest,
+    SaveRequest,
+    SharedArray,
+)
+from gpu_ops.types import Pick, Variant
+
+QUIET_MS = 400
+"""After the last change: the live picture is then timed as well."""
+
+
+class SessionController(QObject):
+    """Runs what the session asks for. A click, a key and the command line all come through here.
+
+    `outputs_changed(variant, array, statistics)` brings a result's pixels or samples; `message(kind, sentence,
+    details)` everything a person must know; `busy_changed(text)` is empty when nothing runs; `settled` says that all
+    that was asked for is done, the timing after a pause included.
+    """
+
+    outputs_changed = Signal(str, object, object)
+    input_array_changed = Signal(object, object)
+    message = Signal(str, str, str)
+    busy_changed = Signal(str)
+    devices_changed = Signal(object)
+    doctor_answered = Signal(object)
+    settled = Signal()
+
+    def __init__(self, engine: Engine, session: Session, results: Results, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._engine, self.session, self.results = engine, session, results
+        self._generation = 0
+        self._jobs: dict[int, str] = {}
+        self._waiting: str = ""
+        self._held: dict[str, SharedArray] = {}
+        self._input_segment = ""
+        self._quiet = QTimer(self, singleShot=True, interval=QUIET_MS)
+        self._quiet.timeout.connect(self._time_live)
+        engine.answered.connect(self._answered)
+        session.choice_changed.connect(self._choice_changed)
+        session.input_changed.connect(self._input_changed)
+        session.device_changed.connect(self._device_changed)
+        session.baseline_changed.connect(self._set_baseline)
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs, waits, or is about to be timed."""
+        return bool(self._jobs or self._waiting or self._quiet.isActive())
+
+    def start(self) -> None:
+        """Start the engine."""
+        self._engine.start()
+
+    # What a person does.
+
+    def open_file(self, path: str, options: Mapping[str, Any] | None = None) -> None:
+        """Load a file in the engine; the input before stays until it is there."""
+        self._submit("load", LoadRequest(self._engine.next_job(), path, dict(options or {})), self.tr("loading"))
+
+    def open_sample(self, id: str, options: Mapping[str, Any] | None = None) -> None:
+        """Make a sample in the engine."""
+        self._submit("load", SampleRequest(self._engine.next_job(), id, dict(options or {})), self.tr("loading"))
+
+    def run_live(self) -> None:
+        """Picture first: run the picks, check samples of the result, time it once the person pauses."""
+        self._run("live")
+
+    def measure(self) -> None:
+        """Careful timing of every pick, each held to the whole reference."""
+        self._run("measure")
+
+    def cancel(self) -> None:
+        """Stop whatever runs; what is on the screen stays."""
+        self._waiting = ""
+        self._quiet.stop()
+        for job in list(self._jobs):
+            self._engine.cancel(job)
+
+    def save_result(self, path: str) -> None:
+        """Save the result of the last picked variant that has one, by the file's suffix."""
+        there = [v for v in self.session.choice.picks if v in self._held]
+        if not there:
+            self.message.emit("warning", self.tr("There is no result to save yet; run a variant first."), "")
+            return
+        assert self.session.input is not None
+        request = SaveRequest(self._engine.next_job(), path, self._held[there[-1]], self.session.input.rate)
+        self._submit("save", request, self.tr("saving"))
+
+    def ask_doctor(self) -> None:
+        self._submit("doctor", DoctorRequest(self._engine.next_job()), self.tr("examining this machine"))
+
+    # What changes.
+
+    @Slot(object)
+    def _input_changed(self, shared: Any) -> None:
+        self.results.clear()
+        self._declare()
+        self.input_array_changed.emit(self._engine.array(shared.array), shared)
+        self._release_outputs()
+        if self._input_segment:
+            self._engine.release(self._input_segment)
+        self._input_segment = shared.array.segment
+        self.run_live()
+
+    @Slot(object, str)
+    def _choice_changed(self, choice: Any, what: str) -> None:
+        if what == "filter":
+            self.results.clear()
+        self._declare()
+        self.results.mark_stale()
+        self.run_live()
+
+    @Slot(str)
+    def _device_changed(self, name: str) -> None:
+        self._declare()
+        self.run_live()
+
+    # Running.
+
+    def _declare(self) -> None:
+        """The rows there will be: every picked variant on its device, in the filter's order."""
+        picked = [self._pick(v) for v in self.session.filter.variants if v.id in self.session.choice.picks]
+        titles = {v.id: v.title for v in self.session.filter.variants}
+        self.results.declare([(p.variant, p.device) for p in picked], titles)
+        self._set_baseline(self.session.baseline)
+
+    @Slot(str)
+    def _set_baseline(self, variant: str) -> None:
+        """Speed-ups are against this variant, where it runs."""
+        chosen = {v.id: v for v in self.session.filter.variants}.get(variant)
+        self.results.set_baseline((variant, self._pick(chosen).device) if chosen else None)
+
+    def _run(self, how: str) -> None:
+        """Start a run, or remember it until the one in the engine has ended: only the newest is kept."""
+        if self.session.input is None or not self.session.choice.picks:
+            return
+        self._generation += 1
+        self._quiet.stop()
+        if any(kind in ("live", "time", "measure") for kind in self._jobs.values()):
+            self._waiting = how
+            for job, kind in self._jobs.items():
+                if kind in ("time", "measure"):
+                    self._engine.cancel(job)
+            return
+        self._start(how)
+
+    def _start(self, how: str) -> None:
+        assert self.session.input is not None
+        choice = self.session.choice
+        request = RunRequest(
+            job=self._engine.next_job(),
+            generation=self._generation,
+            input=self.session.input,
+            filter=choice.filter,
+            params=choice.params,
+            picks=tuple(self._pick(v) for v in self.session.filter.variants if v.id in choice.picks),
+            protocol={"live": "none", "time": "quick", "measure": "careful"}[how],  # type: ignore[arg-type]
+            checks="full" if how == "measure" else "sample",
+            roofs=how == "measure",
+        )
+        self.results.set_running([(p.variant, p.device) for p in request.picks])
+        texts = {"live": self.tr("running"), "time": self.tr("timing"), "measure": self.tr("measuring")}
+        self._submit(how, request, texts[how])
+
+    def _pick(self, variant: Variant) -> Pick:
+        device = "cpu" if variant.device == "cpu" else self.session.device
+        return Pick(variant.id, device, self.session.choice.knobs.get(variant.id, {}))
+
+    def _time_live(self) -> None:
+        if self._jobs or self.session.input is None:
+            return
+        self._start("time")
+
+    def _submit(self, kind: str, request: Any, text: str) -> None:
+        self._jobs[request.job] = kind
+        self.busy_changed.emit(text)
+        self._engine.submit(request)
+
+    # What the engine says.
+
+    @Slot(object)
+    def _answered(self, answer: Any) -> None:
+        if isinstance(answer, Ready):
+            self._take_devices(answer.devices)
+        elif isinstance(answer, Progress):
+            self.busy_changed.emit(answer.text)
+        elif isinstance(answer, Loaded):
+            self.session.set_input(answer.input)
+        elif isinstance(answer, RunUpdate):
+            self._take_update(answer)
+        elif isinstance(answer, DoctorAnswer):
+            self.doctor_answered.emit(answer.content)
+        elif isinstance(answer, Failed):
+            self.message.emit("error", answer.sentence, answer.details)
+            self._end(answer.job)
+        elif isinstance(answer, Finished):
+            self._end(answer.job)
+
+    def _take_devices(self, devices: Sequence[DeviceStatus]) -> None:
+        """CUDA variants run on the first CUDA device there is, until the person picks another."""
+        cuda = [d.name for d in devices if d.available and d.name != "cpu"]
+        self.session.set_devices(tuple(cuda))
+        self.devices_changed.emit(devices)
+
+    def _take_update(self, update: RunUpdate) -> None:
+        """Rows of an older generation are dropped: what they show is no longer what is asked for."""
+        fresh = update.generation == self._generation
+        for name, shared in update.outputs.items():
+            if fresh and name in {o.id for o in self.session.filter.outputs}:
+                self._take_output(str(update.row["variant"]), shared, update.statistics[name])
+            else:
+                self._engine.release(shared.segment)
+        if fresh:
+            self._put_row(update.row)
+            if update.row["failure"] and update.row["failure_kind"] != "unsupported":
+                self.message.emit("error", str(update.row["failure"]), "")
+
+    def _put_row(self, row: Mapping[str, Any]) -> None:
+        """A live row has no times yet: until they come the last ones stay beside it, marked stale."""
+        key = (str(row["variant"]), str(row["device"]))
+        last = self.results.entry(key).row if key in self.results else {}
+        if "kernel" in last.get("stages", {}) and "kernel" not in row["stages"] and row["ok"] is not False:
+            fresh = {name: row[name] for name in ("ok", "errors", "error_max", "tolerance", "notes", "failure")}
+            self.results.put({**last, **fresh})
+            self.results.mark_stale([key])
+            return
+        self.results.put(row)
+
+    def _take_output(self, variant: str, shared: SharedArray, statistics: Any) -> None:
+        self.outputs_changed.emit(variant, self._engine.array(shared), statistics)
+        # The view has the new array now; nothing draws from the old segment any more.
+        if variant in self._held:
+            self._engine.release(self._held[variant].segment)
+        self._held[variant] = shared
+
+    def _release_outputs(self) -> None:
+        for shared in self._held.values():
+            self._engine.release(shared.segment)
+        self._held.clear()
+
+    def _end(self, job: int) -> None:
+        kind = self._jobs.pop(job, "")
+        if kind in ("live", "time", "measure"):
+            self.results.stop_running()
+        if self._waiting and not self._jobs:
+            how, self._waiting = self._waiting, ""
+            self._start(how)
+            return
+        if kind == "live":
+            self._quiet.start()
+        if not self._jobs:
+            self.busy_changed.emit("")
+            if not self.busy:
+                self.settled.emit()

@@ -1,0 +1,45 @@
+"""Figures in the reader's language: units, digits and signs on screen. Files use the C locale instead."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QLocale
+
+NONE = "–"
+"""What stands where there is no figure."""
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number with that many significant digits."""
+    return QLocale().toString(float(value), "g", digits)
+
+
+def seconds(value: float | None, digits: int = 4) -> str:
+    """A time with a unit that suits it."""
+    if value is None:
+        return NONE
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= scale:
+            return f"{number(value / scale, digits)} {unit}"
+    return f"{number(value / 1e-9, digits)} ns"
+
+
+def percent(share: float | None) -> str:
+    """A share of one as a percentage."""
+    if share is None:
+        return NONE
+    value = share * 100
+    return f"{QLocale().toString(value, 'f', 0 if value >= 9.95 else 1)} %"
+
+
+def times(ratio: float | None) -> str:
+    """A speed-up: ×17.3."""
+    return NONE if ratio is None else f"×{number(ratio, 3 if ratio < 1000 else 4)}"
+
+
+def relative_error(value: float | str | None) -> str:
+    """A relative error; reports say "infinite" in words."""
+    if value is None:
+        return NONE
+    if isinstance(value, str):
+        return "∞"
+    return number(value, 2)

@@ -1,0 +1,1 @@
+"""Models: QObjects that hold values and emit; no widgets."""

@@ -1,0 +1,75 @@
+"""Work away from the thread of the window, where the latest request wins."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, Slot
+
+Work = Callable[[Callable[[], bool]], Any]
+
+
+class _Relay(QObject):
+    """One for all, never deleted: a worker may then emit at any time, whoever has gone meanwhile."""
+
+    done = Signal(object, object, object)
+
+
+_relay = _Relay()
+
+
+class _Job(QRunnable):
+    def __init__(self, work: Work) -> None:
+        super().__init__()
+        self.stopped = threading.Event()
+        self._work = work
+
+    def run(self) -> None:
+        result, error = None, None
+        try:
+            result = self._work(self.stopped.is_set)
+        except Exception as caught:  # shown by whoever asked; a worker must not end silently
+            error = caught
+        _relay.done.emit(self.stopped, result, error)
+
+
+class Background(QObject):
+    """Runs one piece of work at a time for its owner. Starting another makes the one before stale: it is told to
+    stop, and its result is dropped. `finished(result)` and `failed(sentence)` come in the thread of this object."""
+
+    finished = Signal(object)
+    failed = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._latest: threading.Event | None = None
+        _relay.done.connect(self._on_done)
+
+    @property
+    def busy(self) -> bool:
+        return self._latest is not None
+
+    def start(self, work: Work) -> None:
+        """Run `work(stop)` in the pool; it may ask `stop()` whether anybody still waits."""
+        self.cancel()
+        job = _Job(work)
+        self._latest = job.stopped
+        QThreadPool.globalInstance().start(job)
+
+    def cancel(self) -> None:
+        """Forget what runs."""
+        if self._latest is not None:
+            self._latest.set()
+            self._latest = None
+
+    @Slot(object, object, object)
+    def _on_done(self, token: object, result: object, error: object) -> None:
+        if token is not self._latest:
+            return
+        self._latest = None
+        if error is None:
+            self.finished.emit(result)
+        else:
+            self.failed.emit(str(error))

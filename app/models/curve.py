@@ -1,0 +1,79 @@
+"""One curve of a signal pane: its samples, their rate, and the points of any range. No widgets."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.models.background import Background
+from app.models.pyramid import Array, SignalPyramid
+
+LARGE = 1 << 20  # samples from which on the buckets are made away from the thread of the window
+
+
+class Curve(QObject):
+    """Holds a signal (N,). `changed`: its points may differ now."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.name = ""
+        self.rate: float | None = None
+        self.visible = False
+        self.pyramid: SignalPyramid | None = None
+        self._background = Background(self)
+        self._background.finished.connect(self._on_built)
+
+    def set_signal(self, name: str, array: Array, rate: float | None, visible: bool) -> None:
+        """Show another signal (N,), `rate` in hertz or None; it is not copied and must not change."""
+        if array.ndim != 1:
+            raise ValueError(f"a curve is (N,), not {array.shape}")
+        self.name, self.rate, self.visible = name, rate, visible
+        if self.pyramid is None or self.pyramid.array is not array:
+            self._background.cancel()
+            self.pyramid = pyramid = SignalPyramid(array)
+            if array.size <= LARGE:
+                pyramid.build()
+            else:
+                self._background.start(lambda stop: pyramid if pyramid.build(stop) else None)
+
+    @Slot(object)
+    def _on_built(self, _pyramid: object) -> None:
+        self.changed.emit()
+
+    def clear(self) -> None:
+        """Let go of the samples."""
+        self._background.cancel()
+        self.pyramid, self.visible = None, False
+
+    @property
+    def sharp(self) -> bool:
+        """False while a long signal is shown by single samples."""
+        return self.pyramid is not None and self.pyramid.complete
+
+    @property
+    def step(self) -> float:
+        """x units per sample: seconds with a rate, else 1."""
+        return 1 / self.rate if self.rate else 1.0
+
+    @property
+    def length(self) -> float:
+        """x units from the first to the last sample."""
+        return (len(self.pyramid.array) - 1) * self.step if self.pyramid else 0.0
+
+    def points(self, start: float, stop: float, width: int) -> tuple[Array, Array] | None:
+        """Points (x, y) of the range in x units for `width` screen pixels, with one more sample at either end."""
+        if self.pyramid is None:
+            return None
+        size = len(self.pyramid.array)
+        first = int(min(max(start / self.step - 1, 0), size))
+        last = int(min(max(stop / self.step + 2, 0), size))
+        x, y = self.pyramid.points(first, last, width)
+        return x * self.step, y
+
+    def value(self, x: float) -> float | None:
+        """The sample nearest to x; None beside the signal."""
+        if self.pyramid is None:
+            return None
+        index = round(x / self.step)
+        return float(self.pyramid.array[index]) if 0 <= index < len(self.pyramid.array) else None

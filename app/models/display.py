@@ -1,0 +1,183 @@
+"""How a group of linked panes shows its images: place, zoom, levels, colours and cursor. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QObject, Signal
+
+Mode = Literal["range", "percentile", "manual"]
+Size = tuple[float, float]
+COLORMAPS = ("gray", "viridis", "cividis", "magma")
+DIVERGING = "CET-CBD1"
+FINEST, COARSEST = 1 / 256, 4096.0  # data units per screen pixel
+
+
+class StatisticsLike(Protocol):
+    """What is needed of the exact figures of an array; gpu_ops' Statistics has it. `percentiles` has 0.1, 50 and 99.9;
+    `histogram` counts finite values in equal bins from minimum to maximum."""
+
+    @property
+    def minimum(self) -> float: ...
+    @property
+    def maximum(self) -> float: ...
+    @property
+    def percentiles(self) -> Mapping[float, float]: ...
+    @property
+    def histogram(self) -> tuple[int, ...]: ...
+    @property
+    def nan(self) -> int: ...
+    @property
+    def infinite(self) -> int: ...
+
+
+def colors(name: str) -> np.ndarray[Any, Any]:
+    """The 256 colours (256, 3) uint8 of a map that colour-blind eyes can order."""
+    if name == "gray":
+        return np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
+    return np.ascontiguousarray(pg.colormap.get(name).getLookupTable(nPts=256)[:, :3], dtype=np.uint8)
+
+
+def apart(low: float, high: float) -> tuple[float, float]:
+    """The levels, drawn apart where they are equal, so that a constant image is middle gray."""
+    if high > low:
+        return low, high
+    half = max(0.5, abs(low) * 1e-3)
+    return low - half, low + half
+
+
+class Display(QObject):
+    """Shared by all panes of a group. `centre` is (x, y) in data units, `scale` data units per screen pixel: a view
+    of any size shows what follows from these two, so resizing changes neither and linked views cannot drift.
+
+    While `following` (until the user zooms or pans), the image is kept fitted to the smallest of the views.
+    """
+
+    navigated = Signal()
+    levels_changed = Signal()
+    colormap_changed = Signal()
+    cursor_moved = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.centre: tuple[float, float] = (0.0, 0.0)
+        self.scale = 1.0
+        self.following = True
+        self.low, self.high = 0.0, 255.0
+        self.levelled = False  # True once anything gave levels
+        self.mode: Mode = "range"
+        self.statistics: StatisticsLike | None = None
+        self.colormap = "gray"
+        self.lut: np.ndarray[Any, Any] | None = None  # None: gray, painted without a table
+        self.cursor: tuple[float, float] | None = None
+        self._views: dict[int, tuple[Size, Size]] = {}
+
+    # Place and zoom
+
+    def _go(self, x: float, y: float, scale: float) -> None:
+        scale = float(np.clip(scale, FINEST, COARSEST))
+        if ((x, y), scale) != (self.centre, self.scale):
+            self.centre, self.scale = (x, y), scale
+            self.navigated.emit()
+
+    def fit(self, width: float, height: float, view_width: float, view_height: float) -> None:
+        """Show all of `width` × `height` data units in a view of so many screen pixels, and keep to it."""
+        self.following = True
+        scale = max(width / max(view_width, 1), height / max(view_height, 1))
+        self._go(width / 2, height / 2, scale)
+
+    def place(self, view: int, data: Size, viewport: Size) -> None:
+        """A view (by a key of its own) now shows `data` in a `viewport` of so many screen pixels."""
+        self._views[view] = data, viewport
+        if self.following:
+            self.refit()
+
+    def forget(self, view: int) -> None:
+        """A view has gone or is hidden."""
+        if self._views.pop(view, None) and self.following:
+            self.refit()
+
+    def refit(self) -> None:
+        """Fit the largest data into the smallest of the views."""
+        if self._views:
+            data, views = zip(*self._views.values(), strict=True)
+            self.fit(*map(max, zip(*data, strict=True)), *map(min, zip(*views, strict=True)))
+
+    def one_to_one(self) -> None:
+        """One data unit on one screen pixel, the centre kept."""
+        self.following = False
+        self._go(*self.centre, 1.0)
+
+    def zoom_at(self, factor: float, x: float, y: float) -> None:
+        """Magnify by `factor`; the data point (x, y) stays where it is on the screen."""
+        self.following = False
+        scale = float(np.clip(self.scale / factor, FINEST, COARSEST))
+        ratio = scale / self.scale
+        self._go(x + (self.centre[0] - x) * ratio, y + (self.centre[1] - y) * ratio, scale)
+
+    def pan(self, dx: float, dy: float) -> None:
+        """Move the centre by data units."""
+        self.following = False
+        self._go(self.centre[0] + dx, self.centre[1] + dy, self.scale)
+
+    # Levels and colours
+
+    def set_statistics(self, statistics: StatisticsLike) -> None:
+        """Figures that the automatic levels follow. Manual levels stay."""
+        self.statistics = statistics
+        if self.mode != "manual":
+            self.auto_levels(self.mode)
+
+    def auto_levels(self, mode: Mode) -> None:
+        """Levels from the statistics: "range" (exact minimum to maximum) or "percentile" (0.1 to 99.9)."""
+        self.mode = mode
+        if self.statistics is None or mode == "manual":
+            return
+        s = self.statistics
+        pair = (s.minimum, s.maximum) if mode == "range" else (s.percentiles[0.1], s.percentiles[99.9])
+        self._level(*pair)
+
+    def guess_levels(self, low: float, high: float) -> None:
+        """Levels until statistics come, unless there are some already."""
+        if not self.levelled:
+            self._level(low, high)
+
+    def set_levels(self, low: float, high: float) -> None:
+        """Levels by hand; given in either order, kept 1/512 of the values' range apart."""
+        self.mode = "manual"
+        low, high = min(low, high), max(low, high)
+        if self.statistics is not None:
+            high = max(high, low + (self.statistics.maximum - self.statistics.minimum) / 512)
+        self._level(low, high)
+
+    def _level(self, low: float, high: float) -> None:
+        low, high = apart(float(low), float(high))
+        self.levelled = True
+        if (low, high) != (self.low, self.high):
+            self.low, self.high = low, high
+            self.levels_changed.emit()
+
+    def set_colormap(self, name: str) -> None:
+        """One of COLORMAPS."""
+        if name not in COLORMAPS:
+            raise ValueError(f"a colour map is one of {', '.join(COLORMAPS)}, not {name}")
+        if name != self.colormap:
+            self.colormap = name
+            self.lut = None if name == "gray" else colors(name)
+            self.colormap_changed.emit()
+
+    # Cursor
+
+    def set_cursor(self, x: float, y: float) -> None:
+        """The data point under the cursor of whichever pane it is in."""
+        if self.cursor != (x, y):
+            self.cursor = (x, y)
+            self.cursor_moved.emit()
+
+    def clear_cursor(self) -> None:
+        if self.cursor is not None:
+            self.cursor = None
+            self.cursor_moved.emit()

@@ -1,0 +1,123 @@
+"""One picture as panes show it: its array, pyramid, title and verdict. No widgets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.models.background import Background
+from app.models.display import Display, StatisticsLike, apart
+from app.models.pyramid import Array, Pyramid, Sampled, quick_range, to_uint8
+
+State = Literal["fresh", "stale", "unverified", "wrong", "failed"]
+STATES: tuple[State, ...] = ("fresh", "stale", "unverified", "wrong", "failed")
+LARGE = 1 << 22  # values from which on the levels are made away from the thread of the window
+
+
+@dataclass(frozen=True, eq=False)
+class Tone:
+    """Levels and colours of one layer's own, for a difference beside pictures."""
+
+    low: float
+    high: float
+    lut: Array | None
+
+
+class Layer(QObject):
+    """Holds an image for any number of views. `changed`: paint anew; `described`: title or state changed."""
+
+    changed = Signal()
+    described = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.pyramid: Pyramid | None = None
+        self.statistics: StatisticsLike | None = None
+        self.title = ""
+        self.state: State | None = None
+        self.verdict = ""
+        self.tone: Tone | None = None
+        self._background = Background(self)
+        self._background.finished.connect(self._on_built)
+
+    @property
+    def sharp(self) -> bool:
+        """False while a large image is shown by single pixels."""
+        return self.pyramid is not None and self.pyramid.complete
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        return None if self.pyramid is None else self.pyramid.array.shape
+
+    def set_array(self, array: Array, statistics: StatisticsLike | None, title: str) -> None:
+        """Show another image (H, W), (H, W, 3) or (H, W, 4); it is not copied and must not change."""
+        self._background.cancel()
+        p = statistics.percentiles if statistics is not None else None
+        self.pyramid = pyramid = Pyramid(array, (p[0.1], p[50], p[99.9]) if p else None)
+        self.statistics = statistics
+        self.set_title(title)
+        if array.size <= LARGE:
+            pyramid.build()
+        else:
+            self._background.start(lambda stop: pyramid if pyramid.build(stop) else None)
+        self.changed.emit()
+
+    @Slot(object)
+    def _on_built(self, _pyramid: object) -> None:
+        self.changed.emit()
+
+    def clear(self) -> None:
+        """Let go of the array."""
+        self._background.cancel()
+        self.pyramid = self.statistics = None
+        self.changed.emit()
+
+    def set_title(self, title: str) -> None:
+        if title != self.title:
+            self.title = title
+            self.described.emit()
+
+    def set_state(self, state: State | None, text: str = "") -> None:
+        """The verdict on what is shown; None shows none."""
+        if state is not None and state not in STATES:
+            raise ValueError(f"a state is one of {', '.join(STATES)}, not {state}")
+        if (state, text) != (self.state, self.verdict):
+            self.state, self.verdict = state, text
+            self.described.emit()
+
+    def set_tone(self, tone: Tone | None) -> None:
+        """Levels and colours of its own; None follows the Display again."""
+        self.tone = tone
+        self.changed.emit()
+
+    def value(self, x: float, y: float) -> np.ndarray[Any, Any] | None:
+        """The pixel at a data point: (1,) or (channels,). None beside the image."""
+        if self.pyramid is None:
+            return None
+        height, width = self.pyramid.array.shape[:2]
+        if not (0 <= x < width and 0 <= y < height):
+            return None
+        return np.atleast_1d(self.pyramid.array[int(y), int(x)])
+
+    def pixels(self, display: Display, width: int, height: int, ratio: float) -> Sampled | None:
+        """Bytes for a viewport of `width` × `height` device pixels, `ratio` of them per screen pixel: `array` is
+        gray (h, w) or RGBA (h, w, 4), starting at device pixel (x, y)."""
+        if self.pyramid is None:
+            return None
+        scale = display.scale / ratio
+        left, top = (c - n / 2 * scale for c, n in zip(display.centre, (width, height), strict=True))
+        found = self.pyramid.sample(left, top, scale, width, height)
+        if not found.array.size:
+            return None
+        tone = self.tone or Tone(display.low, display.high, display.lut)
+        return Sampled(np.ascontiguousarray(to_uint8(found.array, tone.low, tone.high, tone.lut)), found.x, found.y)
+
+
+def default_levels(layer: Layer) -> tuple[float, float]:
+    """Levels for a layer that came without statistics: all of uint8, else the range of a sample of its pixels."""
+    if layer.pyramid is None or layer.pyramid.array.dtype == np.uint8:
+        return 0.0, 255.0
+    return apart(*quick_range(layer.pyramid.array))

@@ -1,0 +1,317 @@
+"""The results a window shows: one row for each variant on a device, in the order they were declared."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+
+Key = tuple[str, str]
+"""Variant id and device name."""
+State = Literal["waiting", "running", "fresh", "stale", "failed"]
+"""Waiting: declared, and nothing came yet."""
+CSV_COLUMNS = (
+    "filter",
+    "variant",
+    "device",
+    "state",
+    "recorded",
+    "machine",
+    "clock",
+    "kernel_s",
+    "q1_s",
+    "q3_s",
+    "n",
+    "gbps",
+    "share",
+    "speedup",
+    "against",
+    "upload_s",
+    "download_s",
+    "elapsed_s",
+    "elapsed_pinned_s",
+    "error_max",
+    "tolerance",
+    "ok",
+    "failure",
+    "notes",
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row: a report's row with what the window knows of it. `row` is empty until there is a first result."""
+
+    key: Key
+    title: str = ""
+    row: Mapping[str, Any] = field(default_factory=dict)
+    state: State = "waiting"
+    recorded: bool = False
+    machine: str = ""
+
+    @property
+    def variant(self) -> str:
+        return self.key[0]
+
+    @property
+    def device(self) -> str:
+        return self.key[1]
+
+    @property
+    def name(self) -> str:
+        """The title, or the id where none was given."""
+        return self.title or self.variant
+
+    def stage(self, name: str) -> Mapping[str, Any] | None:
+        """The timing of a stage: median_s, q1_s, q3_s, min_s, n, stop, clock, mode."""
+        return self.row.get("stages", {}).get(name)
+
+    def seconds(self, name: str) -> float | None:
+        """The median of a stage."""
+        stage = self.stage(name)
+        return stage["median_s"] if stage else None
+
+    @property
+    def clock(self) -> str:
+        kernel = self.stage("kernel")
+        return kernel["clock"] if kernel else ""
+
+    @property
+    def ok(self) -> bool | None:
+        return self.row.get("ok")
+
+    @property
+    def origin(self) -> tuple[bool, str]:
+        """Where the figures come from; figures of different origins are not compared."""
+        return self.recorded, self.machine
+
+
+@dataclass(frozen=True)
+class FairBar:
+    """One bar of the fair comparison; `seconds` is None where nothing was measured."""
+
+    id: str
+    title: str
+    seconds: float | None = None
+    variant: str = ""
+    clock: str = ""
+    entry: Entry | None = None
+
+
+class Results(QObject):
+    """Rows by (variant, device) with their states, and what is computed from them."""
+
+    row_changed = Signal(object)
+    rows_reset = Signal()
+    baseline_changed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._entries: dict[Key, Entry] = {}
+        self._before: dict[Key, State] = {}
+        self._baseline: Key | None = None
+        self.provenance: dict[str, Any] = {}
+
+    # ---------------------------------------------------------------- rows
+
+    def declare(self, keys: Iterable[Key], titles: Mapping[str, str] | None = None) -> None:
+        """Show these rows, in this order; rows that stay keep their results."""
+        titles = titles or {}
+        known = self._entries
+        self._entries = {k: replace(known.get(k, Entry(k)), title=titles.get(k[0], "")) for k in keys}
+        self.rows_reset.emit()
+
+    def load(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        machine: str = "",
+        recorded: bool = True,
+        titles: Mapping[str, str] = {},
+    ) -> None:
+        """Replace everything by a report's rows; of several for one key the last counts."""
+        self._entries = {}
+        for row in rows:
+            key = (row["variant"], row["device"])
+            self._entries[key] = Entry(key, (titles or {}).get(key[0], ""), row, _state(row), recorded, machine)
+        self.rows_reset.emit()
+
+    def put(self, row: Mapping[str, Any], recorded: bool = False, machine: str = "") -> None:
+        """A row has come. One that was not declared goes to the end."""
+        key = (row["variant"], row["device"])
+        new = key not in self._entries
+        old = self._entries.get(key, Entry(key))
+        self._entries[key] = replace(old, row=row, state=_state(row), recorded=recorded, machine=machine)
+        if new:
+            self.rows_reset.emit()
+        else:
+            self.row_changed.emit(key)
+
+    def set_running(self, keys: Iterable[Key]) -> None:
+        """These rows are being measured; their last result stays visible meanwhile."""
+        for key in keys:
+            if key in self._entries and self._entries[key].state != "running":
+                self._before[key] = self._entries[key].state
+                self._set_state(key, "running")
+
+    def mark_stale(self, keys: Iterable[Key] | None = None) -> None:
+        """Parameters or input changed: what is shown belongs to the past. Recorded rows are what they always were."""
+        for key in list(self._entries) if keys is None else list(keys):
+            entry = self._entries.get(key)
+            if entry is None or not entry.row or entry.recorded:
+                continue
+            if entry.state == "running":
+                self._before[key] = "stale"
+            else:
+                self._set_state(key, "stale")
+
+    def stop_running(self) -> None:
+        """The run was cancelled: rows without a new result are again what they were."""
+        for key, entry in list(self._entries.items()):
+            if entry.state == "running":
+                self._set_state(key, self._before.get(key, "waiting"))
+
+    def _set_state(self, key: Key, state: State) -> None:
+        if self._entries[key].state != state:
+            self._entries[key] = replace(self._entries[key], state=state)
+            self.row_changed.emit(key)
+
+    def clear(self) -> None:
+        """No rows at all."""
+        self._entries = {}
+        self.rows_reset.emit()
+
+    def keys(self) -> tuple[Key, ...]:
+        return tuple(self._entries)
+
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(self._entries.values())
+
+    def entry(self, key: Key) -> Entry:
+        return self._entries[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    # ---------------------------------------------------------------- comparing
+
+    @property
+    def baseline(self) -> Key | None:
+        """What speed-ups are against."""
+        return self._baseline
+
+    def set_baseline(self, key: Key | None) -> None:
+        if key != self._baseline:
+            self._baseline = key
+            self.baseline_changed.emit(key)
+
+    def speedup(self, key: Key, stage: str = "kernel") -> float | None:
+        """The baseline's kernel time over this row's stage.
+
+        None when either was not timed, when they did different jobs, or when they ran on different machines.
+        """
+        base, entry = self._entries.get(self._baseline or ("", "")), self._entries.get(key)
+        if base is None or entry is None:
+            return None
+        above, below = base.seconds("kernel"), entry.seconds(stage)
+        comparable = base.origin == entry.origin and _job(base.row) == _job(entry.row)
+        if not comparable or not above or not below or "simulated" in (base.clock, entry.clock):
+            return None
+        return above / below
+
+    def five_bars(self) -> tuple[FairBar, ...]:
+        """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU from and to the host.
+
+        All five come from one machine and one job: the one that fills most bars, live and fresh before others.
+        """
+        groups: dict[Any, list[Entry]] = {}
+        for entry in self._entries.values():
+            if entry.seconds("kernel") and entry.ok is not False and entry.clock != "simulated":
+                groups.setdefault((entry.origin, _job(entry.row)), []).append(entry)
+        candidates = [(_fair(members), members) for members in groups.values()]
+
+        def merit(candidate: tuple[tuple[FairBar, ...], list[Entry]]) -> tuple[bool, int, bool]:
+            bars, members = candidate
+            fresh = any(e.state == "fresh" for e in members)
+            return fresh, sum(b.seconds is not None for b in bars), not members[0].recorded
+
+        return max(candidates, key=merit)[0] if candidates else _fair([])
+
+    # ---------------------------------------------------------------- files
+
+    def to_csv(self) -> str:
+        """The table in the C locale: seconds, a point for decimals, one heading line."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(CSV_COLUMNS)
+        for entry in self._entries.values():
+            if entry.row:
+                cells = self._csv_cells(entry)
+                writer.writerow([cells[name] for name in CSV_COLUMNS])
+        return text.getvalue()
+
+    def _csv_cells(self, entry: Entry) -> dict[str, Any]:
+        row, kernel = entry.row, entry.stage("kernel") or {}
+        speedup = self.speedup(entry.key)
+        cells: dict[str, Any] = {name: row.get(name) for name in CSV_COLUMNS}
+        cells |= {name: kernel.get(name) for name in ("q1_s", "q3_s", "n", "clock")}
+        cells |= {f"{stage}_s": entry.seconds(stage) for stage in ("kernel", "upload", "download")}
+        cells |= {f"{stage}_s": entry.seconds(stage) for stage in ("elapsed", "elapsed_pinned")}
+        cells |= {"state": entry.state, "recorded": entry.recorded, "machine": entry.machine, "speedup": speedup}
+        cells |= {"against": " on ".join(self._baseline) if speedup and self._baseline else None}
+        cells["notes"] = "; ".join(row.get("notes", []))
+        return {name: "" if value is None else value for name, value in cells.items()}
+
+    def to_report_rows(self) -> list[dict[str, Any]]:
+        """The rows as a report holds them; recorded and stale ones say so."""
+        rows = []
+        for entry in self._entries.values():
+            if entry.row:
+                mark: dict[str, Any] = {"recorded": True, "machine": entry.machine} if entry.recorded else {}
+                if entry.state == "stale":
+                    mark["stale"] = True
+                rows.append({**entry.row, **mark})
+        return rows
+
+    def to_json(self) -> str:
+        """A whole report as text, with the provenance the window has."""
+        content = {"schema": "kernelscope-report/1", "provenance": self.provenance, "runs": self.to_report_rows()}
+        return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+
+def _state(row: Mapping[str, Any]) -> State:
+    return "failed" if row.get("failure") or row.get("ok") is False else "fresh"
+
+
+def _job(row: Mapping[str, Any]) -> str:
+    """Rows with the same job may be compared; knobs and device are what differs."""
+    return json.dumps([row.get(n) for n in ("filter", "params", "shape", "dtype", "mode")], sort_keys=True)
+
+
+def _fair(members: Sequence[Entry]) -> tuple[FairBar, ...]:
+    translate = QCoreApplication.translate
+    cpu = [e for e in members if e.device == "cpu"]
+    gpu = [e for e in members if e.device != "cpu"]
+    one_core = [e for e in cpu if e.variant == "serial"]
+    return (
+        _best("cpu_one", translate("Results", "CPU, one core"), one_core, "kernel"),
+        _best("cpu_best", translate("Results", "CPU, best"), cpu, "kernel"),
+        _best("gpu_kernel", translate("Results", "GPU, kernel alone"), gpu, "kernel"),
+        _best("gpu_pageable", translate("Results", "GPU, from pageable memory"), gpu, "elapsed"),
+        _best("gpu_pinned", translate("Results", "GPU, from pinned memory"), gpu, "elapsed_pinned"),
+    )
+
+
+def _best(id: str, title: str, members: Sequence[Entry], stage: str) -> FairBar:
+    timed = [(s["median_s"], e, s["clock"]) for e in members if (s := e.stage(stage))]
+    if not timed:
+        return FairBar(id, title)
+    seconds, entry, clock = min(timed, key=lambda t: t[0])
+    return FairBar(id, title, seconds, entry.name, clock, entry)

@@ -1,0 +1,143 @@
+"""What the person has chosen: input, filter, parameters, picks – with undo. No widgets, no engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from gpu_ops import FILTERS, find_filter
+from gpu_ops.engine.messages import SharedInput
+from gpu_ops.types import Filter
+
+MOST_STEPS = 200
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One state of everything that undo brings back."""
+
+    filter: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    picks: tuple[str, ...] = ()
+    knobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+class Session(QObject):
+    """The model of one window. Every change emits; nothing here runs anything.
+
+    `choice_changed(choice, what)` says what changed: "filter", "params", "picks" or "knobs".
+    """
+
+    input_changed = Signal(object)
+    choice_changed = Signal(object, str)
+    baseline_changed = Signal(str)
+    device_changed = Signal(str)
+    undo_changed = Signal(bool, bool)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.input: SharedInput | None = None
+        self.baseline = "serial"
+        self.device = ""
+        self.devices: tuple[str, ...] = ()
+        self._choice = _default_choice(FILTERS[0], False)
+        self._past: list[Choice] = []
+        self._future: list[Choice] = []
+
+    @property
+    def choice(self) -> Choice:
+        return self._choice
+
+    @property
+    def filter(self) -> Filter:
+        return find_filter(self._choice.filter)
+
+    def set_input(self, shared: SharedInput) -> None:
+        """A new input; a filter that does not take it gives way to one of its family that does."""
+        self.input = shared
+        if self.filter.accepts != shared.kind:
+            fitting = [f for f in FILTERS if f.accepts == shared.kind]
+            same_family = [f for f in fitting if f.family == self.filter.family]
+            if fitting:
+                self._set(_default_choice((same_family or fitting)[0], bool(self.device)), "filter", undoable=False)
+        self.input_changed.emit(shared)
+
+    def set_filter(self, id: str) -> None:
+        if id != self._choice.filter:
+            self._set(_default_choice(find_filter(id), bool(self.device)), "filter")
+
+    def set_params(self, params: Mapping[str, Any]) -> None:
+        if dict(params) != dict(self._choice.params):
+            self._set(replace(self._choice, params=dict(params)), "params")
+
+    def set_picks(self, picks: tuple[str, ...]) -> None:
+        if picks != self._choice.picks:
+            self._set(replace(self._choice, picks=picks), "picks")
+
+    def set_knobs(self, variant: str, values: Mapping[str, Any]) -> None:
+        knobs = {**self._choice.knobs, variant: dict(values)}
+        if knobs != dict(self._choice.knobs):
+            self._set(replace(self._choice, knobs=knobs), "knobs")
+
+    def set_baseline(self, variant: str) -> None:
+        if variant != self.baseline:
+            self.baseline = variant
+            self.baseline_changed.emit(variant)
+
+    def set_device(self, name: str) -> None:
+        if name != self.device:
+            self.device = name
+            self.device_changed.emit(name)
+
+    def set_devices(self, names: tuple[str, ...]) -> None:
+        """The CUDA devices there are. The first one is taken, and its variants join an untouched choice."""
+        self.devices = names
+        if names and self.device not in names:
+            if self._choice == _default_choice(self.filter, self.device != ""):
+                self._set(_default_choice(self.filter, True), "picks", undoable=False)
+            self.set_device(names[0])
+
+    def reset_params(self) -> None:
+        self.set_params({p.name: p.default for p in self.filter.params})
+
+    def undo(self) -> None:
+        self._travel(self._past, self._future)
+
+    def redo(self) -> None:
+        self._travel(self._future, self._past)
+
+    def _travel(self, origin: list[Choice], other: list[Choice]) -> None:
+        if not origin:
+            return
+        before = self._choice
+        other.append(before)
+        self._choice = origin.pop()
+        self.choice_changed.emit(self._choice, _difference(before, self._choice))
+        self.undo_changed.emit(bool(self._past), bool(self._future))
+
+    def _set(self, choice: Choice, what: str, undoable: bool = True) -> None:
+        if undoable:
+            self._past = [*self._past, self._choice][-MOST_STEPS:]
+        else:
+            self._past = []
+        self._future = []
+        self._choice = choice
+        self.choice_changed.emit(choice, what)
+        self.undo_changed.emit(bool(self._past), False)
+
+
+def _default_choice(filter: Filter, cuda: bool) -> Choice:
+    """Defaults, with the project's own variants picked: those of the CPU, and those of CUDA where there is a device."""
+    params = {p.name: p.default for p in filter.params}
+    picks = tuple(v.id for v in filter.variants if not v.library and (cuda or v.device == "cpu"))
+    return Choice(filter.id, params, picks)
+
+
+def _difference(a: Choice, b: Choice) -> str:
+    for what in ("filter", "params", "picks"):
+        if getattr(a, what) != getattr(b, what):
+            return what
+    return "knobs"

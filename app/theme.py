@@ -1,0 +1,270 @@
+"""Colours, patterns, symbols and sizes, as pure functions of the colour scheme.
+
+Views ask `colours_of(self.palette())` while they paint, so a new palette is all it takes to change the scheme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFontDatabase, QGuiApplication, QPalette
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+Scheme = Qt.ColorScheme
+PRESENTER = 1.6
+"""How much larger the font is when a room looks on."""
+
+TEXT_CONTRAST = 4.5
+SHAPE_CONTRAST = 3.0
+
+_OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#000000")
+_DASHES = (
+    Qt.PenStyle.SolidLine,
+    Qt.PenStyle.DashLine,
+    Qt.PenStyle.DotLine,
+    Qt.PenStyle.DashDotLine,
+    Qt.PenStyle.DashDotDotLine,
+    Qt.PenStyle.DashLine,
+    Qt.PenStyle.DotLine,
+    Qt.PenStyle.DashDotLine,
+)
+_HATCHES = (
+    Qt.BrushStyle.SolidPattern,
+    Qt.BrushStyle.BDiagPattern,
+    Qt.BrushStyle.Dense4Pattern,
+    Qt.BrushStyle.FDiagPattern,
+    Qt.BrushStyle.HorPattern,
+    Qt.BrushStyle.VerPattern,
+    Qt.BrushStyle.CrossPattern,
+    Qt.BrushStyle.DiagCrossPattern,
+)
+_LIGHT = {
+    QPalette.ColorRole.Window: "#f4f5f7",
+    QPalette.ColorRole.WindowText: "#1b1f24",
+    QPalette.ColorRole.Base: "#ffffff",
+    QPalette.ColorRole.AlternateBase: "#f0f2f5",
+    QPalette.ColorRole.Text: "#1b1f24",
+    QPalette.ColorRole.PlaceholderText: "#5f6771",
+    QPalette.ColorRole.Button: "#e9ebee",
+    QPalette.ColorRole.ButtonText: "#1b1f24",
+    QPalette.ColorRole.BrightText: "#b3261e",
+    QPalette.ColorRole.Highlight: "#005a9e",
+    QPalette.ColorRole.HighlightedText: "#ffffff",
+    QPalette.ColorRole.Link: "#005a9e",
+    QPalette.ColorRole.LinkVisited: "#6b3fa0",
+    QPalette.ColorRole.ToolTipBase: "#ffffff",
+    QPalette.ColorRole.ToolTipText: "#1b1f24",
+    QPalette.ColorRole.Light: "#ffffff",
+    QPalette.ColorRole.Midlight: "#e2e5e9",
+    QPalette.ColorRole.Mid: "#b7bdc5",
+    QPalette.ColorRole.Dark: "#8a929c",
+    QPalette.ColorRole.Shadow: "#50565e",
+}
+_DARK = {
+    QPalette.ColorRole.Window: "#2a2f35",
+    QPalette.ColorRole.WindowText: "#e8eaed",
+    QPalette.ColorRole.Base: "#191c20",
+    QPalette.ColorRole.AlternateBase: "#22262c",
+    QPalette.ColorRole.Text: "#e8eaed",
+    QPalette.ColorRole.PlaceholderText: "#a0a8b2",
+    QPalette.ColorRole.Button: "#3a4048",
+    QPalette.ColorRole.ButtonText: "#e8eaed",
+    QPalette.ColorRole.BrightText: "#ff8a80",
+    QPalette.ColorRole.Highlight: "#2f6fab",
+    QPalette.ColorRole.HighlightedText: "#ffffff",
+    QPalette.ColorRole.Link: "#7cc0f5",
+    QPalette.ColorRole.LinkVisited: "#c6a5f0",
+    QPalette.ColorRole.ToolTipBase: "#30353c",
+    QPalette.ColorRole.ToolTipText: "#e8eaed",
+    QPalette.ColorRole.Light: "#454c55",
+    QPalette.ColorRole.Midlight: "#3b4149",
+    QPalette.ColorRole.Mid: "#4a525c",
+    QPalette.ColorRole.Dark: "#14171a",
+    QPalette.ColorRole.Shadow: "#0c0e10",
+}
+
+
+@dataclass(frozen=True)
+class Series:
+    """How one of several curves or bars looks: colour and pattern both tell it from the others."""
+
+    colour: QColor
+    dash: Qt.PenStyle
+    hatch: Qt.BrushStyle
+
+
+@dataclass(frozen=True)
+class Role:
+    """How a meaning looks: the symbol says it without the colour."""
+
+    colour: QColor
+    symbol: str
+
+
+@dataclass(frozen=True)
+class Colours:
+    """Everything views paint with, beside the palette."""
+
+    series: tuple[Series, ...]
+    ok: Role
+    warn: Role
+    error: Role
+    info: Role
+    stale: Role
+    recorded: Role
+    simulated: Role
+    muted: QColor
+    grid: QColor
+    cpu: QColor
+    kernel: QColor
+    upload: QColor
+    download: QColor
+
+
+def luminance(colour: QColor) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+        for c in (colour.redF(), colour.greenF(), colour.blueF())
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a: QColor, b: QColor) -> float:
+    """Contrast ratio as WCAG 2 defines it, from 1 to 21."""
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def mix(a: QColor, b: QColor, share: float) -> QColor:
+    """The colour `share` of the way from a to b."""
+    pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
+    return QColor(*(round(x + (y - x) * share) for x, y in pairs))
+
+
+def readable(colour: QColor, grounds: tuple[QColor, ...], ratio: float) -> QColor:
+    """The colour, moved towards black or white until it stands out enough from every ground."""
+    dark_ground = luminance(grounds[0]) < 0.2
+    target = QColor(Qt.GlobalColor.white if dark_ground else Qt.GlobalColor.black)
+    for step in range(51):
+        candidate = mix(colour, target, step / 50)
+        if min(contrast(candidate, g) for g in grounds) >= ratio:
+            return candidate
+    return target
+
+
+def is_dark(scheme: Scheme) -> bool:
+    """An unknown scheme counts as light."""
+    return scheme == Scheme.Dark
+
+
+def palette(scheme: Scheme) -> QPalette:
+    """The palette of a scheme."""
+    roles = _DARK if is_dark(scheme) else _LIGHT
+    result = QPalette()
+    for role, name in roles.items():
+        result.setColor(role, QColor(name))
+    window, text = QColor(roles[QPalette.ColorRole.Window]), QColor(roles[QPalette.ColorRole.WindowText])
+    faint = mix(window, text, 0.45)
+    for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
+        result.setColor(QPalette.ColorGroup.Disabled, role, faint)
+    return result
+
+
+def colours(scheme: Scheme) -> Colours:
+    """The colours of a scheme: Okabe and Ito's eight, shifted only where the ground would swallow them."""
+    return colours_of(palette(scheme))
+
+
+def colours_of(ground: QPalette) -> Colours:
+    """The colours that suit a palette."""
+    base, window = ground.color(QPalette.ColorRole.Base), ground.color(QPalette.ColorRole.Window)
+    text = ground.color(QPalette.ColorRole.Text)
+    key = (base.rgb(), window.rgb(), text.rgb())
+    if key not in _cache:
+        _cache[key] = _colours(base, window, text)
+    return _cache[key]
+
+
+_cache: dict[tuple[int, int, int], Colours] = {}
+
+
+def _colours(base: QColor, window: QColor, text: QColor) -> Colours:
+    grounds = (base, window)
+
+    def shape(name: str) -> QColor:
+        return readable(QColor(name), grounds, SHAPE_CONTRAST)
+
+    def word(name: str, symbol: str) -> Role:
+        return Role(readable(QColor(name), grounds, TEXT_CONTRAST), symbol)
+
+    looks = zip(_OKABE_ITO, _DASHES, _HATCHES, strict=True)
+    return Colours(
+        series=tuple(Series(shape(name), dash, hatch) for name, dash, hatch in looks),
+        ok=word("#00795a", "✓"),
+        warn=word("#9a5b00", "▲"),
+        error=word("#c0310c", "✗"),
+        info=word("#0072b2", "●"),
+        stale=word("#6b727b", "◌"),
+        recorded=word("#7a4f9e", "◉"),
+        simulated=word("#006d77", "≈"),
+        muted=readable(mix(text, base, 0.4), grounds, TEXT_CONTRAST),
+        grid=mix(base, text, 0.14),
+        cpu=shape("#e69f00"),
+        kernel=shape("#0072b2"),
+        upload=shape("#009e73"),
+        download=shape("#cc79a7"),
+    )
+
+
+def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:
+    """Give the whole application the scheme's look, larger for a room."""
+    if not app.property("plain_point_size"):
+        app.setProperty("plain_point_size", app.font().pointSizeF())
+        app.setStyle("Fusion")
+    chosen = palette(scheme)
+    app.setPalette(chosen)
+    app.setPalette(chosen, "QTipLabel")
+    app.setPalette(_boxes(chosen, scheme), "QCheckBox")
+    font = app.font()
+    font.setPointSizeF(float(app.property("plain_point_size")) * (PRESENTER if presenter else 1.0))
+    app.setFont(font)
+    background, foreground = chosen.color(QPalette.ColorRole.Base), chosen.color(QPalette.ColorRole.Text)
+    pg.setConfigOptions(background=background.name(), foreground=foreground.name())
+
+
+def _boxes(chosen: QPalette, scheme: Scheme) -> QPalette:
+    """Fusion draws the frame of a tick box darker than the window: on a dark ground only its filling can show it."""
+    result = QPalette(chosen)
+    if is_dark(scheme):
+        filling = readable(
+            chosen.color(QPalette.ColorRole.Base), (chosen.color(QPalette.ColorRole.Window),), SHAPE_CONTRAST
+        )
+        result.setColor(QPalette.ColorRole.Base, filling)
+    return result
+
+
+def inked(ground: QPalette, colour: QColor) -> QPalette:
+    """The palette with another colour for a label's text, on whatever ground the label stands."""
+    result = QPalette(ground)
+    for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text):
+        result.setColor(role, colour)
+    return result
+
+
+def fixed_font() -> str:
+    """The family for source code and logs."""
+    return QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()
+
+
+def connect_scheme(app: QGuiApplication, callback: Callable[[Scheme], None]) -> None:
+    """Call back now and whenever the desktop changes between light and dark."""
+    hints = app.styleHints()
+    hints.colorSchemeChanged.connect(callback)
+    callback(hints.colorScheme())

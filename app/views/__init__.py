@@ -1,0 +1,1 @@
+"""Views: widgets that show the models."""

@@ -1,0 +1,91 @@
+"""What the sources claim, what was predicted, what was found, and whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from PySide6.QtWidgets import QWidget
+
+from app.theme import Role, colours_of
+from app.views.pages import TextPage
+
+
+class ClaimsPage(TextPage):
+    """Judgements as `kernelscope claims --json -` lists them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("claims_page", "", parent)
+        self.setWindowTitle(self.tr("Claims"))
+        self.browser.setAccessibleName(self.tr("Claims"))
+        self._claims: tuple[Mapping[str, Any], ...] = ()
+        self.refresh()
+
+    def set_claims(self, claims: Sequence[Mapping[str, Any]]) -> None:
+        """Show these judgements."""
+        self._claims = tuple(claims)
+        self.refresh()
+
+    def refresh(self) -> None:
+        counts = {holds: sum(c["holds"] is holds for c in self._claims) for holds in (True, False, None)}
+        text = self.tr("{total} claims: {yes} hold, {no} do not, {open} undecided")
+        self.summary.setText(
+            text.format(total=len(self._claims), yes=counts[True], no=counts[False], open=counts[None])
+        )
+        super().refresh()
+
+    def _judgement(self, holds: bool | None) -> tuple[Role, str]:
+        colours = colours_of(self.palette())
+        if holds is None:
+            return colours.stale, self.tr("undecided")
+        return (colours.ok, self.tr("holds")) if holds else (colours.error, self.tr("does not hold"))
+
+    def html(self) -> str:
+        if not self._claims:
+            return f"<p>{escape(self.tr('No claims to show.'))}</p>"
+        return "".join(self._card(claim) for claim in self._claims)
+
+    def _card(self, claim: Mapping[str, Any]) -> str:
+        role, word = self._judgement(claim["holds"])
+        colours = colours_of(self.palette())
+        muted, ink = colours.muted.name(), role.colour.name()
+        where = f" <span style='color:{muted}'>({escape(claim['where'])})</span>" if claim.get("where") else ""
+        rows = (
+            (self.tr("published"), escape(claim["published"])),
+            (self.tr("found"), f"{escape(claim['found'])}{where}"),
+            (self.tr("holds?"), f"<span style='color:{ink}'><b>{role.symbol} {escape(word)}</b></span>"),
+            (self.tr("predicted"), escape(claim["prediction"])),
+        )
+        cells = "".join(
+            f"<tr><td style='color:{muted}; padding-right:1em'>{escape(name)}</td><td>{text}</td></tr>"
+            for name, text in rows
+        )
+        tags = " · ".join(escape(t) for t in (claim["source"], claim["id"], self._basis(claim["basis"])) if t)
+        return (
+            f"<p style='margin-top:1.2em; margin-bottom:2px'><b>{escape(claim['claim'])}</b><br>"
+            f"<span style='color:{muted}'>{tags}</span></p><table cellpadding='2'>{cells}</table>"
+        )
+
+    def _basis(self, basis: str) -> str:
+        return {"counted": self.tr("counted"), "measured": self.tr("measured")}.get(basis, basis)
+
+    def plain(self) -> str:
+        """A line for each claim, tab-separated, with a heading."""
+        lines = [
+            "\t".join(
+                (
+                    self.tr("source"),
+                    self.tr("claim"),
+                    self.tr("published"),
+                    self.tr("found"),
+                    self.tr("holds?"),
+                    self.tr("predicted"),
+                )
+            )
+        ]
+        for claim in self._claims:
+            word = self._judgement(claim["holds"])[1]
+            told = (claim["source"], claim["claim"], claim["published"], claim["found"], word, claim["prediction"])
+            lines.append("\t".join(told))
+        return "\n".join(lines) + "\n"

@@ -1,0 +1,122 @@
+"""What the machine has, and the log: all that a report of a fault needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QEvent, QSize
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QTabWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.theme import fixed_font
+
+LOG_LINES = 5000
+
+
+class DiagnosticsPage(QWidget):
+    """The doctor's answer as a tree, the log as text, and one button that copies both."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("diagnostics_page")
+        self.setWindowTitle(self.tr("Diagnostics"))
+        self._doctor: dict[str, Any] = {}
+        self.tree = QTreeWidget(self)
+        self.tree.setObjectName("doctor")
+        self.tree.setAccessibleName(self.tr("Devices and libraries"))
+        self.tree.setHeaderLabels([self.tr("What"), self.tr("Found")])
+        self.tree.setAlternatingRowColors(True)
+        self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        self.tree.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.tree.header().setStretchLastSection(False)
+        self.log = QPlainTextEdit(self)
+        self.log.setObjectName("log")
+        self.log.setAccessibleName(self.tr("Log"))
+        self.log.setReadOnly(True)
+        self.log.setTabChangesFocus(True)
+        self.log.setMaximumBlockCount(LOG_LINES)
+        self.log.setPlaceholderText(self.tr("Nothing was logged."))
+        self.tabs = QTabWidget(self)
+        self.tabs.setObjectName("diagnostics_tabs")
+        self.tabs.addTab(self.tree, self.tr("&Doctor"))
+        self.tabs.addTab(self.log, self.tr("&Log"))
+        self.copy_button = QPushButton(self.tr("Cop&y all"), self)
+        self.copy_button.setObjectName("diagnostics.copy")
+        self.copy_button.setToolTip(self.tr("Copy the doctor's answer and the log"))
+        self.copy_button.clicked.connect(self.copy)
+        hint = QLabel(self.tr("Copy this into a report when something goes wrong."), self)
+        hint.setWordWrap(True)
+        top = QHBoxLayout()
+        top.addWidget(hint, 1)
+        top.addWidget(self.copy_button)
+        layout = QVBoxLayout(self)
+        layout.addLayout(top)
+        layout.addWidget(self.tabs, 1)
+        self._adapt()
+
+    def set_doctor(self, doctor: Mapping[str, Any]) -> None:
+        """Show what `kernelscope doctor --json -` says."""
+        self._doctor = dict(doctor)
+        self.tree.clear()
+        for name, value in self._doctor.items():
+            self._add(self.tree.invisibleRootItem(), name.replace("_", " "), value)
+        self.tree.expandAll()
+
+    def _add(self, parent: QTreeWidgetItem, name: str, value: Any) -> None:
+        if isinstance(value, list) and not any(isinstance(v, dict | list) for v in value):
+            value = ", ".join(str(v) for v in value)
+        nested = isinstance(value, dict | list)
+        item = QTreeWidgetItem(parent, [name, "" if nested else self._word(value)])
+        item.setToolTip(1, item.text(1))
+        metrics = self.fontMetrics()
+        item.setSizeHint(0, QSize(metrics.horizontalAdvance(name) + metrics.height(), metrics.height() * 3 // 2))
+        if isinstance(value, dict):
+            for inner, content in value.items():
+                self._add(item, str(inner).replace("_", " "), content)
+        elif isinstance(value, list):
+            for place, content in enumerate(value):
+                label = content.get("name", str(place + 1)) if isinstance(content, dict) else str(place + 1)
+                self._add(item, str(label), content)
+
+    def _word(self, value: Any) -> str:
+        if isinstance(value, bool):
+            return self.tr("yes") if value else self.tr("no")
+        return "–" if value in (None, "") else str(value)
+
+    def append_log(self, text: str) -> None:
+        """Add to the log; the oldest lines go when it is long."""
+        self.log.appendPlainText(text.rstrip("\n"))
+
+    def text(self) -> str:
+        """The doctor's answer as JSON, then the log."""
+        doctor = json.dumps(self._doctor, indent=1, ensure_ascii=False)
+        return f"{doctor}\n\n{self.log.toPlainText()}\n"
+
+    def copy(self) -> None:
+        """All of it to the clipboard."""
+        QGuiApplication.clipboard().setText(self.text())
+
+    def _adapt(self) -> None:
+        font = self.log.font()
+        if font.family() != fixed_font() or font.pointSizeF() != self.font().pointSizeF():
+            font.setFamily(fixed_font())
+            font.setPointSizeF(self.font().pointSizeF())
+            self.log.setFont(font)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "copy_button"):
+            self._adapt()

@@ -1,0 +1,335 @@
+"""Where everything of the ladder stands: boxes only, no painting, so that tests can see that nothing overlaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetricsF
+
+from app.figures import NONE, number, percent, relative_error, seconds, times
+from app.models.results import Entry, FairBar, Results
+from app.views.ladder_axis import Axis, axis_for
+from app.views.row_text import (
+    clock_name,
+    device_name,
+    recorded_text,
+    speedup_heading,
+    state_text,
+    translate,
+    verdict,
+)
+
+COLUMNS = ("kernel", "rate", "share", "speedup", "error", "verdict")
+DROPPED_FIRST = ((), ("error",), ("error", "rate"), ("error", "rate", "share"))
+BAR_STAGES = ("upload", "kernel", "download")
+MARKS = ("elapsed", "elapsed_pinned")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One bar with its texts. Either `entry` or `fair` is set."""
+
+    rect: QRectF
+    name: QRectF
+    sub: QRectF
+    bars: QRectF
+    cells: Mapping[str, QRectF]
+    texts: Mapping[str, str]
+    entry: Entry | None = None
+    fair: FairBar | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """Lines that share an axis."""
+
+    title: str
+    heading: QRectF
+    axis: Axis
+    axis_box: QRectF
+    heads: Mapping[str, QRectF]
+    lines: tuple[Line, ...]
+    show_axis: bool = True
+
+
+@dataclass(frozen=True)
+class LegendItem:
+    rect: QRectF
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The whole picture."""
+
+    width: float
+    height: float
+    narrow: bool
+    legend: tuple[LegendItem, ...]
+    sections: tuple[Section, ...]
+    columns: tuple[str, ...]
+    headings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        return tuple(line for section in self.sections for line in section.lines)
+
+
+def entry_texts(entry: Entry, results: Results) -> dict[str, str]:
+    """The cells of a row."""
+    row = entry.row
+    timed = entry.seconds("kernel") is not None
+    rate = row.get("gbps")
+    return {
+        "kernel": seconds(entry.seconds("kernel")) if timed else "",
+        "rate": f"{number(rate)} GB/s" if timed and rate is not None else "",
+        "share": percent(row.get("share")) if timed and row.get("share") is not None else "",
+        "speedup": times(results.speedup(entry.key)) if timed else "",
+        "error": relative_error(row.get("error_max")) if row and not row.get("failure") else "",
+        "verdict": verdict(entry),
+    }
+
+
+def fair_texts(bar: FairBar) -> dict[str, str]:
+    if bar.seconds is None or bar.entry is None:
+        return {"kernel": NONE, "who": translate("Rows", "not measured")}
+    who = [bar.variant, clock_name(bar.clock), recorded_text(bar.entry), state_text(bar.entry)]
+    return {"kernel": seconds(bar.seconds), "who": " · ".join(w for w in who if w)}
+
+
+def sub_text(entry: Entry) -> str:
+    """What stands below a name: the device, the state, where it was measured, the knobs."""
+    return " · ".join(
+        p for p in (device_name(entry.device), state_text(entry), recorded_text(entry), knob_text(entry)) if p
+    )
+
+
+def knob_text(entry: Entry) -> str:
+    return ", ".join(f"{k} {v}" for k, v in entry.row.get("knobs", {}).items())
+
+
+def all_times(entries: Sequence[Entry]) -> list[float]:
+    """Every time that a bar, a whisker or a mark shows."""
+    found = []
+    for entry in entries:
+        found += [t for stage in (*BAR_STAGES, *MARKS) if (t := entry.seconds(stage)) is not None]
+        found.append(sum(entry.seconds(stage) or 0.0 for stage in BAR_STAGES))
+        kernel = entry.stage("kernel")
+        found += [kernel["q1_s"], kernel["q3_s"]] if kernel else []
+    return found
+
+
+class Builder:
+    """Lays the ladder out for a width and a font."""
+
+    def __init__(
+        self, width: float, font: QFontMetricsF, small: QFontMetricsF, results: Results, log: bool, fair: bool = True
+    ) -> None:
+        self.width, self.font, self.small, self.results, self.log = width, font, small, results, log
+        self.unit = font.height()
+        self.margin = self.unit * 0.6
+        self.entries = results.entries()
+        bars = results.five_bars() if fair else ()
+        self.fair = bars if any(b.seconds for b in bars) else ()
+        self.texts = {e.key: entry_texts(e, results) for e in self.entries}
+        self.headings = {
+            "kernel": translate("Rows", "kernel"),
+            "rate": translate("Rows", "rate"),
+            "share": translate("Rows", "of roof"),
+            "speedup": speedup_heading(results),
+            "error": translate("Rows", "error"),
+            "verdict": translate("Rows", "verdict"),
+        }
+        self._choose_columns()
+
+    # ---------------------------------------------------------------- columns
+
+    def _column_width(self, name: str) -> float:
+        widest = max((self.font.horizontalAdvance(t[name]) for t in self.texts.values()), default=0.0)
+        if name == "verdict":
+            widest += self.unit * 1.2
+        if name == "kernel":
+            widest = max([widest, *(self.font.horizontalAdvance(fair_texts(b)["kernel"]) for b in self.fair)])
+        return max(widest, self._heading_width(name)) + self.unit
+
+    def _heading_width(self, name: str) -> float:
+        """The narrowest width at which a heading takes two lines at most; a very long one is cut short."""
+        words = self.headings[name].split()
+        widths = [
+            max(self.small.horizontalAdvance(" ".join(part)) for part in (words[:k], words[k:]) if part)
+            for k in range(1, len(words) + 1)
+        ]
+        return min(min(widths, default=0.0) + 2, 9 * self.unit)
+
+    def _choose_columns(self) -> None:
+        names = [self.font.horizontalAdvance(e.name) for e in self.entries]
+        names += [self.small.horizontalAdvance(sub_text(e)) + 2 * self.unit for e in self.entries]
+        names += [self.font.horizontalAdvance(b.title) for b in self.fair]
+        wanted = max(names, default=0.0) + self.unit
+        self.name_width = min(wanted, max(self.width * 0.28, 9 * self.unit), 22 * self.unit)
+        filled = {c for c in COLUMNS if any(t[c] for t in self.texts.values())}
+        for dropped in DROPPED_FIRST:
+            self.columns = tuple(c for c in COLUMNS if c in filled and c not in dropped)
+            self.widths = {c: self._column_width(c) for c in self.columns}
+            room = self.width - 2 * self.margin - self.name_width - sum(self.widths.values())
+            if room >= 11 * self.unit:
+                self.narrow, self.bar_left, self.bar_width = False, self.margin + self.name_width, room - self.unit
+                return
+        self.narrow, self.bar_left, self.bar_width = True, self.margin, self.width - 2 * self.margin
+
+    # ---------------------------------------------------------------- building
+
+    def build(self) -> Geometry:
+        top = self.margin
+        legend, top = self._legend(top)
+        measured = [e for e in self.entries if e.clock != "simulated"]
+        simulated = [e for e in self.entries if e.clock == "simulated"]
+        sections: list[Section] = []
+        for title, entries in (("", measured), (translate("Rows", "Simulated time, on an axis of its own"), simulated)):
+            if entries:
+                section, top = self._section(title, entries, top)
+                sections.append(section)
+        if self.fair and sections:
+            section, top = self._fair_section(sections[0].axis, top + self.unit * 0.5)
+            sections.append(section)
+        return Geometry(
+            self.width, top + self.margin, self.narrow, legend, tuple(sections), self.columns, self.headings
+        )
+
+    def _legend(self, top: float) -> tuple[tuple[LegendItem, ...], float]:
+        items: list[LegendItem] = []
+        x, gap = self.margin, self.unit * 1.2
+        for kind, text in legend_texts(self.entries):
+            width = min(self.small.horizontalAdvance(text) + self.unit * 1.6, self.width - 2 * self.margin)
+            if x > self.margin and x + width > self.width - self.margin:
+                x, top = self.margin, top + self.unit * 1.1
+            items.append(LegendItem(QRectF(x, top, width, self.unit), kind, text))
+            x += width + gap
+        return tuple(items), top + (self.unit * 1.5 if items else 0.0)
+
+    def _heading(
+        self, title: str, top: float, show_heads: bool = True
+    ) -> tuple[QRectF, QRectF, dict[str, QRectF], float]:
+        """The title's line, the box of the axis labels, the boxes of the column heads and where lines start."""
+        titled = self.unit * 1.5 if title else 0.0
+        heading = QRectF(self.margin, top, self.width - 2 * self.margin, titled)
+        top += titled
+        tall = self.unit * (1.3 if self.narrow or not show_heads else 1.3 * self._heading_lines())
+        heads: dict[str, QRectF] = {}
+        x = self.bar_left + self.bar_width + self.unit
+        if show_heads and not self.narrow:
+            for name in self.columns:
+                heads[name] = QRectF(x, top, self.widths[name] - self.unit * 0.5, tall)
+                x += self.widths[name]
+        axis_box = QRectF(self.bar_left, top + tall - self.unit * 1.3, self.bar_width, self.unit * 1.3)
+        return heading, axis_box, heads, top + tall
+
+    def _heading_lines(self) -> int:
+        wide = any(
+            self.small.horizontalAdvance(self.headings[c]) > self.widths[c] - self.unit * 0.5 for c in self.columns
+        )
+        return 2 if wide else 1
+
+    def _axis_span(self) -> tuple[float, float]:
+        """The axis inside the bar box: room for the arrows at its left, for a mark at its right."""
+        return self.bar_left + self.unit * 1.1, self.bar_left + self.bar_width - self.unit * 0.6
+
+    def _section(self, title: str, entries: Sequence[Entry], top: float) -> tuple[Section, float]:
+        heading, axis_box, heads, top = self._heading(title, top)
+        axis = axis_for(all_times(entries), *self._axis_span(), self.log)
+        lines = []
+        for entry in entries:
+            lines.append(self._line(top, self.texts[entry.key], entry=entry))
+            top = lines[-1].rect.bottom()
+        return Section(title, heading, axis, axis_box, heads, tuple(lines)), top
+
+    def _fair_section(self, axis: Axis, top: float) -> tuple[Section, float]:
+        titled = self.unit * 1.7
+        heading = QRectF(self.margin, top, self.width - 2 * self.margin, titled)
+        top += titled
+        lines = []
+        for bar in self.fair:
+            lines.append(self._line(top, fair_texts(bar), fair=bar))
+            top = lines[-1].rect.bottom()
+        box = QRectF(self.bar_left, heading.bottom(), self.bar_width, 0)
+        title = translate("Rows", "The fair comparison")
+        return Section(title, heading, axis, box, {}, tuple(lines), show_axis=False), top
+
+    def _line(
+        self, top: float, texts: Mapping[str, str], entry: Entry | None = None, fair: FairBar | None = None
+    ) -> Line:
+        return (self._narrow_line if self.narrow else self._wide_line)(top, texts, entry, fair)
+
+    def _wide_line(self, top: float, texts: Mapping[str, str], entry: Entry | None, fair: FairBar | None) -> Line:
+        unit = self.unit
+        height = unit * (2.5 if entry else 1.5)
+        rect = QRectF(0, top, self.width, height)
+        name_top = top + unit * 0.25
+        width = self.name_width - unit * 0.6
+        name = QRectF(self.margin, name_top, width, unit)
+        sub = QRectF(self.margin, name_top + unit, width, unit if entry else 0)
+        bars = QRectF(self.bar_left, top + unit * 0.25, self.bar_width, height - unit * 0.5)
+        x = self.bar_left + self.bar_width + unit
+        cells: dict[str, QRectF] = {}
+        if entry:
+            for column in self.columns:
+                cells[column] = QRectF(x, top, self.widths[column] - unit * 0.5, height)
+                x += self.widths[column]
+        else:
+            first = self.widths.get("kernel", 5 * unit)
+            cells["kernel"] = QRectF(x, top, first - unit * 0.5, height)
+            cells["who"] = QRectF(x + first, top, self.width - self.margin - x - first, height)
+        return Line(rect, name, sub, bars, cells, texts, entry, fair)
+
+    def _narrow_line(self, top: float, texts: Mapping[str, str], entry: Entry | None, fair: FairBar | None) -> Line:
+        """Name and verdict, then what the row is, then the bar, then the figures in one line."""
+        unit, inner = self.unit, self.width - 2 * self.margin
+        tail = self.font.horizontalAdvance(texts.get("verdict") or texts.get("kernel", "")) + unit * 1.6
+        tail = min(tail, inner * 0.5)
+        y = top + unit * 0.3
+        name = QRectF(self.margin, y, inner - tail, unit)
+        right = QRectF(self.margin + inner - tail, y, tail, unit)
+        y += unit
+        sub = QRectF(self.margin, y, inner, unit)
+        y += unit
+        bars = QRectF(self.bar_left, y + unit * 0.1, self.bar_width, unit * (1.6 if entry else 0.8))
+        y = bars.bottom() + unit * 0.1
+        if fair:
+            cells = {"kernel": right, "who": sub}
+            return Line(
+                QRectF(0, top, self.width, y + unit * 0.2 - top), name, QRectF(), bars, cells, texts, entry, fair
+            )
+        shown = [texts[c] for c in ("kernel", "rate", "share", "speedup") if texts[c] and texts[c] != NONE]
+        cells = {"verdict": right, "summary": QRectF(self.margin, y, inner, unit if shown else 0)}
+        y = cells["summary"].bottom() + unit * 0.3
+        summary = {**texts, "summary": " · ".join(shown)}
+        return Line(QRectF(0, top, self.width, y - top), name, sub, bars, cells, summary, entry, fair)
+
+
+def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
+    """What the picture shows, each with its clocks."""
+    words = {
+        "cpu": translate("Rows", "computing, CPU"),
+        "kernel": translate("Rows", "kernel, GPU"),
+        "upload": translate("Rows", "upload"),
+        "download": translate("Rows", "download"),
+        "elapsed": translate("Rows", "end to end"),
+        "elapsed_pinned": translate("Rows", "end to end, pinned"),
+    }
+    clocks: dict[str, dict[str, None]] = {kind: {} for kind in words}
+    for entry in entries:
+        for stage in (*BAR_STAGES, *MARKS):
+            if found := entry.stage(stage):
+                kind = "cpu" if stage == "kernel" and entry.device == "cpu" else stage
+                clocks[kind][clock_name(found["clock"])] = None
+    items = [(kind, f"{words[kind]} · {' / '.join(used)}") for kind, used in clocks.items() if used]
+    if any(e.seconds("kernel") is not None for e in entries):
+        items.append(("quartiles", translate("Rows", "quartiles")))
+    if any(e.recorded for e in entries):
+        items.append(("recorded", translate("Rows", "recorded elsewhere")))
+    if any(e.state == "stale" for e in entries):
+        items.append(("stale", translate("Rows", "stale")))
+    return items

@@ -1,0 +1,57 @@
+"""A page of text with a heading and a Copy button: what the claims, shortcut and diagnostics pages share."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTextBrowser, QVBoxLayout, QWidget
+
+
+class TextPage(QWidget):
+    """HTML made by `html`, made again when palette or font change, and copied as `plain` text."""
+
+    def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setWindowTitle(title)
+        self.summary = QLabel(self)
+        self.summary.setObjectName(f"{name}.summary")
+        self.summary.setWordWrap(True)
+        self.copy_button = QPushButton(self.tr("Cop&y"), self)
+        self.copy_button.setObjectName(f"{name}.copy")
+        self.copy_button.setToolTip(self.tr("Copy the page as text"))
+        self.copy_button.clicked.connect(self.copy)
+        self.browser = QTextBrowser(self)
+        self.browser.setObjectName(f"{name}.text")
+        self.browser.setAccessibleName(title)
+        self.browser.setOpenLinks(False)
+        top = QHBoxLayout()
+        top.addWidget(self.summary, 1)
+        top.addWidget(self.copy_button)
+        layout = QVBoxLayout(self)
+        layout.addLayout(top)
+        layout.addWidget(self.browser, 1)
+
+    def html(self) -> str:
+        raise NotImplementedError
+
+    def plain(self) -> str:
+        """The page as text."""
+        return self.browser.toPlainText()
+
+    def refresh(self) -> None:
+        """Show the page anew, at the place it was read at."""
+        bar = self.browser.verticalScrollBar()
+        place = bar.value()
+        self.browser.document().setDocumentMargin(self.fontMetrics().height())
+        self.browser.setHtml(self.html())
+        bar.setValue(place)
+
+    def copy(self) -> None:
+        """The page as text to the clipboard."""
+        QGuiApplication.clipboard().setText(self.plain())
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "browser"):
+            self.refresh()

@@ -1,0 +1,176 @@
+"""What the ladder and the table say of a row, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication
+
+from app.figures import NONE, number, percent, relative_error, seconds, times
+from app.models.results import Entry, FairBar, Results
+from app.theme import Colours, Role
+
+translate = QCoreApplication.translate
+
+
+def clock_name(clock: str, mode: str = "") -> str:
+    """The clock a time was taken with."""
+    names = {
+        "cuda-event": translate("Rows", "event clock"),
+        "wall": translate("Rows", "wall clock"),
+        "simulated": translate("Rows", "simulated"),
+    }
+    name = names.get(clock, clock)
+    return f"{name}, {mode}" if mode and mode != clock else name
+
+
+def device_name(device: str) -> str:
+    """A device as people call it: CPU, GPU 0."""
+    if device == "cpu":
+        return translate("Rows", "CPU")
+    place = device.partition(":")[2]
+    return translate("Rows", "GPU {place}").format(place=place) if device.startswith("cuda") else device
+
+
+def state_text(entry: Entry) -> str:
+    """The state of a row; nothing for a fresh one."""
+    words = {
+        "waiting": translate("Rows", "not measured"),
+        "running": translate("Rows", "running…"),
+        "stale": translate("Rows", "stale"),
+    }
+    return words.get(entry.state, "")
+
+
+def recorded_text(entry: Entry) -> str:
+    """The chip of a row that was measured elsewhere."""
+    if not entry.recorded:
+        return ""
+    return (
+        translate("Rows", "recorded · {machine}").format(machine=entry.machine)
+        if entry.machine
+        else translate("Rows", "recorded")
+    )
+
+
+def verdict(entry: Entry) -> str:
+    """Right, wrong, unverified, or why there is no result."""
+    if not entry.row:
+        return ""
+    if entry.row.get("failure"):
+        kinds = {
+            "unsupported": translate("Rows", "unsupported"),
+            "kernel": translate("Rows", "kernel failed"),
+            "memory": translate("Rows", "out of memory"),
+        }
+        return kinds.get(entry.row.get("failure_kind", ""), translate("Rows", "failed"))
+    return {True: translate("Rows", "right"), False: translate("Rows", "WRONG"), None: translate("Rows", "unverified")}[
+        entry.ok
+    ]
+
+
+def verdict_role(entry: Entry, colours: Colours) -> Role:
+    """Symbol and colour of the verdict."""
+    if entry.row.get("failure"):
+        return colours.warn if entry.row.get("failure_kind") == "unsupported" else colours.error
+    return {True: colours.ok, False: colours.error, None: colours.warn}[entry.ok]
+
+
+def failure_text(entry: Entry) -> str:
+    """The sentence that stands where a bar would."""
+    if entry.row.get("failure"):
+        return str(entry.row["failure"])
+    if entry.ok is False:
+        return translate("Rows", "Wrong result: it is not timed.")
+    if entry.row and entry.seconds("kernel") is None and entry.state != "running":
+        return translate("Rows", "Computed, not timed.")
+    return ""
+
+
+def speedup_heading(results: Results) -> str:
+    """Names what speed-ups are against."""
+    key = results.baseline
+    if key is None:
+        return translate("Rows", "speed-up")
+    name = results.entry(key).name if key in results else key[0]
+    return translate("Rows", "× {variant}, {device}").format(variant=name, device=device_name(key[1]))
+
+
+STAGES = ("kernel", "upload", "download", "elapsed", "elapsed_pinned", "enqueue", "compile")
+
+
+def stage_title(stage: str, device: str = "") -> str:
+    """A stage as people call it."""
+    names = {
+        "kernel": translate("Rows", "computing") if device == "cpu" else translate("Rows", "kernel"),
+        "upload": translate("Rows", "upload"),
+        "download": translate("Rows", "download"),
+        "elapsed": translate("Rows", "end to end"),
+        "elapsed_pinned": translate("Rows", "end to end, pinned"),
+        "enqueue": translate("Rows", "enqueue"),
+        "compile": translate("Rows", "compile"),
+    }
+    return names.get(stage, stage)
+
+
+def details(entry: Entry, results: Results) -> str:
+    """Everything known of a row, a line each; every time names its clock."""
+    where = [entry.name, device_name(entry.device), recorded_text(entry), state_text(entry)]
+    lines = [" · ".join(w for w in where if w)]
+    lines += [_stage_line(name, s, entry.device) for name in STAGES if (s := entry.stage(name))]
+    row = entry.row
+    if row.get("gbps") is not None:
+        lines.append(_rate_line(row))
+    speedup = results.speedup(entry.key)
+    if speedup is not None:
+        lines.append(f"{times(speedup)} {speedup_heading(results).removeprefix('× ')}")
+    lines += _verdict_lines(entry)
+    knobs = ", ".join(f"{k} {v}" for k, v in row.get("knobs", {}).items())
+    if knobs:
+        lines.append(translate("Rows", "knobs: {knobs}").format(knobs=knobs))
+    return "\n".join([*lines, *row.get("notes", []), *([row["flag"]] if row.get("flag") else [])])
+
+
+def _stage_line(name: str, stage: Mapping[str, Any], device: str) -> str:
+    return translate("Rows", "{stage} {median} ({q1} … {q3}, n = {n}), {clock}").format(
+        stage=stage_title(name, device),
+        median=seconds(stage["median_s"]),
+        q1=seconds(stage["q1_s"]),
+        q3=seconds(stage["q3_s"]),
+        n=number(stage["n"], 9),
+        clock=clock_name(stage["clock"], stage.get("mode", "")),
+    )
+
+
+def _rate_line(row: Mapping[str, Any]) -> str:
+    roof = row.get("roof") or {}
+    return translate("Rows", "{rate} GB/s, {share} of the {kind} roof of {roof} GB/s").format(
+        rate=number(row["gbps"]),
+        share=percent(row.get("share")),
+        kind=roof.get("kind", NONE),
+        roof=number(roof["bytes_s"] / 1e9) if roof else NONE,
+    )
+
+
+def _verdict_lines(entry: Entry) -> list[str]:
+    if not entry.row:
+        return []
+    if entry.row.get("failure"):
+        return [f"{verdict(entry)}: {entry.row['failure']}"]
+    return [
+        translate("Rows", "{verdict}: error {error}, allowed {tolerance}").format(
+            verdict=verdict(entry),
+            error=relative_error(entry.row.get("error_max")),
+            tolerance=relative_error(entry.row.get("tolerance")),
+        )
+    ]
+
+
+def fair_text(bar: FairBar) -> str:
+    """A fair bar in words, with its clock."""
+    if bar.seconds is None or bar.entry is None:
+        return translate("Rows", "{title}: not measured").format(title=bar.title)
+    parts = [translate("Rows", "{title}: {time}").format(title=bar.title, time=seconds(bar.seconds)), bar.variant]
+    parts += [clock_name(bar.clock), recorded_text(bar.entry), state_text(bar.entry)]
+    return " · ".join(p for p in parts if p)

@@ -1,0 +1,364 @@
+"""Signals as overlaid curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt, QTimer
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen, QWheelEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from app.models.curve import Curve
+from app.models.pyramid import Array
+from app.views.parts import ElidedLabel, is_dark, number
+
+ZOOM, PAN = 1.25, 0.1
+# Okabe and Ito's colours, darker on white and lighter on black, each with a dash of its own.
+LIGHT = ((0, 0, 0), (0, 114, 178), (190, 80, 0), (0, 130, 95), (180, 80, 140), (140, 110, 0))
+DARK = ((240, 240, 240), (86, 180, 233), (255, 150, 50), (0, 200, 140), (225, 140, 190), (240, 228, 66))
+DASHES: tuple[tuple[float, ...], ...] = ((), (8, 4), (2, 3), (10, 3, 2, 3), (16, 4), (6, 3, 2, 3, 2, 3))
+STRAIGHT = 40  # curves longer than this many view widths are drawn solid: dashes cannot be seen there and take seconds
+
+
+def pen(index: int, dark: bool, dashed: bool = True) -> QPen:
+    """The pen of the curve at `index`: cosmetic, one pixel."""
+    made = QPen(QColor(*(DARK if dark else LIGHT)[index % len(LIGHT)]), 1)
+    made.setCosmetic(True)
+    dash = DASHES[index % len(DASHES)]
+    if dash and dashed:
+        made.setDashPattern(list(dash))
+    return made
+
+
+class LegendEntry(QWidget):
+    """A sample of the line, and the name, elided where it does not fit."""
+
+    def __init__(self, index: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.index = index
+        self.label = ElidedLabel(parent=self)
+        unit = self.fontMetrics().averageCharWidth()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(unit * 6, 0, 0, 0)
+        layout.addWidget(self.label)
+
+    def sizeHint(self) -> QSize:
+        unit = self.fontMetrics().averageCharWidth()
+        return QSize(unit * 7 + self.fontMetrics().horizontalAdvance(self.label.text()), self.fontMetrics().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        line = pen(self.index, is_dark(self.palette()))
+        line.setWidth(2)
+        if DASHES[self.index]:
+            line.setDashPattern([d / 2 for d in DASHES[self.index]])  # in pen widths
+        painter.setPen(line)
+        middle = self.height() / 2
+        painter.drawLine(QPointF(0, middle), QPointF(self.fontMetrics().averageCharWidth() * 5, middle))
+        painter.end()
+
+
+class SignalPane(QWidget):
+    """A legend, one plot, and a line with the values under the cursor. The wheel zooms time, drag pans, double-click
+    fits. Keys while the plot is focused: + − 0 (fit) 1 (a sample per pixel), arrows pan, Shift+arrows move the cursor.
+
+    `fixed` is the y range (low, high), or None to follow what is visible.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("signalPane")
+        self.curves: list[Curve] = []
+        self.items: list[pg.PlotDataItem] = []
+        self.fixed: tuple[float, float] | None = None
+        self.cursor_x: float | None = None
+        self._entries: list[LegendEntry] = []
+        self._limit = 0.0
+        self._make_plot()
+        self.status = ElidedLabel(parent=self)
+        self.status.setObjectName("signalStatus")
+        self._arrange()
+        self._refresh = QTimer(self)  # many changes of one event, one new set of points
+        self._refresh.setSingleShot(True)
+        self._refresh.timeout.connect(self.refresh)
+        self.box.sigXRangeChanged.connect(self._later)
+        self.box.sigResized.connect(self._later)
+        self._recolor()
+
+    def _make_plot(self) -> None:
+        self.plot = pg.PlotWidget(self)
+        self.plot.setObjectName("signalPlot")
+        self.plot.setAccessibleName(self.tr("Signals"))
+        self.plot.setAccessibleDescription(
+            self.tr(
+                "Plus and minus zoom, 0 fits, 1 shows sample by sample, arrows pan, Shift and arrows move the cursor"
+            )
+        )
+        self.plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.item = self.plot.getPlotItem()
+        self.item.setMenuEnabled(False)
+        self.item.hideButtons()
+        gap = self.fontMetrics().averageCharWidth()
+        self.item.layout.setContentsMargins(gap, gap, 2 * gap, 0)
+        self.item.showGrid(x=True, y=True, alpha=0.2)
+        for side in ("left", "bottom"):
+            self.item.getAxis(side).setStyle(maxTickLevel=0)  # lines at the labels only: calmer, and thrice as fast
+        self.box = self.item.getViewBox()
+        self.box.setMouseEnabled(x=False, y=False)  # wheel, drag and keys are handled here, like those of images
+        self.box.disableAutoRange()
+        self.box.setDefaultPadding(0)
+        self.line = pg.InfiniteLine(angle=90)
+        self.line.hide()
+        self.item.addItem(self.line, ignoreBounds=True)
+        self.plot.installEventFilter(self)
+        self.plot.viewport().installEventFilter(self)
+        self.plot.viewport().setMouseTracking(True)
+        self._dragged: QPointF | None = None
+
+    def _arrange(self) -> None:
+        unit = self.fontMetrics().averageCharWidth()
+        self._legend = QGridLayout()
+        self._legend.setContentsMargins(unit, 0, unit, 0)
+        self._legend.setHorizontalSpacing(unit * 2)
+        self._legend.setVerticalSpacing(unit // 2)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(unit, 0, unit, 0)
+        foot.addWidget(self.status)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, unit // 2, 0, unit // 2)
+        layout.setSpacing(unit // 2)
+        layout.addLayout(self._legend)
+        layout.addWidget(self.plot, 1)
+        layout.addLayout(foot)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    # What is shown
+
+    def set_curves(self, curves: Sequence[tuple[str, Array, float | None, bool]]) -> None:
+        """Show (name, array (N,), rate in hertz or None, visible) each. The range of time stays, unless there was
+        none or the unit of time changes."""
+        unit_before, had = self._unit(), any(c.pyramid is not None for c in self.curves)
+        while len(self.curves) < len(curves):
+            self._add_curve()
+        for index, curve in enumerate(self.curves):
+            if index < len(curves):
+                curve.set_signal(*curves[index])
+            else:
+                curve.clear()
+            self._entries[index].label.setText(curve.name)
+            self._entries[index].setAccessibleName(curve.name)
+            self._entries[index].setVisible(curve.visible)
+        self._lay_legend()
+        unit = self._unit()
+        label = self.tr("Time [s]") if unit == "s" else self.tr("Sample")
+        self.item.setLabel("bottom", label)
+        if not had or unit != unit_before:
+            self.fit()
+        self.refresh()
+
+    def _add_curve(self) -> None:
+        """Curves and their items are made once and reused: pyqtgraph's are never freed."""
+        index = len(self.curves)
+        curve = Curve(self)
+        curve.changed.connect(self._later)
+        self.curves.append(curve)
+        item = pg.PlotDataItem(pen=pen(index, is_dark(self.palette())), connect="finite", skipFiniteCheck=False)
+        self.items.append(item)
+        self.item.addItem(item, ignoreBounds=True)
+        self._entries.append(LegendEntry(index % len(DASHES), self))
+
+    def _lay_legend(self) -> None:
+        shown = [entry for entry, curve in zip(self._entries, self.curves, strict=True) if curve.visible]
+        columns = max(1, min(len(shown), self.width() // (self.fontMetrics().averageCharWidth() * 22)))
+        for place, entry in enumerate(shown):
+            self._legend.addWidget(entry, place // columns, place % columns)
+        for column in range(self._legend.columnCount()):
+            self._legend.setColumnStretch(column, int(column < columns))
+
+    def _unit(self) -> str:
+        rated = [c.rate is not None for c in self.curves if c.pyramid is not None]
+        return "s" if rated and all(rated) else "samples"
+
+    def _shown(self) -> list[tuple[Curve, pg.PlotDataItem]]:
+        pairs = zip(self.curves, self.items, strict=True)
+        return [(c, i) for c, i in pairs if c.visible and c.pyramid is not None]
+
+    def _later(self) -> None:
+        self._refresh.start(0)
+
+    def refresh(self) -> None:
+        """Give the plot the points of the visible range, and fit y to them."""
+        start, stop = self.view_range()
+        width = max(16, int(self.box.width()))
+        low, high = np.inf, -np.inf
+        shown = []
+        for curve, item in zip(self.curves, self.items, strict=True):
+            points = curve.points(start, stop, width) if curve.visible else None
+            finite = points[1][np.isfinite(points[1])] if points else np.empty(0)
+            if points is None or not finite.size:
+                item.setData([], [])
+                continue
+            low, high = min(low, float(finite.min())), max(high, float(finite.max()))
+            shown.append((item, *points))
+        self._fit_y(low, high)
+        dark = is_dark(self.palette())
+        (bottom, top), tall = self.box.viewRange()[1], self.box.height()
+        for item, x, y in shown:
+            y = y.astype(np.float64)
+            path = np.nansum(np.abs(np.diff(y))) / max(top - bottom, 1e-300) * tall if len(y) > 1 else 0
+            item.setPen(pen(self.items.index(item), dark, dashed=bool(path < STRAIGHT * width)))
+            item.setData(x, y)
+        self._show_values()
+
+    def _fit_y(self, low: float, high: float) -> None:
+        if self.fixed is not None:
+            low, high = self.fixed
+        elif not np.isfinite(low):
+            low, high = 0.0, 1.0
+        else:
+            margin = (high - low) * 0.05 or max(abs(low) * 0.05, 0.5)
+            low, high = low - margin, high + margin
+        self.box.setYRange(low, high, padding=0)
+
+    def fix_y(self, limits: tuple[float, float] | None) -> None:
+        """Keep y to (low, high); None follows what is visible."""
+        self.fixed = limits
+        self.refresh()
+
+    # Range of time
+
+    def view_range(self) -> tuple[float, float]:
+        """First and last visible x, in seconds or samples."""
+        start, stop = self.box.viewRange()[0]
+        return float(start), float(stop)
+
+    def set_range(self, start: float, stop: float) -> None:
+        self.box.setXRange(start, stop, padding=0)
+
+    def fit(self) -> None:
+        """Show all of time."""
+        length = max((c.length for c in self.curves if c.pyramid is not None), default=0.0)
+        step = min((c.step for c in self.curves if c.pyramid is not None), default=1.0)
+        self._limit = length
+        self.set_range(0.0 if length else -step, length or step)
+
+    def zoom_at(self, factor: float, x: float) -> None:
+        """Magnify time by `factor`; x stays where it is on the screen."""
+        start, stop = self.view_range()
+        step = min((c.step for c in self.curves if c.pyramid is not None), default=1.0)
+        factor = min(factor, (stop - start) / (2 * step))
+        if factor > 0:
+            self.set_range(x + (start - x) / factor, x + (stop - x) / factor)
+
+    def pan(self, dx: float) -> None:
+        start, stop = self.view_range()
+        self.set_range(start + dx, stop + dx)
+
+    def one_to_one(self) -> None:
+        """A sample per screen pixel, the middle kept."""
+        start, stop = self.view_range()
+        step = min((c.step for c in self.curves if c.pyramid is not None), default=1.0)
+        half = self.box.width() * step / 2
+        self.set_range((start + stop) / 2 - half, (start + stop) / 2 + half)
+
+    def x_at(self, point: QPointF) -> float:
+        """x under a point of the plot's viewport."""
+        return float(self.box.mapSceneToView(self.plot.mapToScene(point.toPoint())).x())
+
+    # Cursor
+
+    def set_cursor(self, x: float | None) -> None:
+        """Where values are read; None nowhere."""
+        self.cursor_x = x
+        self.line.setVisible(x is not None)
+        if x is not None:
+            self.line.setValue(x)
+        self._show_values()
+
+    def _show_values(self) -> None:
+        if self.cursor_x is None:
+            sizes = [len(c.pyramid.array) for c, _ in self._shown() if c.pyramid]
+            self.status.setText(self.tr("{count} samples").format(count=number(max(sizes))) if sizes else "")
+            return
+        known = self._unit() == "s"
+        head = self.tr("{x} s").format(x=number(self.cursor_x)) if known else number(round(self.cursor_x))
+        parts = [head if known else self.tr("sample {x}").format(x=head)]
+        for curve, _ in self._shown():
+            value = curve.value(self.cursor_x)
+            if value is not None:
+                text = number(value) if np.isfinite(value) else str(value)
+                parts.append(self.tr("{name} {value}").format(name=curve.name, value=text))
+        self.status.setText("   ".join(parts))
+
+    # Events
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and watched is self.plot and event.type() == QEvent.Type.KeyPress:
+            return self._on_key(event)
+        if watched is self.plot.viewport():
+            if isinstance(event, QWheelEvent):
+                self.zoom_at(ZOOM ** (event.angleDelta().y() / 120), self.x_at(event.position()))
+                return True
+            if isinstance(event, QMouseEvent):
+                return self._on_mouse(event)
+            if event.type() == QEvent.Type.Leave:
+                self.set_cursor(None)
+        return False
+
+    def _on_mouse(self, event: QMouseEvent) -> bool:
+        kind, point = event.type(), event.position()
+        if kind == QEvent.Type.MouseButtonDblClick:
+            self.fit()
+        elif kind == QEvent.Type.MouseButtonPress:
+            self.plot.setFocus(Qt.FocusReason.MouseFocusReason)
+            self._dragged = point
+        elif kind == QEvent.Type.MouseButtonRelease:
+            self._dragged = None
+        elif kind == QEvent.Type.MouseMove:
+            if self._dragged is not None:
+                moved, self._dragged = self.x_at(point) - self.x_at(self._dragged), point
+                self.pan(-moved)
+            self.set_cursor(self.x_at(point))
+        return True
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        start, stop = self.view_range()
+        key, middle = event.key(), (start + stop) / 2
+        if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            way = 1 if key == Qt.Key.Key_Right else -1
+            if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+                step = min((c.step for c, _ in self._shown()), default=1.0)
+                self.set_cursor((middle if self.cursor_x is None else self.cursor_x) + way * step)
+            else:
+                self.pan(way * PAN * (stop - start))
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+            self.zoom_at(ZOOM, middle)
+        elif key == Qt.Key.Key_Minus:
+            self.zoom_at(1 / ZOOM, middle)
+        elif key == Qt.Key.Key_0:
+            self.fit()
+        elif key == Qt.Key.Key_1:
+            self.one_to_one()
+        else:
+            return False
+        return True
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "line"):
+            self._recolor()
+            self._later()
+
+    def _recolor(self) -> None:
+        palette = self.palette()
+        self.plot.setBackground(palette.color(QPalette.ColorRole.Base))
+        text = palette.color(QPalette.ColorRole.Text)
+        for side in ("left", "bottom"):
+            axis = self.item.getAxis(side)
+            axis.setPen(text)
+            axis.setTextPen(text)
+        self.line.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 0))
+
+    def resizeEvent(self, event: QEvent) -> None:
+        self._lay_legend()

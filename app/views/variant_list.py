@@ -1,0 +1,386 @@
+"""The variants of a filter as a tick list, with the knobs of the selected one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+)
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QScrollArea,
+    QSizePolicy,
+    QStackedWidget,
+    QStyle,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.theme import colours_of, inked, mix
+from app.views.form import ParameterForm
+from gpu_ops import KernelscopeError
+from gpu_ops.params import Value
+from gpu_ops.types import Filter, Variant
+
+IDEA_SIZE = 0.88
+
+
+def _small(widget: QWidget, beside: QWidget) -> None:
+    font = widget.font()
+    font.setPointSizeF(beside.font().pointSizeF() * IDEA_SIZE)
+    widget.setFont(font)
+
+
+class VariantRow(QWidget):
+    """One variant: a tick with its title, what it is, its idea, and why it is not available."""
+
+    ticked = Signal()
+    selected = Signal(str)
+    move_wanted = Signal(int)
+
+    def __init__(self, variant: Variant, reason: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.variant, self.reason_text = variant, reason
+        self._selected = False
+        self.setObjectName(f"variant.{variant.id}")
+        self.tick = QCheckBox(variant.title.replace("&", "&&"), self)
+        self.tick.setObjectName(f"tick.{variant.id}")
+        self.tick.setEnabled(not reason)
+        self.tick.toggled.connect(self.ticked)
+        self.tick.installEventFilter(self)
+        self.chip = QLabel(self)
+        self.chip.setObjectName(f"chip.{variant.id}")
+        self.idea = self._text(variant.idea, f"idea.{variant.id}")
+        self.reason = self._text("", f"reason.{variant.id}")
+        self.reason.setVisible(bool(reason))
+        # A greyed variant can still be reached and read with the keyboard: then the row itself takes the focus.
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if reason else Qt.FocusPolicy.NoFocus)
+        self._lay_out()
+        self._adapt()
+
+    def _text(self, text: str, name: str) -> QLabel:
+        label = QLabel(text, self)
+        label.setObjectName(name)
+        label.setWordWrap(True)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        return label
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.addWidget(self.tick)
+        head.addStretch(1)
+        head.addWidget(self.chip)
+        self._body = QVBoxLayout()
+        self._body.addWidget(self.idea)
+        self._body.addWidget(self.reason)
+        self._body.setSpacing(0)
+        self._column = QVBoxLayout(self)
+        self._column.setSpacing(0)
+        self._column.addLayout(head)
+        self._column.addLayout(self._body)
+
+    def set_marks(self, baseline: bool) -> None:
+        """What stands at the right: the device, the library, and whether it is the baseline."""
+        parts = [self.tr("baseline")] if baseline else []
+        if self.variant.library:
+            parts.append(self.tr("library"))
+        parts.append(self.tr("CPU") if self.variant.device == "cpu" else self.tr("GPU"))
+        self.chip.setText(" · ".join(parts))
+        told = [self.variant.title, *parts, self.variant.idea, self.reason.text()]
+        self.setAccessibleName(self.variant.title)
+        self.setAccessibleDescription(". ".join(t for t in told[1:] if t))
+        self.tick.setAccessibleDescription(". ".join(t for t in told[1:] if t))
+
+    def set_selected(self, selected: bool) -> None:
+        if selected != self._selected:
+            self._selected = selected
+            self.update()
+
+    def _adapt(self) -> None:
+        colours = colours_of(self.palette())
+        for label in (self.idea, self.reason, self.chip):
+            _small(label, self)
+        for label, colour in (
+            (self.idea, colours.muted),
+            (self.reason, colours.warn.colour),
+            (self.chip, colours.muted),
+        ):
+            label.setPalette(inked(label.palette(), colour))
+        if self.reason_text:
+            text = self.tr("{symbol} not available: {reason}")
+            self.reason.setText(text.format(symbol=colours.warn.symbol, reason=self.reason_text))
+        unit = self.fontMetrics().height()
+        self._column.setContentsMargins(unit // 2, unit // 4, unit // 2, unit // 4)
+        style = self.style()
+        indent = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth)
+        indent += style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing)
+        self._body.setContentsMargins(indent, 0, 0, 0)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_body"):
+            self._adapt()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.FocusIn:
+            self.selected.emit(self.variant.id)
+        elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and self._moves(event):
+            return True
+        return super().eventFilter(watched, event)
+
+    def _moves(self, event: QKeyEvent) -> bool:
+        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()))
+        if step:
+            self.move_wanted.emit(step)
+        return bool(step)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if not self._moves(event):
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        super().focusInEvent(event)
+        self.selected.emit(self.variant.id)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        super().mousePressEvent(event)
+        self.take_focus()
+        self.selected.emit(self.variant.id)
+
+    def take_focus(self) -> None:
+        (self if self.reason_text else self.tick).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        if not self._selected:
+            return
+        painter = QPainter(self)
+        highlight = self.palette().color(QPalette.ColorRole.Highlight)
+        painter.fillRect(self.rect(), mix(self.palette().color(QPalette.ColorRole.Base), highlight, 0.12))
+        stripe = self.rect()
+        stripe.setWidth(max(2, self.fontMetrics().height() // 6))
+        painter.fillRect(stripe, highlight)
+
+
+class VariantList(QWidget):
+    """Ticks for a filter's variants, what speed-ups are against, and the knobs of the selected variant."""
+
+    picks_changed = Signal(object)
+    knobs_changed = Signal(str, object)
+    baseline_changed = Signal(str)
+    selection_changed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("variant_list")
+        self._rows: dict[str, VariantRow] = {}
+        self._forms: dict[str, ParameterForm] = {}
+        self._baseline = ""
+        self._selected = ""
+        self._build_baseline()
+        self._build_list()
+        self._knob_title = QLabel(self)
+        self._knob_title.setObjectName("knob_title")
+        self._knob_title.setWordWrap(True)
+        self.knobs_stack = QStackedWidget(self)
+        self.knobs_stack.setObjectName("knobs")
+        self.knobs_stack.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(self._top)
+        layout.addWidget(self._scroll, 1)
+        layout.addWidget(self._knob_title)
+        layout.addWidget(self.knobs_stack)
+
+    def _build_baseline(self) -> None:
+        label = QLabel(self.tr("Speed-ups a&gainst:"), self)
+        self.baseline_combo = QComboBox(self)
+        self.baseline_combo.setObjectName("baseline")
+        self.baseline_combo.setAccessibleName(self.tr("Variant that speed-ups are against"))
+        self.baseline_combo.setMinimumContentsLength(8)
+        self.baseline_combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.baseline_combo.activated.connect(lambda place: self._choose(self.baseline_combo.itemData(place)))
+        label.setBuddy(self.baseline_combo)
+        self._top = QHBoxLayout()
+        self._top.addWidget(label)
+        self._top.addWidget(self.baseline_combo, 1)
+        # One menu for all rows: menus made anew for each click are never freed.
+        self.menu = QMenu(self)
+        self.baseline_action = QAction(self.tr("&Measure speed-ups against this"), self)
+        self.baseline_action.triggered.connect(lambda: self._choose(self._selected))
+        self.only_action = QAction(self.tr("Tick &only this"), self)
+        self.only_action.triggered.connect(lambda: self._tick_all({self._selected}))
+        self.all_action = QAction(self.tr("Tick &all available"), self)
+        self.all_action.triggered.connect(lambda: self._tick_all(set(self._rows)))
+        self.menu.addActions([self.baseline_action, self.only_action, self.all_action])
+
+    def _build_list(self) -> None:
+        self._scroll = QScrollArea(self)
+        self._scroll.setObjectName("variants")
+        self._scroll.setAccessibleName(self.tr("Variants"))
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.StyledPanel)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.viewport().setBackgroundRole(QPalette.ColorRole.Base)
+
+    # ---------------------------------------------------------------- what the window sets
+
+    def set_filter(self, filter: Filter, availability: Mapping[str, str]) -> None:
+        """Show a filter's variants. `availability` gives the reason why not, or nothing.
+
+        Ticks, knobs and baseline stay where the same ids are shown again.
+        """
+        picks = set(self.picks())
+        knobs = {id: form.values() for id, form in self._forms.items()}
+        selected, baseline = self._selected, self._baseline
+        self._clear()
+        inner = QWidget()
+        inner.setBackgroundRole(QPalette.ColorRole.Base)
+        inner.setAutoFillBackground(True)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self._scroll.setWidget(inner)
+        for variant in filter.variants:
+            self._add(variant, availability.get(variant.id, ""), column, knobs.get(variant.id, {}))
+        column.addStretch(1)
+        ids = list(self._rows)
+        self.set_picks(picks)
+        self.set_baseline(baseline if baseline in ids else (ids[0] if ids else ""))
+        self._select(selected if selected in ids else (ids[0] if ids else ""))
+
+    def _clear(self) -> None:
+        self._rows.clear()
+        self.baseline_combo.clear()
+        for form in self._forms.values():
+            self.knobs_stack.removeWidget(form)
+            form.deleteLater()
+        self._forms.clear()
+        self._selected = ""
+
+    def _add(self, variant: Variant, reason: str, column: QVBoxLayout, knobs: Mapping[str, Any]) -> None:
+        row = VariantRow(variant, reason, self._scroll.widget())
+        row.ticked.connect(self._emit_picks)
+        row.selected.connect(self._select)
+        row.move_wanted.connect(self._move)
+        column.addWidget(row)
+        self._rows[variant.id] = row
+        self.baseline_combo.addItem(variant.title, variant.id)
+        if variant.knobs:
+            form = ParameterForm(variant.knobs, self.knobs_stack)
+            form.setObjectName(f"knobs.{variant.id}")
+            form.set_values({k: v for k, v in knobs.items() if _fits(variant, k, v)})
+            form.changed.connect(lambda values, id=variant.id: self.knobs_changed.emit(id, values))
+            self._forms[variant.id] = form
+            self.knobs_stack.addWidget(form)
+
+    def set_picks(self, ids: Iterable[str]) -> None:
+        """Tick these, without a signal; what is not available stays unticked."""
+        wanted = set(ids)
+        for id, row in self._rows.items():
+            row.tick.blockSignals(True)
+            row.tick.setChecked(id in wanted and not row.reason_text)
+            row.tick.blockSignals(False)
+
+    def set_baseline(self, id: str) -> None:
+        """What speed-ups are against, without a signal."""
+        self._baseline = id
+        self.baseline_combo.setCurrentIndex(self.baseline_combo.findData(id))
+        for name, row in self._rows.items():
+            row.set_marks(name == id)
+
+    def set_knobs(self, id: str, values: Mapping[str, Any]) -> None:
+        """Show these knobs of a variant, without a signal. Raises ParamError for a value it does not allow."""
+        if id in self._forms:
+            self._forms[id].set_values(values)
+
+    # ---------------------------------------------------------------- what is shown
+
+    def picks(self) -> tuple[str, ...]:
+        """The ticked variants, in the filter's order."""
+        return tuple(id for id, row in self._rows.items() if row.tick.isChecked())
+
+    def baseline(self) -> str:
+        return self._baseline
+
+    def selected(self) -> str:
+        return self._selected
+
+    def knobs(self, id: str) -> dict[str, Value]:
+        """The knobs of a variant as they are shown."""
+        return self._forms[id].values() if id in self._forms else {}
+
+    def row(self, id: str) -> VariantRow:
+        return self._rows[id]
+
+    # ---------------------------------------------------------------- what the user does
+
+    def _emit_picks(self) -> None:
+        self.picks_changed.emit(self.picks())
+
+    def _choose(self, id: str) -> None:
+        if id and id != self._baseline:
+            self.set_baseline(id)
+            self.baseline_changed.emit(id)
+
+    def _tick_all(self, ids: set[str]) -> None:
+        before = self.picks()
+        self.set_picks(ids)
+        if self.picks() != before:
+            self._emit_picks()
+
+    def _move(self, step: int) -> None:
+        ids = list(self._rows)
+        place = ids.index(self._selected) + step
+        if 0 <= place < len(ids):
+            self._rows[ids[place]].take_focus()
+            self._scroll.ensureWidgetVisible(self._rows[ids[place]])
+
+    def _select(self, id: str) -> None:
+        if id == self._selected:
+            return
+        self._selected = id
+        for name, row in self._rows.items():
+            row.set_selected(name == id)
+        form = self._forms.get(id)
+        self.knobs_stack.setVisible(form is not None)
+        if form is not None:
+            self.knobs_stack.setCurrentWidget(form)
+        title = self._rows[id].variant.title if id else ""
+        text = self.tr("Knobs of {variant}") if form else self.tr("{variant} has no knobs")
+        self._knob_title.setText(text.format(variant=title) if id else "")
+        self.selection_changed.emit(id)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
+        if self._selected:
+            self.baseline_action.setEnabled(self._selected != self._baseline)
+            self.only_action.setEnabled(not self._rows[self._selected].reason_text)
+            self.menu.popup(event.globalPos())
+
+
+def _fits(variant: Variant, name: str, value: Any) -> bool:
+    """Whether a knob's value may be kept although the filter changed."""
+    for knob in variant.knobs:
+        if knob.name == name:
+            try:
+                knob.check(value)
+            except KernelscopeError:
+                return False
+            return True
+    return False

@@ -1,0 +1,103 @@
+"""Putting the window together, and driving it from the command line along the path that clicks take."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.controllers.look import Look
+from app.controllers.session import SessionController
+from app.models.results import Results
+from app.models.session import Session
+from app.views.main_window import MainWindow
+from app.worker import Engine
+from gpu_ops import find_filter
+from gpu_ops.errors import KernelscopeError
+
+DEFAULT_SAMPLE = "camera"
+PATIENCE_MS = 300_000
+"""How long a screenshot may wait for what was asked."""
+
+
+def show(args: argparse.Namespace) -> int:
+    """Open the window and run Qt's loop. Returns the exit code."""
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    app.setApplicationName("Kernelscope")
+    app.setOrganizationName("Kernelscope")
+    look = Look(app, args.scheme, args.presenter)
+    engine = Engine()
+    controller = SessionController(engine, Session(), Results())
+    window = MainWindow(controller, look)
+    width, _, height = args.size.partition("x")
+    window.resize(int(width), int(height))
+    window.show()
+    script = Script(controller, window, args)
+    QTimer.singleShot(0, script.start)
+    try:
+        return int(app.exec()) or script.code
+    finally:
+        engine.close()
+
+
+class Script(QObject):
+    """Does what the command line says: open, choose, measure, draw – through the controller, as clicks do."""
+
+    def __init__(self, controller: SessionController, window: MainWindow, args: argparse.Namespace) -> None:
+        super().__init__(window)
+        self._controller, self._window, self._args = controller, window, args
+        self._steps = [self._choose, *([controller.measure] if args.measure else [])]
+        self.code = 0
+
+    def start(self) -> None:
+        self._controller.start()
+        if self._args.file:
+            self._controller.open_file(self._args.file)
+        else:
+            self._controller.open_sample(self._args.sample or DEFAULT_SAMPLE)
+        self._controller.settled.connect(self._next)
+        if self._args.screenshot:
+            self._controller.message.connect(self._failed)
+            QTimer.singleShot(PATIENCE_MS, self._draw)
+
+    def _next(self) -> None:
+        if self._steps:
+            step = self._steps.pop(0)
+            step()
+            if not self._controller.busy:
+                QTimer.singleShot(0, self._next)
+        elif self._args.screenshot:
+            # One turn of the loop later every view has drawn what came last.
+            QTimer.singleShot(300, self._draw)
+
+    def _choose(self) -> None:
+        session, args = self._controller.session, self._args
+        try:
+            if args.filter and session.input is not None:
+                session.set_filter(find_filter(args.filter, session.input.kind).id)
+            if args.device:
+                session.set_device(args.device)
+            if args.variant:
+                session.set_picks(tuple(session.filter.variant(v).id for v in args.variant))
+            params = {p.name: p for p in session.filter.params}
+            given = dict(text.partition("=")[::2] for text in args.set)
+            checked = {name: params[name].check(value) for name, value in given.items() if name in params}
+            session.set_params({**session.choice.params, **checked})
+        except KernelscopeError as error:
+            self._controller.message.emit("error", str(error), "")
+
+    def _failed(self, kind: str, sentence: str, details: str) -> None:
+        if kind == "error":
+            print(f"kernelscope: {sentence}", file=sys.stderr)
+            self.code = 2
+
+    def _draw(self) -> None:
+        if self._args.screenshot:
+            path, self._args.screenshot = self._args.screenshot, None
+            if not self._window.grab().save(path):
+                print(f"kernelscope: {path} cannot be written; choose another file.", file=sys.stderr)
+                self.code = 2
+            self._window.close()
+            QApplication.quit()

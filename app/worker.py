@@ -1,0 +1,51 @@
+"""The engine as a QObject: what its reader thread hears becomes a signal in the window's thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from gpu_ops.engine.client import EngineClient
+from gpu_ops.engine.messages import Request
+
+
+class Engine(QObject):
+    """Owns the engine's client. `answered` carries every answer, in the thread this object lives in."""
+
+    answered = Signal(object)
+    _heard = Signal(object)
+
+    def __init__(self, parent: QObject | None = None, client: EngineClient | None = None) -> None:
+        super().__init__(parent)
+        self._heard.connect(self.answered, Qt.ConnectionType.QueuedConnection)
+        self.client = client or EngineClient(self._heard.emit)
+
+    def start(self) -> None:
+        """Start the child; Ready comes when it works."""
+        self.client.start()
+
+    def next_job(self) -> int:
+        return self.client.next_job()
+
+    def submit(self, request: Request) -> None:
+        """Queue a request; its answers come as signals."""
+        self.client.submit(request)
+
+    def cancel(self, job: int) -> None:
+        """Stop a job: between its steps, or by ending the child when that takes too long."""
+        self.client.cancel(job)
+
+    def array(self, shared: Any) -> Any:
+        """A read-only view of an array that lies in a segment."""
+        return self.client.pool.array(shared)
+
+    def hold(self, segment: str) -> None:
+        self.client.pool.hold(segment)
+
+    def release(self, segment: str) -> None:
+        self.client.pool.release(segment)
+
+    def close(self) -> None:
+        """End the child and give all shared memory back."""
+        self.client.close()

@@ -1,0 +1,231 @@
+"""The ladder: where things stand, what is told, and how it is used."""
+
+from __future__ import annotations
+
+import copy
+from itertools import combinations
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QRectF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QHelpEvent, QImage
+from PySide6.QtWidgets import QApplication, QToolTip
+from result_rows import TITLES, row, rows, stage
+
+from app import theme
+from app.models.results import Results
+from app.views.ladder import TimingLadder
+from app.views.ladder_axis import axis_for
+from app.views.ladder_layout import Geometry, legend_texts
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # menus and tool tips, offscreen
+SERIAL, NAIVE = ("serial", "cpu"), ("naive", "cuda:0")
+LONG = {"naive": "a name so long that nobody would give it to a variant, and yet somebody did one day"}
+
+
+def filled(many: int = 4, **more: Any) -> Results:
+    results = Results()
+    content = rows()
+    while len(content) < many:
+        content.append(row(f"variant{len(content)}", "cuda:0", 1e-5 * len(content)))
+    results.load(content[:many], titles=TITLES | LONG, recorded=False, **more)
+    results.set_baseline(SERIAL)
+    return results
+
+
+@pytest.fixture
+def results(qapp) -> Results:
+    return filled()
+
+
+@pytest.fixture
+def ladder(results: Results, qtbot) -> TimingLadder:
+    view = TimingLadder(results)
+    qtbot.addWidget(view)
+    view.resize(1000, 600)
+    with qtbot.waitActive(view):
+        view.show()
+        view.activateWindow()
+    return view
+
+
+def boxes(geometry: Geometry) -> list[QRectF]:
+    """Every box that something is written or drawn in."""
+    found = [item.rect for item in geometry.legend]
+    for section in geometry.sections:
+        found += [*section.heads.values(), section.heading]
+        for line in section.lines:
+            found += [line.name, line.sub, line.bars, *line.cells.values()]
+    return [b for b in found if b.width() > 0 and b.height() > 0]
+
+
+@pytest.mark.parametrize("presenter", [False, True])
+@pytest.mark.parametrize("many", [1, 4, 12])
+@pytest.mark.parametrize("width", [320, 480, 700, 1000, 1600])
+def test_nothing_overlaps_and_nothing_leaves_the_picture(
+    qtbot, qapp: QApplication, width: int, many: int, presenter: bool
+) -> None:
+    theme.apply(qapp, Qt.ColorScheme.Light, presenter)
+    try:
+        view = TimingLadder(filled(many))
+        qtbot.addWidget(view)
+        geometry = view.canvas.geometry_for(width)
+    finally:
+        theme.apply(qapp, Qt.ColorScheme.Light)
+    picture = QRectF(0, 0, geometry.width, geometry.height)
+    for box in boxes(geometry):
+        assert picture.contains(box)
+    for a, b in combinations(boxes(geometry), 2):
+        assert not a.adjusted(0.1, 0.1, -0.1, -0.1).intersects(b.adjusted(0.1, 0.1, -0.1, -0.1)), (a, b)
+    for line in geometry.lines:
+        axis = geometry.sections[0].axis
+        assert line.bars.left() <= axis.left < axis.right <= line.bars.right()
+
+
+def test_wide_shows_columns_narrow_shows_one_line(ladder: TimingLadder) -> None:
+    wide, narrow = ladder.canvas.geometry_for(1400), ladder.canvas.geometry_for(400)
+    assert not wide.narrow and wide.columns == ("kernel", "rate", "share", "speedup", "error", "verdict")
+    texts = wide.sections[0].lines[2].texts
+    assert texts["kernel"] == "58.5 µs" and texts["rate"] == "2735 GB/s" and texts["share"] == "64 %"
+    assert texts["speedup"] == "×496" and texts["verdict"] == "right"
+    assert wide.headings["speedup"] == "× CPU, one core, CPU"
+    assert narrow.narrow
+    assert narrow.sections[0].lines[2].texts["summary"] == "58.5 µs · 2735 GB/s · 64 % · ×496"
+
+
+def test_the_fair_bars_stand_below(ladder: TimingLadder) -> None:
+    rowed, fair = ladder.canvas.geometry_for(1000).sections
+    assert [line.fair.id for line in fair.lines if line.fair][0] == "cpu_one" and len(fair.lines) == 5
+    assert fair.lines[0].rect.top() > rowed.lines[-1].rect.bottom()
+    assert fair.axis is rowed.axis
+
+
+def test_simulated_time_has_its_own_axis(results: Results, qtbot) -> None:
+    simulated = row("naive", "sim", 3.0)
+    simulated["stages"] = {"kernel": stage(3.0, "simulated")}
+    results.put(simulated)
+    view = TimingLadder(results)
+    qtbot.addWidget(view)
+    measured, simulation, fair = view.canvas.geometry_for(1000).sections
+    assert [line.entry.device for line in simulation.lines if line.entry] == ["sim"]
+    assert simulation.axis != measured.axis and measured.axis.high < 3
+    assert fair.axis is measured.axis
+
+
+def test_the_legend_names_the_clocks(results: Results) -> None:
+    legend = dict(legend_texts(results.entries()))
+    assert legend["cpu"] == "computing, CPU · wall clock"
+    assert legend["kernel"] == "kernel, GPU · event clock"
+    assert legend["elapsed"] == "end to end · wall clock"
+    assert "recorded" not in legend
+    results.load(rows(), "NVIDIA H200")
+    assert "recorded" in dict(legend_texts(results.entries()))
+
+
+def test_axes() -> None:
+    log = axis_for([5.2e-5, 0.029], 0, 400, True)
+    assert log.low == pytest.approx(1e-5) and log.x(log.low) == 0
+    assert log.x(1e-3) - log.x(1e-4) == pytest.approx(log.x(1e-4) - log.x(1e-5))
+    assert log.ticks(10) == pytest.approx([1e-5, 1e-4, 1e-3, 1e-2])
+    assert len(axis_for([1e-9, 100], 0, 400, True).ticks(4)) <= 4
+    linear = axis_for([5.2e-5, 0.029], 0, 400, False)
+    assert linear.x(0) == 0 and linear.x(0.02) == pytest.approx(2 * linear.x(0.01))
+    assert linear.ticks(6)[:2] == pytest.approx([0, 0.01])
+    assert len(linear.ticks(6)) <= 7
+
+
+def test_the_axis_can_be_switched(ladder: TimingLadder, qtbot) -> None:
+    assert ladder.canvas.ladder().sections[0].axis.log
+    qtbot.keyClick(ladder.log_box, Qt.Key.Key_Space)
+    assert not ladder.canvas.ladder().sections[0].axis.log
+
+
+def test_keys_move_and_details_name_every_clock(ladder: TimingLadder, qtbot) -> None:
+    told: list[Any] = []
+    ladder.current_changed.connect(told.append)
+    ladder.log_box.setFocus()
+    qtbot.keyClick(ladder.log_box, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is ladder.canvas
+    assert ladder.current_key() == SERIAL
+    qtbot.keyClick(ladder.canvas, Qt.Key.Key_Down)
+    qtbot.keyClick(ladder.canvas, Qt.Key.Key_Down)
+    assert told[-1] == NAIVE == ladder.current_key()
+    text = ladder.details.toPlainText()
+    assert ladder.details.isVisible() and text == ladder.canvas.accessibleDescription()
+    lines = text.splitlines()
+    assert any(line.startswith("kernel 58.5 µs") and "event clock" in line for line in lines)
+    assert any(line.startswith("end to end, pinned 2.96 ms") and "wall clock" in line for line in lines)
+    qtbot.keyClick(ladder.canvas, Qt.Key.Key_End)
+    assert told[-1] is None and "GPU, from pinned memory" in ladder.details.toPlainText()
+    qtbot.keyClick(ladder.canvas, Qt.Key.Key_Home)
+    qtbot.keyClick(ladder.canvas, Qt.Key.Key_Up)
+    assert told[-1] == SERIAL
+
+
+def test_clicking_chooses_and_copying_copies(ladder: TimingLadder, qtbot) -> None:
+    line = ladder.canvas.ladder().lines[3]
+    qtbot.mouseClick(ladder.canvas, Qt.MouseButton.LeftButton, pos=line.rect.center().toPoint())
+    assert ladder.current_key() == ("shared", "cuda:0")
+    qtbot.keyClick(ladder.canvas, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == ladder.details.toPlainText()
+
+
+def test_a_tool_tip_tells_the_row(ladder: TimingLadder) -> None:
+    where = ladder.canvas.ladder().lines[2].rect.center().toPoint()
+    QApplication.sendEvent(ladder.canvas, QHelpEvent(QEvent.Type.ToolTip, where, ladder.canvas.mapToGlobal(where)))
+    assert LONG["naive"] in QToolTip.text() and "event clock" in QToolTip.text()
+    QApplication.sendEvent(ladder.canvas, QHelpEvent(QEvent.Type.ToolTip, QPoint(5, 2), QPoint(5, 2)))
+
+
+def test_it_follows_its_model(ladder: TimingLadder, results: Results) -> None:
+    assert not ladder.empty.isVisible()
+    results.put(row("naive", "cuda:0", 1e-6))
+    assert ladder.canvas.ladder().lines[2].texts["kernel"] == "1 µs"
+    results.set_baseline(NAIVE)
+    assert ladder.canvas.ladder().lines[2].texts["speedup"] == "×1"
+    results.clear()
+    assert ladder.empty.isVisible() and ladder.canvas.ladder().lines == ()
+
+
+def test_failures_and_states_are_said_in_words(results: Results, ladder: TimingLadder) -> None:
+    results.put(row("serial", "cpu", None, failure="No room for it.", failure_kind="memory", ok=None, error_max=None))
+    results.put(row("parallel", "cpu", None, ok=False, error_max="infinite"))
+    lines = ladder.canvas.ladder().lines
+    assert lines[0].texts["verdict"] == "out of memory" and lines[0].texts["kernel"] == ""
+    assert lines[1].texts["verdict"] == "WRONG" and lines[1].texts["error"] == "∞"
+    results.mark_stale([NAIVE])
+    ladder.canvas.set_current(2)
+    assert "stale" in ladder.details.toPlainText().splitlines()[0]
+
+
+def colours_in(image: QImage) -> set[str]:
+    return {image.pixelColor(x, y).name() for x in range(0, image.width(), 2) for y in range(image.height())}
+
+
+def test_bars_are_painted_and_recorded_ones_hatched(ladder: TimingLadder, results: Results) -> None:
+    colours = theme.colours_of(ladder.palette())
+    assert {colours.cpu.name(), colours.kernel.name(), colours.upload.name()} <= colours_in(ladder.picture(900))
+    plain = ladder.picture(900)
+    content = [copy.deepcopy(r) for r in rows()]
+    results.load(content, "NVIDIA H200", titles=TITLES | LONG)
+    hatched = ladder.picture(900)
+    assert colours.recorded.colour.name() in colours_in(hatched)
+    bar = ladder.canvas.geometry_for(900).sections[0].lines[0].bars
+    y = int(bar.center().y() * 2)
+    span = range(int(bar.left() * 2) + 60, int(bar.left() * 2) + 160)
+
+    def inks(image: QImage) -> set[str]:
+        return {QColor(image.pixel(x, y)).name() for x in span}
+
+    assert len(inks(plain)) == 1 and len(inks(hatched)) > 1
+
+
+def test_pictures_are_written(ladder: TimingLadder, tmp_path) -> None:
+    assert ladder.render_png(tmp_path / "ladder.png", 800)
+    image = QImage(str(tmp_path / "ladder.png"))
+    assert image.width() == 1600 and len(colours_in(image)) > 10
+    assert ladder.render_svg(tmp_path / "ladder.svg", 800)
+    drawing = (tmp_path / "ladder.svg").read_text()
+    assert "<svg" in drawing and "CPU, all cores" in drawing
+    assert not ladder.render_png(tmp_path / "nowhere" / "ladder.png")
+    assert not ladder.render_svg(tmp_path / "nowhere" / "ladder.svg")

@@ -1,0 +1,101 @@
+"""The pages of claims, shortcuts and diagnostics."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMainWindow, QTreeWidget
+
+from app import theme
+from app.actions import build_actions
+from app.views.claims_page import ClaimsPage
+from app.views.diagnostics import DiagnosticsPage
+from app.views.shortcuts import ShortcutsPage
+
+
+def claim(holds: bool | None, **more: str) -> dict:
+    return {
+        "id": "S4-constant",
+        "source": "S4",
+        "claim": "Taps in constant memory make the kernel about <twice> as fast.",
+        "published": "4.3 ms to 1.96 ms (×2.19)",
+        "prediction": "Less than published.",
+        "basis": "measured",
+        "found": "×1.03",
+        "holds": holds,
+        "where": "recorded: NVIDIA H200",
+        "figures_s": {},
+    } | more
+
+
+@pytest.fixture
+def claims(qtbot) -> ClaimsPage:
+    page = ClaimsPage()
+    qtbot.addWidget(page)
+    page.set_claims([claim(True), claim(False, source="S7"), claim(None)])
+    return page
+
+
+def test_claims_are_judged_in_words_and_symbols(claims: ClaimsPage) -> None:
+    text = claims.browser.toPlainText()
+    for words in ("✓ holds", "✗ does not hold", "◌ undecided", "×1.03", "4.3 ms to 1.96 ms", "Less than published."):
+        assert words in text
+    assert "<twice>" in text and "recorded: NVIDIA H200" in text
+    assert claims.summary.text() == "3 claims: 1 hold, 1 do not, 1 undecided"
+
+
+def test_claims_are_copied_as_a_table(claims: ClaimsPage, qtbot) -> None:
+    qtbot.mouseClick(claims.copy_button, Qt.MouseButton.LeftButton)
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert len(lines) == 4 and lines[2].startswith("S7\t") and "\tdoes not hold\t" in lines[2]
+
+
+def test_claims_follow_the_palette(claims: ClaimsPage) -> None:
+    light = claims.browser.toHtml()
+    claims.setPalette(theme.palette(Qt.ColorScheme.Dark))
+    assert theme.colours(Qt.ColorScheme.Dark).ok.colour.name() in claims.browser.toHtml()
+    assert claims.browser.toHtml() != light
+
+
+def test_no_claims_are_said(qtbot) -> None:
+    page = ClaimsPage()
+    qtbot.addWidget(page)
+    assert page.browser.toPlainText() == "No claims to show."
+
+
+def test_the_shortcut_sheet(qtbot) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    page = ShortcutsPage(build_actions(window))
+    qtbot.addWidget(page)
+    text = page.browser.toPlainText()
+    assert "Ctrl+M" in text and "Measure" in text
+    qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == text
+
+
+def test_diagnostics(qtbot) -> None:
+    page = DiagnosticsPage()
+    qtbot.addWidget(page)
+    doctor = {
+        "system": "Linux",
+        "memory_bytes": 25276502016,
+        "devices": [{"name": "cpu", "available": True, "reason": ""}],
+        "nvrtc": {"architectures": ["sm_75", "sm_90"]},
+    }
+    page.set_doctor(doctor)
+    page.append_log("started\n")
+    page.append_log("stopped")
+    tree = page.findChild(QTreeWidget, "doctor")
+    found = {
+        i.text(0): i.text(1) for i in tree.findItems("*", Qt.MatchFlag.MatchWildcard | Qt.MatchFlag.MatchRecursive)
+    }
+    assert found["system"] == "Linux" and found["memory bytes"] == "25276502016"
+    assert found["available"] == "yes" and found["architectures"] == "sm_75, sm_90"
+    qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
+    copied = QGuiApplication.clipboard().text()
+    assert copied.endswith("started\nstopped\n")
+    assert json.loads(copied.removesuffix("started\nstopped\n")) == doctor

@@ -1,0 +1,154 @@
+"""The model of the results: states, comparisons, files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from PySide6.QtCore import QLocale
+from result_rows import TITLES, row, rows, stage
+
+from app.models.results import Results
+
+SERIAL, NAIVE, SHARED = ("serial", "cpu"), ("naive", "cuda:0"), ("shared", "cuda:0")
+PARALLEL = ("parallel", "cpu")
+
+
+@pytest.fixture
+def results(qapp) -> Results:
+    results = Results()
+    results.declare([SERIAL, PARALLEL, NAIVE, SHARED], TITLES)
+    results.set_baseline(SERIAL)
+    return results
+
+
+def fill(results: Results) -> None:
+    for r in reversed(rows()):
+        results.put(r)
+
+
+def test_rows_keep_the_declared_order(results: Results) -> None:
+    assert [e.state for e in results.entries()] == ["waiting"] * 4
+    fill(results)
+    assert results.keys() == (SERIAL, PARALLEL, NAIVE, SHARED)
+    assert results.entry(NAIVE).name == "1 naive" and results.entry(NAIVE).state == "fresh"
+
+
+def test_signals(results: Results, qtbot) -> None:
+    with qtbot.waitSignal(results.row_changed) as told:
+        results.put(rows()[0])
+    assert told.args == [SERIAL]
+    with qtbot.waitSignal(results.rows_reset):
+        results.put(row("opencv", "cpu", 0.0016))
+    with qtbot.waitSignal(results.baseline_changed) as told:
+        results.set_baseline(NAIVE)
+    assert told.args == [NAIVE]
+    with qtbot.assertNotEmitted(results.baseline_changed):
+        results.set_baseline(NAIVE)
+
+
+def test_states(results: Results) -> None:
+    fill(results)
+    results.mark_stale()
+    assert {e.state for e in results.entries()} == {"stale"}
+    results.set_running([NAIVE, SHARED])
+    results.put(rows()[2])
+    assert [e.state for e in results.entries()] == ["stale", "stale", "fresh", "running"]
+    results.stop_running()
+    assert results.entry(SHARED).state == "stale" and results.entry(SHARED).row
+    results.put(row("shared", "cuda:0", None, failure="no room", failure_kind="memory", ok=None))
+    assert results.entry(SHARED).state == "failed"
+    results.put(row("shared", "cuda:0", None, ok=False, error_max="infinite"))
+    assert results.entry(SHARED).state == "failed"
+
+
+def test_cancelling_gives_every_row_its_state_back(results: Results) -> None:
+    results.put(rows()[0])
+    results.set_running([SERIAL, NAIVE])
+    results.stop_running()
+    assert results.entry(SERIAL).state == "fresh" and results.entry(NAIVE).state == "waiting"
+    results.set_running([SERIAL])
+    results.mark_stale()
+    assert results.entry(SERIAL).state == "running"
+    results.stop_running()
+    assert results.entry(SERIAL).state == "stale"
+
+
+def test_recorded_rows_do_not_get_stale(qapp) -> None:
+    results = Results()
+    results.load(rows(), "NVIDIA H200", titles=TITLES)
+    results.mark_stale()
+    assert {(e.state, e.recorded, e.machine) for e in results.entries()} == {("fresh", True, "NVIDIA H200")}
+
+
+def test_speedups_are_against_the_chosen_baseline(results: Results) -> None:
+    fill(results)
+    assert results.speedup(SHARED) == pytest.approx(0.029 / 5.2e-5)
+    assert results.speedup(SHARED, "elapsed") == pytest.approx(0.029 / 8.8e-3)
+    assert results.speedup(SERIAL) == 1
+    assert results.speedup(SERIAL, "elapsed") is None
+    results.set_baseline(NAIVE)
+    assert results.speedup(SHARED) == pytest.approx(5.85 / 5.2)
+    results.set_baseline(("nothing", "cpu"))
+    assert results.speedup(SHARED) is None
+
+
+def test_only_the_same_job_on_the_same_machine_is_compared(results: Results) -> None:
+    fill(results)
+    results.put(row("naive", "cuda:0", 5.85e-5, shape=[4096]))
+    assert results.speedup(NAIVE) is None
+    results.put(rows()[3], recorded=True, machine="NVIDIA H200")
+    assert results.speedup(SHARED) is None
+    simulated = row("parallel", "cpu", 1e-3)
+    simulated["stages"]["kernel"] = stage(1e-3, "simulated")
+    results.put(simulated)
+    assert results.speedup(PARALLEL) is None
+
+
+def test_the_five_fair_bars(results: Results) -> None:
+    fill(results)
+    bars = {b.id: b for b in results.five_bars()}
+    assert list(bars) == ["cpu_one", "cpu_best", "gpu_kernel", "gpu_pageable", "gpu_pinned"]
+    assert bars["cpu_one"].seconds == 0.029 and bars["cpu_best"].variant == "CPU, all cores"
+    assert bars["gpu_kernel"].seconds == 5.2e-5 and bars["gpu_kernel"].clock == "cuda-event"
+    assert bars["gpu_pageable"].seconds == 8.8e-3 and bars["gpu_pageable"].clock == "wall"
+    assert bars["gpu_pinned"].seconds == 2.96e-3
+    results.put(row("parallel", "cpu", 1e-6, ok=False))
+    assert results.five_bars()[1].seconds == 0.029, "a wrong result is no bar"
+
+
+def test_the_fair_bars_never_mix_machines(results: Results) -> None:
+    for r in rows()[:2]:
+        results.put(r)
+    for r in rows()[2:]:
+        results.put(r, recorded=True, machine="NVIDIA H200")
+    told = [b for b in results.five_bars() if b.entry]
+    assert len({b.entry.origin for b in told}) == 1
+    assert [b.seconds for b in Results().five_bars()] == [None] * 5
+
+
+def test_csv_is_in_the_c_locale(results: Results) -> None:
+    QLocale.setDefault(QLocale(QLocale.Language.German))
+    try:
+        fill(results)
+        table = list(csv.DictReader(io.StringIO(results.to_csv())))
+    finally:
+        QLocale.setDefault(QLocale.c())
+    assert [r["variant"] for r in table] == ["serial", "parallel", "naive", "shared"]
+    assert table[2]["kernel_s"] == "5.85e-05" and table[2]["elapsed_pinned_s"] == "0.00296"
+    assert float(table[2]["speedup"]) == pytest.approx(495.7, abs=0.1)
+    assert table[2]["against"] == "serial on cpu" and table[2]["recorded"] == "False"
+    assert table[0]["elapsed_s"] == ""
+
+
+def test_report_rows_and_json(results: Results) -> None:
+    results.put(rows()[0])
+    results.put(rows()[3], recorded=True, machine="NVIDIA H200")
+    told = results.to_report_rows()
+    assert told[0] == rows()[0]
+    assert told[1] == rows()[3] | {"recorded": True, "machine": "NVIDIA H200"}
+    results.mark_stale()
+    content = json.loads(results.to_json())
+    assert content["schema"] == "kernelscope-report/1" and content["runs"][0]["stale"] is True

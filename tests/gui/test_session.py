@@ -1,0 +1,80 @@
+"""What the person has chosen, and undo."""
+
+from __future__ import annotations
+
+from app.models.session import MOST_STEPS, Session
+from gpu_ops.engine.messages import SharedArray, SharedInput, Statistics
+
+NOTHING = Statistics(0, 1, 0.5, {}, (0,) * 256, 0, 0)
+
+
+def shared(kind: str) -> SharedInput:
+    shape = (8, 9) if kind == "image" else (50,)
+    array = SharedArray("none", shape, "float32")
+    return SharedInput(kind, array, "yx"[: len(shape)], "made", {}, None, True, NOTHING)
+
+
+def test_a_signal_brings_the_familys_filter_for_signals(qtbot) -> None:
+    session = Session()
+    session.set_input(shared("image"))
+    assert session.choice.filter == "mean2d"
+    session.set_input(shared("signal"))
+    assert session.choice.filter == "mean1d"
+    assert session.choice.params == {"window": 5, "border": "reflect"}
+
+
+def test_every_change_is_told_with_its_kind(qtbot) -> None:
+    session, told = Session(), []
+    session.choice_changed.connect(lambda choice, what: told.append(what))
+    session.set_params({"window": 9, "border": "wrap"})
+    session.set_picks(("serial",))
+    session.set_knobs("naive", {"block": 64})
+    session.set_filter("mean2d")
+    session.set_filter("mean2d")
+    assert told == ["params", "picks", "knobs", "filter"]
+
+
+def test_undo_and_redo_walk_through_every_choice(qtbot) -> None:
+    session = Session()
+    states = [session.choice]
+    for window in (7, 9, 11):
+        session.set_params({"window": window, "border": "reflect"})
+        states.append(session.choice)
+    for expected in reversed(states[:-1]):
+        session.undo()
+        assert session.choice == expected
+    session.undo()
+    for expected in states[1:]:
+        session.redo()
+        assert session.choice == expected
+
+
+def test_a_new_choice_ends_what_could_be_redone(qtbot) -> None:
+    session = Session()
+    session.set_params({"window": 7, "border": "reflect"})
+    session.undo()
+    with qtbot.waitSignal(session.undo_changed) as told:
+        session.set_picks(("parallel",))
+    assert told.args == [True, False]
+    session.redo()
+    assert session.choice.picks == ("parallel",)
+
+
+def test_the_past_is_bounded(qtbot) -> None:
+    session = Session()
+    for window in range(3, 3 + 2 * (MOST_STEPS + 50), 2):
+        session.set_params({"window": window, "border": "reflect"})
+    steps = 0
+    last = None
+    while session.choice != last:
+        last = session.choice
+        session.undo()
+        steps += 1
+    assert steps <= MOST_STEPS + 1
+
+
+def test_parameters_are_reset_to_their_defaults(qtbot) -> None:
+    session = Session()
+    session.set_params({"window": 21, "border": "zero"})
+    session.reset_params()
+    assert session.choice.params == {"window": 5, "border": "reflect"}

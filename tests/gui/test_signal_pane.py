@@ -1,0 +1,170 @@
+"""Signals: what is checked are the points handed to the curves."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QObject, QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.views.signal_pane import DARK, DASHES, LIGHT, SignalPane, pen
+
+
+def shown(qtbot: QtBot, *curves: tuple[str, np.ndarray[Any, Any], float | None, bool]) -> SignalPane:
+    pane = SignalPane()
+    qtbot.addWidget(pane)
+    pane.resize(600, 400)
+    pane.show()
+    qtbot.waitExposed(pane)
+    pane.set_curves(curves)
+    settle()
+    return pane
+
+
+def settle() -> None:
+    for _ in range(4):
+        QApplication.processEvents()
+
+
+def test_all_is_shown_in_seconds(qtbot: QtBot) -> None:
+    y = np.sin(np.arange(500) / 10)
+    pane = shown(qtbot, ("sine", y, 100.0, True))
+    assert pane.view_range() == pytest.approx((0, 4.99))
+    assert np.array_equal(pane.items[0].yData, y)
+    assert pane.items[0].xData[-1] == pytest.approx(4.99)
+    assert "[s]" in pane.item.getAxis("bottom").labelText
+    low, high = pane.box.viewRange()[1]
+    assert low < -0.99 and high > 0.99
+
+
+def test_without_a_rate_samples_count(qtbot: QtBot) -> None:
+    pane = shown(qtbot, ("a", np.arange(50, dtype=np.uint8), None, True))
+    assert pane.view_range() == (0, 49) and "Sample" in pane.item.getAxis("bottom").labelText
+
+
+def test_ten_million_samples(qtbot: QtBot) -> None:
+    y = np.random.default_rng(0).standard_normal(10_000_000).astype(np.float32)
+    y[7_654_321] = 50
+    pane = shown(qtbot, ("long", y, 1000.0, True))
+    assert len(pane.items[0].xData) <= 4 * pane.box.width()
+    qtbot.waitUntil(lambda: pane.items[0].yData.max() == 50)
+    assert pane.curves[0].sharp and len(pane.items[0].xData) <= 4 * pane.box.width()
+    pane.set_range(7654.0, 7655.0)
+    settle()
+    assert pane.items[0].yData.max() == 50 and pane.items[0].xData[0] >= 7653.9
+
+
+def test_the_wheel_zooms_time_at_the_cursor(qtbot: QtBot) -> None:
+    pane = shown(qtbot, ("a", np.arange(1000.0), None, True))
+    at = QPointF(200, 100)
+    before = pane.x_at(at)
+    view = pane.plot.viewport()
+    none = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase
+    QApplication.sendEvent(view, QWheelEvent(at, view.mapToGlobal(at), QPoint(), QPoint(0, 240), *none, False))
+    start, stop = pane.view_range()
+    assert stop - start == pytest.approx(999 / 1.25**2) and pane.x_at(at) == pytest.approx(before)
+    settle()
+    low, high = pane.box.viewRange()[1]
+    assert high - low < 999 / 1.25  # y follows what is visible
+
+
+def test_drag_double_click_and_keys(qtbot: QtBot) -> None:
+    pane = shown(qtbot, ("a", np.arange(1000.0), None, True))
+    view = pane.plot.viewport()
+    qtbot.mousePress(view, Qt.MouseButton.LeftButton, pos=QPoint(300, 100))
+    qtbot.mouseMove(view, QPoint(250, 100))
+    qtbot.mouseRelease(view, Qt.MouseButton.LeftButton, pos=QPoint(250, 100))
+    assert pane.view_range()[0] > 20
+    qtbot.mouseDClick(view, Qt.MouseButton.LeftButton, pos=QPoint(250, 100))
+    assert pane.view_range() == (0, 999)
+    qtbot.keyClick(pane.plot, Qt.Key.Key_Plus)
+    start, stop = pane.view_range()
+    assert stop - start == pytest.approx(999 / 1.25)
+    qtbot.keyClick(pane.plot, Qt.Key.Key_Right)
+    assert pane.view_range()[0] == pytest.approx(start + 0.1 * (stop - start))
+    qtbot.keyClick(pane.plot, Qt.Key.Key_1)
+    start, stop = pane.view_range()
+    assert stop - start == pytest.approx(pane.box.width())
+    qtbot.keyClick(pane.plot, Qt.Key.Key_0)
+    assert pane.view_range() == (0, 999)
+
+
+def test_values_under_the_cursor(qtbot: QtBot) -> None:
+    pane = shown(
+        qtbot,
+        ("one", np.arange(100.0), 10.0, True),
+        ("two", -np.arange(100.0), 10.0, True),
+        ("hidden", np.ones(9), 10.0, False),
+    )
+    pane.set_cursor(1.2)
+    assert pane.status.text() == "1.2 s   one 12   two -12"
+    qtbot.keyClick(pane.plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert "one 13" in pane.status.text()
+    qtbot.mouseMove(pane.plot.viewport(), QPoint(200, 100))
+    assert pane.cursor_x == pytest.approx(pane.x_at(QPointF(200, 100)))
+    pane.set_cursor(None)
+    assert pane.status.text() == "100 samples"
+
+
+def test_the_range_survives_new_results(qtbot: QtBot) -> None:
+    pane = shown(qtbot, ("a", np.zeros(1000), 10.0, True))
+    pane.set_range(20, 30)
+    pane.fix_y((-3, 3))
+    pane.set_curves([("a", np.ones(1000), 10.0, True), ("b", np.ones(1000), 10.0, True)])
+    settle()
+    assert pane.view_range() == (20, 30) and pane.box.viewRange()[1] == [-3, 3]
+    pane.set_curves([("a", np.ones(1000), None, True)])
+    assert pane.view_range() == (0, 999)  # another unit: the old range means nothing
+
+
+@pytest.mark.parametrize(
+    "y",
+    [np.full(100, np.nan), np.full(100, 5.0), np.array([3], np.uint16), np.array([np.inf, 1.0, np.nan, 2.0, -np.inf])],
+)
+def test_odd_signals(qtbot: QtBot, y: np.ndarray[Any, Any]) -> None:
+    pane = shown(qtbot, ("odd", y, None, True))
+    pane.grab()
+    low, high = pane.box.viewRange()[1]
+    assert np.isfinite([low, high]).all() and high > low
+    pane.set_cursor(0)
+
+
+def test_curves_differ_without_colour() -> None:
+    assert len(set(DASHES)) == len(DASHES) == len(LIGHT) == len(DARK)
+    assert pen(1, False).dashPattern() and pen(1, False).isCosmetic() and pen(1, False).width() == 1
+    assert pen(1, False, dashed=False).style() == Qt.PenStyle.SolidLine
+
+
+def test_the_legend_names_visible_curves(qtbot: QtBot) -> None:
+    pane = shown(qtbot, ("first", np.ones(9), None, True), ("second", np.ones(9), None, False))
+    assert [e.isVisible() for e in pane._entries] == [True, False]
+    assert pane._entries[0].accessibleName() == "first"
+
+
+def test_no_leak_over_300_results(qtbot: QtBot) -> None:
+    y = [np.random.default_rng(i).standard_normal(300) for i in range(2)]
+    pane = shown(qtbot, ("a", y[0], 10.0, True), ("b", y[1], 10.0, True))
+
+    def objects() -> tuple[int, int, int, int]:
+        gc.collect()
+        alive = sum(isinstance(o, QObject) for o in gc.get_objects())
+        return alive, len(QApplication.topLevelWidgets()), len(pane.findChildren(QWidget)), len(pane.plot.items())
+
+    def results(count: int) -> None:
+        for index in range(count):
+            both = [("a", y[index % 2], 10.0, True), ("b", y[1 - index % 2], 10.0, index % 3 > 0)]
+            pane.set_curves(both[: 1 + index % 2])
+            settle()
+        pane.set_curves([("a", y[0], 10.0, True), ("b", y[1], 10.0, True)])
+        pane.grab()
+
+    results(10)  # what is made once
+    objects()  # looking makes Python objects too
+    before = objects()
+    results(300)
+    assert objects() == before

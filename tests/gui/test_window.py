@@ -1,0 +1,185 @@
+"""The whole window with a real engine, driven as a person would."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QCheckBox, QSpinBox
+
+from app.controllers.look import Look
+from app.controllers.session import SessionController
+from app.models.results import Results
+from app.models.session import Session
+from app.views.main_window import INPUT, MainWindow
+from app.worker import Engine
+from gpu_ops import find_filter, save
+
+PATIENCE = 60_000
+
+
+@pytest.fixture(scope="module")
+def engine(qapp):
+    engine = Engine()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def window(qtbot, engine):
+    controller = SessionController(engine, Session(), Results())
+    window = MainWindow(controller, Look(QApplication.instance(), "light"))
+    qtbot.addWidget(window)
+    window.resize(1200, 800)
+    window.show()
+    qtbot.waitExposed(window)
+    yield window
+    if controller.busy:
+        with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
+            controller.cancel()
+    engine.answered.disconnect(controller._answered)
+
+
+@pytest.fixture
+def controller(window):
+    return window._controller
+
+
+def settle(qtbot, controller, do) -> None:
+    """Do something and wait until everything that follows from it is done."""
+    with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
+        do()
+    qtbot.waitUntil(lambda: not controller.busy, timeout=PATIENCE)
+
+
+def shown(window, key: str) -> np.ndarray:
+    """The array that a pane shows."""
+    return np.asarray(window.panes.pane(key).layer.pyramid.array)
+
+
+def test_a_sample_shows_with_its_results_times_and_verdicts(qtbot, window, controller) -> None:
+    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    assert window.windowTitle().startswith("camera")
+    picture = shown(window, INPUT)
+    assert picture.shape == (512, 512)
+    expected = find_filter("mean2d").reference(picture, {"window": 3, "border": "reflect"})["image"]
+    for variant in ("serial", "parallel"):
+        np.testing.assert_array_equal(shown(window, variant), expected)
+        row = controller.results.entry((variant, "cpu")).row
+        assert row["ok"] is True
+        assert row["stages"]["kernel"]["median_s"] > 0
+
+
+def test_turning_a_parameter_brings_a_new_picture_and_undo_the_old_one(qtbot, window, controller) -> None:
+    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    before = shown(window, "serial").copy()
+    spin = window.panel.form.findChild(QSpinBox)
+    spin.setFocus()
+
+    def turn() -> None:
+        qtbot.keyClick(spin, Qt.Key.Key_Up)
+
+    settle(qtbot, controller, turn)
+    assert controller.session.choice.params["window"] == 5
+    after = shown(window, "serial").copy()
+    reference = find_filter("mean2d").reference(shown(window, INPUT), {"window": 5, "border": "reflect"})["image"]
+    np.testing.assert_array_equal(after, reference)
+    settle(qtbot, controller, window.actions_by_id["undo"].trigger)
+    np.testing.assert_array_equal(shown(window, "serial"), before)
+
+
+def test_zoom_and_levels_survive_a_new_result(qtbot, window, controller) -> None:
+    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    window.display.zoom_at(4.0, 100, 100)
+    window.display.set_levels(20, 90)
+    place = (window.display.centre, window.display.scale)
+    settle(qtbot, controller, lambda: controller.session.set_params({"window": 9, "border": "wrap"}))
+    assert (window.display.centre, window.display.scale) == place
+    assert (window.display.low, window.display.high) == (20, 90)
+
+
+def test_a_tick_adds_a_variant_and_its_pane(qtbot, window, controller) -> None:
+    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    box = window.panel.variants.row("scipy").findChild(QCheckBox)
+    settle(qtbot, controller, lambda: qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=box.rect().center()))
+    assert "scipy" in controller.session.choice.picks
+    assert shown(window, "scipy").shape == (512, 512)
+    assert controller.results.entry(("scipy", "cpu")).row["ok"] is True
+
+
+def test_a_signal_shows_as_curves(qtbot, window, controller) -> None:
+    settle(qtbot, controller, lambda: controller.open_sample("ecg"))
+    assert window.stack.currentWidget() is window.signal_pane
+    assert controller.session.choice.filter == "mean1d"
+    names = [curve.name for curve in window.signal_pane.curves if curve.visible]
+    assert names == ["input", "CPU, one core", "CPU, all cores"]
+
+
+def test_a_file_that_cannot_be_read_is_said_and_nothing_is_lost(qtbot, window, controller, tmp_path: Path) -> None:
+    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    picture = shown(window, INPUT).copy()
+    bad = tmp_path / "bad.png"
+    bad.write_bytes(b"\x89PNG\r\n\x1a\n and then nothing")
+    settle(qtbot, controller, lambda: controller.open_file(str(bad)))
+    assert "bad.png" in window.messages.current().text
+    np.testing.assert_array_equal(shown(window, INPUT), picture)
+
+
+def test_a_file_opens_and_a_result_is_saved(qtbot, window, controller, tmp_path: Path) -> None:
+    path, target = tmp_path / "in.png", tmp_path / "out.png"
+    array = np.random.default_rng(1).integers(0, 255, (40, 60, 3), dtype=np.uint8)
+    save(path, array)
+    window._chooser = lambda parent, title: str(path)
+    settle(qtbot, controller, window.actions_by_id["open"].trigger)
+    np.testing.assert_array_equal(shown(window, INPUT), array)
+    window._target = lambda parent, title: str(target)
+    settle(qtbot, controller, window.actions_by_id["save"].trigger)
+    assert target.stat().st_size > 100
+
+
+def test_measure_gives_shares_and_speedups(qtbot, window, controller) -> None:
+    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    controller.session.set_picks(("serial", "parallel"))
+    settle(qtbot, controller, window.panel.measure_button.click)
+    for variant in ("serial", "parallel"):
+        entry = controller.results.entry((variant, "cpu"))
+        assert entry.row["share"] > 0
+        assert entry.row["protocol"] == "careful"
+    assert controller.results.speedup(("parallel", "cpu")) > 0
+
+
+def test_a_killed_engine_is_said_and_the_next_run_works(qtbot, window, controller, engine) -> None:
+    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    told: list[str] = []
+    controller.busy_changed.connect(told.append)
+    controller.session.set_params({"window": 63, "border": "zero"})
+    qtbot.waitUntil(lambda: any("serial" in text for text in told), timeout=PATIENCE)
+    os.kill(engine.client.pid, signal.SIGKILL)
+    qtbot.waitUntil(lambda: window.messages.current() is not None, timeout=PATIENCE)
+    assert shown(window, INPUT).shape == (512, 512)
+    settle(qtbot, controller, lambda: controller.session.set_params({"window": 3, "border": "zero"}))
+    assert controller.results.entry(("serial", "cpu")).row["ok"] is True
+
+
+def test_many_changes_end_with_the_newest(qtbot, window, controller) -> None:
+    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+
+    def sweep() -> None:
+        for width in range(3, 41, 2):
+            controller.session.set_params({"window": width, "border": "reflect"})
+
+    settle(qtbot, controller, sweep)
+    reference = find_filter("mean2d").reference(shown(window, INPUT), {"window": 39, "border": "reflect"})["image"]
+    np.testing.assert_array_equal(shown(window, "parallel"), reference)
+
+
+def test_inputs_that_are_replaced_give_their_memory_back(qtbot, window, controller, engine) -> None:
+    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    used = engine.client.pool.nbytes
+    for _ in range(6):
+        settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    assert engine.client.pool.nbytes <= 2 * used
