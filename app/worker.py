@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.client import EngineClient
-from gpu_ops.engine.messages import Request
+from gpu_ops.engine.messages import Answer, Ready, Request
 
 
 class Engine(QObject):
@@ -18,11 +19,18 @@ class Engine(QObject):
 
     def __init__(self, parent: QObject | None = None, client: EngineClient | None = None) -> None:
         super().__init__(parent)
-        self._heard.connect(self.answered, Qt.ConnectionType.QueuedConnection)
+        self.devices: tuple[DeviceStatus, ...] = ()
+        self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
         self.client = client or EngineClient(self._heard.emit)
 
+    @Slot(object)
+    def _take(self, answer: Answer) -> None:
+        if isinstance(answer, Ready):
+            self.devices = answer.devices
+        self.answered.emit(answer)
+
     def start(self) -> None:
-        """Start the child; Ready comes when it works."""
+        """Start the child; Ready comes when it works, and `devices` is filled then."""
         self.client.start()
 
     def next_job(self) -> int:

@@ -70,7 +70,9 @@ class SessionController(QObject):
         return bool(self._jobs or self._waiting or self._quiet.isActive())
 
     def start(self) -> None:
-        """Start the engine."""
+        """Start the engine; one that runs already has its devices known."""
+        if self._engine.devices:
+            self._take_devices(self._engine.devices)
         self._engine.start()
 
     # What a person does.

@@ -28,7 +28,9 @@ def read_npy(path: Path, name: str, limit: int) -> Array:
         need, there = count * dtype.itemsize, os.fstat(file.fileno()).st_size - file.tell()
         if there < need:
             raise InputError(f"{name} is cut short: it holds {there} of {need} bytes of data; copy or save it again.")
-        return np.fromfile(file, dtype, count).reshape(shape, order="F" if fortran else "C")
+        array = np.empty(count, dtype)
+        file.readinto(array.view(np.uint8).data)
+        return array.reshape(shape, order="F" if fortran else "C")
 
 
 def _header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool]:

@@ -37,6 +37,7 @@ def window(qtbot, engine):
     window.resize(1200, 800)
     window.show()
     qtbot.waitExposed(window)
+    controller.start()
     yield window
     if controller.busy:
         with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
@@ -116,7 +117,9 @@ def test_a_signal_shows_as_curves(qtbot, window, controller) -> None:
     assert window.stack.currentWidget() is window.signal_pane
     assert controller.session.choice.filter == "mean1d"
     names = [curve.name for curve in window.signal_pane.curves if curve.visible]
-    assert names == ["input", "CPU, one core", "CPU, all cores"]
+    titles = {v.id: v.title for v in controller.session.filter.variants}
+    assert names == ["input", *(titles[v] for v in controller.session.choice.picks)]
+    assert names[1:3] == ["CPU, one core", "CPU, all cores"]
 
 
 def test_a_file_that_cannot_be_read_is_said_and_nothing_is_lost(qtbot, window, controller, tmp_path: Path) -> None:
@@ -163,6 +166,21 @@ def test_a_killed_engine_is_said_and_the_next_run_works(qtbot, window, controlle
     assert shown(window, INPUT).shape == (512, 512)
     settle(qtbot, controller, lambda: controller.session.set_params({"window": 3, "border": "zero"}))
     assert controller.results.entry(("serial", "cpu")).row["ok"] is True
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("sample, output", [("camera", "image"), ("ecg", "signal")])
+def test_cuda_variants_run_verified_and_measured(
+    qtbot, window, controller, cuda: str, sample: str, output: str
+) -> None:
+    settle(qtbot, controller, lambda: controller.open_sample(sample))
+    assert controller.session.device == cuda
+    settle(qtbot, controller, window.panel.measure_button.click)
+    for variant in ("naive", "constant", "shared"):
+        row = controller.results.entry((variant, cuda)).row
+        assert row["ok"] is True
+        assert row["clock"] == "cuda-event"
+        assert set(row["stages"]) >= {"kernel", "upload", "download", "elapsed", "elapsed_pinned"}
 
 
 def test_many_changes_end_with_the_newest(qtbot, window, controller) -> None:

@@ -1,0 +1,110 @@
+"""The rules that keep the window's structure."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.main import COMMANDS, main
+
+ROOT = Path(__file__).parent.parent.parent
+MODULES = sorted((ROOT / "app").rglob("*.py"))
+PUBLIC = ("gpu_ops.types", "gpu_ops.params", "gpu_ops.errors", "gpu_ops.engine", "gpu_ops.devices.status")
+"""What the window may name of the engine besides gpu_ops' public names: types and messages."""
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_modules_and_functions_are_short(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= 400
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            assert node.end_lineno is not None and node.end_lineno - node.lineno < 50, node.name
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_the_window_imports_nothing_heavy_and_only_public_names(path: Path) -> None:
+    for name in _imports(path):
+        assert name.split(".")[0] not in ("numba", "scipy", "cupy", "cv2", "pywt"), name
+        if name.startswith("gpu_ops.") and name != "gpu_ops.cli":
+            assert name.startswith(PUBLIC), name
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.parent.name == "models"], ids=_name)
+def test_models_have_no_widgets(path: Path) -> None:
+    assert "PySide6.QtWidgets" not in _imports(path)
+    assert not any(name.startswith("app.views") for name in _imports(path))
+
+
+def test_the_window_loads_no_computing_library() -> None:
+    code = "import sys, app.window; print(sorted({'numba', 'scipy', 'cupy', 'cv2', 'pywt'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_command_of_the_engine_is_dispatched(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpu_ops.cli import parser
+
+    seen: list[str] = []
+    monkeypatch.setattr(
+        argparse._SubParsersAction,
+        "add_parser",
+        lambda self, name, _old=argparse._SubParsersAction.add_parser, **how: (
+            seen.append(name) or _old(self, name, **how)
+        ),
+    )
+    parser.parse(["list"])
+    assert set(seen) <= set(COMMANDS)
+
+
+def test_without_a_display_a_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert main([]) == 4
+    assert "--screenshot FILE.png" in capsys.readouterr().err
+
+
+def test_missing_system_libraries_give_the_line_that_installs_them(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    def broken(name, *args, **how):
+        if name == "app.window":
+            raise ImportError("libEGL.so.1: cannot open shared object file: No such file or directory")
+        return real(name, *args, **how)
+
+    import builtins
+
+    real = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", broken)
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    assert main(["--sample", "camera"]) == 4
+    found = capsys.readouterr().err
+    assert "libEGL.so.1" in found and "sudo apt install libegl1" in found
+
+
+def test_a_screenshot_is_drawn_by_the_path_of_clicks(tmp_path: Path) -> None:
+    picture = tmp_path / "out.png"
+    command = [sys.executable, "-m", "app", "--sample", "ecg", "--filter", "mean", "--set", "window=9"]
+    done = subprocess.run(
+        [*command, "--screenshot", str(picture), "--size", "800x600"], cwd=ROOT, capture_output=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert picture.stat().st_size > 20_000
