@@ -202,6 +202,15 @@ _RUN = (
         "cancel",
         separator=True,
     ),
+    ActionSpec(
+        "recorded",
+        QT_TRANSLATE_NOOP("Actions", "&Show recorded runs"),
+        "run",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Put runs of the same job on other machines beside those made here"),
+        checkable=True,
+        separator=True,
+    ),
 )
 _VIEW = (
     ActionSpec(

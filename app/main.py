@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 COMMANDS = ("list", "run", "bench", "sweep", "claims", "compile", "doctor")
+WINDOW_BENCH = "window-bench"
 APT_LINE = (
     "sudo apt install libegl1 libgl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libxcb-cursor0 libxcb-icccm4"
     " libxcb-keysyms1"
@@ -17,6 +18,10 @@ APT_LINE = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command of the engine, or open the window. Returns the exit code."""
     args = list(sys.argv[1:] if argv is None else argv)
+    if args and args[0] == WINDOW_BENCH:
+        from app.benchmark import main as window_bench
+
+        return window_bench(args[1:])
     if args and (args[0] in COMMANDS or args[0] == "--version"):
         from gpu_ops.cli import main as command
 
@@ -32,7 +37,9 @@ def gui() -> int:
 def _parse(args: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="kernelscope",
-        description="Opens the window, on a file when one is given. Commands: " + ", ".join(COMMANDS) + ".",
+        description="Opens the window, on a file when one is given. Commands: "
+        + ", ".join((*COMMANDS, WINDOW_BENCH))
+        + ".",
     )
     parser.add_argument("file", nargs="?", help="an image or a signal")
     parser.add_argument("--sample", help="open this sample instead of a file (kernelscope list names them)")
@@ -44,8 +51,8 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--screenshot", metavar="FILE.png", help="draw the window into a file when all is done, and exit"
     )
-    parser.add_argument("--size", default="1280x800", metavar="WxH", help="size of the window")
-    parser.add_argument("--scheme", choices=("system", "light", "dark"), default="system", help="colours")
+    parser.add_argument("--size", metavar="WxH", help="size of the window")
+    parser.add_argument("--scheme", choices=("system", "light", "dark"), help="colours")
     parser.add_argument("--presenter", action="store_true", help="large type")
     return parser.parse_args(args)
 

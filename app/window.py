@@ -12,12 +12,15 @@ from app.controllers.look import Look
 from app.controllers.session import SessionController
 from app.models.results import Results
 from app.models.session import Session
+from app.paths import settings_file
+from app.settings import Settings
 from app.views.main_window import MainWindow
 from app.worker import Engine
 from gpu_ops import find_filter
 from gpu_ops.errors import KernelscopeError
 
 DEFAULT_SAMPLE = "camera"
+DEFAULT_SIZE = "1280x800"
 PATIENCE_MS = 300_000
 """How long a screenshot may wait for what was asked."""
 
@@ -27,12 +30,14 @@ def show(args: argparse.Namespace) -> int:
     app = QApplication.instance() or QApplication(sys.argv[:1])
     app.setApplicationName("Kernelscope")
     app.setOrganizationName("Kernelscope")
-    look = Look(app, args.scheme, args.presenter)
+    settings = settings_for(args)
+    look = Look(app, args.scheme or settings.scheme, args.presenter or settings.presenter)
     engine = Engine()
     controller = SessionController(engine, Session(), Results())
-    window = MainWindow(controller, look)
-    width, _, height = args.size.partition("x")
+    window = MainWindow(controller, look, settings=settings)
+    width, _, height = (args.size or DEFAULT_SIZE).partition("x")
     window.resize(int(width), int(height))
+    window.restore()
     window.show()
     script = Script(controller, window, args)
     QTimer.singleShot(0, script.start)
@@ -40,6 +45,12 @@ def show(args: argparse.Namespace) -> int:
         return int(app.exec()) or script.code
     finally:
         engine.close()
+
+
+def settings_for(args: argparse.Namespace) -> Settings:
+    """What was kept, unless the command line says how the window looks: then nothing is read, and nothing written."""
+    told = args.size or args.scheme or args.presenter or args.screenshot
+    return Settings(None if told else settings_file())
 
 
 class Script(QObject):

@@ -117,6 +117,7 @@ class SessionController(QObject):
 
     @Slot(object)
     def _input_changed(self, shared: Any) -> None:
+        self._generation += 1
         self.results.clear()
         self._declare()
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
@@ -129,6 +130,7 @@ class SessionController(QObject):
     @Slot(object, str)
     def _choice_changed(self, choice: Any, what: str) -> None:
         if what == "filter":
+            self._generation += 1
             self.results.clear()
         self._declare()
         self.results.mark_stale()
@@ -158,7 +160,6 @@ class SessionController(QObject):
         """Start a run, or remember it until the one in the engine has ended: only the newest is kept."""
         if self.session.input is None or not self.session.choice.picks:
             return
-        self._generation += 1
         self._quiet.stop()
         if any(kind in ("live", "time", "measure") for kind in self._jobs.values()):
             self._waiting = how
@@ -170,6 +171,8 @@ class SessionController(QObject):
 
     def _start(self, how: str) -> None:
         assert self.session.input is not None
+        # Only now: while a parameter moves, what the last run still brings is shown, marked stale.
+        self._generation += 1
         choice = self.session.choice
         request = RunRequest(
             job=self._engine.next_job(),
@@ -236,6 +239,8 @@ class SessionController(QObject):
                 self._engine.release(shared.segment)
         if fresh:
             self._put_row(update.row)
+            if self._waiting:
+                self.results.mark_stale()
             if update.row["failure"] and update.row["failure_kind"] != "unsupported":
                 self.message.emit("error", str(update.row["failure"]), "")
 

@@ -12,7 +12,8 @@ from typing import Any, Literal
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 Key = tuple[str, str]
-"""Variant id and device name."""
+"""Variant id and device name; after the device of a row recorded elsewhere, that machine's name."""
+APART = " · "
 State = Literal["waiting", "running", "fresh", "stale", "failed"]
 """Waiting: declared, and nothing came yet."""
 CSV_COLUMNS = (
@@ -60,7 +61,7 @@ class Entry:
 
     @property
     def device(self) -> str:
-        return self.key[1]
+        return self.key[1].partition(APART)[0]
 
     @property
     def name(self) -> str:
@@ -150,6 +151,18 @@ class Results(QObject):
             self.rows_reset.emit()
         else:
             self.row_changed.emit(key)
+
+    def set_recorded(self, rows: Iterable[tuple[Mapping[str, Any], str]], titles: Mapping[str, str]) -> None:
+        """Let these rows, each with its machine, stand after the session's own, in place of those put before."""
+        before = len(self._entries)
+        self._entries = {k: e for k, e in self._entries.items() if APART not in k[1]}
+        changed = before != len(self._entries)
+        for row, machine in rows:
+            key = (row["variant"], f"{row['device']}{APART}{machine}")
+            self._entries[key] = Entry(key, titles.get(key[0], ""), row, _state(row), True, machine)
+            changed = True
+        if changed:
+            self.rows_reset.emit()
 
     def set_running(self, keys: Iterable[Key]) -> None:
         """These rows are being measured; their last result stays visible meanwhile."""

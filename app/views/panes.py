@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Slot
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -55,6 +55,8 @@ class PaneGrid(QWidget):
     Side by side shows all; swipe shows two in one place with a divider to move; flicker shows the first, and the
     second while Space (or the button) is held. A tag on the picture names what is shown.
     """
+
+    mode_changed = Signal(str)
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -263,12 +265,19 @@ class PaneGrid(QWidget):
         self.hold.setVisible(mode == "flicker")
         self._compare()
         self._pages.setCurrentIndex(int(mode != "side by side"))
+        self.mode_changed.emit(mode)
 
     def set_pair(self, first: str, second: str) -> None:
         """The two panes, by key, that swipe and flicker compare."""
         self.first.setCurrentIndex(self.first.findData(first))
         self.second.setCurrentIndex(self.second.findData(second))
         self._compare()
+
+    def swap_pair(self) -> None:
+        """Exchange the two that are compared."""
+        first, second = self.first.currentData(), self.second.currentData()
+        if first is not None and second is not None:
+            self.set_pair(second, first)
 
     def _list_titles(self) -> None:
         pairs = [(key, self.panes[key].layer.title or key) for key in self.keys if key in self.panes]

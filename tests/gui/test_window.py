@@ -47,7 +47,7 @@ def window(qtbot, engine):
 
 @pytest.fixture
 def controller(window):
-    return window._controller
+    return window.controller
 
 
 def settle(qtbot, controller, do) -> None:

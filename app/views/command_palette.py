@@ -1,0 +1,143 @@
+"""Every action by its name: type a few letters, press Enter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QFrame,
+    QHeaderView,
+    QLineEdit,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+Entry = tuple[str, QAction]
+
+
+class CommandPalette(QFrame):
+    """Lies over its window: a line to type in above the actions that fit, until one is picked or the focus leaves.
+
+    Every typed word must occur; the order is that of the menus, with those that begin with what was typed first.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("palette")
+        self.setAccessibleName(self.tr("Command palette"))
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setAutoFillBackground(True)
+        self._entries: list[Entry] = []
+        self._before: QWidget | None = None
+        self.line = QLineEdit(self)
+        self.line.setObjectName("paletteLine")
+        self.line.setPlaceholderText(self.tr("What to do"))
+        self.line.setAccessibleName(self.tr("What to do"))
+        self.line.setClearButtonEnabled(True)
+        self.list = QTreeWidget(self)
+        self.list.setObjectName("paletteList")
+        self.list.setAccessibleName(self.tr("Actions that fit"))
+        self.list.setColumnCount(2)
+        self.list.setHeaderHidden(True)
+        self.list.setRootIsDecorated(False)
+        self.list.setUniformRowHeights(True)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.header().setStretchLastSection(False)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.line)
+        layout.addWidget(self.list)
+        self.line.installEventFilter(self)
+        self.line.textChanged.connect(self._filter)
+        self.list.itemClicked.connect(lambda item: self._trigger(item))
+        self.hide()
+
+    def present(self, entries: Sequence[Entry]) -> None:
+        """Offer those of these named actions that work now."""
+        self._entries = [(name, action) for name, action in entries if action.isEnabled() and action.isVisible()]
+        self.line.clear()
+        self._filter("")
+        parent = self.parentWidget()
+        unit = self.fontMetrics().averageCharWidth()
+        self.resize(min(unit * 70, parent.width() - 4 * unit), min(unit * 60, parent.height() // 2))
+        self.move((parent.width() - self.width()) // 2, parent.height() // 8)
+        self._before = QApplication.focusWidget()
+        self.show()
+        self.raise_()
+        self.line.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def texts(self) -> list[str]:
+        """What is offered, from top to bottom."""
+        return [self.list.topLevelItem(i).text(0) for i in range(self.list.topLevelItemCount())]
+
+    def _filter(self, typed: str) -> None:
+        words = typed.casefold().split()
+        fitting = [e for e in self._entries if all(word in e[0].casefold() for word in words)]
+        fitting.sort(key=lambda e: not e[0].casefold().startswith(typed.casefold().strip()))
+        self.list.clear()
+        for name, action in fitting:
+            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            item = QTreeWidgetItem([name, keys])
+            item.setData(0, Qt.ItemDataRole.UserRole, action)
+            item.setToolTip(0, action.statusTip())
+            self.list.addTopLevelItem(item)
+        if fitting:
+            self.list.setCurrentItem(self.list.topLevelItem(0))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        """Arrows move in the list while the letters go to the line."""
+        if watched is not self.line:
+            return super().eventFilter(watched, event)
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            # Esc closes the palette before it cancels a run.
+            if event.key() == Qt.Key.Key_Escape:
+                event.accept()
+                return True
+        elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            return self._pressed(Qt.Key(event.key()))
+        elif event.type() == QEvent.Type.FocusOut and QApplication.activePopupWidget() is None:
+            self.hide()
+        return super().eventFilter(watched, event)
+
+    def _pressed(self, key: Qt.Key) -> bool:
+        """Whether the palette took the key."""
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._trigger(self.list.currentItem())
+        elif key == Qt.Key.Key_Escape:
+            self._leave()
+        elif key in MOVES:
+            self._move(key)
+        else:
+            return False
+        return True
+
+    def _leave(self) -> None:
+        """Close, and give the focus back to where it was."""
+        before, self._before = self._before, None
+        self.hide()
+        if before is not None and before.isVisible():
+            before.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _move(self, key: Qt.Key) -> None:
+        count = self.list.topLevelItemCount()
+        if count:
+            steps = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}[key]
+            row = self.list.indexOfTopLevelItem(self.list.currentItem()) + steps
+            self.list.setCurrentItem(self.list.topLevelItem(max(0, min(count - 1, row))))
+
+    def _trigger(self, item: QTreeWidgetItem | None) -> None:
+        if item is not None:
+            action: QAction = item.data(0, Qt.ItemDataRole.UserRole)
+            # Closed first: the action may open a window of its own.
+            self._leave()
+            action.trigger()

@@ -1,0 +1,151 @@
+"""Every action joined to what it does, and its marks to what the models say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QToolBar, QWidget
+
+from app.actions import ACTIONS, build_actions, fill_menu_bar, fill_toolbar, set_icons
+from gpu_ops import SAMPLES
+
+if TYPE_CHECKING:
+    from app.views.main_window import MainWindow
+
+PICTURES_ONLY = ("compare", "map", "levels")
+"""First words of the actions that curves have no use for."""
+
+
+def join_actions(window: MainWindow) -> None:
+    """Make a window's actions, menus and toolbar. Only what works is offered."""
+    window.actions_by_id = actions = build_actions(window)
+    window.menus = fill_menu_bar(window.menuBar(), actions)
+    toolbar = QToolBar(window.tr("Main"), window)
+    fill_toolbar(toolbar, actions)
+    window.addToolBar(toolbar)
+    set_icons(actions, window.palette())
+    for sample in SAMPLES:
+        action = QAction(sample.title, window)
+        action.setObjectName(f"action.sample.{sample.id}")
+        action.triggered.connect(lambda _=False, id=sample.id: window.controller.open_sample(id))
+        window.menus["file/samples"].addAction(action)
+    deeds = _deeds(window)
+    groups = {"compare": window.panes.set_mode, "map": window.display.set_colormap, "scheme": window.look.choose}
+    for id, action in actions.items():
+        group = id.partition("_")[0]
+        if id in deeds:
+            action.triggered.connect(lambda _=False, deed=deeds[id]: deed())
+        elif group in groups:
+            action.triggered.connect(partial(_choose, groups[group], action))
+        elif id != "clear_recent":
+            action.setVisible(False)
+            action.setEnabled(False)
+    _follow(window)
+
+
+def _choose(choose: Callable[[str], None], action: QAction, _checked: bool = False) -> None:
+    """Hand on what an action of a group stands for."""
+    choose(action.data())
+
+
+def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
+    controller, session, display = window.controller, window.controller.session, window.display
+    actions = window.actions_by_id
+    return {
+        "open": window.open_file,
+        "save": window.save_result,
+        "quit": window.close,
+        "undo": session.undo,
+        "redo": session.redo,
+        "copy_image": window.copy_image,
+        "paste_image": window.paste_image,
+        "reset_parameters": session.reset_params,
+        "run": controller.run_live,
+        "measure": controller.measure,
+        "cancel": controller.cancel,
+        "recorded": lambda: window.recorded.show(actions["recorded"].isChecked()),
+        "fit": window.fit,
+        "one_to_one": window.one_to_one,
+        "zoom_in": lambda: window.zoom(1.25),
+        "zoom_out": lambda: window.zoom(0.8),
+        "swap": window.panes.swap_pair,
+        "levels_auto": lambda: display.auto_levels("range"),
+        "presenter": lambda: window.look.set_presenter(actions["presenter"].isChecked()),
+        "claims": lambda: window.page("claims").present(),
+        "shortcuts": lambda: window.page("shortcuts").present(),
+        "palette": window.show_palette,
+        "diagnostics": window.show_diagnostics,
+        "export_csv": lambda: window.table.export("csv"),
+        "export_json": lambda: window.table.export("json"),
+        "export_png": window.export_picture,
+        "about": window.show_about,
+        "reset_layout": window.reset_layout,
+    }
+
+
+def _follow(window: MainWindow) -> None:
+    """Marks and what is offered follow the models, whoever changed them."""
+    actions, session, look = window.actions_by_id, window.controller.session, window.look
+
+    def show_undo(undo: bool, redo: bool) -> None:
+        actions["undo"].setEnabled(undo)
+        actions["redo"].setEnabled(redo)
+
+    def show_look() -> None:
+        set_icons(actions, window.palette())
+        actions[f"scheme_{look.choice}"].setChecked(True)
+        actions["presenter"].setChecked(look.presenter)
+
+    def show_display() -> None:
+        actions[f"map_{window.display.colormap}"].setChecked(True)
+
+    def show_mode(mode: str = "") -> None:
+        pictures = window.stack.currentWidget() is window.panes
+        actions[f"compare_{window.panes.mode.replace(' ', '_')}"].setChecked(True)
+        for id, action in actions.items():
+            if id.partition("_")[0] in PICTURES_ONLY:
+                action.setEnabled(pictures)
+        actions["swap"].setEnabled(pictures and window.panes.mode != "side by side")
+
+    session.undo_changed.connect(show_undo)
+    look.changed.connect(show_look)
+    window.display.colormap_changed.connect(show_display)
+    window.panes.mode_changed.connect(show_mode)
+    window.stack.currentChanged.connect(lambda _: show_mode())
+    show_undo(False, False)
+    show_look()
+    show_display()
+    show_mode()
+
+
+def palette_entries(window: MainWindow) -> list[tuple[str, QAction]]:
+    """Every action by the words a person looks for: its text, after its submenu's title where it is in one."""
+    entries = []
+    for spec in (s for s in ACTIONS if s.id != "palette"):
+        menu = f"{_plain(window.menus[spec.menu].title())}: " if "/" in spec.menu else ""
+        entries.append((menu + _plain(window.actions_by_id[spec.id].text()), window.actions_by_id[spec.id]))
+    for path in ("file/samples", "file/recent"):
+        title = _plain(window.menus[path].title())
+        named = [a for a in window.menus[path].actions() if a.objectName().startswith(("action.sample", "action.rec"))]
+        entries += [(f"{title}: {_plain(a.text())}", a) for a in named]
+    return entries
+
+
+def _plain(text: str) -> str:
+    """A text without its mnemonic mark."""
+    return text.replace("&&", "\0").replace("&", "").replace("\0", "&")
+
+
+def order_focus(window: QWidget, regions: list[QWidget]) -> None:
+    """Let Tab walk through the regions one after the other, in each from top to bottom and left to right."""
+    order: list[QWidget] = []
+    for region in regions:
+        inside = [region, *region.findChildren(QWidget)]
+        able = [w for w in inside if w.focusPolicy().value & 1 and w.focusProxy() is None and w.window() is window]
+        places = {w: w.mapTo(window, w.rect().topLeft()) for w in able}
+        order += sorted(able, key=lambda w: (places[w].y(), places[w].x()))
+    for before, after in zip(order, order[1:], strict=False):
+        QWidget.setTabOrder(before, after)

@@ -1,0 +1,386 @@
+"""What makes the window pleasant: it remembers, opens recent files, takes pictures, finds actions, and says its state.
+
+The engine is a fake that loads at once and computes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QObject, QPointF, Qt, QUrl, Signal
+from PySide6.QtGui import QDropEvent, QImage
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.controllers.look import Look
+from app.controllers.session import SessionController
+from app.models.results import Results
+from app.models.session import Session
+from app.settings import MOST_RECENT, Settings
+from app.views.main_window import INPUT, MainWindow
+from app.views.window_actions import palette_entries
+from app.window import settings_for
+from gpu_ops import Input, from_array, load, save
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.messages import Finished, Loaded, LoadRequest, SharedArray, SharedInput, Statistics
+from gpu_ops.errors import KernelscopeError
+
+REPORT = {"provenance": {"cpu": "Xeon", "devices": {"cuda:0": {"model": "NVIDIA H200"}}}}
+
+
+class FakeEngine(QObject):
+    """Loads files in place; everything else waits until the test says that it has ended."""
+
+    answered = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.jobs, self.arrays, self.asked = 0, {}, []
+
+    def next_job(self) -> int:
+        self.jobs += 1
+        return self.jobs
+
+    def submit(self, request: Any) -> None:
+        self.asked.append(request)
+        if isinstance(request, LoadRequest):
+            try:
+                self.show(load(request.path), request.job)
+            except KernelscopeError:
+                self.answered.emit(Finished(request.job))
+
+    def show(self, input: Input, job: int = 0) -> None:
+        a = input.array
+        name = f"segment{len(self.arrays)}"
+        self.arrays[name] = a
+        low, high = float(a.min()), float(a.max())
+        percentiles = {0.1: low, 1: low, 50: (low + high) / 2, 99: high, 99.9: high}
+        statistics = Statistics(low, high, (low + high) / 2, percentiles, (1,) * 256, 0, 0)
+        shared = SharedArray(name, a.shape, a.dtype.name)
+        made = SharedInput(input.kind, shared, input.axes, input.name, input.origin, input.rate, True, statistics)
+        self.answered.emit(Loaded(job, made))
+        self.answered.emit(Finished(job))
+
+    def array(self, shared: SharedArray) -> np.ndarray:
+        return self.arrays[shared.segment]
+
+    def release(self, segment: str) -> None: ...
+
+    def cancel(self, job: int) -> None:
+        self.answered.emit(Finished(job))
+
+    def end(self) -> None:
+        """All that was asked for is done, and what followed from it."""
+        job = 0
+        while job < self.jobs:
+            job += 1
+            self.answered.emit(Finished(job))
+
+
+@pytest.fixture
+def engine(qapp) -> FakeEngine:
+    return FakeEngine()
+
+
+def make(qtbot, engine: FakeEngine, settings: Settings | None = None) -> MainWindow:
+    controller = SessionController(engine, Session(), Results())
+    window = MainWindow(controller, Look(QApplication.instance(), "light"), settings=settings)
+    qtbot.addWidget(window)
+    window.resize(1100, 750)
+    window.restore()
+    window.show()
+    qtbot.waitExposed(window)
+    return window
+
+
+@pytest.fixture
+def window(qtbot, engine: FakeEngine) -> MainWindow:
+    return make(qtbot, engine)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    paths = [str(tmp_path / f"picture{i:02}.png") for i in range(MOST_RECENT + 2)]
+    for i, path in enumerate(paths):
+        save(path, np.full((8, 9), i, np.uint8))
+    return paths
+
+
+def act(window: MainWindow, id: str) -> None:
+    assert window.actions_by_id[id].isEnabled() and window.actions_by_id[id].isVisible()
+    window.actions_by_id[id].trigger()
+
+
+def shown(window: MainWindow, key: str = INPUT) -> np.ndarray:
+    return np.asarray(window.panes.pane(key).layer.pyramid.array)
+
+
+# What is remembered.
+
+
+def test_the_window_comes_back_as_it_was_left(qtbot, engine, tmp_path: Path) -> None:
+    path = tmp_path / "window.ini"
+    first = make(qtbot, engine, Settings(path))
+    first.resize(790, 640)
+    first.timing_dock.hide()
+    act(first, "scheme_dark")
+    first.close()
+    kept = Settings(path)
+    assert (kept.scheme, kept.presenter) == ("dark", False)
+    second = make(qtbot, engine, kept)
+    assert second.size() == first.size() and not second.timing_dock.isVisible()
+    assert second.controller.session.input is None
+    act(second, "reset_layout")
+    assert second.timing_dock.isVisible()
+
+
+def test_the_size_for_a_room_is_kept(qtbot, engine, tmp_path: Path) -> None:
+    path = tmp_path / "window.ini"
+    window = make(qtbot, engine, Settings(path))
+    act(window, "presenter")
+    window.close()
+    assert Settings(path).presenter
+    window.look.set_presenter(False)
+    assert not window.actions_by_id["presenter"].isChecked()
+
+
+def test_settings_that_are_broken_are_passed_over(qtbot, engine, tmp_path: Path) -> None:
+    path = tmp_path / "window.ini"
+    path.write_text("[window]\ngeometry=nonsense\nlayout=7\n[look]\nscheme=pink\npresenter=\n[files]\nrecent=a.png\n")
+    kept = Settings(path)
+    window = make(qtbot, engine, kept)
+    assert window.experiment_dock.isVisible() and window.timing_dock.isVisible()
+    assert (kept.scheme, kept.presenter, kept.recent) == ("system", False, ("a.png",))
+
+
+@pytest.mark.parametrize("told", [{"size": "900x600"}, {"scheme": "dark"}, {"screenshot": "x.png"}, {}])
+def test_a_look_given_on_the_command_line_leaves_settings_alone(told, tmp_path, monkeypatch) -> None:
+    path = tmp_path / "window.ini"
+    monkeypatch.setattr("app.window.settings_file", lambda: path)
+    args = argparse.Namespace(**{"size": None, "scheme": None, "presenter": False, "screenshot": None, **told})
+    settings = settings_for(args)
+    settings.set_look("dark", False)
+    settings.save()
+    assert path.exists() == (not told)
+
+
+# Recent files.
+
+
+def test_recent_files_are_the_ten_newest_whatever_opened_them(qtbot, engine, window, files: list[str]) -> None:
+    for path in files[:-2]:
+        window.controller.open_file(path)
+        engine.end()
+    window._chooser = lambda parent, title: files[-2]
+    act(window, "open")
+    drop(window, files[-1])
+    window.controller.open_file(files[5])
+    expected = [files[5], *(p for p in reversed(files) if p != files[5])][:MOST_RECENT]
+    assert list(window.settings.recent) == expected
+    assert [a.data() for a in window.recent.actions] == expected
+    Path(expected[3]).unlink()
+    window.menus["file/recent"].aboutToShow.emit()
+    gone = window.recent.actions[3]
+    assert not gone.isEnabled() and "no longer there" in gone.text()
+    window.recent.actions[1].trigger()
+    assert window.windowTitle().startswith(Path(expected[1]).name)
+    act(window, "clear_recent")
+    assert window.settings.recent == () and window.recent.actions == []
+    assert not window.actions_by_id["clear_recent"].isEnabled()
+
+
+def test_what_cannot_be_opened_is_not_remembered(window, tmp_path: Path) -> None:
+    window.controller.open_file(str(tmp_path / "missing.png"))
+    assert window.settings.recent == ()
+
+
+# Pictures in and out.
+
+
+def drop(window: MainWindow, path: str) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(path)])
+    keys, buttons = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
+    event = QDropEvent(QPointF(300, 300), Qt.DropAction.CopyAction, mime, buttons, keys)
+    window.dropEvent(event)
+    assert event.isAccepted()
+
+
+def test_a_copied_picture_can_be_pasted(engine, window) -> None:
+    rows = np.arange(60, dtype=np.uint8).reshape(6, 10) * 4
+    rows[-1, -1] = 255
+    engine.show(from_array(rows))
+    act(window, "copy_image")
+    image = QApplication.clipboard().image()
+    assert (image.width(), image.height()) == (10, 6)
+    assert [image.pixelColor(x, 2).red() for x in range(10)] == rows[2].tolist()
+    result = np.flipud(rows).copy()
+    window.panes.set_array("serial", result, None, "result")
+    act(window, "copy_image")
+    act(window, "paste_image")
+    np.testing.assert_array_equal(shown(window), result)
+    assert window.windowTitle().startswith("pasted")
+    assert window.settings.recent == ()
+
+
+def test_the_picture_with_the_focus_is_copied(qtbot, engine, window) -> None:
+    engine.show(from_array(np.array([[0, 255, 0]], np.uint8)))
+    window.panes.set_array("serial", np.full((1, 5), 255, np.uint8), None, "result")
+    window.panes.pane(INPUT).canvas.setFocus()
+    qtbot.waitUntil(lambda: window.panes.pane(INPUT).canvas.hasFocus())
+    act(window, "copy_image")
+    assert QApplication.clipboard().image().width() == 3
+
+
+def test_pasted_colours_stay_and_an_empty_clipboard_is_said(window) -> None:
+    QApplication.clipboard().clear()
+    act(window, "paste_image")
+    assert "no picture on the clipboard" in window.messages.current().text
+    image = QImage(4, 3, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.red)
+    QApplication.clipboard().setImage(image)
+    act(window, "paste_image")
+    assert shown(window).shape == (3, 4, 3) and shown(window)[1, 1].tolist() == [255, 0, 0]
+
+
+def test_nothing_to_copy_is_said(window) -> None:
+    act(window, "copy_image")
+    assert "no picture to copy" in window.messages.current().text
+
+
+# Actions by name.
+
+
+def test_the_palette_finds_and_does(qtbot, window) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    palette = window.palette_window
+    qtbot.waitUntil(palette.isVisible)
+    able = [name for name, action in palette_entries(window) if action.isEnabled() and action.isVisible()]
+    assert palette.texts() == able and "Cancel" not in able and "Preferences…" not in able
+    qtbot.keyClicks(palette.line, "colour ma")
+    names = palette.texts()
+    assert names and all(name.startswith("Colour map: ") for name in names)
+    qtbot.keyClick(palette.line, Qt.Key.Key_Down)
+    qtbot.keyClick(palette.line, Qt.Key.Key_Return)
+    assert not palette.isVisible() and window.display.colormap == "viridis"
+    assert window.actions_by_id["map_viridis"].isChecked()
+    act(window, "palette")
+    qtbot.keyClicks(palette.line, "no such thing")
+    qtbot.keyClick(palette.line, Qt.Key.Key_Return)
+    assert palette.texts() == [] and palette.isVisible()
+    qtbot.keyClick(palette.line, Qt.Key.Key_Escape)
+    assert not palette.isVisible()
+
+
+# Marks and pairs.
+
+
+def test_marks_follow_the_models(engine, window) -> None:
+    actions = window.actions_by_id
+    engine.show(from_array(np.eye(9, dtype=np.uint8)))
+    assert actions["scheme_light"].isChecked() and not actions["swap"].isEnabled()
+    window.panes.set_mode("swipe")
+    window.display.set_colormap("magma")
+    window.look.choose("dark")
+    assert all(actions[id].isChecked() for id in ("compare_swipe", "map_magma", "scheme_dark"))
+    window.panes.set_pair(INPUT, "parallel")
+    act(window, "swap")
+    assert (window.panes.first.currentData(), window.panes.second.currentData()) == ("parallel", INPUT)
+    engine.show(from_array(np.arange(50.0)))
+    assert not actions["swap"].isEnabled() and not actions["compare_swipe"].isEnabled()
+
+
+# Runs of other machines.
+
+
+def recorded_row(variant: str, device: str, median: float, **more: Any) -> dict[str, Any]:
+    stage = {"median_s": median, "q1_s": median, "q3_s": median, "n": 9, "clock": "wall", "mode": "stream"}
+    job = {"filter": "mean2d", "params": {"border": "reflect", "window": 3}, "shape": [8, 9], "dtype": "uint8"}
+    row = {"variant": variant, "device": device, "knobs": {}, "stages": {"kernel": stage}, "ok": True, "notes": []}
+    return {**job, **row, "mode": "stream", "protocol": "careful", "failure": "", **more}
+
+
+def test_recorded_runs_of_the_same_job_stand_beside_own_ones(engine, window, files: list[str]) -> None:
+    results, session = window.controller.results, window.controller.session
+    runs = [
+        recorded_row("serial", "cpu", 1e-4, protocol="quick"),
+        recorded_row("serial", "cpu", 2e-4),
+        recorded_row("naive", "cuda:0", 1e-6),
+        recorded_row("shared", "cuda:0", 1e-6, shape=[9, 9]),
+    ]
+    window.recorded._read = lambda: {"one.json": {**REPORT, "runs": runs}}
+    window.controller.open_file(files[0])
+    own = results.keys()
+    act(window, "recorded")
+    found = [e for e in results.entries() if e.recorded]
+    assert results.keys()[: len(own)] == own
+    assert [(e.variant, e.device, e.machine) for e in found] == [
+        ("serial", "cpu", "NVIDIA H200"),
+        ("naive", "cuda:0", "NVIDIA H200"),
+    ]
+    assert math.isclose(found[0].seconds("kernel"), 2e-4) and found[0].name == "CPU, one core"
+    session.set_params({"window": 5, "border": "reflect"})
+    assert not any(e.recorded for e in results.entries())
+    session.undo()
+    assert [e.state for e in results.entries() if e.recorded] == ["fresh", "fresh"]
+    act(window, "recorded")
+    assert results.keys() == own
+
+
+def test_without_a_recorded_run_of_the_job_it_is_said(window, files: list[str]) -> None:
+    window.controller.open_file(files[0])
+    act(window, "recorded")
+    assert "No recorded run did just this job" in window.messages.current().text
+    assert "mean2d 4096 × 4096 float32" in window.messages.current().text
+
+
+# State and keys.
+
+
+def test_cancel_and_the_bar_show_only_what_takes_its_time(qtbot, engine, window, files: list[str]) -> None:
+    cancel, bar = window.actions_by_id["cancel"], window.status.progress
+    assert not cancel.isEnabled()
+    window.controller.open_file(files[0])
+    assert cancel.isEnabled() and not bar.isVisible()
+    engine.end()
+    assert not cancel.isEnabled()
+    window.controller.run_live()
+    assert not bar.isVisible()
+    qtbot.waitUntil(bar.isVisible, timeout=5000)
+    act(window, "cancel")
+    assert not bar.isVisible() and not cancel.isEnabled()
+
+
+def test_the_status_bar_says_where_the_engine_runs(window) -> None:
+    devices = (DeviceStatus("cpu", "Xeon", True), DeviceStatus("cuda:0", "H200", True))
+    assert window.status.state.text() == "0 results · engine starting"
+    window.controller.devices_changed.emit(devices)
+    assert window.status.state.text() == "0 results · engine ready on cpu, cuda:0"
+    window.controller.results.put(recorded_row("serial", "cpu", 1e-3))
+    assert window.status.state.text().startswith("1 result · ")
+
+
+def test_tab_walks_from_the_panel_over_the_pictures_to_the_timing(qtbot, engine, window, files: list[str]) -> None:
+    window.controller.open_file(files[0])
+    qtbot.wait(50)
+    regions = (window.panel, window.panes, window.tabs)
+    window.panel.filters.setFocus()
+    way: list[int] = []
+    for _ in range(200):
+        widget: QWidget = QApplication.focusWidget()
+        place = [i for i, region in enumerate(regions) if region is widget or region.isAncestorOf(widget)]
+        if place and way[-1:] != place:
+            way += place
+        qtbot.keyClick(widget, Qt.Key.Key_Tab)
+        if QApplication.focusWidget() is window.panel.filters:
+            break
+    assert way[:3] == [0, 1, 2], way
+
+
+def test_panels_have_names(window) -> None:
+    for widget in (window.stack, window.tabs, window.experiment_dock, window.timing_dock):
+        assert widget.accessibleName()
