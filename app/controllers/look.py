@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from app import theme
@@ -19,7 +19,10 @@ class Look(QObject):
         super().__init__(app)
         self._app = app
         self.choice, self.presenter = choice, presenter
-        theme.connect_scheme(app, lambda scheme: self._apply())
+        theme.connect_scheme(app, self._follow)
+
+    @Slot(Qt.ColorScheme)
+    def _follow(self, _scheme: Qt.ColorScheme) -> None:
         self._apply()
 
     def choose(self, choice: str) -> None:

@@ -13,6 +13,7 @@ from app.actions import ACTIONS, build_actions, fill_menu_bar, fill_toolbar, set
 from gpu_ops import SAMPLES
 
 if TYPE_CHECKING:
+    from app.controllers.look import Look
     from app.views.main_window import MainWindow
 
 PICTURES_ONLY = ("compare", "map", "levels")
@@ -112,6 +113,8 @@ def _follow(window: MainWindow) -> None:
 
     session.undo_changed.connect(show_undo)
     look.changed.connect(show_look)
+    # The look may outlive the window; what it calls then would be gone.
+    window.destroyed.connect(partial(_forget, look, show_look))
     window.display.colormap_changed.connect(show_display)
     window.panes.mode_changed.connect(show_mode)
     window.stack.currentChanged.connect(lambda _: show_mode())
@@ -149,3 +152,7 @@ def order_focus(window: QWidget, regions: list[QWidget]) -> None:
         order += sorted(able, key=lambda w: (places[w].y(), places[w].x()))
     for before, after in zip(order, order[1:], strict=False):
         QWidget.setTabOrder(before, after)
+
+
+def _forget(look: Look, listener: Callable[[], None], _window: object = None) -> None:
+    look.changed.disconnect(listener)
