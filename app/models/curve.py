@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.background import Background
-from app.models.pyramid import Array, SignalPyramid
+from app.models.extremes import Array, SignalPyramid
 
 LARGE = 1 << 20  # samples from which on the buckets are made away from the thread of the window
 

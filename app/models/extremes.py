@@ -1,0 +1,92 @@
+"""Minima and maxima of long signals, so that no peak is lost where there are more samples than pixels. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+class SignalPyramid:
+    """Minima and maxima of a signal (N,) or (N, C) in buckets of `factor`, `factor`², … samples. No copy of it.
+
+    `build` makes them (any thread); until then `points` shows single samples. NaN is left out of a bucket that
+    holds anything else.
+    """
+
+    def __init__(self, array: Array, factor: int = 16) -> None:
+        if array.ndim not in (1, 2) or array.dtype.kind not in "uif":
+            raise ValueError(f"a signal is (N,) or (N, C) of real numbers, not {array.shape} of {array.dtype}")
+        self.array = array
+        self.factor = factor
+        self.levels: list[tuple[Array, Array]] = []
+        self.complete = len(array) < factor * factor
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the buckets take beside the array."""
+        return sum(low.nbytes + high.nbytes for low, high in self.levels)
+
+    def build(self, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Make all buckets. False when `stop` said so first."""
+        levels: list[tuple[Array, Array]] = []
+        low = high = self.array
+        while len(low) >= self.factor * self.factor:
+            if stop():
+                return False
+            low, high = _buckets(np.fmin, low, self.factor), _buckets(np.fmax, high, self.factor)
+            levels.append((low, high))
+        self.levels, self.complete = levels, True
+        return True
+
+    def points(self, start: int, stop: int, width: int, channel: int = 0) -> tuple[Array, Array]:
+        """At most 4 × width points (sample index, value) of samples start…stop (exclusive). Where there are more
+        samples, each of 2 × width columns gives its exact minimum and maximum, both at its middle."""
+        start, stop, width = max(0, start), min(len(self.array), stop), max(1, width)
+        signal = self.array if self.array.ndim == 1 else self.array[:, channel]
+        if stop <= start:
+            return np.empty(0), np.empty(0, signal.dtype)
+        if stop - start <= 4 * width:
+            return np.arange(start, stop, dtype=np.float64), signal[start:stop]
+        edges = start + (stop - start) * np.arange(2 * width + 1) // (2 * width)
+        if not self.complete:  # coarse on purpose: one sample of each column
+            return edges[:-1].astype(np.float64), signal[edges[:-1]]
+        low, high = self._extremes(signal, edges, channel)
+        x = np.repeat((edges[:-1] + edges[1:] - 1) / 2, 2)
+        return x, np.stack((low, high), axis=1).ravel()
+
+    def _extremes(self, signal: Array, edges: Array, channel: int) -> tuple[Array, Array]:
+        """Minimum and maximum between neighbouring edges: whole buckets from a level, the rest from the samples."""
+        columns = (edges[-1] - edges[0]) // (len(edges) - 1)
+        level = 0
+        while level < len(self.levels) and self.factor ** (level + 1) * 2 <= columns:
+            level += 1
+        if level == 0:
+            part, cuts = signal[edges[0] : edges[-1]], edges[:-1] - edges[0]
+            return np.fmin.reduceat(part, cuts), np.fmax.reduceat(part, cuts)
+        size = self.factor**level
+        # Moving the inner edges to bucket borders keeps every sample in exactly one column, at most half a column off.
+        whole = np.round(edges / size).astype(np.int64)
+        whole[0], whole[-1] = -(-edges[0] // size), edges[-1] // size
+        whole[1:-1] = np.clip(whole[1:-1], whole[0], whole[-1] - 1)
+        results = []
+        for ufunc, buckets in zip((np.fmin, np.fmax), self.levels[level - 1], strict=True):
+            one = buckets if buckets.ndim == 1 else buckets[:, channel]
+            values = ufunc.reduceat(one[whole[0] : whole[-1]], whole[:-1] - whole[0])
+            for at, rest in ((0, signal[edges[0] : whole[0] * size]), (-1, signal[whole[-1] * size : edges[-1]])):
+                if len(rest):
+                    values[at] = ufunc(values[at], ufunc.reduce(rest))
+            results.append(values)
+        return results[0], results[1]
+
+
+def _buckets(ufunc: np.ufunc, values: Array, factor: int) -> Array:
+    """Extreme of each `factor` values along the first axis; the last bucket may be shorter."""
+    whole = len(values) // factor * factor
+    result: Array = ufunc.reduce(values[:whole].reshape(-1, factor, *values.shape[1:]), axis=1)
+    if whole < len(values):
+        result = np.concatenate((result, ufunc.reduce(values[whole:], axis=0)[None]))
+    return result
