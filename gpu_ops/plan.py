@@ -91,12 +91,48 @@ class Plan:
     outputs: Mapping[str, DeviceArray]
 
 
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A fault at a line of a kernel file: `count` times in all, first by `thread` (x, y, z) of `block` (x, y, z).
+
+    `kind` is a short name such as "out of bounds", `detail` a sentence about the first one with the buffer's name.
+    """
+
+    kind: str
+    severity: Severity
+    kernel: str
+    file: str
+    line: int
+    inlined_at: tuple[tuple[str, int], ...]
+    count: int
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+    detail: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" + "".join(f" (from {f}:{n})" for f, n in self.inlined_at)
+        first = f"first in thread {_tuple(self.thread)} of block {_tuple(self.block)}"
+        times = "once" if self.count == 1 else f"{self.count} times, {first}"
+        return f"{place}: {self.kind}: {self.detail} – {times if self.count > 1 else first}"
+
+
+def _tuple(numbers: tuple[int, int, int]) -> str:
+    kept = numbers if numbers[2] else numbers[:2] if numbers[1] else numbers[:1]
+    return f"({', '.join(map(str, kept))})" if len(kept) > 1 else str(kept[0])
+
+
 @dataclass(frozen=True)
 class Execution:
-    """What one execution of a plan took: seconds in all, and (step name, start, end) where it was traced."""
+    """What one execution of a plan took: seconds in all, and (step name, start, end) where it was traced. A simulated
+    GPU also tells what it found wrong, and what kernels printed."""
 
     elapsed: float
     spans: tuple[tuple[str, float, float], ...] = ()
+    findings: tuple[Finding, ...] = ()
+    printed: tuple[str, ...] = ()
 
 
 class Kernel(Protocol):

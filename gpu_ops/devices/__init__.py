@@ -18,9 +18,12 @@ def open_device(name: str) -> Device:
         from gpu_ops.devices.cpu import CpuDevice
 
         return CpuDevice()
+    simulated = re.fullmatch(r"sim(?::(sm_\d+))?", name)
+    if simulated:
+        return _simulated(simulated[1])
     match = re.fullmatch(r"cuda(?::(\d+))?", name)
     if not match:
-        raise DeviceError(f"There is no device {name!r}; choose cpu or cuda:N (kernelscope doctor lists them).")
+        raise DeviceError(f"There is no device {name!r}; choose cpu, sim, sim:sm_90 or cuda:N (kernelscope doctor).")
     index = int(match[1] or 0)
     statuses = cuda_devices()
     if index >= len(statuses) or not statuses[index].available:
@@ -29,6 +32,17 @@ def open_device(name: str) -> Device:
     from gpu_ops.devices.cuda.device import CudaDevice
 
     return CudaDevice(index)
+
+
+def _simulated(architecture: str | None) -> Device:
+    """A simulated GPU. Raises DeviceError where NVRTC is not, or does not know the architecture."""
+    from gpu_ops.devices.compiler import supported_architectures
+    from gpu_ops.devices.sim.device import DEFAULT_ARCHITECTURE, SimDevice
+
+    chosen = architecture or DEFAULT_ARCHITECTURE
+    if chosen not in supported_architectures():
+        raise DeviceError(f"There is no simulated {chosen}; choose from {', '.join(supported_architectures())}.")
+    return SimDevice(chosen)
 
 
 def device_statuses() -> tuple[DeviceStatus, ...]:

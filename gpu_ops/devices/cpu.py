@@ -17,6 +17,7 @@ from gpu_ops.devices.libraries import import_library
 from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError
 from gpu_ops.params import Value
 from gpu_ops.plan import Call, Copy, DeviceArray, Execution, Fill, Launch, Limits, Mode, Plan, Sampler, Step
+from gpu_ops.progress import finite
 
 SHORTEST_SAMPLE = 1e-3
 """Seconds. The wall clock and the interpreter blur anything shorter, so short plans are sampled in batches."""
@@ -38,16 +39,18 @@ class CpuDevice:
         return self
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
-        if out is None:
-            return np.array(array, order="C")  # a copy, so that no variant can spoil the caller's input
-        np.copyto(out, array)
-        return out
+        with finite():
+            if out is None:
+                return np.array(array, order="C")  # a copy, so that no variant can spoil the caller's input
+            np.copyto(out, array)
+            return out
 
     def download(self, array: DeviceArray, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
-        if out is None:
-            return np.array(array)
-        np.copyto(out, array)
-        return out
+        with finite():
+            if out is None:
+                return np.array(array)
+            np.copyto(out, array)
+            return out
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         try:
@@ -86,10 +89,11 @@ class CpuDevice:
     def execute(self, plan: Plan, mode: Literal["direct", "graph"] = "direct", trace: bool = False) -> Execution:
         start = time.perf_counter()
         spans = []
-        for step in plan.steps:
-            begin = time.perf_counter() - start
-            run_step(step)
-            spans.append((step.name, begin, time.perf_counter() - start))
+        with finite():  # CPU variants end by themselves; those in bands say how far they are as well
+            for step in plan.steps:
+                begin = time.perf_counter() - start
+                run_step(step)
+                spans.append((step.name, begin, time.perf_counter() - start))
         return Execution(time.perf_counter() - start, tuple(spans) if trace else ())
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
@@ -133,6 +137,10 @@ class CpuSampler:
         self._flush = np.ones(max(2 * cache_bytes, 64 << 20) // 8) if mode == "cold" else None
 
     def sample(self) -> float:
+        with finite():
+            return self._sample()
+
+    def _sample(self) -> float:
         if self._flush is not None:
             self._flush.sum()
         else:

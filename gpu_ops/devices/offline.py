@@ -11,25 +11,10 @@ import numpy as np
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel
 from gpu_ops.devices.cpu import CpuDevice
 from gpu_ops.devices.launches import check_constants, check_launch
+from gpu_ops.devices.limits import limits_of
 from gpu_ops.errors import DeviceError
 from gpu_ops.params import Value
-from gpu_ops.plan import Execution, Launch, Limits, Mode, Plan, Sampler
-
-SHARED_BYTES = {
-    75: 64,
-    80: 163,
-    86: 99,
-    87: 163,
-    88: 99,
-    89: 99,
-    90: 227,
-    100: 227,
-    103: 227,
-    110: 227,
-    120: 99,
-    121: 99,
-}
-"""Kibibytes of shared memory a block may opt in to, by architecture: the vendor's table of compute capabilities."""
+from gpu_ops.plan import Execution, Launch, Mode, Plan, Sampler
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +41,7 @@ class OfflineDevice(CpuDevice):
         super().__init__()
         self.architecture = architecture
         self._edits = dict(edits or {})
-        number = int(architecture[3:])
-        shared = SHARED_BYTES.get(number, 48) << 10
-        self.limits = Limits((number // 10, number % 10), 1024, shared, 1, 32 << 20, 8 << 30, 2)
+        self.limits = limits_of(architecture)
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> OfflineKernel:
         compiled = compile_kernel(source, self.architecture, defines, self._edits)

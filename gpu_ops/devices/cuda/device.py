@@ -17,7 +17,7 @@ from gpu_ops.devices.cuda.texture import Texture, make_texture
 from gpu_ops.devices.instruments import HOLD, READ
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
-from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError, KernelFault
+from gpu_ops.errors import DeviceError, DeviceLost, DeviceMemoryError, KernelError, KernelFault
 from gpu_ops.params import Value
 from gpu_ops.plan import Copy, DeviceArray, Execution, Launch, Limits, Mode, Plan, Sampler
 
@@ -266,22 +266,35 @@ _FAULTS = {
     717: "an invalid address space",
     718: "an invalid program counter",
     719: "an unspecified launch failure",
+    721: "tensor memory that was not given back",
 }
+# Codes after which the process can use the device no more, though no kernel is to blame: the driver shuts down (4),
+# the context is invalid or destroyed (201, 709), memory or a link failed beyond correction (214, 220), an exception
+# was contained (226), the service that shares the GPU is gone (806, 810), a device outside failed (911), nobody knows
+# what happened (999).
+_LOST = {4, 201, 214, 220, 226, 709, 806, 810, 911, 999}
 
 
 @contextmanager
 def _cuda_errors() -> Iterator[None]:
-    """CUDA's failures as KernelFault where a kernel caused them, otherwise as DeviceError."""
+    """CUDA's failures as errors of ours: see `_as_error`."""
     import cupy
 
     try:
         yield
     except (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError) as error:
-        if error.status in _FAULTS:
-            raise KernelFault(f"A kernel died of {_FAULTS[error.status]}; correct it and start anew.") from error
-        raise DeviceError(f"CUDA failed: {error}. Start anew: the device's context may be lost.") from error
+        raise _as_error(int(error.status), str(error)) from error
     except cupy.cuda.memory.OutOfMemoryError as error:
         raise DeviceMemoryError(f"The device's memory is full: {error}. Use a smaller input.") from error
+
+
+def _as_error(status: int, text: str) -> KernelFault | DeviceError:
+    """KernelFault where a kernel caused it, DeviceLost where the context is lost without one, else DeviceError."""
+    if status in _FAULTS:
+        return KernelFault(f"A kernel died of {_FAULTS[status]}; correct it and start anew.")
+    if status in _LOST:
+        return DeviceLost(f"The device is lost: {text}. Start anew; if it stays so, look at the driver and the GPU.")
+    return DeviceError(f"CUDA failed: {text}. Use a smaller input, or look at the driver.")
 
 
 def _limits(properties: Mapping[str, Any], memory: int) -> Limits:

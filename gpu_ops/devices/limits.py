@@ -1,0 +1,28 @@
+"""What a GPU of each architecture can hold, by the vendor's table of compute capabilities."""
+
+from __future__ import annotations
+
+from gpu_ops.plan import Limits
+
+SHARED_KIB = {
+    75: 64,
+    80: 163,
+    86: 99,
+    87: 163,
+    88: 99,
+    89: 99,
+    90: 227,
+    100: 227,
+    103: 227,
+    110: 227,
+    120: 99,
+    121: 99,
+}
+"""Kibibytes of shared memory a block may opt in to."""
+
+
+def limits_of(architecture: str) -> Limits:
+    """The limits of a GPU such as "sm_90" that is not here: one multiprocessor, 8 GiB of memory."""
+    number = int(architecture[3:])
+    shared = SHARED_KIB.get(number, 48) << 10
+    return Limits((number // 10, number % 10), 1024, shared, 1, 32 << 20, 8 << 30, 2)

@@ -1,0 +1,1 @@
+"""A simulated GPU: it interprets the PTX of the shipped kernels with NumPy, counts, and names faults by source line."""

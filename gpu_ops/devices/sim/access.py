@@ -1,0 +1,175 @@
+"""Loads, stores and atomics of global and constant memory, for many lanes at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.sim.atomics import update
+from gpu_ops.devices.sim.findings import Findings, frame_places, say
+from gpu_ops.devices.sim.lanes import Array, Lanes
+from gpu_ops.devices.sim.memory import NOBODY, Region, Table
+from gpu_ops.devices.sim.sites import Site
+
+
+class GlobalMemory:
+    """What the blocks of a launch may reach. With `checks` off only bounds are looked at, which never is."""
+
+    def __init__(self, table: Table, findings: Findings, checks: bool) -> None:
+        self.table, self.findings, self.checks = table, findings, checks
+
+    def load(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
+        """The elements at `address`, in the lanes' frame; zero where nothing may be read."""
+        address = lanes.calm(address)
+        region = self._region(lanes, site, address)
+        if region is None:
+            return self._scattered_load(lanes, site, address, dtype, count)
+        index = (address + (site.offset - region.base)) >> (site.nbytes.bit_length() - 1)
+        if self.checks and region.allocation is not None and region.allocation.written is not None:
+            self._look_written(lanes, site, address, region)
+        found = region.view(dtype, count).take(index, axis=0)
+        return [found[..., k] for k in range(count)] if count > 1 else [found]
+
+    def store(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
+        """Put the values there; what may not be written is dropped. Of lanes that write to one place the last wins."""
+        count = len(values)
+        address = lanes.calm(address)
+        region = self._region(lanes, site, address)
+        if region is None:
+            for part, chosen in self._valid_parts(lanes, site, address):
+                self.store(part, site, _cut(address, lanes, chosen), dtype, [_cut(v, lanes, chosen) for v in values])
+            return
+        index = (address + (site.offset - region.base)) >> (site.nbytes.bit_length() - 1)
+        flat = lanes.active(index)
+        active = [lanes.active(v) for v in values]
+        region.view(dtype, count)[flat] = np.stack(active, axis=-1) if count > 1 else active[0]
+        self._wrote(lanes, site, region, flat)
+
+    def atomic(
+        self, lanes: Lanes, site: Site, address: Array, dtype: Any, operation: str, values: list[Array], wanted: bool
+    ) -> Array | None:
+        """One atomic operation of each lane; what each found, where that is wanted."""
+        address = lanes.calm(address)
+        region = self._region(lanes, site, address)
+        if region is None:
+            result = np.zeros(lanes.shape, dtype)
+            for part, chosen in self._valid_parts(lanes, site, address):
+                cut = [_cut(v, lanes, chosen) for v in values]
+                found = self.atomic(part, site, _cut(address, lanes, chosen), dtype, operation, cut, wanted)
+                if found is not None:
+                    result[np.broadcast_to(chosen, lanes.shape)] = part.active(found)
+            return result if wanted else None
+        index = (address + (site.offset - region.base)) >> (site.nbytes.bit_length() - 1)
+        flat = lanes.active(index)
+        old = update(region.view(dtype, 1), flat, operation, tuple(lanes.active(v) for v in values), wanted)
+        if self.checks and region.allocation is not None and region.allocation.written is not None:
+            self._look_written(lanes, site, address, region)
+        return None if old is None else lanes.spread(old, 0)
+
+    def _region(self, lanes: Lanes, site: Site, address: Array) -> Region | None:
+        """The one region that all of these addresses are in and aligned for; None where that is not so."""
+        low, high = int(address.min()) + site.offset, int(address.max()) + site.offset
+        region = self.table.find(site.number, low, high + site.nbytes)
+        if region is None or site.nbytes == 1:
+            return region
+        if address.size == 1:
+            return region if low % site.nbytes == 0 else None
+        shared_bits = int(np.bitwise_or.reduce(address + site.offset, axis=None))
+        return None if shared_bits & (site.nbytes - 1) else region
+
+    # Addresses of several regions, or of none
+
+    def _valid_parts(self, lanes: Lanes, site: Site, address: Array) -> list[tuple[Lanes, Array]]:
+        """The lanes split by the region they address; those that are in none, or not aligned, are reported."""
+        where = np.broadcast_to(address, lanes.shape) + site.offset
+        misaligned = (where & (site.nbytes - 1)) != 0
+        left = ~misaligned if lanes.mask is None else lanes.mask & ~misaligned
+        parts = []
+        for region in self.table.regions:
+            chosen = left & (where >= region.low) & (where + site.nbytes <= region.high)
+            if chosen.any():
+                part = lanes.subset(chosen)
+                assert part is not None
+                parts.append((part, chosen))
+                left = left & ~chosen
+        flat = where.reshape(-1)
+        self.findings.add(
+            "out of bounds",
+            site.place,
+            lanes,
+            np.flatnonzero(left),
+            lambda at: f"{site.verb} {site.nbytes} bytes {self.table.nearest(int(flat[at]), site.nbytes)}",
+        )
+        self.findings.add(
+            "misaligned",
+            site.place,
+            lanes,
+            frame_places(lanes, misaligned),
+            lambda at: f"{site.verb} {site.nbytes} bytes at {self._name(int(flat[at]))}, no multiple of {site.nbytes}",
+        )
+        return parts
+
+    def _name(self, address: int) -> str:
+        return self.table.nearest(address, 1)
+
+    def _scattered_load(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
+        results = [np.zeros(lanes.shape, dtype) for _ in range(count)]
+        for part, chosen in self._valid_parts(lanes, site, address):
+            for result, found in zip(
+                results, self.load(part, site, _cut(address, lanes, chosen), dtype, count), strict=True
+            ):
+                result[chosen] = part.active(found)
+        return results
+
+    # Checks
+
+    def _look_written(self, lanes: Lanes, site: Site, address: Array, region: Region) -> None:
+        allocation = region.allocation
+        assert allocation is not None and allocation.written is not None
+        first = address + (site.offset - allocation.base)
+        missing = ~allocation.written[first]
+        if missing.any():
+            wide = np.broadcast_to(first, lanes.shape).reshape(-1)
+            self.findings.add(
+                "uninitialised read",
+                site.place,
+                lanes,
+                frame_places(lanes, missing),
+                lambda at: f"{site.verb} {region.name} at byte {int(wide[at])} before anything is in it",
+            )
+
+    def _wrote(self, lanes: Lanes, site: Site, region: Region, index: Array) -> None:
+        """Write down which bytes hold something now, and which block each element is from."""
+        start = index * site.nbytes
+        allocation = region.allocation
+        if allocation is not None and allocation.written is not None:
+            for byte in range(site.nbytes):
+                allocation.written[start + byte] = True
+        if not self.checks or site.watched:
+            return
+        if region.owners is None:
+            region.owners = np.full(-(-len(region.data) // region.itemsize), NOBODY, np.int32)
+        mine = (lanes.active(np.broadcast_to(lanes.rows, lanes.shape)) + lanes.launched.first).astype(np.int32)
+        elements = start // region.itemsize
+        for step in range(max(1, site.nbytes // region.itemsize)):
+            before = region.owners[elements + step]
+            taken = (before != NOBODY) & (before != mine)
+            region.owners[elements + step] = mine
+            after = region.owners[elements + step]
+            clash = np.flatnonzero(taken | (after != mine))
+            if len(clash):
+                first = int(clash[0])
+                rival = int(before[first]) if taken[first] else int(after[first])
+                text = (
+                    f"writes element {int(elements[first])} of {region.name}, which block {rival} writes as well; "
+                    "which value stays is chance"
+                )
+                self.findings.add("two blocks write one element", site.place, lanes, lanes.places[clash], say(text))
+
+
+def _cut(array: Array, lanes: Lanes, chosen: Array) -> Array:
+    """The array in the frame of the chosen lanes: packed lanes become fewer."""
+    if not lanes.packed:
+        return array
+    return np.broadcast_to(array, lanes.shape)[:, chosen[0]]

@@ -1,0 +1,315 @@
+"""What PTX computes that one NumPy operator does not: exact to the last bit where hardware is.
+
+Arrays broadcast; results have the dtype that the instruction names. Nothing here warns: the caller silences NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+i1, i2, i4, i8 = np.int8, np.int16, np.int32, np.int64
+u1, u2, u4, u8 = np.uint8, np.uint16, np.uint32, np.uint64
+f2, f4, f8 = np.float16, np.float32, np.float64
+UNSIGNED = {1: u1, 2: u2, 4: u4, 8: u8}
+SIGNED = {1: i1, 2: i2, 4: i4, 8: i8}
+
+# Integers
+
+
+def shl(a: Array, by: Array) -> Array:
+    """a << by, zero from the width on."""
+    width = a.dtype.itemsize * 8
+    return np.where(by < width, a << np.minimum(by, width - 1).astype(a.dtype), a.dtype.type(0))
+
+
+def shr(a: Array, by: Array) -> Array:
+    """a >> by; from the width on zero, or the sign of a signed number."""
+    width = a.dtype.itemsize * 8
+    kept = a >> np.minimum(by, width - 1).astype(a.dtype)
+    return kept if a.dtype.kind == "i" else np.where(by < width, kept, a.dtype.type(0))
+
+
+def divide(a: Array, b: Array) -> Array:
+    """Quotient towards zero; all bits set where b is zero, as hardware answers."""
+    zero = b == 0
+    if not zero.any():
+        return _quotient(a, b)
+    return np.where(zero, np.array(-1).astype(a.dtype), _quotient(a, np.where(zero, b.dtype.type(1), b)))
+
+
+def _quotient(a: Array, b: Array) -> Array:
+    if a.dtype.kind == "u":
+        return a // b
+    floor = a // b
+    if a.min() >= 0 and b.min() >= 0:
+        return floor
+    return floor + ((floor * b != a) & ((a < 0) != (b < 0)))
+
+
+def remainder(a: Array, b: Array) -> Array:
+    """a − quotient · b; a where b is zero."""
+    return np.where(b == 0, a, a - divide(a, b) * b)
+
+
+def multiply_high(a: Array, b: Array) -> Array:
+    """The upper half of the product."""
+    if a.dtype.itemsize < 8:
+        wide = SIGNED[a.dtype.itemsize * 2] if a.dtype.kind == "i" else UNSIGNED[a.dtype.itemsize * 2]
+        return ((a.astype(wide) * b.astype(wide)) >> wide(a.dtype.itemsize * 8)).astype(a.dtype)
+    x, y = a.view(u8), b.view(u8)
+    half, low = u8(32), u8(0xFFFFFFFF)
+    xl, xh, yl, yh = x & low, x >> half, y & low, y >> half
+    middle = xh * yl + ((xl * yl) >> half)
+    cross = xl * yh + (middle & low)
+    high = xh * yh + (middle >> half) + (cross >> half)
+    if a.dtype.kind == "i":
+        high = high - np.where(a < 0, y, u8(0)) - np.where(b < 0, x, u8(0))
+    return high.view(a.dtype)
+
+
+def multiply_24(a: Array, b: Array) -> Array:
+    """The product of the lower 24 bits, signed or not."""
+    shift = a.dtype.type(8)
+    return ((a << shift) >> shift) * ((b << shift) >> shift)
+
+
+def saturating_add(a: Array, b: Array, sign: int = 1) -> Array:
+    """a ± b within the limits of int32."""
+    return np.clip(a.astype(i8) + sign * b.astype(i8), -(2**31), 2**31 - 1).astype(i4)
+
+
+def population(a: Array) -> Array:
+    """Bits that are set, as int32."""
+    return np.bitwise_count(a.view(UNSIGNED[a.dtype.itemsize])).astype(i4)
+
+
+def reverse_bits(a: Array) -> Array:
+    """Bit 0 becomes the highest."""
+    table = np.array([int(f"{n:08b}"[::-1], 2) for n in range(256)], u1)
+    swapped = np.ascontiguousarray(a).byteswap()
+    return table[swapped.view(u1)].view(a.dtype).reshape(a.shape)
+
+
+def leading_zeros(a: Array) -> Array:
+    """Zeros above the highest set bit, as int32."""
+    return (a.dtype.itemsize * 8 - 1 - highest_bit(a.view(UNSIGNED[a.dtype.itemsize]))).astype(i4)
+
+
+def highest_bit(a: Array) -> Array:
+    """Place of the highest bit that differs from the sign, −1 where none does; of unsigned the highest set."""
+    bits = (a ^ (a >> a.dtype.type(a.dtype.itemsize * 8 - 1))) if a.dtype.kind == "i" else a
+    bits = bits.view(UNSIGNED[a.dtype.itemsize])
+    found = np.full(bits.shape, -1, i4)
+    for step in (32, 16, 8, 4, 2, 1):
+        if step >= bits.dtype.itemsize * 8:
+            continue
+        there = bits >= (bits.dtype.type(1) << bits.dtype.type(step))
+        found = found + np.where(there, step, 0).astype(i4)
+        bits = np.where(there, bits >> bits.dtype.type(step), bits)
+    return found + (bits != 0).astype(i4)
+
+
+def extract_bits(a: Array, start: Array, length: Array) -> Array:
+    """`length` bits from `start` on; a signed field is extended by its highest bit."""
+    width = a.dtype.itemsize * 8
+    start, length = (start & 255).astype(i8), (length & 255).astype(i8)
+    bits = a.view(UNSIGNED[a.dtype.itemsize]).astype(u8)
+    field = np.where(start < width, bits >> np.minimum(start, 63).astype(u8), u8(0))
+    mask = np.where(length >= 64, ~u8(0), (u8(1) << np.minimum(length, 63).astype(u8)) - u8(1))
+    field = field & mask
+    if a.dtype.kind == "i":
+        top = np.minimum(start + length - 1, width - 1)
+        sign = (bits >> np.maximum(top, 0).astype(u8)) & u8(1)
+        inside = np.where(start + length > width, np.maximum(width - start, 0), length)
+        above = ~np.where(inside >= 64, ~u8(0), (u8(1) << np.minimum(inside, 63).astype(u8)) - u8(1))
+        field = np.where((sign == 1) & (length > 0), field | above, field)
+    return field.astype(UNSIGNED[a.dtype.itemsize]).view(a.dtype)
+
+
+def insert_bits(field: Array, into: Array, start: Array, length: Array) -> Array:
+    """`into` with its `length` bits from `start` on replaced by the lowest of `field`."""
+    kind: Any = UNSIGNED[into.dtype.itemsize]
+    width = into.dtype.itemsize * 8
+    start, length = (start & 255).astype(i8), (length & 255).astype(i8)
+    ones = np.where(length >= width, ~kind(0), (kind(1) << np.minimum(length, width - 1).astype(kind)) - kind(1))
+    by = np.minimum(start, width - 1).astype(kind)
+    there = np.where(start < width, ones.astype(kind) << by, kind(0)).astype(kind)
+    moved = field.view(kind) << by
+    return ((into.view(kind) & ~there) | (moved & there)).view(into.dtype)
+
+
+def funnel(low: Array, high: Array, by: Array, right: bool, wrap: bool) -> Array:
+    """32 bits of high:low shifted by `by`, which wraps at 32 or is clamped to it."""
+    whole = (high.view(u4).astype(u8) << u8(32)) | low.view(u4)
+    by = by.view(u4)
+    amount = (by & u4(31) if wrap else np.minimum(by, u4(32))).astype(u8)
+    shifted = whole >> amount if right else (whole << amount) >> u8(32)
+    return shifted.astype(u4).view(i4)
+
+
+def permute_bytes(a: Array, b: Array, selector: Array) -> Array:
+    """Four bytes out of the eight of b:a, chosen by the nibbles of the selector; bit 3 replicates the sign."""
+    whole = (b.view(u4).astype(u8) << u8(32)) | a.view(u4)
+    selector = selector.view(u4).astype(u8)
+    result = np.zeros(np.broadcast_shapes(whole.shape, selector.shape), u8)
+    for place in range(4):
+        chosen = (selector >> u8(4 * place)) & u8(15)
+        byte = (whole >> ((chosen & u8(7)) * u8(8))) & u8(255)
+        byte = np.where(chosen & u8(8), np.where(byte & u8(128), u8(255), u8(0)), byte)
+        result = result | (byte << u8(8 * place))
+    return result.astype(u4).view(i4)
+
+
+def logic3(a: Array, b: Array, c: Array, table: int) -> Array:
+    """Any logical function of three, by its truth table."""
+    result: Array = np.zeros(np.broadcast_shapes(a.shape, b.shape, c.shape), a.dtype)
+    for place in range(8):
+        if table >> place & 1:
+            result = result | ((a if place & 4 else ~a) & (b if place & 2 else ~b) & (c if place & 1 else ~c))
+    return result
+
+
+def dot_bytes(a: Array, b: Array, c: Array, signed: tuple[bool, bool], parts: tuple[int, int] = (8, 8)) -> Array:
+    """c plus the products of the four (or two) parts of a and bytes of b."""
+    total: Array = c.astype(i8)
+    for place in range(32 // parts[0]):
+        left = _part(a, place, parts[0], signed[0])
+        right = _part(b, place, parts[1], signed[1])
+        total = total + left * right
+    return total.astype(u8).astype(u4).view(c.dtype)
+
+
+def _part(a: Array, place: int, bits: int, signed: bool) -> Array:
+    value = (a.view(u4) >> u4(place * bits)).astype(UNSIGNED[bits // 8])
+    return (value.view(SIGNED[bits // 8]) if signed else value).astype(i8)
+
+
+def pack(dtype: Any, *parts: Array) -> Array:
+    """Parts side by side in one register, the first lowest."""
+    bits = parts[0].dtype.itemsize * 8
+    kind = UNSIGNED[np.dtype(dtype).itemsize]
+    result: Array = parts[0].view(UNSIGNED[bits // 8]).astype(kind)
+    for place, part in enumerate(parts[1:], start=1):
+        result = result | (part.view(UNSIGNED[bits // 8]).astype(kind) << kind(place * bits))
+    return result.view(dtype)
+
+
+def part(whole: Array, place: int, dtype: Any) -> Array:
+    """Part `place` of a register that holds several of `dtype`."""
+    size = np.dtype(dtype).itemsize
+    kind = whole.dtype.type
+    return (whole >> kind(place * size * 8)).astype(UNSIGNED[size]).view(dtype)
+
+
+# Floating point
+
+
+def fma32(a: Array, b: Array, c: Array) -> Array:
+    """a · b + c rounded once. The product is exact in float64; where the sum falls on the middle between two float32
+    by its own rounding, it is moved off again."""
+    product = a.astype(f8) * b
+    total = product + c
+    bits = total.view(i8)
+    middle = (bits & 0x1FFFFFFF) == 0x10000000
+    if middle.any():
+        rest = _sum_error(product, c.astype(f8), total)
+        away = np.where(rest == 0, 0, np.where((rest > 0) == (total > 0), 1, -1))
+        total = np.where(middle & np.isfinite(total), (bits + away).view(f8), total)
+    return total.astype(f4)
+
+
+def _sum_error(a: Array, b: Array, total: Array) -> Array:
+    """a + b − total, exactly."""
+    share = total - a
+    return (a - (total - share)) + (b - share)
+
+
+def _split(a: Array) -> tuple[Array, Array]:
+    big = a * 134217729.0
+    high = big - (big - a)
+    return high, a - high
+
+
+def fma64(a: Array, b: Array, c: Array) -> Array:
+    """a · b + c rounded once, by error-free transformations with the middle part rounded to odd."""
+    product = a * b
+    plain = product + c
+    ah, al = _split(a)
+    bh, bl = _split(b)
+    error = ((ah * bh - product) + ah * bl + al * bh) + al * bl
+    upper = c + error
+    upper_rest = _sum_error(c, error, upper)
+    total = product + upper
+    total_rest = _sum_error(product, upper, total)
+    middle = total_rest + upper_rest
+    lost = _sum_error(total_rest, upper_rest, middle)
+    bits = middle.view(i8)
+    odd = np.where((lost != 0) & (bits & 1 == 0), np.where((lost > 0) == (middle > 0), bits + 1, bits - 1), bits)
+    result = total + odd.view(f8)
+    # Where the splitting overflows, or nothing was lost, the plain answer stands.
+    return np.where(np.isfinite(result) & np.isfinite(error) & (np.abs(product) > 1e-290), result, plain)
+
+
+def directed(exact: Array, mode: str) -> Array:
+    """float64 to float32 towards zero (rz), down (rm) or up (rp)."""
+    near = exact.astype(f4)
+    if mode == "rz":
+        beyond = np.abs(near.astype(f8)) > np.abs(exact)
+        return np.where(beyond, np.nextafter(near, f4(0)), near)
+    off, goal = (near.astype(f8) > exact, f4(-np.inf)) if mode == "rm" else (near.astype(f8) < exact, f4(np.inf))
+    return np.where(off, np.nextafter(near, goal), near)
+
+
+def fma_directed(a: Array, b: Array, c: Array, mode: str) -> Array:
+    """a · b + c towards zero, down or up: the float64 sum is nudged to the side of what it lost."""
+    product = a.astype(f8) * b
+    total = product + c.astype(f8)
+    rest = _sum_error(product, c.astype(f8), total)
+    total = np.where(rest == 0, total, np.nextafter(total, np.where(rest > 0, np.inf, -np.inf)))
+    return directed(total, mode)
+
+
+def flush(a: Array) -> Array:
+    """Subnormal numbers as zeros of their sign."""
+    return np.where(np.abs(a) < np.finfo(a.dtype).tiny, np.copysign(a.dtype.type(0), a), a)
+
+
+def saturate(a: Array) -> Array:
+    """Between 0 and 1; not-a-number is 0."""
+    return np.where(np.isnan(a), a.dtype.type(0), np.clip(a, 0, 1)).astype(a.dtype)
+
+
+def to_integer(a: Array, dtype: Any, mode: str) -> Array:
+    """A float as an integer: rounded as `mode` says, held at the limits, 0 for not-a-number."""
+    limits = np.iinfo(dtype)
+    rounded = round_to_integral(a.astype(f8), mode)
+    inside = np.clip(np.where(np.isnan(rounded), 0.0, rounded), float(limits.min), float(limits.max))
+    result = inside.astype(dtype) if limits.bits < 64 else np.where(inside < float(limits.max), inside, 0).astype(dtype)
+    return result if limits.bits < 64 else np.where(inside >= float(limits.max), limits.max, result).astype(dtype)
+
+
+def round_to_integral(a: Array, mode: str) -> Array:
+    """rni, rzi, rmi, rpi: to the nearest (ties to even), towards zero, down, up."""
+    return {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}[mode](a)
+
+
+def convert_saturating(a: Array, dtype: Any) -> Array:
+    """Between integers, held at the limits."""
+    limits = np.iinfo(dtype)
+    low, high = max(limits.min, np.iinfo(a.dtype).min), min(limits.max, np.iinfo(a.dtype).max)
+    return np.clip(a, low, high).astype(dtype)
+
+
+def in_double(function: Any, a: Array) -> Array:
+    """A function of one float32, by way of float64."""
+    return function(a.astype(f8)).astype(a.dtype)
+
+
+def half2(function: Any, *words: Array) -> Array:
+    """A function on both float16 of each 32-bit word, computed in float64 and rounded once."""
+    parts = [[part(w, place, u2).view(f2).astype(f8) for w in words] for place in (0, 1)]
+    return pack(i4, *(function(*p).astype(f2).view(u2) for p in parts))

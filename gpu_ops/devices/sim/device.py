@@ -1,0 +1,189 @@
+"""The simulated GPU as a device. Arrays are NumPy's, kernels are interpreted; there is no time to measure."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+
+from gpu_ops.devices.compiler import Compiled, compile_kernel, nvrtc_version
+from gpu_ops.devices.cpu import cpu_model, free_memory
+from gpu_ops.devices.launches import check_constants, check_launch
+from gpu_ops.devices.limits import limits_of
+from gpu_ops.devices.sim.kernels import Loaded, load_kernel
+from gpu_ops.devices.sim.launch import Options, run_launch
+from gpu_ops.devices.sim.memory import Memory, Region
+from gpu_ops.devices.sim.textures import SimTexture
+from gpu_ops.errors import DeviceError, KernelError
+from gpu_ops.params import Value
+from gpu_ops.plan import Call, Copy, DeviceArray, Execution, Fill, Launch, Limits, Mode, Plan, Sampler
+
+DEFAULT_ARCHITECTURE = "sm_75"
+
+
+@dataclass(frozen=True, eq=False)
+class SimKernel:
+    """A kernel with the variables of its module, which belong to one session."""
+
+    name: str
+    compiled: Compiled
+    loaded: Loaded
+    variables: Mapping[str, Region]
+    keep: tuple[Any, ...] = field(repr=False)
+
+    @property
+    def entry(self) -> Any:
+        return self.loaded.entry
+
+    @property
+    def compile_seconds(self) -> float:
+        return self.compiled.seconds + self.loaded.seconds
+
+    @property
+    def resources(self) -> Mapping[str, int]:
+        return self.loaded.entry.resources
+
+
+class SimDevice:
+    """See `gpu_ops.plan.Device`. `architecture` is the GPU it has the limits of and compiles for."""
+
+    kind: Literal["sim"] = "sim"
+    clock: Literal["simulated"] = "simulated"
+
+    def __init__(
+        self,
+        architecture: str = DEFAULT_ARCHITECTURE,
+        options: Options = Options(),  # noqa: B008 - frozen
+        memory: Memory | None = None,
+        edits: Mapping[str, str] | None = None,
+    ) -> None:
+        self.architecture, self.options = architecture, options
+        self.name = "sim" if architecture == DEFAULT_ARCHITECTURE else f"sim:{architecture}"
+        self.limits: Limits = limits_of(architecture)
+        self._memory = memory or Memory(self.limits.memory_bytes)
+        self._edits = dict(edits or {})
+        self._modules: dict[str, tuple[dict[str, Region], tuple[Any, ...]]] = {}
+        self.tick: Callable[[int, int, int], None] = lambda instructions, done, blocks: None
+        """Called now and then with warp instructions run, blocks done and blocks in all; may raise to stop."""
+
+    def session(self, edits: Mapping[str, str]) -> SimDevice:
+        made = SimDevice(self.architecture, self.options, self._memory, edits)
+        made.tick = self.tick
+        return made
+
+    def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
+        target = self.empty(array.shape, array.dtype) if out is None else out
+        np.copyto(target, array)
+        self._memory.mark(target)
+        return target
+
+    def download(self, array: DeviceArray, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+        if out is None:
+            return np.array(array)
+        np.copyto(out, array)
+        return out
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        return self._memory.empty(shape, dtype)
+
+    def copy(self, target: DeviceArray, source: DeviceArray) -> None:
+        np.copyto(target, source)
+        self._memory.mark(target)
+
+    def fill(self, target: DeviceArray, value: float) -> None:
+        target.fill(value)
+        self._memory.mark(target)
+
+    def free(self, array: DeviceArray) -> None:
+        """NumPy frees what nobody refers to."""
+
+    def host(self, kind: Literal["pageable", "pinned"], shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+        return np.empty(shape, dtype)
+
+    def register(self, array: np.ndarray[Any, Any]) -> None:
+        """All memory is the host's."""
+
+    def unregister(self, array: np.ndarray[Any, Any]) -> None:
+        """Nothing was done."""
+
+    def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> SimKernel:
+        compiled = compile_kernel(source, self.architecture, defines, self._edits)
+        loaded = load_kernel(compiled, name, self._edits)
+        if compiled.key not in self._modules:
+            self._modules[compiled.key] = self._module(loaded)
+        variables, keep = self._modules[compiled.key]
+        return SimKernel(name, compiled, loaded, variables, keep)
+
+    def _module(self, loaded: Loaded) -> tuple[dict[str, Region], tuple[Any, ...]]:
+        """Memory for the constant and global variables of a module, holding what they begin with."""
+        regions, arrays = {}, []
+        for variable in loaded.program.variables.values():
+            if variable.space in ("const", "global") and variable.nbytes:
+                array = self.empty((variable.nbytes,), np.uint8)
+                array[:] = 0
+                array[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
+                self._memory.mark(array)
+                regions[variable.name] = self._memory.region(array, variable.name)
+                arrays.append(array)
+        return regions, tuple(arrays)
+
+    def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> SimTexture:
+        return SimTexture(array, border, linear)
+
+    def library(self, name: str) -> ModuleType:
+        raise DeviceError(f"{name} runs on a CUDA device only; the simulated GPU runs kernels.")
+
+    def execute(self, plan: Plan, mode: Literal["direct", "graph"] = "direct", trace: bool = False) -> Execution:
+        for step in plan.steps:
+            if isinstance(step, Launch):
+                check_launch(step, step.kernel.entry, self.limits)
+                check_constants(step.kernel.compiled, step.constants)
+        start = time.perf_counter()
+        spans, findings, printed = [], [], []
+        for step in plan.steps:
+            begin = time.perf_counter() - start
+            if isinstance(step, Launch):
+                found = self._launch(step)
+                findings += list(found.found.values())
+                printed += found.printed
+            elif isinstance(step, Copy):
+                self.copy(step.target, step.source)
+            elif isinstance(step, Fill):
+                self.fill(step.target, step.value)
+            elif isinstance(step, Call):
+                raise KernelError(f"{step.name} calls a library; the simulated GPU runs kernels only.")
+            spans.append((step.name, begin, time.perf_counter() - start))
+        elapsed = time.perf_counter() - start
+        return Execution(elapsed, tuple(spans) if trace else (), tuple(findings), tuple(printed))
+
+    def _launch(self, launch: Launch) -> Any:
+        kernel: SimKernel = launch.kernel
+        for symbol, value in launch.constants.items():
+            region = kernel.variables[symbol]
+            data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
+            region.data[: len(data)] = data
+        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, self.options, self.tick)
+
+    def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
+        raise DeviceError("A simulated GPU has no time to measure; it counts. Time this on a CUDA device.")
+
+    def free_bytes(self) -> int:
+        return min(self.limits.memory_bytes - self._memory.used, free_memory())
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "device": self.name,
+            "model": f"simulated {self.architecture} on {cpu_model()}",
+            "architecture": self.architecture,
+            "nvrtc": ".".join(map(str, nvrtc_version())),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
+
+    def synchronize(self) -> None:
+        """Launches are done when they return."""

@@ -1,0 +1,75 @@
+"""What a simulation finds wrong, gathered by kind and line: how often, and where first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from gpu_ops.devices.sim.lanes import Array, Lanes
+from gpu_ops.devices.sim.ptx import Place
+from gpu_ops.plan import Finding, Severity
+
+MOST_LINES = 1000
+
+
+class Findings:
+    """Collects the findings and the printed lines of one launch."""
+
+    def __init__(self, kernel: str) -> None:
+        self.kernel = kernel
+        self.found: dict[tuple[str, Place], Finding] = {}
+        self.printed: list[str] = []
+        self.unprinted = 0
+
+    def add(
+        self,
+        kind: str,
+        place: Place,
+        lanes: Lanes,
+        where: Array,
+        detail: Callable[[int], str],
+        severity: Severity = "error",
+    ) -> None:
+        """The running lanes at places `where` (n,) of the flattened frame did it. `detail(place)` tells of one."""
+        if not len(where):
+            return
+        key = (kind, place)
+        if key in self.found:
+            self.found[key] = replace(self.found[key], count=self.found[key].count + len(where))
+            return
+        first = int(where[0])
+        block, thread = position(lanes, first)
+        text = detail(first)
+        self.found[key] = Finding(
+            kind, severity, self.kernel, place.file, place.line, place.inlined_at, len(where), block, thread, text
+        )
+
+    def print(self, text: str) -> None:
+        """A line that the kernel printed."""
+        if len(self.printed) < MOST_LINES:
+            self.printed.append(text)
+        else:
+            self.unprinted += 1
+
+
+def position(lanes: Lanes, place: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Block and thread coordinates of a place of the flattened frame."""
+    launched = lanes.launched
+    flat = int(lanes.index[place]) if lanes.index is not None else place
+    number, thread = launched.first + flat // launched.width, flat % launched.width
+    x, y, _ = launched.block
+    gx, gy, _ = launched.grid
+    return (number % gx, number // gx % gy, number // (gx * gy)), (thread % x, thread // x % y, thread // (x * y))
+
+
+def frame_places(lanes: Lanes, chosen: Array) -> Array:
+    """Places, in the flattened frame, of the running lanes for which `chosen` holds."""
+    wide = np.broadcast_to(chosen, lanes.shape)
+    return np.flatnonzero(wide if lanes.mask is None else wide & lanes.mask)
+
+
+def say(text: str) -> Callable[[int], str]:
+    """The same words wherever it was."""
+    return lambda place: text

@@ -1,0 +1,190 @@
+"""A kernel's basic blocks: where control goes, and which registers live where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gpu_ops.devices.sim.inline import Flat, Line, is_special
+from gpu_ops.devices.sim.ptx import Instruction, Label, Mem, Operand, Place, Reg, Sym, Targets, Vec
+from gpu_ops.errors import KernelError
+
+End = Literal["go", "branch", "choose", "exit", "barrier"]
+WARP_SYNC = {"shfl", "vote", "match", "redux"}
+NO_RESULT = {"st", "red", "bar", "barrier", "membar", "fence", "bra", "brx", "exit", "trap", "prefetch", "prefetchu"}
+NO_RESULT |= {"nanosleep", "discard", "applypriority", "brkpt", "pmevent", "griddepcontrol"}
+
+
+@dataclass
+class Block:
+    """Instructions that run one after the other. `end` says where control goes then: `targets` are block numbers –
+    for "branch" the one taken when `chooser` holds, then the other; for "choose" one for each value of it.
+
+    `gathers`: it begins with an instruction for which lanes of a warp wait for one another.
+    """
+
+    number: int
+    lines: list[Instruction] = field(default_factory=list)
+    end: End = "go"
+    targets: tuple[int, ...] = ()
+    chooser: Reg | None = None
+    negated: bool = False
+    place: Place = Place("", 0)
+    gathers: bool = False
+    uses: frozenset[str] = frozenset()
+    defines: frozenset[str] = frozenset()
+    live_in: frozenset[str] = frozenset()
+    live_out: frozenset[str] = frozenset()
+
+
+def blocks_of(flat: Flat) -> list[Block]:
+    """The blocks of a kernel in the order of its text; control enters at the first."""
+    choices = {line.name: line.labels for line in flat.body if isinstance(line, Targets)}
+    (blocks, labels), waiting = _cut(_single(flat.body), choices)
+    for block, names in waiting:
+        block.targets = tuple(n if isinstance(n, int) else labels[n] for n in names)
+    _liveness(blocks)
+    return blocks
+
+
+def _single(body: list[Line]) -> Iterator[Line]:
+    """A predicated instruction becomes a jump over it, so that only branches depend on predicates."""
+    count = 0
+    for line in body:
+        if not isinstance(line, Instruction) or line.guard is None or line.op[0] == "bra":
+            yield line
+            continue
+        count += 1
+        label = f"$skip{count}"
+        yield Instruction(("bra",), (Sym(label),), line.place, line.guard, not line.negated)
+        yield Instruction(line.op, line.args, line.place)
+        yield Label(label)
+
+
+def _cut(
+    lines: Iterator[Line], choices: dict[str, tuple[str, ...]]
+) -> tuple[tuple[list[Block], dict[str, int]], list[tuple[Block, tuple[str | int, ...]]]]:
+    """Blocks and the numbers of labels, and for each block the labels or numbers it goes on to."""
+    blocks, labels = [Block(0)], {}
+    waiting: list[tuple[Block, tuple[str | int, ...]]] = []
+
+    def finish(end: End, targets: tuple[str | int, ...], line: Instruction | None = None) -> None:
+        block = blocks[-1]
+        block.end = end
+        if line is not None:
+            block.place = line.place
+        waiting.append((block, targets))
+        blocks.append(Block(block.number + 1))
+
+    for line in lines:
+        if isinstance(line, Label):
+            if blocks[-1].lines:
+                finish("go", (blocks[-1].number + 1,))
+            labels[line.name] = blocks[-1].number
+        elif isinstance(line, Instruction):
+            kind, name = line.op[0], line.args[0].name if line.args and isinstance(line.args[0], Sym) else ""
+            following = blocks[-1].number + 1
+            if kind == "bra" and line.guard is None:
+                finish("go", (name,), line)
+            elif kind == "bra":
+                blocks[-1].chooser, blocks[-1].negated = line.guard, line.negated
+                finish("branch", (name, following), line)
+            elif kind == "brx":
+                assert isinstance(line.args[0], Reg) and isinstance(line.args[1], Sym)
+                blocks[-1].chooser = line.args[0]
+                finish("choose", choices[line.args[1].name], line)
+            elif kind in ("exit", "trap"):
+                if kind == "trap":
+                    blocks[-1].lines.append(line)
+                finish("exit", (), line)
+            elif _is_barrier(line):
+                if blocks[-1].lines:
+                    finish("go", (following,))
+                blocks[-1].lines.append(line)
+                finish("barrier", (blocks[-1].number + 1,), line)
+            else:
+                if kind in WARP_SYNC or line.op[:2] == ("bar", "warp"):
+                    if blocks[-1].lines:
+                        finish("go", (following,))
+                    blocks[-1].gathers = True
+                blocks[-1].lines.append(line)
+    if blocks[-1].lines or blocks[-1].number in labels.values():
+        finish("exit", ())
+    blocks.pop()
+    return (blocks, labels), waiting
+
+
+def _is_barrier(line: Instruction) -> bool:
+    return line.op[0] in ("bar", "barrier") and "warp" not in line.op and "cluster" not in line.op
+
+
+def registers_of(operand: Operand) -> Iterator[str]:
+    """Names of the registers in an operand."""
+    if isinstance(operand, Reg):
+        if not is_special(operand.name):
+            yield operand.name
+    elif isinstance(operand, Mem) and isinstance(operand.base, Reg):
+        yield operand.base.name
+    elif isinstance(operand, Vec):
+        for item in operand.items:
+            yield from registers_of(item)
+
+
+def results(line: Instruction) -> tuple[Operand, ...]:
+    """The operands that an instruction writes."""
+    if line.op[0] in NO_RESULT and line.op[:2] not in (("bar", "red"), ("barrier", "red")):
+        return ()
+    if line.op[0] == "system":
+        return line.args[:1] if line.op[1] == "vprintf" else ()
+    return line.args[:1]
+
+
+def operands(line: Instruction) -> tuple[Operand, ...]:
+    """The operands that an instruction reads."""
+    return line.args[len(results(line)) :]
+
+
+def _liveness(blocks: list[Block]) -> None:
+    """Uses, definitions, and what lives before and after each block; registers that only the system knows stay out."""
+    for block in blocks:
+        uses: set[str] = set()
+        defines: set[str] = set()
+        for line in block.lines:
+            uses |= {r for o in operands(line) for r in registers_of(o)} - defines
+            defines |= {r for o in results(line) for r in registers_of(o)}
+        if block.chooser is not None:
+            uses |= {block.chooser.name} - defines
+        block.uses, block.defines = frozenset(uses), frozenset(defines)
+        for target in block.targets:
+            if target >= len(blocks):
+                raise KernelError("The PTX jumps past the end of the kernel.")
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(blocks):
+            out = frozenset().union(*(blocks[t].live_in for t in block.targets))
+            into = block.uses | (out - block.defines)
+            if (out, into) != (block.live_out, block.live_in):
+                block.live_out, block.live_in, changed = out, into, True
+
+
+def spinning(blocks: list[Block]) -> frozenset[int]:
+    """Blocks of loops that look at what other threads may change: with an atomic or a volatile load in them."""
+    reach: list[set[int]] = [set(b.targets) for b in blocks]
+    changed = True
+    while changed:
+        changed = False
+        for number, found in enumerate(reach):
+            more = set().union(*(reach[t] for t in found)) if found else set()
+            if not more <= found:
+                reach[number] = found | more
+                changed = True
+    watching = {b.number for b in blocks if any(_watches(line) for line in b.lines)}
+    return frozenset(
+        n for n, found in enumerate(reach) if n in found and any(w in found and n in reach[w] for w in watching)
+    )
+
+
+def _watches(line: Instruction) -> bool:
+    return line.op[0] == "atom" or (line.op[0] == "ld" and bool({"volatile", "relaxed", "acquire"} & set(line.op)))

@@ -1,0 +1,188 @@
+"""One kernel as one list of instructions: device functions put in place, parameters passed as registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gpu_ops.devices.sim.ptx import (
+    Function,
+    Instruction,
+    Label,
+    Mem,
+    Operand,
+    Place,
+    Program,
+    Reg,
+    Sym,
+    Targets,
+    Variable,
+    Vec,
+    size_of,
+)
+from gpu_ops.errors import KernelError
+
+INTRINSICS = {"vprintf", "__assertfail"}
+"""Functions of the system that the simulator does itself."""
+DEEPEST = 32
+
+Line = Instruction | Label | Targets
+
+
+@dataclass
+class Flat:
+    """A kernel with no calls left. `locals` are the .local variables of all functions in it."""
+
+    name: str
+    params: tuple[Variable, ...]
+    registers: dict[str, str]
+    locals: tuple[Variable, ...]
+    body: list[Line]
+
+
+def flatten(program: Program, kernel: str) -> Flat:
+    """The kernel with every call replaced by the function's body.
+
+    Raises KernelError for recursion, for functions that are not in the program, and for kernels it has not.
+    """
+    function = program.functions.get(kernel)
+    if function is None or not function.is_entry:
+        found = ", ".join(f.name for f in program.functions.values() if f.is_entry) or "none"
+        raise KernelError(f'There is no kernel "{kernel}" in the PTX (found: {found}).')
+    inliner = _Inliner(program)
+    body = inliner.body(function, "", {}, (), "")
+    return Flat(kernel, tuple(function.params), inliner.registers, tuple(inliner.locals), body)
+
+
+class _Inliner:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.registers: dict[str, str] = {}
+        self.locals: list[Variable] = []
+        self.calls = 0
+
+    def body(
+        self, function: Function, prefix: str, bound: dict[str, str], stack: tuple[Instruction, ...], leave: str
+    ) -> list[Line]:
+        """The lines of a function. `bound` names the caller's variables for its parameters, `leave` is the label that
+        its returns jump to; empty for a kernel."""
+        passed = {v.name: prefix + v.name for v in function.variables if v.space == "param"} | bound
+        own = {v.name for v in function.variables if v.space == "local"}
+        self.registers |= {prefix + name: type for name, type in function.registers.items()}
+        self.locals += [replace(v, name=prefix + v.name) for v in function.variables if v.space == "local"]
+        scope = _Scope(prefix, passed, own)
+        lines: list[Line] = []
+        for line in function.body:
+            if isinstance(line, Label):
+                lines.append(Label(prefix + line.name))
+            elif isinstance(line, Targets):
+                lines.append(Targets(prefix + line.name, tuple(prefix + name for name in line.labels)))
+            else:
+                lines += self._instruction(line, scope, stack, leave)
+        return lines
+
+    def _instruction(self, line: Instruction, scope: _Scope, stack: tuple[Instruction, ...], leave: str) -> list[Line]:
+        chain = tuple((c.place.file, c.place.line) for c in reversed(stack))
+        place = line.place._replace(inlined_at=line.place.inlined_at + chain)
+        if line.op[0] == "call":
+            return self._call(line, scope, stack, place)
+        if line.op[0] == "ret":
+            op, args = (("bra",), (Sym(leave),)) if leave else (("exit",), ())
+            return [replace(line, op=op, args=args, place=place, guard=scope.guard(line))]
+        line = replace(line, args=tuple(scope.rename(a) for a in line.args), place=place, guard=scope.guard(line))
+        if line.op[:2] in (("ld", "param"), ("st", "param")):
+            return self._moves(line, scope)
+        return [line]
+
+    def _moves(self, line: Instruction, scope: _Scope) -> list[Line]:
+        """A parameter of a call is a register for each of its parts; those of the kernel itself stay in memory."""
+        load = line.op[0] == "ld"
+        memory, value = (line.args[1], line.args[0]) if load else line.args[:2]
+        assert isinstance(memory, Mem)
+        if not isinstance(memory.base, Sym) or memory.base.name not in scope.passed.values():
+            return [line]
+        type = line.op[-1]
+        values = value.items if isinstance(value, Vec) else (value,)
+        moves: list[Line] = []
+        for place, one in enumerate(values):
+            name = f"{memory.base.name}+{memory.offset + place * size_of(type)}"
+            self.registers.setdefault(name, type)
+            if size_of(self.registers[name]) != size_of(type):
+                raise KernelError(f"{_at(line.place)}: a structure passed in parts of different size is not simulated.")
+            args: tuple[Operand, ...] = (one, Reg(name)) if load else (Reg(name), one)
+            moves.append(replace(line, op=("mov", type), args=args))
+        return moves
+
+    def _call(self, line: Instruction, scope: _Scope, stack: tuple[Instruction, ...], place: Place) -> list[Line]:
+        lists = [a for a in line.args if isinstance(a, Vec)]
+        names = [a for a in line.args if isinstance(a, Sym)]
+        if not names:
+            raise KernelError(f"{_at(place)}: calls through pointers are not simulated.")
+        name = names[0].name
+        returns = lists[0] if isinstance(line.args[0], Vec) else Vec(())
+        given = lists[-1] if line.args[-1] in lists and line.args[-1] is not line.args[0] else Vec(())
+        outer = [[scope.passed[a.name] for a in v.items if isinstance(a, Sym)] for v in (returns, given)]
+        if name in INTRINSICS:
+            for variable in outer[0]:
+                self.registers.setdefault(f"{variable}+0", "b32")
+            args = tuple(Reg(f"{variable}+0") for variable in (*outer[0], *outer[1]))
+            return [replace(line, op=("system", name), args=args, place=place, guard=scope.guard(line))]
+        function = self.program.functions.get(name)
+        if function is None:
+            raise KernelError(f"{_at(place)}: the function {name} is not simulated.")
+        if any(c.args and Sym(name) in c.args for c in stack) or len(stack) > DEEPEST:
+            raise KernelError(f"{_at(place)}: {name} calls itself; recursion is not simulated.")
+        self.calls += 1
+        prefix, leave = f"{name}#{self.calls}.", f"{name}#{self.calls}.leave"
+        inner = [v.name for v in function.returns], [v.name for v in function.params]
+        bound = {i: o for a, b in zip(inner, outer, strict=True) for i, o in zip(a, b, strict=True)}
+        body = self.body(function, prefix, bound, (*stack, replace(line, place=place)), leave)
+        skip: list[Line] = []
+        if line.guard is not None:  # a call that some lanes do not make
+            skip = [Instruction(("bra",), (Sym(leave),), place, scope.guard(line), not line.negated)]
+        return [*skip, *body, Label(leave)]
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """Names of one function's instance."""
+
+    prefix: str
+    passed: dict[str, str]
+    own: set[str]
+
+    def guard(self, line: Instruction) -> Reg | None:
+        return Reg(self.prefix + line.guard.name) if line.guard and self.prefix else line.guard
+
+    def rename(self, operand: Operand) -> Operand:
+        if isinstance(operand, Reg):
+            return operand if is_special(operand.name) else Reg(self.prefix + operand.name)
+        if isinstance(operand, Sym):
+            return Sym(self._symbol(operand.name), operand.offset)
+        if isinstance(operand, Vec):
+            return Vec(tuple(self.rename(item) for item in operand.items))
+        if isinstance(operand, Mem) and operand.base is not None:
+            base = self.rename(operand.base)
+            assert isinstance(base, Reg | Sym)
+            return Mem(base, operand.offset)
+        return operand
+
+    def _symbol(self, name: str) -> str:
+        if name in self.passed:
+            return self.passed[name]
+        return self.prefix + name if name in self.own or name.startswith("$L") else name
+
+
+SPECIAL = (
+    *("%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid", "%lanemask", "%smid", "%nsmid"),
+    *("%clock", "%globaltimer", "%gridid", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size", "%envreg"),
+    *("%pm", "%reserved", "%is_", "%cluster", "%nclusterid"),
+)
+
+
+def is_special(name: str) -> bool:
+    """Whether the system sets this register; "_" takes what nobody wants."""
+    return name.startswith(SPECIAL) or name == "_"
+
+
+def _at(place: Place) -> str:
+    return f"{place.file}:{place.line}"

@@ -1,0 +1,117 @@
+"""A launch, batch of blocks after batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.sim.access import GlobalMemory
+from gpu_ops.devices.sim.batch import Batch, Launching, Stopped
+from gpu_ops.devices.sim.findings import Findings
+from gpu_ops.devices.sim.kernels import Loaded, plain_name
+from gpu_ops.devices.sim.lanes import WARP, Array, Launched
+from gpu_ops.devices.sim.memory import Memory, Region, Table
+from gpu_ops.devices.sim.schedule import Meter, Observer, Scheduler
+from gpu_ops.devices.sim.shared import SharedMemory
+from gpu_ops.devices.sim.textures import SimTexture
+from gpu_ops.plan import Launch
+
+BATCH_LANES = 1 << 15
+"""Lanes that run at once: enough that NumPy's calls do not count, few enough that arrays stay in the cache."""
+BATCH_BYTES = 32 << 20
+"""Bytes of shared and of local memory that a batch may have."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to simulate. `checks` looks for hazards, uninitialised reads and blocks that write the same; bounds and
+    alignment are always looked at. `budget` are warp instructions a launch may take. `reverse` runs everything in
+    another order that the kernel must stand."""
+
+    checks: bool = True
+    budget: float = 2e9
+    reverse: bool = False
+
+
+def run_launch(
+    launch: Launch,
+    loaded: Loaded,
+    memory: Memory,
+    variables: Mapping[str, Region],
+    options: Options,
+    tick: Callable[[int, int, int], None],
+    observers: Callable[[Launched], tuple[Observer, ...]] = lambda launched: (),
+) -> Findings:
+    """Run all blocks. `tick(instructions, blocks done, blocks)` is called now and then and may raise to stop.
+
+    Raises KernelError when a kernel stops itself or spends its budget; what it wrote until then is not to be shown.
+    """
+    findings = Findings(loaded.entry.name)
+    params, regions, textures = _pack(launch, loaded, memory)
+    table = Table([*regions, *variables.values(), *memory.others([*regions, *variables.values()])])
+    globals_ = GlobalMemory(table, findings, options.checks)
+    shared_bytes = loaded.dynamic_from + launch.shared_bytes if launch.shared_bytes else loaded.dynamic_from
+    symbols = {name: region.low for name, region in variables.items()}
+    launching = Launching(params, symbols, textures, shared_bytes, launch.shared_bytes, loaded.local_bytes)
+    names = tuple((plain_name(n), first, last) for n, first, last in loaded.shared)
+    blocks = int(np.prod(launch.grid, dtype=np.int64))
+    each = _blocks_per_batch(launch, shared_bytes, loaded.local_bytes)
+    starts = list(range(0, blocks, each))
+    backwards = options.reverse and not loaded.code.spinning
+    progress = [0]
+    meter = Meter(options.budget, lambda executed: tick(executed, progress[0], blocks))
+    with np.errstate(all="ignore"):
+        for start in reversed(starts) if backwards else starts:
+            launched = Launched(launch.grid, launch.block, start, min(each, blocks - start))
+            shared = SharedMemory(launched, shared_bytes, loaded.unit, names, findings, options.checks)
+            batch = Batch(launched, launching, globals_, shared, findings)
+            try:
+                Scheduler(loaded.code, batch, meter, observers(launched), options.reverse).run()
+            except Stopped as stopped:
+                stopped.findings = tuple(findings.found.values())
+                raise
+            progress[0] += launched.blocks
+            tick(meter.executed, progress[0], blocks)
+    _settle(regions)
+    return findings
+
+
+def _blocks_per_batch(launch: Launch, shared_bytes: int, local_bytes: int) -> int:
+    threads = int(np.prod(launch.block))
+    width = -(-threads // WARP) * WARP
+    each = BATCH_LANES // width
+    if shared_bytes:
+        each = min(each, BATCH_BYTES // shared_bytes)
+    if local_bytes:
+        each = min(each, BATCH_BYTES // (local_bytes * width))
+    return max(1, each)
+
+
+def _pack(launch: Launch, loaded: Loaded, memory: Memory) -> tuple[Array, list[Region], dict[int, Any]]:
+    """Parameter bytes, the memory they point to, and textures by handle."""
+    params = np.zeros(max(loaded.param_bytes, 1), np.uint8)
+    regions: list[Region] = []
+    textures: dict[int, Any] = {}
+    for arg, offset, name in zip(launch.args, loaded.param_offsets, loaded.param_names, strict=True):
+        if isinstance(arg, SimTexture):
+            textures[arg.pointer] = arg
+            data = np.int64(arg.pointer).tobytes()
+        elif isinstance(arg, np.generic):
+            data = arg.tobytes()
+        else:
+            region = memory.region(arg, name)
+            regions.append(region)
+            data = np.int64(region.low).tobytes()
+        params[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
+    return params, regions, textures
+
+
+def _settle(regions: list[Region]) -> None:
+    """Memory that has been written everywhere need not be watched any more."""
+    for region in regions:
+        allocation = region.allocation
+        if allocation is not None and allocation.written is not None and allocation.written.all():
+            allocation.written = None

@@ -1,0 +1,174 @@
+"""Global and constant memory: arrays at their real addresses, with bounds, alignment and what has been written."""
+
+from __future__ import annotations
+
+import bisect
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.sim.lanes import Array
+from gpu_ops.errors import DeviceMemoryError, KernelError
+
+ALIGNMENT = 512
+NOBODY = -1
+
+
+class Allocation:
+    """Memory that was asked for in one piece. `written` says which bytes hold something; None: all of them."""
+
+    def __init__(self, raw: Array, base: int, nbytes: int, itemsize: int) -> None:
+        self.raw = weakref.ref(raw)
+        self.base, self.nbytes, self.itemsize = base, nbytes, itemsize
+        self.written: Array | None = np.zeros(nbytes, np.bool_)
+
+    def bytes(self) -> Array:
+        """Its bytes from the base on."""
+        raw = self.raw()
+        assert raw is not None
+        start = self.base - address_of(raw)
+        return raw[start : start + self.nbytes]
+
+    def mark(self, first: int, nbytes: int) -> None:
+        """Bytes from `first` on hold something now."""
+        if self.written is not None:
+            self.written[first : first + nbytes] = True
+            if self.written.all():
+                self.written = None
+
+
+class Memory:
+    """What a simulated device has allocated. An array on the device is a NumPy array in one of its allocations."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+        self._by_raw: dict[int, Allocation] = {}
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Array:
+        """Memory that holds nothing yet. Raises DeviceMemoryError when the device is full."""
+        dtype = np.dtype(dtype)
+        nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        if self.used + nbytes > self.limit:
+            free = self.limit - self.used
+            raise DeviceMemoryError(f"This needs {nbytes} bytes, the simulated GPU has {free}. Use a smaller input.")
+        try:
+            raw = np.empty(nbytes + 2 * ALIGNMENT, np.uint8)
+        except MemoryError:
+            raise DeviceMemoryError(f"This machine has no {nbytes} bytes left. Use a smaller input.") from None
+        start = -address_of(raw) % ALIGNMENT
+        allocation = Allocation(raw, address_of(raw) + start, nbytes, dtype.itemsize)
+        self._by_raw[id(raw)] = allocation
+        self.used += nbytes
+        weakref.finalize(raw, self._drop, id(raw), nbytes)
+        return raw[start : start + nbytes].view(dtype).reshape(shape)
+
+    def _drop(self, key: int, nbytes: int) -> None:
+        self._by_raw.pop(key, None)
+        self.used -= nbytes
+
+    def allocation(self, array: Array) -> Allocation | None:
+        """The allocation an array lies in; None for one of the host's."""
+        owner: Any = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        return self._by_raw.get(id(owner))
+
+    def mark(self, array: Array) -> None:
+        """All of an array has been written."""
+        allocation = self.allocation(array)
+        if allocation is not None:
+            allocation.mark(address_of(array) - allocation.base, array.nbytes)
+
+    def region(self, array: Array, name: str) -> Region:
+        """An array as a kernel's argument. Raises KernelError when it does not lie on this device."""
+        allocation = self.allocation(array)
+        if allocation is None:
+            raise KernelError(f"The argument {name} is not in the simulated GPU's memory; upload it first.")
+        low = address_of(array)
+        size = array.dtype.itemsize
+        return Region(name, low, low + array.nbytes, allocation.base, allocation.bytes(), size, allocation)
+
+    def others(self, regions: Iterable[Region]) -> list[Region]:
+        """All memory that no region given lies in: kernels may reach it by pointers they read."""
+        known = {r.base for r in regions}
+        return [
+            Region(f"an allocation of {a.nbytes} bytes", a.base, a.base + a.nbytes, a.base, a.bytes(), a.itemsize, a)
+            for a in list(self._by_raw.values())
+            if a.base not in known and a.raw() is not None
+        ]
+
+
+@dataclass(eq=False)
+class Region:
+    """Addresses that a kernel may use, low ≤ address < high, under the name its source gives them. `data` are the
+    bytes from address `base` on; `owners` the blocks that stored to each element in this launch."""
+
+    name: str
+    low: int
+    high: int
+    base: int
+    data: Array
+    itemsize: int
+    allocation: Allocation | None = None
+    owners: Array | None = None
+
+    def __post_init__(self) -> None:
+        self._views: dict[tuple[Any, int], Array] = {}
+
+    def view(self, dtype: Any, count: int) -> Array:
+        """The data as elements of `dtype`, or as rows (n, count) of them."""
+        key = (dtype, count)
+        if key not in self._views:
+            size = np.dtype(dtype).itemsize * count
+            whole = self.data[: len(self.data) // size * size].view(dtype)
+            self._views[key] = whole.reshape(-1, count) if count > 1 else whole
+        return self._views[key]
+
+    def describe(self, address: int, nbytes: int) -> str:
+        """Where an address lies relative to this region, in words."""
+        size = self.high - self.low
+        if address + nbytes > self.high:
+            return f"{address + nbytes - self.high} bytes past the end of {self.name} ({size} bytes)"
+        if address < self.low:
+            return f"{self.low - address} bytes before {self.name} ({size} bytes)"
+        return f"{self.name} at byte {address - self.low}"
+
+
+class Table:
+    """The regions of a launch."""
+
+    def __init__(self, regions: list[Region]) -> None:
+        self.regions = sorted(regions, key=lambda r: r.low)
+        self._lows = [r.low for r in self.regions]
+        self._last: dict[int, Region] = {}
+
+    def find(self, site: int, low: int, high: int) -> Region | None:
+        """The region that holds all addresses low ≤ a < high. A site mostly stays in one."""
+        region = self._last.get(site)
+        if region is not None and region.low <= low and high <= region.high:
+            return region
+        for region in self._before(low):
+            if region.low <= low and high <= region.high:
+                self._last[site] = region
+                return region
+        return None
+
+    def _before(self, address: int) -> list[Region]:
+        """Regions that begin at or before an address, the nearest first; arguments may overlap."""
+        return self.regions[: bisect.bisect_right(self._lows, address)][::-1]
+
+    def nearest(self, address: int, nbytes: int) -> str:
+        """An address that is in no region, in words."""
+        if not self.regions:
+            return f"address {address:#x}; the kernel has no memory"
+        distances = [max(r.low - address, address + nbytes - r.high, 0) for r in self.regions]
+        return self.regions[int(np.argmin(distances))].describe(address, nbytes)
+
+
+def address_of(array: Array) -> int:
+    """Where an array begins."""
+    return int(array.__array_interface__["data"][0])

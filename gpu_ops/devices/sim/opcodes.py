@@ -1,0 +1,305 @@
+"""The instruction set as a table: for each opcode what it takes, what it gives, and the expression that computes it.
+
+A rule's letters are types: t the instruction's own; a any integer of its width (the bits are all that counts);
+w twice as wide; u uint32; i int32; p a predicate; b uint of its width. In expressions {0}, {1} … are the operands,
+{T} and {W} the NumPy types of t and w, and A the module `arithmetic`. What is not here is refused when a kernel is
+loaded, with its name and line.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gpu_ops.devices.sim.ptx import Instruction
+from gpu_ops.errors import KernelError
+
+NUMPY = {
+    **{f"{k}{8 * n}": f"{c}{n}" for k, c in (("s", "i"), ("u", "u"), ("b", "u")) for n in (1, 2, 4, 8)},
+    "f16": "f2",
+    "f32": "f4",
+    "f64": "f8",
+    "pred": "p",
+    "f16x2": "i4",
+    "b128": "",
+}
+"""NumPy's code for each PTX type; p is bool."""
+WIDER = {"i2": "i4", "u2": "u4", "i4": "i8", "u4": "u8"}
+
+
+class Rule(NamedTuple):
+    """One row. `gives` and `takes` are letters."""
+
+    gives: str
+    takes: str
+    expression: str
+
+
+class Computation(NamedTuple):
+    """A row made ready: NumPy codes of the results and operands; "a4" is any integer of four bytes."""
+
+    gives: tuple[str, ...]
+    takes: tuple[str, ...]
+    expression: str
+
+
+INTEGER = {
+    "add": Rule("a", "aa", "{0} + {1}"),
+    "add.sat": Rule("t", "tt", "A.saturating_add({0}, {1})"),
+    "sub": Rule("a", "aa", "{0} - {1}"),
+    "sub.sat": Rule("t", "tt", "A.saturating_add({0}, {1}, -1)"),
+    "mul.lo": Rule("a", "aa", "{0} * {1}"),
+    "mul.hi": Rule("t", "tt", "A.multiply_high({0}, {1})"),
+    "mul.wide": Rule("w", "tt", "{0}.astype({W}) * {1}"),
+    "mad.lo": Rule("a", "aaa", "{0} * {1} + {2}"),
+    "mad.hi": Rule("t", "ttt", "A.multiply_high({0}, {1}) + {2}"),
+    "mad.wide": Rule("w", "ttw", "{0}.astype({W}) * {1} + {2}"),
+    "mul24.lo": Rule("t", "tt", "A.multiply_24({0}, {1})"),
+    "mad24.lo": Rule("t", "ttt", "A.multiply_24({0}, {1}) + {2}"),
+    "sad": Rule("t", "ttt", "np.where({0} < {1}, {1} - {0}, {0} - {1}) + {2}"),
+    "div": Rule("t", "tt", "A.divide({0}, {1})"),
+    "rem": Rule("t", "tt", "A.remainder({0}, {1})"),
+    "abs": Rule("t", "t", "np.abs({0})"),
+    "neg": Rule("t", "t", "-{0}"),
+    "min": Rule("t", "tt", "np.minimum({0}, {1})"),
+    "max": Rule("t", "tt", "np.maximum({0}, {1})"),
+    "min.relu": Rule("t", "tt", "np.maximum(np.minimum({0}, {1}), {T}(0))"),
+    "max.relu": Rule("t", "tt", "np.maximum(np.maximum({0}, {1}), {T}(0))"),
+    "and": Rule("a", "aa", "{0} & {1}"),
+    "or": Rule("a", "aa", "{0} | {1}"),
+    "xor": Rule("a", "aa", "{0} ^ {1}"),
+    "not": Rule("a", "a", "~{0}"),
+    "cnot": Rule("a", "a", "({0} == 0).astype({0}.dtype)"),
+    "shl": Rule("a", "au", "A.shl({0}, {1})"),
+    "shr": Rule("t", "tu", "A.shr({0}, {1})"),
+    "shf.l.wrap": Rule("i", "iiu", "A.funnel({0}, {1}, {2}, False, True)"),
+    "shf.l.clamp": Rule("i", "iiu", "A.funnel({0}, {1}, {2}, False, False)"),
+    "shf.r.wrap": Rule("i", "iiu", "A.funnel({0}, {1}, {2}, True, True)"),
+    "shf.r.clamp": Rule("i", "iiu", "A.funnel({0}, {1}, {2}, True, False)"),
+    "bfe": Rule("t", "tuu", "A.extract_bits({0}, {1}, {2})"),
+    "bfi": Rule("b", "bbuu", "A.insert_bits({0}, {1}, {2}, {3})"),
+    "bfind": Rule("i", "t", "A.highest_bit({0})"),
+    "bfind.shiftamt": Rule("i", "t", "np.where(A.highest_bit({0}) < 0, -1, A.BITS({0}) - 1 - A.highest_bit({0}))"),
+    "brev": Rule("a", "a", "A.reverse_bits({0})"),
+    "clz": Rule("i", "b", "A.leading_zeros({0})"),
+    "popc": Rule("i", "b", "A.population({0})"),
+    "prmt": Rule("i", "iiu", "A.permute_bytes({0}, {1}, {2})"),
+    "lop3": Rule("a", "aaa", "A.logic3({0}, {1}, {2}, {table})"),
+    "slct.f32": Rule("t", "ttx", "np.where({2} >= 0, {0}, {1})"),
+    "slct.s32": Rule("t", "tti", "np.where({2} >= 0, {0}, {1})"),
+    "selp": Rule("a", "aap", "np.where({2}, {0}, {1})"),
+}
+FLOAT = {
+    "add": Rule("t", "tt", "{0} + {1}"),
+    "sub": Rule("t", "tt", "{0} - {1}"),
+    "mul": Rule("t", "tt", "{0} * {1}"),
+    "div": Rule("t", "tt", "{0} / {1}"),
+    "abs": Rule("t", "t", "np.abs({0})"),
+    "neg": Rule("t", "t", "-{0}"),
+    "min": Rule("t", "tt", "np.fmin({0}, {1})"),
+    "max": Rule("t", "tt", "np.fmax({0}, {1})"),
+    "min.NaN": Rule("t", "tt", "np.minimum({0}, {1})"),
+    "max.NaN": Rule("t", "tt", "np.maximum({0}, {1})"),
+    "rcp": Rule("t", "t", "{T}(1) / {0}"),
+    "sqrt": Rule("t", "t", "np.sqrt({0})"),
+    "rsqrt": Rule("t", "t", "A.in_double(lambda x: 1 / np.sqrt(x), {0})"),
+    "sin": Rule("t", "t", "A.in_double(np.sin, {0})"),
+    "cos": Rule("t", "t", "A.in_double(np.cos, {0})"),
+    "lg2": Rule("t", "t", "A.in_double(np.log2, {0})"),
+    "ex2": Rule("t", "t", "A.in_double(np.exp2, {0})"),
+    "tanh": Rule("t", "t", "A.in_double(np.tanh, {0})"),
+    "copysign": Rule("t", "tt", "np.copysign({1}, {0})"),
+    "selp": Rule("t", "ttp", "np.where({2}, {0}, {1})"),
+    "testp.finite": Rule("p", "t", "np.isfinite({0})"),
+    "testp.infinite": Rule("p", "t", "np.isinf({0})"),
+    "testp.number": Rule("p", "t", "~np.isnan({0})"),
+    "testp.notanumber": Rule("p", "t", "np.isnan({0})"),
+    "testp.normal": Rule("p", "t", "np.isfinite({0}) & (np.abs({0}) >= np.finfo({T}).tiny)"),
+    "testp.subnormal": Rule("p", "t", "({0} != 0) & (np.abs({0}) < np.finfo({T}).tiny)"),
+}
+FUSED = {
+    "f16": "A.f2(0) + ({0}.astype(A.f8) * {1} + {2}).astype(A.f2)",
+    "f32": "A.fma32({0}, {1}, {2})",
+    "f64": "A.fma64({0}, {1}, {2})",
+}
+HALF2 = {
+    "add": "A.half2(lambda x, y: x + y, {0}, {1})",
+    "sub": "A.half2(lambda x, y: x - y, {0}, {1})",
+    "mul": "A.half2(lambda x, y: x * y, {0}, {1})",
+    "fma": "A.half2(lambda x, y, z: x * y + z, {0}, {1}, {2})",
+    "min": "A.half2(np.fmin, {0}, {1})",
+    "max": "A.half2(np.fmax, {0}, {1})",
+    "abs": "A.half2(np.abs, {0})",
+    "neg": "A.half2(np.negative, {0})",
+}
+PREDICATE = {
+    "and": Rule("p", "pp", "{0} & {1}"),
+    "or": Rule("p", "pp", "{0} | {1}"),
+    "xor": Rule("p", "pp", "{0} ^ {1}"),
+    "not": Rule("p", "p", "~{0}"),
+}
+COMPARE = {
+    **{"eq": "{0} == {1}", "ne": "{0} != {1}", "lt": "{0} < {1}", "le": "{0} <= {1}", "gt": "{0} > {1}"},
+    **{"ge": "{0} >= {1}", "lo": "{0} < {1}", "ls": "{0} <= {1}", "hi": "{0} > {1}", "hs": "{0} >= {1}"},
+}
+COMPARE_FLOAT = {
+    **COMPARE,
+    "ne": "({0} < {1}) | ({0} > {1})",
+    "equ": "~(({0} < {1}) | ({0} > {1}))",
+    "neu": "{0} != {1}",
+    "ltu": "~({0} >= {1})",
+    "leu": "~({0} > {1})",
+    "gtu": "~({0} <= {1})",
+    "geu": "~({0} < {1})",
+    "num": "~(np.isnan({0}) | np.isnan({1}))",
+    "nan": "np.isnan({0}) | np.isnan({1})",
+}
+COMBINE = {"and": "&", "or": "|", "xor": "^"}
+ROUNDINGS = ("rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna")
+IGNORED = {*ROUNDINGS, "ftz", "approx", "full", "sat", "uni", "b32", "xorsign"}
+DIRECTED = {
+    "add": "A.fma_directed(A.f4(1), {0}, {1}, {mode!r})",
+    "sub": "A.fma_directed(A.f4(-1), {1}, {0}, {mode!r})",
+    "mul": "A.directed({0}.astype(A.f8) * {1}, {mode!r})",
+    "fma": "A.fma_directed({0}, {1}, {2}, {mode!r})",
+}
+
+
+def computation(line: Instruction) -> Computation:
+    """How to compute an instruction that touches registers only. Raises KernelError where the table has no row."""
+    op = line.op
+    if op[0] == "cvt":
+        return _conversion(line)
+    if op[0] in ("setp", "set"):
+        return _comparison(line)
+    if op[0] in ("dp4a", "dp2a"):
+        return _dot(line)
+    type = op[-1]
+    if type == "pred":
+        table: dict[str, Rule] = PREDICATE
+    elif type == "f16x2":
+        if op[0] not in HALF2:
+            raise refused(line)
+        takes = ("i4",) * (3 if op[0] == "fma" else 1 if op[0] in ("abs", "neg") else 2)
+        return Computation(("i4",), takes, HALF2[op[0]])
+    elif type.startswith("f") and op[0] in ("fma", "mad"):
+        table = {op[0]: Rule("t", "ttt", FUSED[type])}
+    else:
+        table = FLOAT if type.startswith("f") and op[0] != "slct" else INTEGER
+    rule = _row(table, line)
+    done = _filled(rule, line)
+    return _modified(done, line) if type.startswith("f") else done
+
+
+def _row(table: dict[str, Rule], line: Instruction) -> Rule:
+    """The row of the longest name that the instruction's parts spell, all others being ones that may be ignored."""
+    op = line.op
+    if op[0] == "slct":
+        return table["slct." + op[-1]]._replace()
+    parts = [p for p in op[1:-1] if p not in IGNORED or (p == "sat" and not op[-1].startswith("f"))]
+    name = ".".join([op[0], *parts])
+    if name not in table:
+        raise refused(line)
+    return table[name]
+
+
+def _filled(rule: Rule, line: Instruction) -> Computation:
+    type = NUMPY.get(line.op[-1], "")
+    if line.op[0] == "slct":
+        type = NUMPY.get(line.op[-2], "")
+    if not type:
+        raise refused(line)
+    wide = WIDER.get(type, "")
+    size = type[1:]
+    letters = {"t": type, "a": f"a{size}", "w": wide, "u": "u4", "i": "i4", "p": "p", "b": f"u{size}", "x": "f4"}
+    expression = rule.expression.replace("{T}", f"A.{type}").replace("{W}", f"A.{wide}")
+    if "{table}" in expression:
+        expression = expression.replace("{table}", str(getattr(line.args[-1], "value", 0)))
+    return Computation(tuple(letters[g] for g in rule.gives), tuple(letters[t] for t in rule.takes), expression)
+
+
+def _modified(done: Computation, line: Instruction) -> Computation:
+    """Rounding other than to nearest, flushing of subnormals, saturation."""
+    expression = done.expression
+    mode = next((p for p in line.op if p in ("rz", "rm", "rp")), "")
+    if mode:
+        if done.gives != ("f4",) or line.op[0] not in DIRECTED:
+            raise refused(line)
+        expression = DIRECTED[line.op[0]].replace("{mode!r}", repr(mode))
+    if "ftz" in line.op and done.takes[0] == "f4":
+        for place, type in enumerate(done.takes):
+            if type == "f4":
+                expression = expression.replace(f"{{{place}}}", f"A.flush({{{place}}})")
+        expression = f"A.flush({expression})" if done.gives == ("f4",) else expression
+    if "sat" in line.op:
+        expression = f"A.saturate({expression})"
+    return done._replace(expression=expression)
+
+
+def _comparison(line: Instruction) -> Computation:
+    """setp.lt.s32 p, a, b · setp.lt.and.s32 p|q, a, b, c · set.lt.u32.s32 d, a, b"""
+    op = [p for p in line.op if p != "ftz"]
+    number = line.op[0] == "set"
+    gives, type = (op[-2], op[-1]) if number else ("pred", op[-1])
+    table = COMPARE_FLOAT if type.startswith("f") else COMPARE
+    combine = next((p for p in op[2:] if p in COMBINE), "")
+    if op[1] not in table or type not in NUMPY or type == "f16x2":
+        raise refused(line)
+    code = NUMPY[type]
+    expression = f"({table[op[1]]})"
+    takes: tuple[str, ...] = (code, code)
+    if combine:
+        expression, takes = f"({expression} {COMBINE[combine]} {{2}})", (*takes, "p")
+    if not number:
+        return Computation(("p",), takes, expression)
+    target = NUMPY[gives]
+    value = f"{expression}.astype(A.{target})" if target[0] == "f" else f"-({expression}.astype(A.{target}))"
+    return Computation((target,), takes, value)
+
+
+def _conversion(line: Instruction) -> Computation:
+    """cvt.rn.f32.s32 and its kin."""
+    op = line.op
+    to, source = op[-2], op[-1]
+    if to not in NUMPY or source not in NUMPY or NUMPY[to] in ("", "p") or "x2" in to + source:
+        raise refused(line)
+    target, origin = NUMPY[to], NUMPY[source]
+    mode = next((p for p in op if p in ROUNDINGS), "")
+    value = "A.flush({0})" if "ftz" in op and source == "f32" else "{0}"
+    if origin[0] == "f" and target[0] == "f":
+        if mode.endswith("i"):
+            value = f"A.round_to_integral({value}, {mode!r})"
+        elif mode in ("rz", "rm", "rp"):
+            if (source, to) != ("f64", "f32"):
+                raise refused(line)
+            value = f"A.directed({value}, {mode!r})"
+        value = f"{value}.astype(A.{target})"
+        value = f"A.saturate({value})" if "sat" in op else value
+    elif origin[0] == "f":
+        value = f"A.to_integer({value}, A.{target}, {mode or 'rzi'!r})"
+    elif target[0] == "f":
+        if mode in ("rz", "rm", "rp"):
+            if to != "f32" or origin[1:] == "8":
+                raise refused(line)
+            value = f"A.directed({value}.astype(A.f8), {mode!r})"
+        value = f"{value}.astype(A.{target})"
+    else:
+        value = f"A.convert_saturating({value}, A.{target})" if "sat" in op else f"{value}.astype(A.{target})"
+    return Computation((target,), (origin,), value)
+
+
+def _dot(line: Instruction) -> Computation:
+    signs = tuple(p == "s32" for p in line.op[-2:])
+    takes = ("i4", "i4", "i4")
+    if line.op[0] == "dp4a":
+        return Computation(("i4",), takes, f"A.dot_bytes({{0}}, {{1}}, {{2}}, {signs})")
+    shift = 16 if "hi" in line.op else 0
+    right = f"A.shr({{1}}.view(A.u4), A.u4({shift})).view(A.i4)"
+    return Computation(("i4",), takes, f"A.dot_bytes({{0}}, {right}, {{2}}, {signs}, (16, 8))")
+
+
+def refused(line: Instruction) -> KernelError:
+    """What the simulator does not do, by name and line."""
+    return KernelError(
+        f"{line.place.file}:{line.place.line}: the simulated GPU does not run {line.name}; "
+        "run this variant on a CUDA device, or write it without that instruction."
+    )

@@ -1,0 +1,369 @@
+"""Which lanes run next. Groups of lanes wait at the basic block they are to run; the lowest block goes first, so
+that lanes which part meet again as soon as they can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpu_ops.devices.sim.batch import Batch
+from gpu_ops.devices.sim.emit import BlockCode, Code
+from gpu_ops.devices.sim.findings import say
+from gpu_ops.devices.sim.lanes import Array, Lanes, pick, whole_mask
+from gpu_ops.devices.sim.ptx import Imm, Instruction, Reg
+from gpu_ops.devices.sim.warp import complete
+from gpu_ops.errors import KernelError
+
+FEW = 8
+"""A group with less than one in so many lanes of the batch is packed."""
+SMALLEST = 2048
+"""Lanes of a batch below which packing gains nothing."""
+PATIENCE, TURN = 64, 16
+"""Steps that lanes may spin while others wait, and steps those others get then."""
+
+
+class BudgetSpent(KernelError):
+    """The launch took more instructions than it may."""
+
+
+@dataclass(eq=False)
+class Frame:
+    """Registers of a group: those of the whole batch, or of packed lanes."""
+
+    values: list[Array | None]
+    index: Array | None = None
+
+
+@dataclass(eq=False)
+class Group:
+    """Lanes that go on together, and where their registers are."""
+
+    lanes: Lanes
+    frame: Frame
+
+
+@dataclass(eq=False)
+class Meter:
+    """Instructions executed by warps, against the budget. `tick` is asked now and then; it may raise."""
+
+    budget: float
+    tick: Callable[[int], None]
+    executed: int = 0
+    steps: int = field(default=0)
+
+    def add(self, instructions: int, warps: int, block: BlockCode) -> None:
+        """A block ran."""
+        self.executed += instructions * warps
+        self.steps += 1
+        if self.executed > self.budget:
+            line = block.block.lines[0].place if block.block.lines else block.block.place
+            raise BudgetSpent(
+                f"{line.file}:{line.line}: the simulation spent its {self.budget:.3g} warp instructions here; "
+                "an endless loop? Take a smaller input, or give it a larger budget."
+            )
+        if self.steps % 64 == 0:
+            self.tick(self.executed)
+
+
+Observer = Callable[[BlockCode, Lanes], None]
+"""Told of every block that runs, for counting."""
+
+
+class Scheduler:
+    """Runs a batch to its end."""
+
+    def __init__(
+        self, code: Code, batch: Batch, meter: Meter, observers: tuple[Observer, ...], descending: bool
+    ) -> None:
+        self.code, self.batch, self.meter, self.observers = code, batch, meter, observers
+        self.descending = descending
+        self.main = Frame([None] * len(code.zeros))
+        self.ready: dict[int, Group] = {}
+        self.parked: dict[int, Group] = {}
+        self.spun = 0
+
+    def run(self) -> None:
+        """Until no lane is left."""
+        launched = self.batch.launched
+        whole = launched.threads == launched.width
+        first = Lanes(launched) if whole else Lanes(launched, mask=launched.exist)
+        self._arrive(0, Group(first, self.main))
+        while True:
+            if self.ready:
+                self._step(self._next())
+            elif self.parked:
+                self._release()
+            else:
+                return
+
+    def _next(self) -> int:
+        """The block to run: the lowest, unless its lanes only wait for others."""
+        lowest = min(self.ready)
+        if len(self.ready) + len(self.parked) > 1 and lowest in self.code.spinning:
+            self.spun += 1
+            if self.spun > PATIENCE:
+                if self.spun > PATIENCE + TURN:
+                    self.spun = 0
+                elif len(self.ready) > 1:
+                    return max(self.ready)
+                else:
+                    self._release_whole_blocks()
+                    return max(self.ready)
+        return max(self.ready) if self.descending else lowest
+
+    # One block
+
+    def _step(self, number: int) -> None:
+        group = self.ready.pop(number)
+        code = self.code.blocks[number]
+        if code.block.end == "barrier" or (code.block.gathers and not self._gathered(code, group)):
+            self._park(number, group)
+            return
+        self._run(code, group)
+
+    def _run(self, code: BlockCode, group: Group) -> None:
+        """Run a block's code for a group, and send its lanes on."""
+        values, lanes = group.frame.values, group.lanes
+        given = [self._value(values, n) for n in code.takes]
+        found = code.function(self.batch, lanes, *given)
+        for number, value in zip(code.gives, found, strict=False):
+            self._assign(group, number, value)
+        self.meter.add(len(code.block.lines) + 1, lanes.warps, code)
+        for observer in self.observers:
+            observer(code, lanes)
+        self._go_on(code, group, found[-1] if code.block.chooser is not None else None)
+
+    def _value(self, values: list[Array | None], number: int) -> Array:
+        value = values[number]
+        return self.code.zeros[number] if value is None else value
+
+    def _assign(self, group: Group, number: int, value: Array) -> None:
+        """Give a register of the group's lanes a value. Lanes of other groups keep theirs, where they need it."""
+        values, lanes = group.frame.values, group.lanes
+        old = values[number]
+        if lanes.mask is None or old is None or not self._needed(number, group):
+            values[number] = value
+        else:
+            values[number] = np.where(lanes.mask, value, old)
+
+    def _needed(self, number: int, group: Group) -> bool:
+        """Whether another group in the same frame will read this register."""
+        for waiting in (self.ready, self.parked):
+            for block, other in waiting.items():
+                if other.frame is group.frame and number in self.code.blocks[block].live_in:
+                    return True
+        return False
+
+    def _go_on(self, code: BlockCode, group: Group, chooser: Array | None) -> None:
+        block = code.block
+        if block.end == "exit":
+            self._exit(group.lanes)
+        elif block.end in ("go", "barrier"):
+            self._arrive(block.targets[0], group)
+        elif block.end == "branch":
+            assert chooser is not None
+            self._branch(code, group, chooser)
+        else:
+            assert chooser is not None
+            choice = group.lanes.calm(chooser).astype(np.int64)
+            for place, target in enumerate(block.targets):
+                chosen = choice == place
+                if place == len(block.targets) - 1:
+                    chosen = choice >= place
+                self._send(target, group, chosen)
+
+    def _branch(self, code: BlockCode, group: Group, chooser: Array) -> None:
+        taken, other = code.block.targets
+        if taken == other:
+            self._arrive(taken, group)
+            return
+        calm = group.lanes.calm(chooser)
+        if calm.all():
+            self._arrive(taken, group)
+        elif not calm.any():
+            self._arrive(other, group)
+        else:
+            self._send(taken, group, calm)
+            self._send(other, group, ~calm)
+
+    def _send(self, target: int, group: Group, chosen: Array) -> None:
+        """Those of a group for which `chosen` holds go to a block; few of many are packed on the way."""
+        lanes = group.lanes.subset(chosen)
+        if lanes is None:
+            return
+        total = lanes.launched.blocks * lanes.launched.width
+        if lanes.packed:
+            places = np.flatnonzero(np.broadcast_to(chosen, group.lanes.shape)[0])
+            values = group.frame.values
+            frame = Frame([None] * len(values), lanes.index)
+            for number in self.code.blocks[target].live_in:
+                value = values[number]
+                if value is not None:
+                    frame.values[number] = value if value.shape[1] == 1 else value[:, places]
+            self._arrive(target, Group(lanes, frame))
+        elif total >= SMALLEST and lanes.count * FEW < total:
+            self._arrive(target, self._packed(lanes, target))
+        else:
+            self._arrive(target, Group(lanes, self.main))
+
+    def _packed(self, lanes: Lanes, target: int) -> Group:
+        packed = Lanes(lanes.launched, index=lanes.flat)
+        frame = Frame([None] * len(self.main.values), packed.index)
+        for number in self.code.blocks[target].live_in:
+            value = self.main.values[number]
+            if value is not None:
+                frame.values[number] = pick(value, lanes.flat, lanes.launched.width)
+        return Group(packed, frame)
+
+    # Meeting
+
+    def _arrive(self, block: int, group: Group) -> None:
+        self._join(self.ready, block, group)
+
+    def _join(self, waiting: dict[int, Group], block: int, group: Group) -> None:
+        """Wait at a block; whoever waits there already goes on together with the newcomers."""
+        there = waiting.pop(block, None)
+        if there is None:
+            waiting[block] = group
+        elif there.frame is self.main and group.frame is self.main:
+            waiting[block] = Group(_union(there.lanes, group.lanes, self.batch), self.main)
+        else:
+            both = [there, group]
+            lanes = _union(there.lanes, group.lanes, self.batch)
+            if all(g.lanes.packed for g in both) and lanes.count * FEW < whole_size(lanes):
+                waiting[block] = self._concatenated(both, block)
+                return
+            for one in both:
+                if one.lanes.packed:
+                    self._unpack(one, block)
+            waiting[block] = Group(lanes, self.main)
+
+    def _concatenated(self, groups: list[Group], block: int) -> Group:
+        index = np.concatenate([g.frame.index for g in groups if g.frame.index is not None])
+        order = np.argsort(index)
+        frame = Frame([None] * len(self.main.values), index[order])
+        for number in self.code.blocks[block].live_in:
+            parts = [self._value(g.frame.values, number) for g in groups]
+            if all(p.shape[1] == 1 for p in parts) and bool((parts[0] == parts[1]).all()):
+                frame.values[number] = parts[0]
+                continue
+            wide = [np.broadcast_to(p, g.lanes.shape) for p, g in zip(parts, groups, strict=True)]
+            frame.values[number] = np.concatenate(wide, axis=1)[:, order]
+        return Group(Lanes(self.batch.launched, index=frame.index), frame)
+
+    def _unpack(self, group: Group, block: int) -> None:
+        """Put the registers of packed lanes back among those of the batch."""
+        index = group.frame.index
+        launched = self.batch.launched
+        for number in self.code.blocks[block].live_in:
+            value = group.frame.values[number]
+            if value is None:
+                continue
+            old = self._value(self.main.values, number)
+            if value.size == 1 and old.size == 1 and old.tobytes() == value.tobytes():
+                continue
+            wide = np.array(np.broadcast_to(old, (launched.blocks, launched.width)))
+            wide.reshape(-1)[index] = np.broadcast_to(value, group.lanes.shape)[0]
+            self.main.values[number] = wide
+
+    def _exit(self, lanes: Lanes) -> None:
+        if lanes.mask is None and not lanes.packed:
+            self.batch.alive[:] = False
+        elif lanes.index is not None:
+            self.batch.alive.reshape(-1)[lanes.index] = False
+        else:
+            self.batch.alive &= ~whole_mask(lanes)
+
+    # Waiting for one another
+
+    def _gathered(self, code: BlockCode, group: Group) -> bool:
+        """Whether a warp-wide instruction may run: all lanes it names are here, or nobody else is under way."""
+        if not self.ready:
+            return True
+        if group.lanes.mask is None and not group.lanes.packed:
+            return True
+        return complete(group.lanes, self.batch.alive, self._members(code.block.lines[0], group))
+
+    def _members(self, line: Instruction, group: Group) -> Array:
+        """The mask of lanes that a warp-wide instruction names."""
+        named = line.args[-1]
+        if isinstance(named, Reg):
+            return self._value(group.frame.values, self.code.numbers[named.name]).view(np.int32)
+        assert isinstance(named, Imm)
+        return np.array([[named.value & 0xFFFFFFFF]], np.uint32).view(np.int32)
+
+    def _park(self, number: int, group: Group) -> None:
+        if group.lanes.packed:
+            self._unpack(group, number)
+            group = Group(Lanes(self.batch.launched, mask=whole_mask(group.lanes)), self.main)
+        self._join(self.parked, number, group)
+
+    def _release(self) -> None:
+        """Nobody else can run: those who wait for a warp go on; if all are at barriers, these open."""
+        warp_wide = [n for n in self.parked if self.code.blocks[n].block.end != "barrier"]
+        if warp_wide:
+            number = min(warp_wide)
+            self._run(self.code.blocks[number], self.parked.pop(number))
+            return
+        self._report_divergence()
+        waiting, self.parked = self.parked, {}
+        self.batch.shared.barrier(None)
+        for number, group in sorted(waiting.items()):
+            self._pass(number, self._fullest(group))
+
+    def _fullest(self, group: Group) -> Group:
+        """All lanes of the batch need no mask."""
+        lanes = group.lanes
+        if lanes.mask is not None and lanes.count == lanes.mask.size:
+            return Group(Lanes(lanes.launched), group.frame)
+        return group
+
+    def _pass(self, number: int, group: Group) -> None:
+        self._run(self.code.blocks[number], group)
+
+    def _report_divergence(self) -> None:
+        """Threads of one block that wait at different barriers."""
+        if len(self.parked) < 2:
+            return
+        masks = {n: whole_mask(g.lanes) for n, g in self.parked.items()}
+        at = sum(m.any(axis=1).astype(np.int64) for m in masks.values())
+        split = np.asarray(at > 1)[:, None]
+        for number, group in self.parked.items():
+            where = np.flatnonzero(masks[number] & split)
+            place = self.code.blocks[number].block.place
+            others = ", ".join(f"line {self.code.blocks[n].block.place.line}" for n in self.parked if n != number)
+            text = f"threads of one block wait here while others wait at {others}"
+            self.batch.findings.add("barrier in divergent code", place, group.lanes, where, say(text))
+
+    def _release_whole_blocks(self) -> None:
+        """Blocks all of whose living threads are at barriers go on while others spin."""
+        barriers = [n for n in self.parked if self.code.blocks[n].block.end == "barrier"]
+        if not barriers:
+            return
+        masks = {n: whole_mask(self.parked[n].lanes) for n in barriers}
+        here = np.logical_or.reduce(list(masks.values()))
+        done = (here | ~self.batch.alive).all(axis=1) & here.any(axis=1)
+        if not done.any():
+            return
+        self.batch.shared.barrier(np.flatnonzero(done))
+        for number in barriers:
+            self.parked.pop(number)
+            stay, go = masks[number] & ~done[:, None], masks[number] & done[:, None]
+            if stay.any():
+                self.parked[number] = Group(Lanes(self.batch.launched, mask=stay), self.main)
+            if go.any():
+                self._pass(number, Group(Lanes(self.batch.launched, mask=go), self.main))
+
+
+def whole_size(lanes: Lanes) -> int:
+    """Lanes of the whole batch."""
+    return lanes.launched.blocks * lanes.launched.width
+
+
+def _union(a: Lanes, b: Lanes, batch: Batch) -> Lanes:
+    mask = whole_mask(a) | whole_mask(b)
+    if mask.all():
+        return Lanes(batch.launched)
+    return Lanes(batch.launched, mask=mask)

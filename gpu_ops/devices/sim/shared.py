@@ -1,0 +1,269 @@
+"""Shared memory of a batch of blocks, with its bounds, what was never written, and hazards between barriers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.sim.atomics import update
+from gpu_ops.devices.sim.findings import Findings, frame_places, say
+from gpu_ops.devices.sim.hazards import Touch, Trail
+from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, Launched
+from gpu_ops.devices.sim.sites import Site
+
+_UNWRITTEN = 0xFF  # not-a-number in floats
+
+
+class SharedMemory:
+    """`nbytes` for each block; `unit` is the smallest access of the kernel, `names` are (name, first, last + 1)."""
+
+    def __init__(
+        self,
+        launched: Launched,
+        nbytes: int,
+        unit: int,
+        names: tuple[tuple[str, int, int], ...],
+        findings: Findings,
+        checks: bool,
+    ) -> None:
+        self.nbytes, self.unit, self.names, self.findings = nbytes, unit, names, findings
+        self.blocks = launched.blocks
+        self.data = np.full((self.blocks, -(-max(nbytes, 1) // 16) * 16), _UNWRITTEN, np.uint8)
+        self.checks = checks
+        self.time = 0
+        self.block_start = np.zeros(self.blocks, np.int64)
+        self.warp_start = np.zeros((self.blocks, launched.warps), np.int64)
+        self.uneven = False
+        units = self.data.shape[1] // unit
+        self.trails = {kind: Trail(units, self.blocks) for kind in ("write", "read", "atomic")} if checks else {}
+        self.written = np.zeros((1, units), np.bool_)
+        self.all_written = not checks
+
+    # Barriers
+
+    def barrier(self, rows: Array | None) -> None:
+        """Threads of these blocks have met (None: of all)."""
+        self.time += 1
+        if rows is None:
+            self.block_start[:] = self.time
+            self.uneven = False
+            for trail in self.trails.values():
+                trail.forget()
+        else:
+            self.block_start[rows] = self.time
+            self.uneven = True
+        if not self.all_written:
+            self.all_written = bool(self.written[:, : self.nbytes // self.unit].all())
+
+    def warp_barrier(self, lanes: Lanes) -> None:
+        """The warps of these lanes have met."""
+        self.time += 1
+        rows, threads = (lanes.active(np.broadcast_to(a, lanes.shape)) for a in (lanes.rows, lanes.threads))
+        self.warp_start[rows, threads // WARP] = self.time
+
+    # Accesses
+
+    def load(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
+        """The elements at `address` (bytes, in the lanes' frame); zero where it is out of bounds."""
+        address, wrong = self._checked(lanes, site, address, np.dtype(dtype).itemsize * count)
+        if self.checks:
+            self._look(lanes, site, address, np.dtype(dtype).itemsize * count, "read")
+        view, index = self._view(dtype, count), self._index(address, dtype, count)
+        if not lanes.packed and index.shape[0] == 1:
+            found = view[:, index[0]]
+        else:
+            found = view.reshape(-1, *view.shape[2:])[index + lanes.rows * view.shape[1]]
+        if wrong is not None:
+            found = np.where(wrong[..., None] if count > 1 else wrong, view.dtype.type(0), found)
+        return [found[..., k] for k in range(count)] if count > 1 else [found]
+
+    def store(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
+        """Put the values there; what is out of bounds is dropped."""
+        count = len(values)
+        nbytes = np.dtype(dtype).itemsize * count
+        address, wrong = self._checked(lanes, site, address, nbytes)
+        if wrong is not None:
+            kept = lanes.subset(~np.broadcast_to(wrong, lanes.shape))
+            if kept is None:
+                return
+            if kept.packed:
+                chosen = ~np.broadcast_to(wrong, lanes.shape)[0]
+                address = np.broadcast_to(address, lanes.shape)[:, chosen]
+                values = [np.broadcast_to(v, lanes.shape)[:, chosen] for v in values]
+            lanes = kept
+        if self.checks:
+            self._look(lanes, site, address, nbytes, "write")
+        view, index = self._view(dtype, count), self._index(address, dtype, count)
+        if not lanes.packed and lanes.mask is None and index.shape[0] == 1 and index.shape[1] > 1:
+            wide = [np.broadcast_to(v, lanes.shape) for v in values]
+            stored = np.stack(wide, axis=-1) if count > 1 else wide[0]
+            view[:, index[0]] = stored
+            back = view[:, index[0]] if self.checks else stored
+        else:
+            rows, places = lanes.active(lanes.rows), lanes.active(index)
+            active = [lanes.active(v) for v in values]
+            stored = np.stack(active, axis=-1) if count > 1 else active[0]
+            view[rows, places] = stored
+            back = view[rows, places] if self.checks else stored
+        if self.checks:
+            differs = _bits(stored) != _bits(back)
+            if differs.any():
+                self._overwritten(lanes, site, differs.any(axis=-1) if count > 1 else differs)
+
+    def atomic(
+        self, lanes: Lanes, site: Site, address: Array, dtype: Any, operation: str, values: list[Array], wanted: bool
+    ) -> Array | None:
+        """One atomic operation of each lane; what each found, where that is wanted."""
+        address, wrong = self._checked(lanes, site, address, np.dtype(dtype).itemsize)
+        if wrong is not None:
+            address = np.where(wrong, 0, address)  # reported; the result is lost anyway
+        if self.checks:
+            self._look(lanes, site, address, np.dtype(dtype).itemsize, "atomic")
+        view = self._view(dtype, 1)
+        index = self._index(address, dtype, 1) + lanes.rows * view.shape[1]
+        flat = lanes.active(index)
+        old = update(view.reshape(-1), flat, operation, tuple(lanes.active(v) for v in values), wanted)
+        return None if old is None else lanes.spread(old, 0)
+
+    def _view(self, dtype: Any, count: int) -> Array:
+        whole = self.data.view(dtype)
+        return whole.reshape(self.blocks, -1, count) if count > 1 else whole
+
+    @staticmethod
+    def _index(address: Array, dtype: Any, count: int) -> Array:
+        shift = (np.dtype(dtype).itemsize * count).bit_length() - 1
+        return address.astype(np.int64) >> shift
+
+    def _checked(self, lanes: Lanes, site: Site, address: Array, nbytes: int) -> tuple[Array, Array | None]:
+        """The address with the site's offset, and where it is wrong; there it is 0. Lanes that rest never are."""
+        address = lanes.calm(address)
+        if site.offset:
+            address = address + address.dtype.type(site.offset)
+        bad = None
+        if int(address.min()) < 0 or int(address.max()) + nbytes > self.nbytes:
+            bad = (address < 0) | (address.astype(np.int64) + nbytes > self.nbytes)
+            self._report(lanes, site, bad, address, "out of bounds", nbytes)
+        if nbytes > 1 and int(np.bitwise_or.reduce(address, axis=None)) & (nbytes - 1):
+            off = (address & (nbytes - 1)) != 0
+            self._report(lanes, site, off if bad is None else off & ~bad, address, "misaligned", nbytes)
+            bad = off if bad is None else bad | off
+        if bad is None:
+            return address, None
+        return np.where(bad, 0, address).astype(address.dtype), np.broadcast_to(bad, lanes.shape)
+
+    def _report(self, lanes: Lanes, site: Site, bad: Array, address: Array, kind: str, nbytes: int) -> None:
+        wide = np.broadcast_to(address, lanes.shape).reshape(-1)
+
+        def detail(place: int) -> str:
+            at = int(wide[place])
+            if kind == "misaligned":
+                return f"{site.verb} {nbytes} bytes at byte {at} of shared memory, which is no multiple of {nbytes}"
+            where = f"{at + nbytes - self.nbytes} bytes past the end of" if at >= 0 else f"{-at} bytes before"
+            return f"{site.verb} {nbytes} bytes {where} shared memory ({self.nbytes} bytes a block)"
+
+        self.findings.add(kind, site.place, lanes, frame_places(lanes, bad), detail)
+
+    def name(self, byte: int) -> str:
+        """The variable that a byte belongs to, and its place in it."""
+        for name, first, last in self.names:
+            if first <= byte < last:
+                return f"byte {byte - first} of {name}"
+        return f"byte {byte} of shared memory"
+
+    # Checks
+
+    def _touch(self, lanes: Lanes, address: Array, nbytes: int) -> Touch:
+        units = address.astype(np.int64) // self.unit
+        if lanes.alike and address.shape[0] == 1 and not self.uneven:
+            row = lanes.mask[0] if lanes.mask is not None else np.ones(lanes.shape[1], np.bool_)
+            places = np.flatnonzero(row)
+            threads = lanes.threads[0][places]
+            chosen = np.broadcast_to(units[0], (lanes.shape[1],))[places]
+            rows = None
+        else:
+            places = lanes.places
+            chosen, threads = lanes.active(units), lanes.active(lanes.threads)
+            rows = lanes.active(lanes.rows)
+        each = max(1, nbytes // self.unit)
+        if each > 1:
+            chosen = (chosen[:, None] + np.arange(each)).reshape(-1)
+            threads, places = np.repeat(threads, each), np.repeat(places, each)
+            rows = None if rows is None else np.repeat(rows, each)
+        return Touch(chosen, threads, rows, places)
+
+    def _look(self, lanes: Lanes, site: Site, address: Array, nbytes: int, kind: str) -> None:
+        """Hold an access to what others did since the last barrier, and write it down."""
+        self.time += 1
+        touch = self._touch(lanes, address, nbytes)
+        start = int(self.block_start.min())
+        rivals = {"read": ("write", "atomic"), "write": ("write", "read", "atomic"), "atomic": ("write", "read")}[kind]
+        for rival in rivals:
+            trail = self.trails[rival]
+            if trail.newest >= start:
+                places, others, same_warp = trail.others(touch, self.block_start, self.warp_start)
+                self._hazard(lanes, site, touch, places, others, same_warp, kind, rival)
+        if not self.all_written:
+            self._look_written(lanes, site, touch, kind)
+        self.trails[kind].note(touch, self.time)
+
+    def _look_written(self, lanes: Lanes, site: Site, touch: Touch, kind: str) -> None:
+        if touch.rows is not None and self.written.shape[0] == 1:
+            self.written = np.repeat(self.written, self.blocks, axis=0)
+        rows: Any = touch.rows if touch.rows is not None else slice(None)
+        if kind == "write":
+            self.written[rows, touch.units] = True
+            return
+        there = self.written[rows, touch.units]
+        missing = np.flatnonzero(~(there if touch.rows is not None else there.all(axis=0)))
+        places = touch.places[missing]
+        self.findings.add(
+            "uninitialised read",
+            site.place,
+            lanes,
+            places,
+            lambda place: f"{site.verb} {self.name(int(touch.units[missing[0]]) * self.unit)} before anything is in it",
+        )
+
+    def _hazard(
+        self,
+        lanes: Lanes,
+        site: Site,
+        touch: Touch,
+        places: Array,
+        others: Array,
+        same_warp: Array,
+        kind: str,
+        rival: str,
+    ) -> None:
+        if not len(places):
+            return
+        names = {"read": "read", "write": "write", "atomic": "atomic"}
+        did = {"read": "read", "write": "wrote", "atomic": "changed"}[rival]
+        size = len(touch.units)
+        for within in (False, True):
+            chosen = np.flatnonzero(same_warp == within)
+            if not len(chosen):
+                continue
+            first = chosen[0]
+            missing = "__syncwarp()" if within else "__syncthreads()"
+            title = f"{names[kind]}-after-{names[rival]} hazard" + (" within a warp" if within else "")
+            text = (
+                f"{site.verb} {self.name(int(touch.units[places[first] % size]) * self.unit)}, which thread "
+                f"{int(others[first])} {did} with no {missing} in between"
+            )
+            where = np.unique(touch.places[places[chosen] % size])
+            self.findings.add(title, site.place, lanes, where, say(text))
+
+    def _overwritten(self, lanes: Lanes, site: Site, different: Array) -> None:
+        """Lanes of one instruction wrote different values to one place: which one stays is chance."""
+        if not lanes.packed and lanes.mask is None:
+            places = np.flatnonzero(np.broadcast_to(different, lanes.shape))
+        else:
+            places = lanes.places[different.reshape(-1)]
+        text = f"{site.verb} where another thread writes another value at the same time"
+        self.findings.add("write-after-write hazard", site.place, lanes, places, lambda place: text)
+
+
+def _bits(a: Array) -> Array:
+    return np.ascontiguousarray(a).view(f"u{a.dtype.itemsize}")

@@ -1,0 +1,161 @@
+"""What lanes of a warp do with one another: shuffles, votes, matches and reductions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.sim.findings import Findings
+from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, whole_mask
+from gpu_ops.devices.sim.sites import Site
+
+
+class Warps:
+    """The lanes that run, warp by warp: arrays (warps, 32) over those warps in which any lane runs."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes = lanes
+        mask = whole_mask(lanes).reshape(-1, WARP)
+        self.chosen = np.flatnonzero(mask.any(axis=1))
+        self.active = mask[self.chosen]
+
+    def of(self, array: Array, fill: Any = 0) -> Array:
+        """An array in the lanes' frame, as (warps, 32); lanes that do not run hold `fill` when packed."""
+        lanes = self.lanes
+        wide = np.broadcast_to(array, lanes.shape)
+        if lanes.index is not None:
+            whole = np.full(lanes.launched.blocks * lanes.launched.width, fill, array.dtype)
+            whole[lanes.index] = wide[0]
+        else:
+            whole = wide.reshape(-1)
+        return whole.reshape(-1, WARP)[self.chosen]
+
+    def back(self, array: Array) -> Array:
+        """(warps, 32) in the lanes' frame."""
+        lanes = self.lanes
+        whole = np.zeros((lanes.launched.blocks * lanes.launched.warps, WARP), array.dtype)
+        whole[self.chosen] = array
+        if lanes.index is not None:
+            return whole.reshape(-1)[lanes.index][None, :]
+        return whole.reshape(lanes.shape)
+
+    def bits(self, flags: Array) -> Array:
+        """(warps, 32) booleans as (warps, 1) words."""
+        weights = np.uint64(1) << np.arange(WARP, dtype=np.uint64)
+        return (flags * weights).sum(axis=1, dtype=np.uint64).astype(np.uint32).view(np.int32)[:, None]
+
+
+def shuffle(
+    lanes: Lanes, site: Site, findings: Findings, mode: str, value: Array, by: Array, clamp: Array
+) -> tuple[Array, Array]:
+    """shfl.sync: the value of another lane, and whether that lane lies in the segment. Where it does not run, the
+    lane keeps its own value and this is reported: on hardware the result is undefined."""
+    warps = Warps(lanes)
+    lane = np.arange(WARP)[None, :]
+    values = warps.of(value)
+    b = warps.of(by).astype(np.int64) & 31
+    c = warps.of(clamp).astype(np.int64)
+    segment, bound = (c >> 8) & 31, c & 31
+    highest = (lane & segment) | (bound & ~segment)
+    lowest = lane & segment
+    if mode == "up":
+        source = lane - b
+        inside = source >= highest
+    elif mode == "down":
+        source = lane + b
+        inside = source <= highest
+    elif mode == "bfly":
+        source = lane ^ b
+        inside = source <= highest
+    else:
+        source = lowest | (b & ~segment)
+        inside = source <= highest
+    source = np.where(inside, source, lane)
+    running = np.take_along_axis(warps.active, source, axis=1)
+    missing = warps.active & ~running
+    if missing.any():
+        places = _places(warps, missing)
+        text = "reads a lane that does not take part; on hardware the result is undefined"
+        findings.add("shuffle from an inactive lane", site.place, lanes, places, lambda at: text)
+        source = np.where(running, source, lane)
+    return warps.back(np.take_along_axis(values, source, axis=1)), warps.back(inside)
+
+
+def _places(warps: Warps, flags: Array) -> Array:
+    """Places of flagged lanes in the lanes' flattened frame."""
+    return np.flatnonzero(np.broadcast_to(warps.back(flags), warps.lanes.shape))
+
+
+def _named(warps: Warps, mask: Array) -> Array:
+    """Lanes that take part: those that run and that the mask names."""
+    bits = warps.of(mask).view(np.uint32)
+    return warps.active & ((bits >> np.arange(WARP, dtype=np.uint32)) & np.uint32(1)).astype(np.bool_)
+
+
+def vote(lanes: Lanes, mode: str, predicate: Array, mask: Array) -> Array:
+    """vote.sync: all, any, uni, or ballot as a word."""
+    warps = Warps(lanes)
+    part = _named(warps, mask)
+    flags = warps.of(predicate, False)
+    if mode == "ballot":
+        return warps.back(np.broadcast_to(warps.bits(flags & part), part.shape))
+    every = (flags | ~part).all(axis=1, keepdims=True)
+    some = (flags & part).any(axis=1, keepdims=True)
+    answer = {"all": every, "any": some, "uni": every | ~some}[mode]
+    return warps.back(np.broadcast_to(answer, part.shape))
+
+
+def match(lanes: Lanes, mode: str, value: Array, mask: Array) -> tuple[Array, Array]:
+    """match.sync: the lanes that hold the same value, as a word; for "all" none unless all do, and whether so."""
+    warps = Warps(lanes)
+    part = _named(warps, mask)
+    values = warps.of(value)
+    same = (values[:, :, None] == values[:, None, :]) & part[:, None, :]
+    weights = np.uint64(1) << np.arange(WARP, dtype=np.uint64)
+    words = (same * weights).sum(axis=2, dtype=np.uint64).astype(np.uint32).view(np.int32)
+    if mode == "any":
+        return warps.back(words), warps.back(part)
+    every = words == warps.bits(part)
+    whole = every.all(axis=1, keepdims=True, where=part)
+    return warps.back(np.where(whole, words, 0)), warps.back(np.broadcast_to(whole, part.shape))
+
+
+_REDUCE = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
+def reduce(lanes: Lanes, operation: str, value: Array, mask: Array) -> Array:
+    """redux.sync: one number of all lanes that take part."""
+    warps = Warps(lanes)
+    part = _named(warps, mask)
+    values = warps.of(value)
+    limits = np.iinfo(values.dtype)
+    neutral = {"add": 0, "or": 0, "xor": 0, "and": -1, "min": limits.max, "max": limits.min}[operation]
+    filled = np.where(part, values, np.array(neutral).astype(values.dtype))
+    total = _REDUCE[operation].reduce(filled, axis=1, keepdims=True, dtype=values.dtype)
+    return warps.back(np.broadcast_to(total, part.shape))
+
+
+def active_mask(lanes: Lanes) -> Array:
+    """The lanes of the own warp that run here now, as a word."""
+    warps = Warps(lanes)
+    return warps.back(np.broadcast_to(warps.bits(warps.active), warps.active.shape))
+
+
+def complete(lanes: Lanes, alive: Array, mask: Array) -> bool:
+    """Whether in each warp with lanes here, all living lanes that the mask names are here."""
+    warps = Warps(lanes)
+    bits = warps.of(mask).view(np.uint32)
+    # The word is the same for all lanes that run; those that do not may hold anything.
+    first = warps.active.argmax(axis=1)
+    word = bits[np.arange(len(first)), first][:, None]
+    named = ((word >> np.arange(WARP, dtype=np.uint32)) & np.uint32(1)).astype(np.bool_)
+    living = alive.reshape(-1, WARP)[warps.chosen]
+    return not bool((named & living & ~warps.active).any())
