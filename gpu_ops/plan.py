@@ -15,6 +15,7 @@ DeviceArray = Any
 """An array that lives on a device: a NumPy array on the CPU, a CuPy array on CUDA."""
 Mode = Literal["stream", "cold", "hot", "wall"]
 Clock = Literal["cuda-event", "wall", "simulated"]
+How = Literal["direct", "graph", "reverse"]
 
 
 @dataclass(frozen=True)
@@ -127,12 +128,13 @@ def _tuple(numbers: tuple[int, int, int]) -> str:
 @dataclass(frozen=True)
 class Execution:
     """What one execution of a plan took: seconds in all, and (step name, start, end) where it was traced. A simulated
-    GPU also tells what it found wrong, and what kernels printed."""
+    GPU also tells what it found wrong, what kernels printed, and what it counted."""
 
     elapsed: float
     spans: tuple[tuple[str, float, float], ...] = ()
     findings: tuple[Finding, ...] = ()
     printed: tuple[str, ...] = ()
+    counters: Mapping[str, int] = field(default_factory=dict)
 
 
 class Kernel(Protocol):
@@ -221,8 +223,9 @@ class Device(Protocol):
     def library(self, name: str) -> ModuleType:
         """A peer's module, such as "cv2" or "cupyx.scipy.ndimage". Raises DeviceError saying what to install."""
 
-    def execute(self, plan: Plan, mode: Literal["direct", "graph"] = "direct", trace: bool = False) -> Execution:
-        """Run a plan to its end and say what it took."""
+    def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
+        """Run a plan to its end and say what it took. "graph" launches it as one CUDA graph; "reverse", on a simulated
+        GPU, runs blocks and branches in another order, which results must not depend on."""
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
         """A sampler over plans of the same job: stream rotates through them, cold flushes the cache before each

@@ -16,7 +16,7 @@ import numpy as np
 from gpu_ops.devices.libraries import import_library
 from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError
 from gpu_ops.params import Value
-from gpu_ops.plan import Call, Copy, DeviceArray, Execution, Fill, Launch, Limits, Mode, Plan, Sampler, Step
+from gpu_ops.plan import Call, Copy, DeviceArray, Execution, Fill, How, Launch, Limits, Mode, Plan, Sampler, Step
 from gpu_ops.progress import finite
 
 SHORTEST_SAMPLE = 1e-3
@@ -86,7 +86,7 @@ class CpuDevice:
     def library(self, name: str) -> ModuleType:
         return import_library(name)
 
-    def execute(self, plan: Plan, mode: Literal["direct", "graph"] = "direct", trace: bool = False) -> Execution:
+    def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
         start = time.perf_counter()
         spans = []
         with finite():  # CPU variants end by themselves; those in bands say how far they are as well

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from gpu_ops.devices.launches import check_constants, check_launch
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.errors import DeviceError
 from gpu_ops.params import Value
-from gpu_ops.plan import Execution, Launch, Mode, Plan, Sampler
+from gpu_ops.plan import Execution, How, Launch, Mode, Plan, Sampler
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class OfflineDevice(CpuDevice):
                 check_launch(step, step.kernel.entry, self.limits)
                 check_constants(step.kernel.compiled, step.constants)
 
-    def execute(self, plan: Plan, mode: Literal["direct", "graph"] = "direct", trace: bool = False) -> Execution:
+    def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
         raise DeviceError("This device only compiles and checks; pick cuda:N to run.")
 
     def sampler(self, plans: Any, mode: Mode) -> Sampler:

@@ -19,7 +19,7 @@ from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
 from gpu_ops.errors import DeviceError, DeviceLost, DeviceMemoryError, KernelError, KernelFault
 from gpu_ops.params import Value
-from gpu_ops.plan import Copy, DeviceArray, Execution, Launch, Limits, Mode, Plan, Sampler
+from gpu_ops.plan import Copy, DeviceArray, Execution, How, Launch, Limits, Mode, Plan, Sampler
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +175,7 @@ class CudaDevice:
                 self._cupy.cuda.runtime.memcpyHostToDevice,
             )
 
-    def execute(self, plan: Plan, mode: Literal["direct", "graph"] = "direct", trace: bool = False) -> Execution:
+    def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
         prepared = self.prepare(plan, trace)
         begin, end = self._cupy.cuda.Event(), self._cupy.cuda.Event()
         with _cuda_errors():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, Literal
 
@@ -15,13 +16,14 @@ from gpu_ops.devices.compiler import Compiled, compile_kernel, nvrtc_version
 from gpu_ops.devices.cpu import cpu_model, free_memory
 from gpu_ops.devices.launches import check_constants, check_launch
 from gpu_ops.devices.limits import limits_of
+from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.kernels import Loaded, load_kernel
 from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.params import Value
-from gpu_ops.plan import Call, Copy, DeviceArray, Execution, Fill, Launch, Limits, Mode, Plan, Sampler
+from gpu_ops.plan import Call, Copy, DeviceArray, Execution, Fill, How, Launch, Limits, Mode, Plan, Sampler
 
 DEFAULT_ARCHITECTURE = "sm_75"
 
@@ -138,19 +140,22 @@ class SimDevice:
     def library(self, name: str) -> ModuleType:
         raise DeviceError(f"{name} runs on a CUDA device only; the simulated GPU runs kernels.")
 
-    def execute(self, plan: Plan, mode: Literal["direct", "graph"] = "direct", trace: bool = False) -> Execution:
+    def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
         for step in plan.steps:
             if isinstance(step, Launch):
                 check_launch(step, step.kernel.entry, self.limits)
                 check_constants(step.kernel.compiled, step.constants)
         start = time.perf_counter()
         spans, findings, printed = [], [], []
+        counted: Counter[str] = Counter()
+        options = replace(self.options, reverse=True) if mode == "reverse" else self.options
         for step in plan.steps:
             begin = time.perf_counter() - start
             if isinstance(step, Launch):
-                found = self._launch(step)
+                found = self._launch(step, options)
                 findings += list(found.found.values())
                 printed += found.printed
+                counted.update(found.counters)
             elif isinstance(step, Copy):
                 self.copy(step.target, step.source)
             elif isinstance(step, Fill):
@@ -159,15 +164,15 @@ class SimDevice:
                 raise KernelError(f"{step.name} calls a library; the simulated GPU runs kernels only.")
             spans.append((step.name, begin, time.perf_counter() - start))
         elapsed = time.perf_counter() - start
-        return Execution(elapsed, tuple(spans) if trace else (), tuple(findings), tuple(printed))
+        return Execution(elapsed, tuple(spans) if trace else (), tuple(findings), tuple(printed), dict(counted))
 
-    def _launch(self, launch: Launch) -> Any:
+    def _launch(self, launch: Launch, options: Options) -> Findings:
         kernel: SimKernel = launch.kernel
         for symbol, value in launch.constants.items():
             region = kernel.variables[symbol]
             data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
             region.data[: len(data)] = data
-        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, self.options, self.tick)
+        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, self.tick)
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
         raise DeviceError("A simulated GPU has no time to measure; it counts. Time this on a CUDA device.")

@@ -22,6 +22,7 @@ class Findings:
         self.found: dict[tuple[str, Place], Finding] = {}
         self.printed: list[str] = []
         self.unprinted = 0
+        self.counters: dict[str, int] = {}
 
     def add(
         self,

@@ -147,17 +147,28 @@ class Lanes:
         """Values of the whole batch, in this frame."""
         return array if self.index is None else pick(array, self.index, self.launched.width)
 
+    @cached_property
+    def first(self) -> tuple[int, int]:
+        """Where the first running lane lies in this frame."""
+        place = int(self.places[0])
+        return place // self.shape[1], place % self.shape[1]
+
+    def wide(self, array: Array) -> Array:
+        """The array in the full shape of this frame."""
+        return array if array.shape == self.shape else np.broadcast_to(array, self.shape)
+
     def active(self, array: Array) -> Array:
         """The values (n,) of the running lanes, of an array in this frame."""
-        wide = np.broadcast_to(array, self.shape)
+        wide = self.wide(array)
         return wide.reshape(-1) if self.mask is None else wide[self.mask]
 
     def calm(self, array: Array) -> Array:
         """The array with what lanes that do not run hold replaced by what one that runs holds."""
         if self.mask is None or array.size == 1:
             return array
-        wide = np.broadcast_to(array, self.shape)
-        return np.where(self.mask, wide, wide.flat[self.flat[0]])
+        row, column = self.first
+        mask = self.mask[:1] if array.shape[0] == 1 and self.alike else self.mask
+        return np.where(mask, array, array[row if array.shape[0] > 1 else 0, column if array.shape[1] > 1 else 0])
 
     def subset(self, chosen: Array) -> Lanes | None:
         """The running lanes for which `chosen`, in this frame, holds; None when there are none."""

@@ -76,6 +76,7 @@ def run_launch(
             progress[0] += launched.blocks
             tick(meter.executed, progress[0], blocks)
     _settle(regions)
+    findings.counters = {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed}
     return findings
 
 

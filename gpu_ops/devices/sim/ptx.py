@@ -288,7 +288,7 @@ class _Parser:
         elif token == "}":
             self.scopes.pop()
             self.ranges.pop()
-        elif token.lstrip().startswith(".loc"):
+        elif token.lstrip().startswith((".loc ", ".loc\t")):  # not .local
             self._loc(token)
         elif token == ".reg":
             self._registers()

@@ -30,10 +30,12 @@ class BudgetSpent(KernelError):
 
 @dataclass(eq=False)
 class Frame:
-    """Registers of a group: those of the whole batch, or of packed lanes."""
+    """Registers of a group: those of the whole batch, or of packed lanes. Of packed ones `origin` holds, by number,
+    the batch's array and what was picked out of it: what still is so need not be put back."""
 
     values: list[Array | None]
     index: Array | None = None
+    origin: dict[int, tuple[Array, Array]] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -195,13 +197,16 @@ class Scheduler:
             return
         total = lanes.launched.blocks * lanes.launched.width
         if lanes.packed:
-            places = np.flatnonzero(np.broadcast_to(chosen, group.lanes.shape)[0])
+            places = np.flatnonzero(group.lanes.wide(chosen)[0])
             values = group.frame.values
             frame = Frame([None] * len(values), lanes.index)
             for number in self.code.blocks[target].live_in:
                 value = values[number]
                 if value is not None:
-                    frame.values[number] = value if value.shape[1] == 1 else value[:, places]
+                    kept = frame.values[number] = value if value.shape[1] == 1 else value[:, places]
+                    source = group.frame.origin.get(number)
+                    if source is not None and source[1] is value:
+                        frame.origin[number] = (source[0], kept)
             self._arrive(target, Group(lanes, frame))
         elif total >= SMALLEST and lanes.count * FEW < total:
             self._arrive(target, self._packed(lanes, target))
@@ -214,7 +219,8 @@ class Scheduler:
         for number in self.code.blocks[target].live_in:
             value = self.main.values[number]
             if value is not None:
-                frame.values[number] = pick(value, lanes.flat, lanes.launched.width)
+                picked = frame.values[number] = pick(value, lanes.flat, lanes.launched.width)
+                frame.origin[number] = (value, picked)
         return Group(packed, frame)
 
     # Meeting
@@ -247,10 +253,15 @@ class Scheduler:
         for number in self.code.blocks[block].live_in:
             parts = [self._value(g.frame.values, number) for g in groups]
             if all(p.shape[1] == 1 for p in parts) and bool((parts[0] == parts[1]).all()):
-                frame.values[number] = parts[0]
-                continue
-            wide = [np.broadcast_to(p, g.lanes.shape) for p, g in zip(parts, groups, strict=True)]
-            frame.values[number] = np.concatenate(wide, axis=1)[:, order]
+                joined = parts[0]
+            else:
+                wide = [g.lanes.wide(p) for p, g in zip(parts, groups, strict=True)]
+                joined = np.concatenate(wide, axis=1)[:, order]
+            frame.values[number] = joined
+            sources = [g.frame.origin.get(number) for g in groups]
+            kept = [s[0] for s, p in zip(sources, parts, strict=True) if s is not None and s[1] is p]
+            if len(kept) == len(groups) and all(k is kept[0] for k in kept):
+                frame.origin[number] = (kept[0], joined)
         return Group(Lanes(self.batch.launched, index=frame.index), frame)
 
     def _unpack(self, group: Group, block: int) -> None:
@@ -262,11 +273,15 @@ class Scheduler:
             if value is None:
                 continue
             old = self._value(self.main.values, number)
+            source = group.frame.origin.get(number)
+            if source is not None and source[0] is old and source[1] is value:
+                continue
             if value.size == 1 and old.size == 1 and old.tobytes() == value.tobytes():
                 continue
-            wide = np.array(np.broadcast_to(old, (launched.blocks, launched.width)))
-            wide.reshape(-1)[index] = np.broadcast_to(value, group.lanes.shape)[0]
-            self.main.values[number] = wide
+            whole = np.empty((launched.blocks, launched.width), old.dtype)
+            whole[...] = old
+            whole.reshape(-1)[index] = value[0]
+            self.main.values[number] = whole
 
     def _exit(self, lanes: Lanes) -> None:
         if lanes.mask is None and not lanes.packed:
