@@ -12,9 +12,11 @@ from gpu_ops.engine.messages import Answer, Ready, Request
 
 
 class Engine(QObject):
-    """Owns the engine's client. `answered` carries every answer, in the thread this object lives in."""
+    """Owns the engine's client. `answered` carries every answer, in the thread this object lives in; `asked` every
+    request, as it is submitted."""
 
     answered = Signal(object)
+    asked = Signal(object)
     _heard = Signal(object)
 
     def __init__(self, parent: QObject | None = None, client: EngineClient | None = None) -> None:
@@ -38,11 +40,12 @@ class Engine(QObject):
 
     def submit(self, request: Request) -> None:
         """Queue a request; its answers come as signals."""
+        self.asked.emit(request)
         self.client.submit(request)
 
-    def cancel(self, job: int) -> None:
-        """Stop a job: between its steps, or by ending the child when that takes too long."""
-        self.client.cancel(job)
+    def cancel(self, job: int, kill: bool = True) -> None:
+        """Stop a job: between its pieces, or by ending the child when that takes too long, unless `kill` is False."""
+        self.client.cancel(job, kill)
 
     def array(self, shared: Any) -> Any:
         """A read-only view of an array that lies in a segment."""

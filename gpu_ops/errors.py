@@ -29,6 +29,10 @@ class DeviceMemoryError(DeviceError):
     """An allocation does not fit; the message gives needed and free bytes."""
 
 
+class DeviceLost(DeviceError):
+    """A device's context is lost with everything in it: the process can use that device no more."""
+
+
 class ReportError(KernelscopeError):
     """A report file cannot be read, resumed or written."""
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
+from gpu_ops import progress
 from gpu_ops.filters.mean import host, peers, reference
 from gpu_ops.types import BORDERS, DTYPES, Meta
 
@@ -118,9 +119,13 @@ def test_reference_in_pieces_is_the_same(shape: tuple[int, ...], border: str, mo
     axes = 1 if shape in [(1031,), (257, 3)] else 2
     function = (reference.reference1d, reference.reference2d)[axes - 1]
     (whole,) = function(x, {"window": 31, "border": border}).values()
-    monkeypatch.setattr(reference, "SPLIT_FROM", 1)
-    monkeypatch.setattr("os.cpu_count", lambda: 5)
-    (pieces,) = function(x, {"window": 31, "border": border}).values()
+    monkeypatch.setattr(reference, "TAPS", 1500)
+    monkeypatch.setattr(reference, "FEWEST_WINDOWS", 1)
+    told: list[float] = []
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    with progress.listening(None, told.append):
+        (pieces,) = function(x, {"window": 31, "border": border}).values()
+    assert len(told) > 5 and told == sorted(told) and told[-1] <= 1
     assert pieces.tobytes() == whole.tobytes()
 
 

@@ -28,6 +28,8 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.types import Pick, Variant
 
+LIVE_MS = 300
+"""A live run that takes longer gives way to newer choices; a shorter one is shown first, so that dragging shows all."""
 QUIET_MS = 400
 """After the last change: the live picture is then timed as well."""
 
@@ -36,14 +38,17 @@ class SessionController(QObject):
     """Runs what the session asks for. A click, a key and the command line all come through here.
 
     `outputs_changed(variant, array, statistics)` brings a result's pixels or samples; `message(kind, sentence,
-    details)` everything a person must know; `busy_changed(text)` is empty when nothing runs; `settled` says that all
+    details)` everything a person must know; `began` says that a job begins, `busy_changed(text)` what it does, empty
+    when nothing runs, and `progressed(done, total)` how far it is, 0 of 0 where nobody knows; `settled` says that all
     that was asked for is done, the timing after a pause included.
     """
 
     outputs_changed = Signal(str, object, object)
     input_array_changed = Signal(object, object)
     message = Signal(str, str, str)
+    began = Signal()
     busy_changed = Signal(str)
+    progressed = Signal(int, int)
     devices_changed = Signal(object)
     doctor_answered = Signal(object)
     settled = Signal()
@@ -58,6 +63,9 @@ class SessionController(QObject):
         self._input_segment = ""
         self._quiet = QTimer(self, singleShot=True, interval=QUIET_MS)
         self._quiet.timeout.connect(self._time_live)
+        self.timed_after_pause = True
+        self._overdue = QTimer(self, singleShot=True, interval=LIVE_MS)
+        self._overdue.timeout.connect(self._give_way)
         engine.answered.connect(self._answered)
         session.choice_changed.connect(self._choice_changed)
         session.input_changed.connect(self._input_changed)
@@ -163,11 +171,17 @@ class SessionController(QObject):
         self._quiet.stop()
         if any(kind in ("live", "time", "measure") for kind in self._jobs.values()):
             self._waiting = how
-            for job, kind in self._jobs.items():
-                if kind in ("time", "measure"):
-                    self._engine.cancel(job)
+            self._give_way()
             return
         self._start(how)
+
+    def _give_way(self) -> None:
+        """Ask what runs to stop for something newer; a live run gets its time first. Nothing is killed for it."""
+        if not self._waiting:
+            return
+        for job, kind in list(self._jobs.items()):
+            if kind in ("time", "measure") or (kind == "live" and not self._overdue.isActive()):
+                self._engine.cancel(job, kill=False)
 
     def _start(self, how: str) -> None:
         assert self.session.input is not None
@@ -200,6 +214,9 @@ class SessionController(QObject):
 
     def _submit(self, kind: str, request: Any, text: str) -> None:
         self._jobs[request.job] = kind
+        if kind == "live":
+            self._overdue.start()
+        self.began.emit()
         self.busy_changed.emit(text)
         self._engine.submit(request)
 
@@ -211,6 +228,7 @@ class SessionController(QObject):
             self._take_devices(answer.devices)
         elif isinstance(answer, Progress):
             self.busy_changed.emit(answer.text)
+            self.progressed.emit(answer.done, answer.total)
         elif isinstance(answer, Loaded):
             self.session.set_input(answer.input)
         elif isinstance(answer, RunUpdate):
@@ -275,7 +293,7 @@ class SessionController(QObject):
             how, self._waiting = self._waiting, ""
             self._start(how)
             return
-        if kind == "live":
+        if kind == "live" and self.timed_after_pause:
             self._quiet.start()
         if not self._jobs:
             self.busy_changed.emit("")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QElapsedTimer, QLocale, QObject, QTimer, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar
+from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QStatusBar, QToolButton, QWidget
 
 from app.models.results import Results
 from gpu_ops.devices.status import DeviceStatus
 
 PATIENCE_MS = 300
 """Runs shorter than this show no bar, which would only flicker."""
+TICK_MS = 500
+SECONDS_FROM = 1
+"""Elapsed seconds are shown from here on."""
 
 
 class StatusLine(QObject):
@@ -26,20 +29,37 @@ class StatusLine(QObject):
         self.busy.setObjectName("busy")
         self.state = QLabel(bar)
         self.state.setObjectName("engineState")
+        self.elapsed = QLabel(bar)
+        self.elapsed.setObjectName("elapsed")
+        self.elapsed.setMinimumWidth(bar.fontMetrics().horizontalAdvance(QLocale().toString(99999) + " s"))
         self.progress = QProgressBar(bar)
         self.progress.setRange(0, 0)
         self.progress.setMaximumWidth(bar.fontMetrics().averageCharWidth() * 20)
         self.progress.setAccessibleName(self.tr("Something is running"))
-        self.progress.hide()
+        self.button = QToolButton(bar)
+        self.button.setDefaultAction(cancel)
+        self.button.setAutoRaise(True)
+        for widget in (self.progress, self.button):
+            _keep_place(widget)
         bar.addWidget(self.busy, 1)
-        bar.addPermanentWidget(self.progress)
-        bar.addPermanentWidget(self.state)
+        for widget in (self.elapsed, self.progress, self.button, self.state):
+            bar.addPermanentWidget(widget)
+        self._clock = QElapsedTimer()
+        self._tick = QTimer(self, interval=TICK_MS)
+        self._tick.timeout.connect(self._show_elapsed)
         self._wait = QTimer(self, singleShot=True, interval=PATIENCE_MS)
-        self._wait.timeout.connect(self.progress.show)
+        self._wait.timeout.connect(self._show_bar)
         results.rows_reset.connect(self._describe)
         results.row_changed.connect(self._describe)
         cancel.setEnabled(False)
         self._describe()
+
+    @Slot()
+    def begin(self) -> None:
+        """A job begins; nobody knows how long it takes."""
+        self._clock.start()
+        self.elapsed.clear()
+        self.progress.setRange(0, 0)
 
     @Slot(str)
     def show_busy(self, text: str) -> None:
@@ -48,9 +68,29 @@ class StatusLine(QObject):
         self._cancel.setEnabled(bool(text))
         if not text:
             self._wait.stop()
+            self._tick.stop()
+            self.elapsed.clear()
             self.progress.hide()
+            self.button.hide()
         elif not self._wait.isActive() and self.progress.isHidden():
             self._wait.start()
+
+    @Slot(int, int)
+    def show_progress(self, done: int, total: int) -> None:
+        """How far it is; 0 of 0 where nobody knows. The bar shows it in per cent."""
+        if (self.progress.maximum(), self.progress.value()) != (total, done):
+            self.progress.setRange(0, total)
+            self.progress.setValue(done)
+
+    def _show_bar(self) -> None:
+        self.progress.show()
+        self.button.show()
+        self._tick.start()
+
+    def _show_elapsed(self) -> None:
+        seconds = self._clock.elapsed() // 1000 if self._clock.isValid() else 0
+        if seconds >= SECONDS_FROM:
+            self.elapsed.setText(self.tr("{seconds} s").format(seconds=QLocale().toString(seconds)))
 
     @Slot(object)
     def show_devices(self, statuses: Sequence[DeviceStatus]) -> None:
@@ -65,3 +105,12 @@ class StatusLine(QObject):
         count = sum(bool(e.row) for e in self._results.entries())
         results = self.tr("1 result") if count == 1 else self.tr("{count} results").format(count=count)
         self.state.setText(f"{results} · {self._engine}")
+
+
+def _keep_place(widget: QWidget) -> None:
+    """Hide it without moving its neighbours."""
+    policy = widget.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    policy.setHorizontalPolicy(QSizePolicy.Policy.Fixed)
+    widget.setSizePolicy(policy)
+    widget.hide()

@@ -131,9 +131,10 @@ class EngineClient:
         if not self._post(lambda: self._queue(job)):
             self._done(job)
 
-    def cancel(self, job: int) -> None:
-        """Stop a job, at work or waiting. One that is unknown, or answered, is left alone."""
-        self._post(lambda: self._cancel(job))
+    def cancel(self, job: int, kill: bool = True) -> None:
+        """Stop a job, at work or waiting. One that is unknown, or answered, is left alone. `kill` says whether the
+        engine is ended when the job does not stop in time; otherwise it may finish what it is at."""
+        self._post(lambda: self._cancel(job, kill))
 
     def close(self) -> None:
         """End the engine: ask it, terminate it half a second later, then kill it. Closing again does nothing."""
@@ -333,11 +334,11 @@ class EngineClient:
         if self._child:
             self._child.send(message)
 
-    def _cancel(self, number: int) -> None:
+    def _cancel(self, number: int, kill: bool) -> None:
         if self._job and self._job.request.job == number:
-            if self._job.cancel_by is None:
+            if kill and self._job.cancel_by is None:
                 self._job.cancel_by = time.monotonic() + self._cancel_grace
-                self._say(CancelRequest(number))
+            self._say(CancelRequest(number))
             return
         for job in self._waiting:
             if job.request.job == number:

@@ -18,11 +18,14 @@ from gpu_ops.devices import open_device
 from gpu_ops.engine.messages import Answer, Progress, SegmentGranted, SegmentWanted, SharedArray, SharedInput
 from gpu_ops.engine.segments import Attachments
 from gpu_ops.errors import DeviceError, DeviceMemoryError, InputError, KernelFault
-from gpu_ops.measuring.timing import Cancelled
+from gpu_ops.progress import Cancelled, advance, in_finite_call
 from gpu_ops.types import Input
 
-HEARTBEAT = 1.0
-"""Seconds. A job that is asked whether it should stop, and goes on, says so this often."""
+HEARTBEAT = 0.5
+"""Seconds. A job that goes on without news says that it lives this often; see gpu_ops.progress for when it does."""
+PARTS = 1000
+CHUNK = 1 << 26
+"""Bytes copied at a time."""
 KEPT_INPUTS = 3
 
 
@@ -42,6 +45,10 @@ class Desk:
         self.cancelled = 0
         self.granted: SimpleQueue[SegmentGranted] = SimpleQueue()
 
+    def begin(self, job: int) -> None:
+        """The next job is at work."""
+        self.job, self._last = job, Progress(job, "beginning")
+
     def send(self, message: Answer | SegmentWanted) -> None:
         """Say something. Raises OSError when nobody is there any more."""
         with self._sending:
@@ -55,25 +62,46 @@ class Desk:
         if self.cancelled == self.job:
             raise Cancelled
 
+    def part(self, part: float) -> None:
+        """Say which part of what was said last is done, from 0 to 1."""
+        self._last = Progress(self.job, self._last.text, int(PARTS * part), PARTS)
+        self.send(self._last)
+
+    def now(self, text: str) -> None:
+        """Say what is about to happen, as far as the job was. Raises Cancelled."""
+        self.progress(text, self._last.done, self._last.total)
+
     def stopped(self) -> bool:
         """Whether the job was cancelled. Being asked is a sign of life, which is passed on now and then."""
-        if time.monotonic() - self._said > HEARTBEAT:
-            self.send(self._last)
+        self._repeat()
         return self.cancelled == self.job
 
-    def alive(self) -> None:
-        """Between steps. Raises Cancelled."""
-        if self.stopped():
-            raise Cancelled
+    def beat(self) -> None:
+        """For a thread of its own: a sign of life while a call runs that cannot be asked but ends by itself. Returns
+        when nobody is there any more."""
+        with suppress(OSError):
+            while True:
+                time.sleep(HEARTBEAT)
+                if in_finite_call():
+                    self._repeat()
+
+    def _repeat(self) -> None:
+        if time.monotonic() - self._said > HEARTBEAT / 2:
+            self.send(self._last)
 
     def share(self, array: np.ndarray[Any, Any]) -> SharedArray:
-        """A copy in a segment of the window's. Raises DeviceMemoryError when it has none to give."""
+        """A copy in a segment of the window's. Raises DeviceMemoryError when it has none to give, Cancelled."""
         self.send(SegmentWanted(next(self._tickets), array.nbytes))
         granted = self.granted.get()
         if not granted.segment:
             raise DeviceMemoryError(granted.reason)
+        self._drop_inputs(granted.segment)
         shared = SharedArray(granted.segment, array.shape, array.dtype.name)
-        np.copyto(self._attached.array(shared, writeable=True), array)
+        target, source = self._attached.array(shared, writeable=True).reshape(-1), array.reshape(-1)
+        step = max(CHUNK // array.itemsize, 1)
+        for start in range(0, array.size, step):
+            advance(start, array.size)
+            target[start : start + step] = source[start : start + step]
         return shared
 
     def array(self, shared: SharedArray) -> np.ndarray[Any, Any]:
@@ -89,6 +117,7 @@ class Desk:
             if known == shared:
                 return input
         array = self.array(shared.array)
+        self._drop_inputs(shared.array.segment)
         input = Input(shared.kind, array, shared.axes, shared.name, shared.origin, shared.rate, finite=shared.finite)
         self._inputs = [(shared, input), *self._inputs[: KEPT_INPUTS - 1]]
         return input
@@ -107,8 +136,12 @@ class Desk:
         if segment in self._pinned:
             with suppress(DeviceError, KernelFault):
                 open_device(self._pinned.pop(segment)).unregister(_bytes(self._attached.attach(segment)))
-        self._inputs = [(shared, input) for shared, input in self._inputs if shared.array.segment != segment]
+        self._drop_inputs(segment)
         self._attached.forget(segment)
+
+    def _drop_inputs(self, segment: str) -> None:
+        """An input that lay there is gone, and its reference with it."""
+        self._inputs = [(shared, input) for shared, input in self._inputs if shared.array.segment != segment]
 
 
 def _bytes(map: mmap.mmap) -> np.ndarray[Any, Any]:

@@ -24,6 +24,7 @@ from gpu_ops.io import SAMPLES, convert, load, sample, save
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.report import row
 from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.progress import finite, listening, stage
 from gpu_ops.types import Experiment, Input, Pick, Run
 
 Job = LoadRequest | SampleRequest | RunRequest | SaveRequest | DoctorRequest
@@ -31,27 +32,31 @@ Job = LoadRequest | SampleRequest | RunRequest | SaveRequest | DoctorRequest
 
 def work(desk: Desk, job: Job) -> None:
     """Do a job and send its answers, all but Finished. Raises KernelscopeError, Cancelled and whatever goes wrong."""
-    match job:
-        case LoadRequest():
-            _load(desk, job)
-        case SampleRequest():
-            _sample(desk, job)
-        case RunRequest():
+    if isinstance(job, RunRequest):  # it tells how far it is by itself
+        with listening(desk.stopped):
             _run(desk, job)
-        case SaveRequest():
-            desk.progress(f"saving {job.path}")
-            save(job.path, desk.array(job.array), rate=job.rate)
-        case DoctorRequest():
-            desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
-            desk.send(DoctorAnswer(job.job, examine(job.roofs)))
+        return
+    with listening(desk.stopped, desk.part):
+        match job:
+            case LoadRequest():
+                _load(desk, job)
+            case SampleRequest():
+                _sample(desk, job)
+            case SaveRequest():
+                desk.progress(f"saving {job.path}")
+                save(job.path, desk.array(job.array), rate=job.rate)
+            case DoctorRequest():
+                desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
+                desk.send(DoctorAnswer(job.job, examine(job.roofs)))
 
 
 def _load(desk: Desk, request: LoadRequest) -> None:
     desk.progress(f"loading {request.path}")
     options = dict(request.options)
     dtype = options.pop("dtype", None)
-    loaded = load(request.path, **options)
-    _answer(desk, request.job, convert(loaded, dtype) if dtype else loaded)
+    with stage(0, 2):
+        loaded = load(request.path, **options)
+    _answer(desk, request.job, loaded, dtype)
 
 
 def _sample(desk: Desk, request: SampleRequest) -> None:
@@ -59,14 +64,20 @@ def _sample(desk: Desk, request: SampleRequest) -> None:
     options = dict(request.options)
     known = {p.name for s in SAMPLES if s.id == request.id for p in s.params}
     dtype = None if "dtype" in known else options.pop("dtype", None)
-    made = sample(request.id, **options)
-    _answer(desk, request.job, convert(made, dtype) if dtype else made)
+    with finite():
+        made = sample(request.id, **options)
+    _answer(desk, request.job, made, dtype)
 
 
-def _answer(desk: Desk, job: int, input: Input) -> None:
-    desk.progress(f"examining {input.name}")
-    figures = statistics(input.array, desk.alive)
-    array = desk.share(input.array)
+def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:
+    desk.now(f"examining {input.name}")
+    if dtype:
+        with finite():
+            input = convert(input, dtype)
+    with stage(2, 4):
+        figures = statistics(input.array)
+    with stage(3, 4):
+        array = desk.share(input.array)
     shared = SharedInput(input.kind, array, input.axes, input.name, input.origin, input.rate, input.finite, figures)
     desk.send(Loaded(job, shared))
 
@@ -93,10 +104,11 @@ def _run(desk: Desk, request: RunRequest) -> None:
 
 def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[str, Any]:
     if roofs and "kernel" in run.timings:
-        desk.alive()  # the first row of a device measures its bandwidth, which takes a while
+        desk.now(f"measuring the bandwidth of {run.pick.device}")  # takes a while, once a device
     return {**row(run, experiment, with_roofs=roofs), "stage": run.stage}
 
 
 def _outputs(desk: Desk, run: Run) -> tuple[dict[str, SharedArray], dict[str, Statistics]]:
-    figures = {name: statistics(array, desk.alive) for name, array in run.outputs.items()}
+    desk.now(f"examining {run.pick.variant} on {run.pick.device}")
+    figures = {name: statistics(array) for name, array in run.outputs.items()}
     return {name: desk.share(array) for name, array in run.outputs.items()}, figures

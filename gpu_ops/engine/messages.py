@@ -152,7 +152,8 @@ class SegmentWanted:
 
 @dataclass(frozen=True)
 class Progress:
-    """Something happened: the job is alive. `done` of `total` steps; total 0 where the end is not known."""
+    """The job is alive: what it does, and that `done` of `total` equal parts of it are done. 0 of 0 where that is not
+    known; `done` never falls while a job runs."""
 
     job: int
     text: str

@@ -30,10 +30,12 @@ from gpu_ops.engine.messages import (
     SegmentGranted,
     doing,
 )
-from gpu_ops.errors import DeviceError, KernelError, KernelFault, KernelscopeError
-from gpu_ops.measuring.timing import Cancelled
+from gpu_ops.errors import DeviceError, DeviceLost, KernelError, KernelFault, KernelscopeError
+from gpu_ops.progress import Cancelled, finite
 
 NICENESS = 5
+SLOW = 3.0
+"""Seconds that a call takes which KERNELSCOPE_FAULT makes slow."""
 LAST_JOB = 2.0
 """Seconds that a job has to end when nobody wants its answer any more."""
 
@@ -47,6 +49,7 @@ def serve(connection: Connection) -> None:
     desk = Desk(connection)
     jobs: SimpleQueue[Job | SegmentGone | None] = SimpleQueue()
     threading.Thread(target=_read, args=(connection, desk, jobs), name="reader", daemon=True).start()
+    threading.Thread(target=desk.beat, name="heartbeat", daemon=True).start()
     with suppress(OSError):  # whoever asked has gone
         desk.send(Ready(PROTOCOL, device_statuses()))
         while (job := jobs.get()) is not None:
@@ -75,17 +78,16 @@ def _read(connection: Connection, desk: Desk, jobs: SimpleQueue[Job | SegmentGon
 
 def _do(desk: Desk, job: Job) -> None:
     """Do one job, to its Finished or Failed."""
-    desk.job = job.job
-    _misbehave(desk, job)
+    desk.begin(job.job)
     try:
-        desk.alive()
+        _misbehave(desk, job)
         work(desk, job)
         desk.send(Finished(job.job))
     except Cancelled:
         desk.send(Finished(job.job, cancelled=True))
     except KernelscopeError as error:
         desk.send(Failed(job.job, str(error), getattr(error, "log", ""), _kind(error)))
-        if isinstance(error, KernelFault):
+        if isinstance(error, KernelFault | DeviceLost):
             _leave(error.exit_code)  # the device's context is lost with everything in it
     except MemoryError:
         desk.send(Failed(job.job, "There is not enough memory for this; use a smaller input.", kind="device"))
@@ -120,5 +122,8 @@ def _misbehave(desk: Desk, job: Job) -> None:
         os._exit(1)
     if fault == "segfault":
         ctypes.string_at(0)
+    if fault == "slow":
+        with finite():
+            time.sleep(SLOW)
     while fault in ("hang", "mute"):
         time.sleep(60)

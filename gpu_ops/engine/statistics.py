@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gpu_ops.engine.messages import Statistics
+from gpu_ops.progress import advance, stage
 
 Array = np.ndarray[Any, Any]
 
@@ -44,42 +45,45 @@ class _Extremes:
         self.mean = self.mean * (1 - share) + mean * share
 
 
-def statistics(array: Array, alive: Callable[[], object] = lambda: None) -> Statistics:
+def statistics(array: Array) -> Statistics:
     """The statistics of an array of real numbers, any shape. Percentiles interpolate as NumPy's do.
 
     Three passes: extremes; a histogram of 65,536 bins, whose counts say in which bin each percentile lies; the values
-    of those few bins, in which the percentile is found exactly. `alive` is called now and then.
+    of those few bins, in which the percentile is found exactly. Raises Cancelled when whoever listens wants to stop.
     """
     flat = array.reshape(-1)
-    extremes = _extremes(flat, alive)
+    with stage(0, 3):
+        extremes = _extremes(flat)
     if extremes.finite == 0:
         nothing = dict.fromkeys(PERCENTILES, 0.0)
         return Statistics(0.0, 0.0, 0.0, nothing, (0,) * BINS, extremes.nan, extremes.infinite)
     whole = extremes.finite == flat.size
     low, high = float(extremes.low), float(extremes.high)
     counts = np.zeros(FINE_BINS, np.int64)
-    for values in _finite_chunks(flat, whole, alive):
-        counts += np.bincount(_bins(values, low, high), minlength=FINE_BINS)
+    with stage(1, 3):
+        for values in _finite_chunks(flat, whole):
+            counts += np.bincount(_bins(values, low, high), minlength=FINE_BINS)
     histogram = counts.reshape(BINS, -1).sum(axis=1)
-    percentiles = _percentiles(flat, whole, counts, low, high, alive)
+    with stage(2, 3):
+        percentiles = _percentiles(flat, whole, counts, low, high)
     return Statistics(low, high, extremes.mean, percentiles, tuple(histogram.tolist()), extremes.nan, extremes.infinite)
 
 
-def _chunks(flat: Array, alive: Callable[[], object]) -> Iterator[Array]:
+def _chunks(flat: Array) -> Iterator[Array]:
     for start in range(0, flat.size, CHUNK):
-        if start % (CHUNK << 9) == 0:
-            alive()
+        if start % (CHUNK << 6) == 0:
+            advance(start, flat.size)
         yield flat[start : start + CHUNK]
 
 
-def _finite_chunks(flat: Array, whole: bool, alive: Callable[[], object]) -> Iterator[Array]:
-    for values in _chunks(flat, alive):
+def _finite_chunks(flat: Array, whole: bool) -> Iterator[Array]:
+    for values in _chunks(flat):
         yield values if whole else values[np.isfinite(values)]
 
 
-def _extremes(flat: Array, alive: Callable[[], object]) -> _Extremes:
+def _extremes(flat: Array) -> _Extremes:
     found = _Extremes()
-    for values in _chunks(flat, alive):
+    for values in _chunks(flat):
         if flat.dtype.kind == "f":
             finite = np.isfinite(values)
             if not finite.all():
@@ -106,16 +110,14 @@ def _bins(values: Array, low: float, high: float) -> Array:
     return places.astype(np.intp)
 
 
-def _percentiles(
-    flat: Array, whole: bool, counts: Array, low: float, high: float, alive: Callable[[], object]
-) -> dict[float, float]:
+def _percentiles(flat: Array, whole: bool, counts: Array, low: float, high: float) -> dict[float, float]:
     """Percentiles by rank: gather the values of the bins that hold the ranks wanted, and look there."""
     total = int(counts.sum())
     exact = {p: p / 100 * (total - 1) for p in PERCENTILES}
     ranks = sorted({min(int(r) + step, total - 1) for r in exact.values() for step in (0, 1)})
     before = np.concatenate(([0], np.cumsum(counts)))
     wanted = np.unique(np.searchsorted(before, ranks, side="right") - 1)
-    gathered = _gather(flat, whole, wanted, low, high, alive)
+    gathered = _gather(flat, whole, wanted, low, high)
     # A rank among all values becomes one among those gathered.
     starts = np.concatenate(([0], np.cumsum(counts[wanted])))
     places = {}
@@ -133,9 +135,9 @@ def _percentiles(
     return found
 
 
-def _gather(flat: Array, whole: bool, wanted: Array, low: float, high: float, alive: Callable[[], object]) -> Array:
+def _gather(flat: Array, whole: bool, wanted: Array, low: float, high: float) -> Array:
     """A copy of the values in the wanted bins."""
     chosen = np.zeros(FINE_BINS, np.bool_)
     chosen[wanted] = True
-    parts = [values[chosen[_bins(values, low, high)]] for values in _finite_chunks(flat, whole, alive)]
+    parts = [values[chosen[_bins(values, low, high)]] for values in _finite_chunks(flat, whole)]
     return np.concatenate(parts)

@@ -14,6 +14,7 @@ import numpy as np
 
 from gpu_ops.errors import InputError
 from gpu_ops.io.inputs import Array, check_limit
+from gpu_ops.io.pieces import read_into, write_from
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 10_000
@@ -29,7 +30,7 @@ def read_npy(path: Path, name: str, limit: int) -> Array:
         if there < need:
             raise InputError(f"{name} is cut short: it holds {there} of {need} bytes of data; copy or save it again.")
         array = np.empty(count, dtype)
-        file.readinto(array.view(np.uint8).data)
+        read_into(file, array.view(np.uint8))
         return array.reshape(shape, order="F" if fortran else "C")
 
 
@@ -70,4 +71,4 @@ def write_npy(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
     # Header and data through the same buffered file: NumPy's own writer may go round the buffer.
     whole = np.asarray(array, order="C")
     np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
-    file.write(whole.reshape(-1).view(np.uint8).data)
+    write_from(file, whole.reshape(-1).view(np.uint8))

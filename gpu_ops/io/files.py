@@ -17,10 +17,14 @@ import numpy as np
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import arrays, images, sound, text
 from gpu_ops.io.inputs import KINDS, NONFINITE, Array, check_choice, make_input
+from gpu_ops.progress import advance, finite, stage
 from gpu_ops.types import Input, Kind
 
 LIMIT = 2**30
 """Values a file may hold unless the caller allows more."""
+
+HASHED = 1 << 24
+"""Bytes hashed at a time."""
 
 Reader = Callable[[Path, str, int], "Array | tuple[Array, float]"]
 Writer = Callable[[IO[bytes], Array, "float | None", str], None]
@@ -85,8 +89,10 @@ def load(
     label, file = _name(path)
     try:
         _check_file(file, label)
-        decoded = _find_format(file, label).read(file, label, limit)
-        origin: dict[str, Any] = {"path": label, "hash": hash_file(file)}
+        with stage(0, 2):
+            decoded = _find_format(file, label).read(file, label, limit)
+        with stage(1, 2):
+            origin: dict[str, Any] = {"path": label, "hash": hash_file(file)}
     except OSError as error:
         raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
     except MemoryError:
@@ -97,13 +103,20 @@ def load(
     if rate is not None and kind not in (None, "signal"):
         raise InputError(f"{label} holds sound, which is a signal and no {kind}; leave the kind out.")
     natural: Kind | None = kind if rate is None else "signal"
-    return make_input(array, natural, file.name, origin, rate, nonfinite, label)
+    with finite():
+        return make_input(array, natural, file.name, origin, rate, nonfinite, label)
 
 
 def hash_file(path: str | os.PathLike[str]) -> str:
     """SHA-256 of the file's bytes in hexadecimal. Raises OSError."""
+    digest, done = hashlib.sha256(), 0
     with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        size = max(os.fstat(file.fileno()).st_size, 1)
+        while piece := file.read(HASHED):
+            digest.update(piece)
+            done += len(piece)
+            advance(min(done, size), size)
+    return digest.hexdigest()
 
 
 def _name(path: str | os.PathLike[str]) -> tuple[str, Path]:
@@ -184,8 +197,9 @@ def _replacing(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
                 raise InputError(f"{name} exists already; choose another name or allow it to be overwritten.")
         with open(part, "xb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
+            with finite():
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(part, target)
     except OSError as error:
         raise InputError(f"{name} cannot be written ({error.strerror}); choose a folder you may write to.") from None

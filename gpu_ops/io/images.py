@@ -16,6 +16,8 @@ import numpy as np
 
 from gpu_ops.errors import InputError
 from gpu_ops.io.inputs import IMAGE_CHANNELS, Array, check_limit
+from gpu_ops.io.pieces import read_whole
+from gpu_ops.progress import finite
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 # Channels by the header's colour type: gray, RGB, palette, gray with alpha (read as RGBA), RGBA.
@@ -30,7 +32,7 @@ JPEG_BARE = frozenset((0x01, *range(0xD0, 0xD9)))
 
 def read_png(path: Path, name: str, limit: int) -> Array:
     """(H, W), (H, W, 3) or (H, W, 4) as uint8, or uint16 for 16-bit files; gray with alpha becomes RGBA."""
-    data = path.read_bytes()
+    data = read_whole(path)
     chunks = dict(_png_chunks(data, name))
     header = chunks.get(b"IHDR", b"")
     if len(header) != 13 or header[9] not in PNG_CHANNELS:
@@ -62,7 +64,7 @@ def _png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, bytes]]:
 
 def read_jpeg(path: Path, name: str, limit: int) -> Array:
     """(H, W) or (H, W, 3) as uint8, as stored: a rotation noted in the file is not applied."""
-    data = path.read_bytes()
+    data = read_whole(path)
     try:
         height, width, channels = _jpeg_size(data)
     except (IndexError, struct.error, ValueError):
@@ -93,7 +95,7 @@ def _jpeg_size(data: bytes) -> tuple[int, int, int]:
 
 def read_bmp(path: Path, name: str, limit: int) -> Array:
     """(H, W), (H, W, 3) or (H, W, 4) as uint8; a palette of grays gives (H, W)."""
-    data = path.read_bytes()
+    data = read_whole(path)
     try:
         (header,) = struct.unpack_from("<I", data, 14)
         old = header == 12
@@ -112,7 +114,8 @@ def read_bmp(path: Path, name: str, limit: int) -> Array:
 
 def _decode(data: bytes, name: str, format: str, plain: bool) -> Array:
     """Decoded by imageio where it keeps the image as stored, which `plain` says, otherwise by OpenCV."""
-    array = _decode_imageio(data, format) if plain else _decode_opencv(data)
+    with finite():
+        array = _decode_imageio(data, format) if plain else _decode_opencv(data)
     if array is None:
         raise _damaged(name, format)
     return array
@@ -166,7 +169,8 @@ def write_png(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
             f"{name} cannot hold shape {array.shape}; a PNG is (H, W) or (H, W, C) with C = 1, 3 or 4: save as .npy."
         )
     try:
-        done, encoded = cv2.imencode(".png", _swap_channels(np.ascontiguousarray(array)))
+        with finite():
+            done, encoded = cv2.imencode(".png", _swap_channels(np.ascontiguousarray(array)))
     except cv2.error:
         done = False
     if not done:

@@ -7,12 +7,17 @@ import struct
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+
 from gpu_ops.errors import InputError
 from gpu_ops.io.inputs import Array, check_limit
+from gpu_ops.progress import advance, finite
 
 DEFAULT_RATE = 44100
 WIDE = ("PCM_24", "PCM_32", "DOUBLE")
 """Encodings that float32 cannot hold with room to spare; they are read as float64."""
+FRAMES = 1 << 20
+"""Frames decoded at a time."""
 UNKNOWN_SIZE = 2**32 - 1
 LARGEST = 2**32 - 4096
 """Bytes of samples a WAV file can hold beside its header."""
@@ -29,8 +34,13 @@ def read_wav(path: Path, name: str, limit: int) -> tuple[Array, float]:
     try:
         with soundfile.SoundFile(path) as file:
             check_limit(name, file.frames * file.channels, limit)
-            array = file.read(dtype="float64" if file.subtype in WIDE else "float32")
-            return array, float(file.samplerate)
+            shape = (file.frames, file.channels) if file.channels > 1 else (file.frames,)
+            array = np.empty(shape, "float64" if file.subtype in WIDE else "float32")
+            done = 0
+            while len(part := file.read(out=array[done : done + FRAMES])):
+                done += len(part)
+                advance(done, len(array))
+            return array[:done], float(file.samplerate)
     except soundfile.SoundFileError:
         raise InputError(f"{name} is a damaged or unusual WAV file; save it again as PCM or float WAV.") from None
 
@@ -68,6 +78,7 @@ def write_wav(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
     if not (1 <= hertz < 2**31 and hertz == int(hertz)):
         raise InputError(f"{name} cannot hold a rate of {rate} Hz; a WAV file takes whole hertz from 1: save as .npy.")
     try:
-        soundfile.write(file, array, int(hertz), subtype=subtype, format="WAV")
+        with finite():
+            soundfile.write(file, array, int(hertz), subtype=subtype, format="WAV")
     except soundfile.SoundFileError:
         raise InputError(f"{name} cannot hold {array.shape[-1]} channels; save fewer, or save as .npy.") from None

@@ -17,6 +17,7 @@ import numpy as np
 
 from gpu_ops.errors import InputError
 from gpu_ops.io.inputs import Array, check_limit
+from gpu_ops.progress import advance, collect, finite, stage
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SHORT_BYTES = 4 * 2**20
@@ -40,13 +41,15 @@ def read_text(path: Path, name: str, limit: int) -> Array:
         raise InputError(f"{name} holds no numbers; write one number a line.")
     parse = _parse_short if cuts[-1] <= SHORT_BYTES else _parse_long
     with ThreadPoolExecutor(WORKERS) as pool:
-        counts = list(pool.map(lambda piece: _count_lines(_read(path, piece)), pieces))
+        with stage(0, 2):
+            counts = collect(pool.map(lambda piece: _count_lines(_read(path, piece)), pieces), len(pieces))
         rows = list(accumulate(counts, initial=0))
         check_limit(name, rows[-1], limit)
         values = np.empty(rows[-1])
         parts = [values[row:end] for row, end in pairwise(rows)]
-        for _ in pool.map(lambda piece, part, row: parse(_read(path, piece), part, row, name), pieces, parts, rows):
-            pass
+        with stage(1, 2):
+            done = pool.map(lambda piece, part, row: parse(_read(path, piece), part, row, name), pieces, parts, rows)
+            collect(done, len(pieces))
     return values
 
 
@@ -88,7 +91,8 @@ def _parse_long(data: bytes, values: Array, row: int, name: str) -> None:
     from gpu_ops.io.text_numba import parse_lines
 
     bits, doubtful = values.view(np.uint64), np.empty(values.size, np.bool_)
-    parse_lines(np.frombuffer(data, np.uint8), bits, doubtful)
+    with finite():  # compiles when first called
+        parse_lines(np.frombuffer(data, np.uint8), bits, doubtful)
     for i in np.flatnonzero(doubtful):
         begin = int(bits[i])
         end = data.find(b"\n", begin)
@@ -116,6 +120,7 @@ def write_text(file: IO[bytes], array: Array, rate: float | None, name: str) -> 
             f"{name} cannot hold shape {array.shape} of {array.dtype}; text takes real numbers (N,): save as .npy."
         )
     for begin in range(0, array.size, CHUNK_VALUES):
+        advance(begin, array.size)
         chunk = np.ascontiguousarray(array[begin : begin + CHUNK_VALUES], np.float64)
         if array.size > SHORT_VALUES and bool((np.abs(chunk) < LARGEST).all()):
             file.write(_format(chunk))
@@ -127,4 +132,5 @@ def _format(chunk: Array) -> memoryview:
     from gpu_ops.io.text_numba import LONGEST, format_lines
 
     text = np.empty(chunk.size * LONGEST, np.uint8)
-    return text[: format_lines(chunk.view(np.uint64), text)].data
+    with finite():
+        return text[: format_lines(chunk.view(np.uint64), text)].data

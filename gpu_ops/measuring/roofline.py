@@ -13,6 +13,7 @@ from gpu_ops.devices.instruments import COPY, READ
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.measuring.timing import QUICK, Samples, measure_interleaved
 from gpu_ops.plan import Call, Copy, Device, DeviceArray, Launch, Plan
+from gpu_ops.progress import advance, asked_to_stop
 
 LARGEST = 2 << 30
 SAME_SIZE_BELOW = 512 << 20
@@ -35,7 +36,8 @@ class Roofs:
 
 @cache
 def roofs(device_name: str) -> Roofs:
-    """The roofs of a device, with buffers of min(2 GiB, a quarter of what is free)."""
+    """The roofs of a device, with buffers of min(2 GiB, a quarter of what is free). Raises Cancelled when whoever
+    listens wants to stop; then they are measured again when next asked for."""
     device = open_device(device_name)
     nbytes = min(LARGEST, device.free_bytes() // 4)
     if device.kind == "cpu":
@@ -55,10 +57,16 @@ def roofs_at(device_name: str, nbytes: int) -> Roofs:
 def _measure(device: Device, nbytes: int) -> Roofs:
     total = max(4 * device.limits.l2_bytes, ROTATION_BYTES)
     copies = int(min(max(total // (2 * nbytes), 1), MOST_COPIES))
-    pairs = [_buffers(device, nbytes) for _ in range(copies)]
+    pairs = []
+    for k in range(copies):
+        advance(k, 2 * copies)
+        pairs.append(_buffers(device, nbytes))
     candidates = _gpu_plans(device, pairs) if device.kind == "cuda" else _cpu_plans(pairs)
     samplers: dict[str, Samples] = {name: device.sampler(plans, "stream") for name, plans in candidates.items()}
-    medians = {name: timing.median for name, timing in measure_interleaved(samplers, QUICK)}
+    medians: dict[str, float] = {}
+    for name, timing in measure_interleaved(samplers, QUICK, stop=asked_to_stop()):
+        medians[name] = timing.median
+        advance(len(samplers) + len(medians), 2 * len(samplers))
     fastest_copy = min(seconds for name, seconds in medians.items() if name != "read")
     return Roofs(2 * nbytes / fastest_copy, nbytes / medians["read"], nbytes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
@@ -18,11 +19,15 @@ from gpu_ops.measuring.timing import RULES, TRANSFERS, Rule, check_stop, measure
 from gpu_ops.measuring.verify import verify
 from gpu_ops.params import check_values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan, Sampler
+from gpu_ops.progress import advance, finite, listening
 from gpu_ops.types import Experiment, Filter, Pick, Run, Timing, Variant
 
 ROTATION_BYTES = 256 << 20
 """Inputs and outputs rotate over at least this much, and over four times the last-level cache."""
 MOST_COPIES = 64
+PARTS = 1000
+"""What a step counts in what `progress` is told, so that parts of it are whole numbers."""
+CHUNK = 1 << 24
 
 
 @dataclass
@@ -51,15 +56,31 @@ class _Watch:
     seed: int
     stop: Callable[[], bool] | None
     progress: Callable[[str, int, int], None] | None
-    done: int = 0
     total: int = 0
+    text: str = ""
+    begun: int = 0
+    done: int = 0
 
     def begin(self, text: str, steps: int = 1) -> None:
         """Steps are about to begin. Raises Cancelled."""
+        self.begun, self.done = self.done, self.done + steps
+        self.say(text)
+
+    def say(self, text: str) -> None:
+        """What the step is at now. Raises Cancelled."""
         check_stop(self.stop)
+        self.text = text
+        self.tell(0.0)
+
+    def tell(self, part: float) -> None:
+        """A part of the steps, from 0 to 1, is done."""
         if self.progress is not None:
-            self.progress(text, self.done, self.total)
-        self.done += steps
+            done = self.begun + part * (self.done - self.begun)
+            self.progress(self.text, int(PARTS * done), PARTS * self.total)
+
+    def listening(self) -> AbstractContextManager[None]:
+        """Inside, work in pieces tells its part of the step, and may be stopped."""
+        return listening(self.stop, self.tell)
 
 
 def run_experiment(
@@ -72,9 +93,10 @@ def run_experiment(
     """Runs of an experiment: each pick's is yielded when computed, again when verified, again when timed.
 
     A pick that its variant does not support, that does not compile or does not fit in memory yields a run with its
-    `failure`; the others go on. `deadline` is a time of `time.perf_counter`. `stop` is asked between steps
-    and samples; `progress(text, done, total)` is told each step before it begins. Raises ParamError and DeviceError
-    before anything runs, KernelFault when a kernel dies, Cancelled when `stop` is true.
+    `failure`; the others go on. `deadline` is a time of `time.perf_counter`. `stop` is asked between steps, samples
+    and pieces of long work on the host; `progress(text, done, total)` is told each step before it begins, and now and
+    then how far it is. Raises ParamError and DeviceError before anything runs, KernelFault when a kernel dies,
+    Cancelled when `stop` is true.
     """
     filter, experiment = _checked(experiment)
     jobs = [_job(filter, experiment, pick) for pick in experiment.picks]
@@ -82,11 +104,11 @@ def run_experiment(
     watch.total = len(jobs) * (1 + (experiment.checks != "off") + (experiment.protocol != "none"))
     resident: dict[str, DeviceArray] = {}
     for job in jobs:
-        watch.begin(f"computing {job.name}")
-        yield from _compute(job, filter, experiment, resident)
+        watch.begin(f"preparing {job.name}")
+        yield from _compute(job, filter, experiment, resident, watch)
         if job.plan is not None and experiment.checks != "off":
             watch.begin(f"verifying {job.name}")
-            yield _verify(job, filter, experiment, resident[job.device.name])
+            yield _verify(job, filter, experiment, resident[job.device.name], watch)
     if experiment.protocol == "none":
         return
     timed = [j for j in jobs if j.plan is not None and j.run.ok is not False]
@@ -157,7 +179,9 @@ def _fail(job: _Job, reason: str, kind: Any) -> Run:
     return job.run
 
 
-def _compute(job: _Job, filter: Filter, experiment: Experiment, resident: dict[str, DeviceArray]) -> Iterator[Run]:
+def _compute(
+    job: _Job, filter: Filter, experiment: Experiment, resident: dict[str, DeviceArray], watch: _Watch
+) -> Iterator[Run]:
     meta = experiment.input.meta
     reason = job.variant.supports(meta, experiment.params, job.pick.knobs, job.device.limits)
     if reason:
@@ -165,10 +189,15 @@ def _compute(job: _Job, filter: Filter, experiment: Experiment, resident: dict[s
         return
     try:
         if job.device.name not in resident:
+            watch.say(f"copying {experiment.input.name} to {job.device.name}")
             resident[job.device.name] = job.device.upload(experiment.input.array)
+            watch.say(f"preparing {job.name}")
         x = resident[job.device.name]
-        job.plan = job.variant.plan(job.session, x, experiment.params, job.pick.knobs)
-        outputs = _execute(job, {name: _poison(out) for name, out in job.plan.outputs.items()})
+        with finite():  # compiling and allocating; nothing is launched that is waited for
+            job.plan = job.variant.plan(job.session, x, experiment.params, job.pick.knobs)
+        watch.say(f"computing {job.name}")
+        with watch.listening():
+            outputs = _execute(job, {name: _poison(out) for name, out in job.plan.outputs.items()})
     except KernelFault:
         raise
     except KernelError as error:
@@ -208,14 +237,16 @@ def _compile_timing(plan: Plan) -> dict[str, Timing]:
     return {"compile": once("compile", sum(k.compile_seconds for k in kernels.values()))} if kernels else {}
 
 
-def _verify(job: _Job, filter: Filter, experiment: Experiment, x: DeviceArray) -> Run:
+def _verify(job: _Job, filter: Filter, experiment: Experiment, x: DeviceArray, watch: _Watch) -> Run:
     """Hold the outputs to the reference; without timing to come, everything else is checked right away as well."""
-    errors = verify(filter, job.variant, experiment, job.run.outputs, job.pick.knobs)
+    with watch.listening():
+        errors = verify(filter, job.variant, experiment, job.run.outputs, job.pick.knobs)
     job.run = replace(job.run, stage="verified", errors=errors, ok=all(e.ok for e in errors.values()))
-    if job.run.ok and experiment.protocol == "none":
-        _verify_again(job, filter, experiment)
-    if isinstance(job.session, GuardedSession):
-        _verify_memory(job, experiment, x)
+    with listening(watch.stop):
+        if job.run.ok and experiment.protocol == "none":
+            _verify_again(job, filter, experiment)
+        if isinstance(job.session, GuardedSession):
+            _verify_memory(job, experiment, x)
     return job.run
 
 
@@ -231,9 +262,19 @@ def _verify_memory(job: _Job, experiment: Experiment, x: DeviceArray) -> None:
     """What the kernel may not touch: memory beyond its arrays, and the input."""
     if cast(GuardedSession, job.session).damaged():
         _condemn(job, "memory outside the arrays was written: a bound is missing")
-    if job.session.download(x).tobytes() != experiment.input.array.tobytes():
+    if not _same_bytes(job.session.download(x), experiment.input.array):
         _condemn(job, "the input was overwritten")
         job.session.upload(experiment.input.array, out=x)
+
+
+def _same_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    """Whether two arrays of one shape hold the same bits; NaN is equal to itself here."""
+    left, right = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (a, b))
+    for start in range(0, left.size, CHUNK):
+        advance(start, left.size)
+        if not np.array_equal(left[start : start + CHUNK], right[start : start + CHUNK]):
+            return False
+    return True
 
 
 def _condemn(job: _Job, note: str) -> None:
@@ -245,11 +286,11 @@ def _time(jobs: list[_Job], filter: Filter, experiment: Experiment, x: DeviceArr
     rule = RULES[experiment.protocol]
     device = jobs[0].device
     device.sampler([_nothing()], "wall")  # first-use costs belong to nobody
-    shared = time_transfers(device, experiment.input.array, x)
-    inputs = _rotation(device, experiment, x, len(jobs))
+    shared = time_transfers(device, experiment.input.array, x, watch.stop)
+    inputs = _rotation(device, experiment, x, len(jobs), watch)
     waiting = list(jobs)
     while waiting:
-        samplers, waiting = _samplers(waiting, experiment, inputs)
+        samplers, waiting = _samplers(waiting, experiment, inputs, watch)
         if not samplers:
             yield _fail(waiting.pop(0), "it does not fit in the device's memory next to the input", "memory")
             continue
@@ -264,7 +305,7 @@ def _nothing() -> Plan:
     return Plan((), {})
 
 
-def _rotation(device: Device, experiment: Experiment, x: DeviceArray, jobs: int) -> list[DeviceArray]:
+def _rotation(device: Device, experiment: Experiment, x: DeviceArray, jobs: int, watch: _Watch) -> list[DeviceArray]:
     """Copies of the input so that nothing timed finds its data in the cache; as many as memory allows."""
     if experiment.mode != "stream":
         return [x]
@@ -273,18 +314,20 @@ def _rotation(device: Device, experiment: Experiment, x: DeviceArray, jobs: int)
     affordable = int(device.free_bytes() // 2 // max((jobs + 1) * 2 * x.nbytes, 1))
     inputs = [x]
     for _ in range(min(wanted, affordable) - 1):
+        check_stop(watch.stop)
         inputs.append(device.empty(x.shape, x.dtype))
         device.copy(inputs[-1], x)
     return inputs
 
 
 def _samplers(
-    jobs: list[_Job], experiment: Experiment, inputs: list[DeviceArray]
+    jobs: list[_Job], experiment: Experiment, inputs: list[DeviceArray], watch: _Watch
 ) -> tuple[dict[int, Sampler], list[_Job]]:
     """Samplers by job, for as many jobs from the front as fit in memory, and the jobs left."""
     samplers: dict[int, Sampler] = {}
     for place, job in enumerate(jobs):
         assert job.plan is not None
+        check_stop(watch.stop)
         try:
             more = [job.variant.plan(job.session, x, experiment.params, job.pick.knobs) for x in inputs[1:]]
             samplers[id(job)] = job.session.sampler([job.plan, *more], experiment.mode)
@@ -304,7 +347,10 @@ def _time_group(
     watch: _Watch,
 ) -> Iterator[Run]:
     by_id = {id(job): job for job in jobs}
-    for key, timing in measure_interleaved(samplers, rule, "kernel", watch.deadline, watch.seed, stop=watch.stop):
+    timings_by_key = measure_interleaved(
+        samplers, rule, "kernel", watch.deadline, watch.seed, stop=watch.stop, tell=watch.tell
+    )
+    for key, timing in timings_by_key:
         job = by_id[key]
         timings = {**job.timings, **shared, "kernel": timing}
         host = samplers[key].host_seconds_per_step
@@ -314,7 +360,8 @@ def _time_group(
             timings.update(_time_elapsed(job, experiment, x, watch))
         job.run = replace(job.run, stage="timed", timings=timings)
         if experiment.checks != "off":
-            _verify_again(job, filter, experiment)
+            with listening(watch.stop):
+                _verify_again(job, filter, experiment)
         yield job.run
 
 

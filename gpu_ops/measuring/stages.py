@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -25,8 +26,11 @@ def wrap_host(
     return Plan((upload, *plan.steps, *downloads), results)
 
 
-def time_transfers(device: Device, array: np.ndarray[Any, Any], x: DeviceArray) -> dict[str, Timing]:
-    """Upload and download of the input's size from pageable memory, by the wall clock; nothing for the CPU."""
+def time_transfers(
+    device: Device, array: np.ndarray[Any, Any], x: DeviceArray, stop: Callable[[], bool] | None = None
+) -> dict[str, Timing]:
+    """Upload and download of the input's size from pageable memory, by the wall clock; nothing for the CPU. Raises
+    Cancelled when `stop`, asked between samples, is true."""
     if device.kind == "cpu":
         return {}
     host = device.host("pageable", array.shape, array.dtype)
@@ -36,4 +40,4 @@ def time_transfers(device: Device, array: np.ndarray[Any, Any], x: DeviceArray) 
         "upload": device.sampler([Plan((Copy(x, host, name="upload"),), {})], "wall"),
         "download": device.sampler([Plan((Copy(back, x, name="download"),), {})], "wall"),
     }
-    return {stage: replace(t, stage=stage) for stage, t in measure_interleaved(samplers, TRANSFERS)}
+    return {stage: replace(t, stage=stage) for stage, t in measure_interleaved(samplers, TRANSFERS, stop=stop)}

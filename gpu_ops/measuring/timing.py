@@ -11,13 +11,10 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from gpu_ops.plan import Clock
+from gpu_ops.progress import Cancelled, listening
 from gpu_ops.types import Timing
 
 Key = TypeVar("Key", bound=Hashable)
-
-
-class Cancelled(Exception):
-    """Somebody asked to stop. Raised between steps, caught by whoever gave `stop`; never shown to a user."""
 
 
 def check_stop(stop: Callable[[], bool] | None) -> None:
@@ -55,6 +52,8 @@ CAREFUL = Rule(30, 100_000, 0.5, 15.0, stdev_over_mean, 0.005, "stdev/mean < 0.5
 TRANSFERS = Rule(10, 100, 0.0, 1.0, iqr_over_median, 0.05, "IQR/median < 5 %")
 RULES = {"quick": QUICK, "careful": CAREFUL}
 STABLE_WITHIN = 0.001
+TELL_EVERY = 1.0
+"""Seconds between two reports of how far a measurement is."""
 WARM_UP_CALLS = 3
 WARM_UP_SECONDS = 0.025
 WARM_UP_CAP = 0.2
@@ -119,12 +118,18 @@ def warm_up(
     """At least three calls and 25 ms, at most 200 ms once three are done."""
     start, calls = now(), 0
     while True:
-        check_stop(stop)
-        sampler.sample()
+        _sample(sampler, stop)
         calls += 1
         spent = now() - start
         if calls >= WARM_UP_CALLS and (spent >= WARM_UP_SECONDS or spent >= WARM_UP_CAP):
             return
+
+
+def _sample(sampler: Samples, stop: Callable[[], bool] | None) -> float:
+    """One sample, in the middle of which long ones ask `stop` as well."""
+    check_stop(stop)
+    with listening(stop):
+        return sampler.sample()
 
 
 def measure_interleaved(
@@ -135,15 +140,18 @@ def measure_interleaved(
     seed: int = 0,
     now: Callable[[], float] = time.perf_counter,
     stop: Callable[[], bool] | None = None,
+    tell: Callable[[float], None] | None = None,
 ) -> Iterator[tuple[Key, Timing]]:
     """Sample all in rounds of random order; yield each one's timing as its series ends.
 
     At the deadline (in `now`'s seconds) what has three samples is yielded with stop "budget"; the rest is not.
-    Raises Cancelled as soon as `stop`, asked before every sample, is true.
+    Raises Cancelled as soon as `stop`, asked before every sample, is true. `tell` hears about once a second which part
+    of the time it may take is over, from 0 to 1: more often would disturb what is measured.
     """
     order = random.Random(seed)
     series = {key: Series(rule) for key in samplers}
     warmed: set[Key] = set()
+    told = now()
     open_keys = list(samplers)
     while open_keys:
         order.shuffle(open_keys)
@@ -154,14 +162,22 @@ def measure_interleaved(
             if key not in warmed:
                 warm_up(samplers[key], now, stop)
                 warmed.add(key)
-            check_stop(stop)
             start = now()
-            series[key].samples.append(samplers[key].sample())
+            series[key].samples.append(_sample(samplers[key], stop))
             series[key].spent += now() - start
+            if tell is not None and start - told >= TELL_EVERY:
+                told = start
+                tell(_part_over(series, open_keys, rule))
             reason = series[key].stop_reason()
             if reason:
                 open_keys.remove(key)
                 yield key, series[key].timing(stage, samplers[key].clock, reason, samplers[key].mode)
+
+
+def _part_over(series: Mapping[Key, Series], open_keys: list[Key], rule: Rule) -> float:
+    """Ended series count whole, the others by the time they may take."""
+    over = len(series) - len(open_keys) + sum(min(series[key].spent / rule.cap_seconds, 1.0) for key in open_keys)
+    return over / len(series)
 
 
 def _cut(

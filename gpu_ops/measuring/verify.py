@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from gpu_ops.filters.borders import padded
 from gpu_ops.params import Values
+from gpu_ops.progress import advance, finite, quiet, stage
 from gpu_ops.types import Error, Experiment, Filter, Variant
 
 Array = np.ndarray[Any, Any]
@@ -17,36 +19,41 @@ Region = tuple[slice, ...]
 _CHUNK = 1 << 22
 CROP = 256
 CROPS = 8
-_references: OrderedDict[tuple[Any, ...], tuple[Any, dict[str, Array]]] = OrderedDict()
+_references: OrderedDict[tuple[Any, ...], dict[str, Array]] = OrderedDict()
+"""By (the input's id, filter, parameters); they go with their input."""
 _KEPT = 3
 
 
 def reference(filter: Filter, experiment: Experiment) -> dict[str, Array]:
-    """The filter's reference for a whole experiment; the last few are kept."""
+    """The filter's reference for a whole experiment; the last few are kept as long as their inputs are."""
     key = (id(experiment.input), filter.id, tuple(sorted(experiment.params.items())))
     if key not in _references:
-        # The input is kept with its reference, so that its id cannot come to mean another.
-        _references[key] = (experiment.input, filter.reference(experiment.input.array, experiment.params))
+        made = filter.reference(experiment.input.array, experiment.params)
+        if not any(key[0] == known[0] for known in _references):
+            weakref.finalize(experiment.input, _forget, key[0]).atexit = False
+        _references[key] = made
         while len(_references) > _KEPT:
             _references.popitem(last=False)
     _references.move_to_end(key)
-    return _references[key][1]
+    return _references[key]
+
+
+def _forget(input_id: int) -> None:
+    """The input is gone, and its id may come to mean another."""
+    for key in [key for key in _references if key[0] == input_id]:
+        del _references[key]
 
 
 def verify(
     filter: Filter, variant: Variant, experiment: Experiment, outputs: Mapping[str, Array], knobs: Values
 ) -> dict[str, Error]:
-    """The error of each output. With checks "sample", a local filter is checked in border strips and random crops."""
+    """The error of each output. With checks "sample", a local filter is checked in border strips and random crops.
+    Raises Cancelled when whoever listens wants to stop."""
     local = filter.locality.kind == "halo" and filter.locality.halo is not None
-    if experiment.checks == "sample" and local:
-        return _verify_regions(filter, variant, experiment, outputs, knobs)
-    expected = reference(filter, experiment)
-    errors = {}
-    for output in filter.outputs:
-        tolerance = tolerance_of(filter, variant, output.id, experiment, knobs)
-        scale = _scale(experiment.input.array, expected[output.id])
-        errors[output.id] = measure_error(expected[output.id], outputs[output.id], scale, tolerance)
-    return errors
+    with finite():
+        if experiment.checks == "sample" and local:
+            return _verify_regions(filter, variant, experiment, outputs, knobs)
+        return _verify_whole(filter, variant, experiment, outputs, knobs)
 
 
 def tolerance_of(filter: Filter, variant: Variant, output_id: str, experiment: Experiment, knobs: Values) -> float:
@@ -56,6 +63,23 @@ def tolerance_of(filter: Filter, variant: Variant, output_id: str, experiment: E
     return rule(experiment.input.array.dtype.name, experiment.params, knobs)
 
 
+def _verify_whole(
+    filter: Filter, variant: Variant, experiment: Experiment, outputs: Mapping[str, Array], knobs: Values
+) -> dict[str, Error]:
+    with stage(0, 2):
+        expected = reference(filter, experiment)
+    errors = {}
+    for place, output in enumerate(filter.outputs):
+        tolerance = tolerance_of(filter, variant, output.id, experiment, knobs)
+        right = expected[output.id]
+        with stage(len(filter.outputs) + place, 2 * len(filter.outputs)):
+            with stage(0, 2):
+                scale = _scale(experiment.input.array, right)
+            with stage(1, 2):
+                errors[output.id] = measure_error(right, outputs[output.id], scale, tolerance)
+    return errors
+
+
 def _verify_regions(
     filter: Filter, variant: Variant, experiment: Experiment, outputs: Mapping[str, Array], knobs: Values
 ) -> dict[str, Error]:
@@ -63,17 +87,21 @@ def _verify_regions(
     array, params = experiment.input.array, experiment.params
     halo = filter.locality.halo(params)
     border = str(params.get("border", "zero"))
-    scale = _scale(array, array)
+    with stage(0, 2):
+        scale = _largest(array)
+    tolerances = {o.id: tolerance_of(filter, variant, o.id, experiment, knobs) for o in filter.outputs}
     worst: dict[str, Error] = {}
-    for region in regions(array.shape, halo):
+    chosen = list(regions(array.shape, halo))
+    for place, region in enumerate(chosen):
+        advance(len(chosen) + place, 2 * len(chosen))
         wide = tuple(slice(s.start - h, s.stop + h) for s, h in zip(region, halo, strict=False))
         cut = padded(array, wide, border)
         inner = tuple(slice(h, h + s.stop - s.start) for s, h in zip(region, halo, strict=False))
-        for name, expected in filter.reference(cut, params).items():
-            tolerance = tolerance_of(filter, variant, name, experiment, knobs)
-            error = measure_error(expected[inner], outputs[name][region], scale, tolerance, offset=region)
-            if name not in worst or not error.max <= worst[name].max:
-                worst[name] = error
+        with quiet():
+            for name, right in filter.reference(cut, params).items():
+                error = measure_error(right[inner], outputs[name][region], scale, tolerances[name], offset=region)
+                if name not in worst or not error.max <= worst[name].max:
+                    worst[name] = error
     return worst
 
 
@@ -92,13 +120,17 @@ def regions(shape: tuple[int, ...], halo: tuple[int, ...], seed: int = 0) -> Ite
 
 def _scale(array: Array, expected: Array) -> float:
     """The largest finite magnitude in the reference and the input: the size of the numbers that were rounded."""
-    return max(_largest(array), _largest(expected))
+    with stage(0, 2):
+        largest = _largest(array)
+    with stage(1, 2):
+        return max(largest, _largest(expected))
 
 
 def _largest(array: Array) -> float:
     flat = array.reshape(-1)
     largest = 0.0
     for start in range(0, flat.size, _CHUNK):
+        advance(start, flat.size)
         part = flat[start : start + _CHUNK]
         if part.dtype.kind == "f":
             part = part[np.isfinite(part)]
@@ -117,6 +149,7 @@ def measure_error(expected: Array, actual: Array, scale: float, tolerance: float
     flat_expected, flat_actual = np.ravel(expected), np.ravel(actual)
     worst, place, squares = 0.0, 0, 0.0
     for start in range(0, flat_expected.size, _CHUNK):
+        advance(start, flat_expected.size)
         difference = _difference(flat_expected[start : start + _CHUNK], flat_actual[start : start + _CHUNK])
         at = int(np.argmax(difference))
         if difference[at] > worst:

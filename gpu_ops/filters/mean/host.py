@@ -46,6 +46,7 @@ from gpu_ops.filters.mean.serial import (
     rounded_mean,
     scaling,
 )
+from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
 __all__ = ["mean1d_parallel", "mean1d_serial", "mean2d_parallel", "mean2d_serial"]
@@ -60,6 +61,8 @@ GROUP = 15
 """Images: most rows of sums made together; halved down to 7, 3 and 1 for short windows and very long rows."""
 LINES = 1 << 20
 """Images: most sums kept a thread."""
+BAND = 1 << 25
+"""Values that all threads make between two reports of how far they are: tens of milliseconds."""
 
 
 def _compiled_parallel(function: F) -> F:
@@ -191,13 +194,15 @@ def _signal_part(
     worker: int,
     workers: int,
 ) -> None:
-    """A worker's share of a signal's chunks. `numbers`: window, step, border, samples a chunk, whether to run sums."""
-    window, step, border, chunk, running = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
+    """A worker's share of some of a signal's chunks. `numbers`: the first chunk and behind the last, window, step,
+    border, samples a chunk, whether to run sums."""
+    begin, end = numbers[0], numbers[1]
+    window, step, border, chunk, running = numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]
     buffer, edge = sums[worker], edges[worker]
     length = x.size // step
     count, padded = chunk * step, (chunk + window - 1) * step
-    chunks = (length + chunk - 1) // chunk
-    for index in range(worker * chunks // workers, (worker + 1) * chunks // workers):
+    share = end - begin
+    for index in range(begin + worker * share // workers, begin + (worker + 1) * share // workers):
         low = index * chunk - window // 2
         inside = low >= 0 and low + chunk + window - 1 <= length
         source, i, target, t = x, low * step, out, index * count
@@ -245,20 +250,21 @@ def _image_part(
     worker: int,
     workers: int,
 ) -> None:
-    """A worker's share of an image's groups of rows; what is left of an incomplete one goes row by row.
+    """A worker's share of some of an image's groups of rows; what is left of an incomplete one goes row by row.
 
-    `numbers` are window, step, border, rows a group, height, values worked on at a time, and for each value of the
-    halo, left then right, where in its row it is read, or -1.
+    `numbers` are the first group and behind the last, window, step, border, rows a group, height, values worked on at
+    a time, and for each value of the halo, left then right, where in its row it is read, or -1.
     """
-    window, step, border, group, height, chunk = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]
-    places = numbers[6:]
+    begin, share = numbers[0], numbers[1] - numbers[0]
+    window, step, border, group, height, chunk = numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7]
+    places = numbers[8:]
     width, halo = out.size // height, window // 2 * step
     line = width + 2 * halo
     lines, edge = sums[worker], edges[worker]
     lower = group * line
     buffer = lines[lower + chunk :]
-    groups = (height + group - 1) // group
-    top, bottom = worker * groups // workers * group, min((worker + 1) * groups // workers * group, height)
+    top = (begin + worker * share // workers) * group
+    bottom = min((begin + (worker + 1) * share // workers) * group, height)
     while top < bottom:
         count = group if top + group <= bottom else 1
         low = top - window // 2
@@ -298,21 +304,35 @@ def _address(part: Callable[..., None], *arguments: Any) -> Any:
 
 
 def _run(
-    part: Callable[..., None], x: Array, out: Array, count: int, spare: int, edge: int, numbers: Sequence[int]
+    part: Callable[..., None],
+    x: Array,
+    out: Array,
+    count: int,
+    spare: int,
+    edge: int,
+    numbers: Sequence[int],
+    pieces: int,
 ) -> None:
-    """Run `part` on all threads, with `spare` sums and `edge` values of the input's type for each of them."""
+    """Run `part` over `pieces` on all threads, with `spare` sums and `edge` values of the input's type for each."""
     workers = get_num_threads()
     scale, zero = scaling(x.dtype, count)
+    given = np.array((0, 0, *numbers), np.int64)
     arguments = (
         x.reshape(-1, copy=False),
         out.reshape(-1, copy=False),
         np.empty((workers, spare), _sum_type(x.dtype)),
         np.empty((workers, edge), x.dtype),
-        np.array(numbers, np.int64),
+        given,
         scale,
         zero,
     )
-    _on_all_threads(_address(part, *map(typeof, arguments)), *arguments, workers)
+    address = _address(part, *map(typeof, arguments))
+    band = pieces * BAND // x.size or 1
+    for first in range(0, pieces, band):
+        if first:
+            advance(first, pieces)
+        given[0], given[1] = first, min(first + band, pieces)
+        _on_all_threads(address, *arguments, workers)
 
 
 def _sum_type(dtype: np.dtype[Any]) -> Any:
@@ -329,7 +349,8 @@ def mean1d_parallel(x: Array, out: Array, window: int, border: str) -> None:
         chunk = max(1, CHUNK_BYTES // _sum_type(x.dtype).itemsize // step)
         spare = 3 * (chunk + window - 1) * step
     edge = (2 * chunk + window - 1) * step
-    _run(_signal_part, x, out, window, spare, edge, [window, step, BORDERS.index(border), chunk, running])
+    numbers = [window, step, BORDERS.index(border), chunk, running]
+    _run(_signal_part, x, out, window, spare, edge, numbers, -(-length // chunk))
 
 
 def mean2d_parallel(x: Array, out: Array, window: int, border: str) -> None:
@@ -346,4 +367,4 @@ def mean2d_parallel(x: Array, out: Array, window: int, border: str) -> None:
     places = np.where(columns < 0, -1, columns * step + np.arange(step)).ravel()
     spare = group * line + chunk + 3 * (chunk + 2 * reach * step)
     numbers = [window, step, BORDERS.index(border), group, height, chunk, *places]
-    _run(_image_part, x, out, window * window, spare, (group + window - 1) * chunk, numbers)
+    _run(_image_part, x, out, window * window, spare, (group + window - 1) * chunk, numbers, -(-height // group))

@@ -1,4 +1,7 @@
-"""The reference of the mean filter: float64 sums by direct correlation, exact for integers."""
+"""The reference of the mean filter: float64 sums by direct correlation, exact for integers.
+
+Large arrays go in pieces over all threads: SciPy releases the interpreter's lock while it correlates.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,16 @@ import numpy as np
 
 from gpu_ops.filters.borders import SCIPY_MODES, padded
 from gpu_ops.params import Values
+from gpu_ops.progress import advance, collect, stage
 
 Array = np.ndarray[Any, Any]
 
-SPLIT_FROM = 4_000_000
-"""Values from which on the work is split over threads: SciPy releases the interpreter's lock while it correlates."""
+TAPS = 1 << 24
+"""Taps a piece: tens of milliseconds of one thread."""
+FEWEST_WINDOWS = 8
+"""Least length of a piece along its window, in windows: what neighbouring pieces both read stays a small part."""
+CHUNK = 1 << 22
+"""Sums turned into means at a time."""
 
 
 def reference1d(array: Array, params: Values) -> dict[str, Array]:
@@ -25,38 +33,49 @@ def reference1d(array: Array, params: Values) -> dict[str, Array]:
     whose window holds them. `params` are window and border.
     """
     window, border = cast(int, params["window"]), cast(str, params["border"])
-    return {"signal": _means(_sums(array, window, 0, border), window, array.dtype)}
+    with stage(0, 2):
+        sums = _sums(array, window, 0, border)
+    with stage(1, 2):
+        return {"signal": _means(sums, window, array.dtype)}
 
 
 def reference2d(array: Array, params: Values) -> dict[str, Array]:
     """{"image": means over axes 0 and 1} of an image (H, W) or (H, W, C). Otherwise as reference1d."""
     window, border = cast(int, params["window"]), cast(str, params["border"])
-    sums = _sums(_sums(array, window, 0, border), window, 1, border)
-    return {"image": _means(sums, window * window, array.dtype)}
+    with stage(0, 3):
+        sums = _sums(array, window, 0, border)
+    with stage(1, 3):
+        sums = _sums(sums, window, 1, border)
+    with stage(2, 3):
+        return {"image": _means(sums, window * window, array.dtype)}
 
 
 def _means(sums: Array, count: int, dtype: np.dtype[Any]) -> Array:
     """Integer sums are exact in float64: they stay below 2^53."""
-    if dtype.kind == "f":
-        return np.divide(sums, count, out=sums)
-    whole = sums.astype(np.int64)
-    whole += count // 2
-    whole //= count
-    return whole.astype(dtype)
+    means = sums if dtype.kind == "f" else np.empty(sums.shape, dtype)
+    flat, target = sums.reshape(-1), means.reshape(-1)
+    for first in range(0, flat.size, CHUNK):
+        advance(first, flat.size)
+        part = slice(first, first + CHUNK)
+        if dtype.kind == "f":
+            np.divide(flat[part], count, out=target[part])
+        else:
+            target[part] = (flat[part].astype(np.int64) + count // 2) // count
+    return means
 
 
 def _sums(array: Array, window: int, axis: int, border: str) -> Array:
-    """Sums over windows along an axis in float64, in pieces where the array is large."""
+    """Sums over windows along an axis in float64, in pieces where there is much to do."""
     out = np.empty(array.shape)
-    if array.size < SPLIT_FROM:
+    across = max(range(array.ndim), key=lambda a: (array.shape[a], a != axis))
+    length = array.shape[across]
+    step = max(length * TAPS // (array.size * window), FEWEST_WINDOWS * window if across == axis else 1)
+    if step >= length:
         _correlate(array, out, window, axis, border)
         return out
-    across = max(range(array.ndim), key=lambda a: (array.shape[a], a != axis))
-    workers = min(os.cpu_count() or 1, array.shape[across])
-    cuts = [array.shape[across] * k // workers for k in range(workers + 1)]
-    pieces = [slice(first, last) for first, last in zip(cuts, cuts[1:], strict=False)]
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(partial(_piece, array, out, window, axis, border, across), pieces))
+    pieces = [slice(first, min(first + step, length)) for first in range(0, length, step)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        collect(pool.map(partial(_piece, array, out, window, axis, border, across), pieces), len(pieces))
     return out
 
 

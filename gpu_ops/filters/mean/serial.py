@@ -2,7 +2,8 @@
 
 For every output the sum over its whole window, in float64 or int64, without a test for the border in the interior:
 what a C compiler makes of the textbook. Every speed-up is measured against it. Errors stay below
-(window² or window + 3) · 2^-53 · max|x|, and half an ulp for float32.
+(window² or window + 3) · 2^-53 · max|x|, and half an ulp for float32. Long work goes in bands of neighbouring outputs,
+each of them summed as ever; between bands it says how far it is.
 
 Numba's cache on disk watches one file: after an edit here delete *.nb? beside host.py too, which calls these loops.
 """
@@ -16,6 +17,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
+from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
 Array = np.ndarray[Any, Any]
@@ -24,6 +26,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 offset: Any = np.uintp
 """Makes an index unsigned: a signed one may count from the end, and the test for that keeps a loop from being
 vectorised."""
+TAPS = 1 << 25
+"""Taps a band, at most where one output has fewer: tens of milliseconds."""
 ZERO, NEAREST, WRAP = BORDERS.index("zero"), BORDERS.index("nearest"), BORDERS.index("wrap")
 
 
@@ -78,13 +82,16 @@ def direct(x: Array, i: int, out: Array, t: int, count: int, window: int, step: 
 
 
 @compiled
-def _signal_serial(x: Array, out: Array, window: int, step: int, border: int, scale: float, zero: Any) -> None:
-    """direct where the window lies inside the signal; elsewhere every tap is mapped."""
+def _signal_serial(
+    x: Array, out: Array, first: int, last: int, window: int, step: int, border: int, scale: float, zero: Any
+) -> None:
+    """Positions `first` to `last`: direct where the window lies inside the signal; elsewhere every tap is mapped."""
     length, reach = x.size // step, window // 2
-    inside = max(0, length - 2 * reach)
-    direct(x, 0, out, reach * step, inside * step, window, step, scale, zero)
-    for k in range(length - inside):
-        position = k if k < reach or inside == 0 else k + inside
+    low, high = max(first, reach), min(last, length - reach)
+    inside = max(0, high - low)
+    direct(x, (low - reach) * step, out, low * step, inside * step, window, step, scale, zero)
+    for k in range(last - first - inside):
+        position = first + k if inside == 0 or first + k < low else first + k + inside
         for c in range(step):
             total = zero
             for tap in range(position - reach, position + reach + 1):
@@ -110,21 +117,32 @@ def _square(
 
 @compiled
 def _image_serial(
-    x: Array, out: Array, height: int, window: int, step: int, border: int, scale: float, zero: Any
+    x: Array,
+    out: Array,
+    first: int,
+    last: int,
+    height: int,
+    window: int,
+    step: int,
+    border: int,
+    scale: float,
+    zero: Any,
 ) -> None:
-    """_square where the window lies inside the image; elsewhere every tap is mapped."""
+    """Pixels `first` to `last`, row after row: _square where the window lies inside the image; elsewhere every tap is
+    mapped."""
     columns, reach = out.size // height // step, window // 2
-    inside = max(0, columns - 2 * reach)
     width = columns * step
-    for row in range(height):
-        low = row - reach
-        within = inside if low >= 0 and low + window <= height else 0
-        _square(x, low * width, out, row * width + reach * step, within * step, window, width, step, scale, zero)
-        for k in range(columns - within):
-            position = k if k < reach or within == 0 else k + within
+    for row in range(first // columns, (last + columns - 1) // columns):
+        begin, end = max(first - row * columns, 0), min(last - row * columns, columns)
+        left, right, top = max(begin, reach), min(end, columns - reach), row - reach
+        within = max(0, right - left) if top >= 0 and top + window <= height else 0
+        i, t = top * width + (left - reach) * step, row * width + left * step
+        _square(x, i, out, t, within * step, window, width, step, scale, zero)
+        for k in range(end - begin - within):
+            position = begin + k if within == 0 or begin + k < left else begin + k + within
             for c in range(step):
                 total = zero
-                for a in range(low, low + window):
+                for a in range(top, top + window):
                     line = place(a, height, border) * width
                     for b in range(position - reach, position + reach + 1):
                         source = place(b, columns, border)
@@ -141,13 +159,23 @@ def scaling(dtype: np.dtype[Any], count: int) -> tuple[Any, Any]:
 
 def mean1d_serial(x: Array, out: Array, window: int, border: str) -> None:
     """Means over axis 0 of a signal into `out`, by direct sums on one thread."""
-    step = x.shape[1] if x.ndim == 2 else 1
+    count, step = x.shape[0], x.shape[1] if x.ndim == 2 else 1
     flat, target = x.reshape(-1, copy=False), out.reshape(-1, copy=False)
-    _signal_serial(flat, target, window, step, BORDERS.index(border), *scaling(x.dtype, window))
+    how = (window, step, BORDERS.index(border), *scaling(x.dtype, window))
+    band = TAPS // (window * step) or 1
+    for first in range(0, count, band):
+        if first:  # what is done in one go says nothing: short calls stay as short as they are
+            advance(first, count)
+        _signal_serial(flat, target, first, min(first + band, count), *how)
 
 
 def mean2d_serial(x: Array, out: Array, window: int, border: str) -> None:
     """Means over axes 0 and 1 of an image into `out`, by direct sums over the whole square on one thread."""
-    step = x.shape[2] if x.ndim == 3 else 1
+    count, step = x.shape[0] * x.shape[1], x.shape[2] if x.ndim == 3 else 1
     flat, target = x.reshape(-1, copy=False), out.reshape(-1, copy=False)
-    _image_serial(flat, target, x.shape[0], window, step, BORDERS.index(border), *scaling(x.dtype, window * window))
+    how = (x.shape[0], window, step, BORDERS.index(border), *scaling(x.dtype, window * window))
+    band = TAPS // (window * window * step) or 1
+    for first in range(0, count, band):
+        if first:
+            advance(first, count)
+        _image_serial(flat, target, first, min(first + band, count), *how)

@@ -1,0 +1,138 @@
+"""How long work on the host says how far it is, learns that it should stop, and is told from work that hangs.
+
+An engine that says nothing for too long is ended. What counts as what:
+
+* Work that comes in pieces – compiled loops over bands, references, statistics, files – calls `advance` between them.
+  A piece takes some tens of milliseconds. Whoever listens is told how far it is, and may stop it there.
+* One call that cannot be interrupted but ends by itself – a library's filter, a decoder, a compiler – runs inside
+  `finite`. Meanwhile the engine says that it lives; to stop such a call its process is ended.
+* Everything else says nothing. A kernel on a GPU may never end, and only its silence can tell: no wait for a device
+  belongs inside `finite`.
+
+Nobody listens unless somebody asked to (`listening`), so the same work runs unwatched from a script. The listener is
+the calling thread's alone: threads that work for it report nothing, it does when it collects what they did.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+T = TypeVar("T")
+
+EVERY = 0.1
+"""Seconds between two reports of how far a piece of work is."""
+
+
+class Cancelled(Exception):
+    """Somebody asked to stop. Raised between steps, caught by whoever gave `stop`; never shown to a user."""
+
+
+@dataclass
+class _Listener:
+    """Who listens, and which part of the whole the work at hand is."""
+
+    stop: Callable[[], bool] | None
+    tell: Callable[[float], None] | None
+    told: float
+    part: float = 0.0
+    low: float = 0.0
+    span: float = 1.0
+
+
+_listener: ContextVar[_Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(stop: Callable[[], bool] | None, tell: Callable[[float], None] | None = None) -> Iterator[None]:
+    """Inside, `advance` asks `stop` each time, and tells `tell` now and then which part of the whole is done, from 0
+    to 1 and never less than before. No generator may yield inside: its caller would be listened to as well."""
+    token = _listener.set(_Listener(stop, tell, time.monotonic()))
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
+def stage(place: int, count: int) -> Iterator[None]:
+    """What is advanced inside is stage `place` (from 0) of `count` equal ones of the work at hand."""
+    listener = _listener.get()
+    if listener is None:
+        yield
+        return
+    low, span = listener.low, listener.span
+    listener.low, listener.span = low + span * place / count, span / count
+    try:
+        yield
+    finally:
+        listener.low, listener.span = low, span
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Inside, nobody is told how far it is; to stop is possible as before."""
+    listener = _listener.get()
+    with listening(listener.stop if listener is not None else None):
+        yield
+
+
+def advance(done: int, total: int) -> None:
+    """Say that `done` of `total` pieces are done. Raises Cancelled when the work should stop."""
+    listener = _listener.get()
+    if listener is None:
+        return
+    if listener.stop is not None and listener.stop():
+        raise Cancelled
+    now = time.monotonic()
+    if listener.tell is not None and now - listener.told >= EVERY:
+        listener.told = now
+        listener.part = max(listener.part, listener.low + listener.span * done / total)
+        listener.tell(listener.part)
+
+
+def collect(results: Iterator[T], count: int) -> list[T]:
+    """What threads make, as it comes: the `count` results of an executor's map. When the work is stopped those that
+    are not begun are dropped. Raises Cancelled, and what the threads raise."""
+    found: list[T] = []
+    with closing(cast(Generator[T, None, None], results)):
+        for result in results:
+            found.append(result)
+            advance(len(found), count)
+    return found
+
+
+def asked_to_stop() -> Callable[[], bool] | None:
+    """Who can say that the work at hand should stop, for loops that ask by themselves."""
+    listener = _listener.get()
+    return None if listener is None else listener.stop
+
+
+_counting = threading.Lock()
+_finite_calls = 0
+
+
+@contextmanager
+def finite() -> Iterator[None]:
+    """Inside runs what ends by itself, however long it takes, in whichever thread."""
+    _count(1)
+    try:
+        yield
+    finally:
+        _count(-1)
+
+
+def in_finite_call() -> bool:
+    """Whether such a call runs now, in any thread."""
+    return _finite_calls > 0
+
+
+def _count(more: int) -> None:
+    global _finite_calls
+    with _counting:
+        _finite_calls += more

@@ -1,0 +1,86 @@
+"""A window on an engine that loads at once and computes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QApplication
+
+from app.controllers.look import Look
+from app.controllers.session import SessionController
+from app.models.results import Results
+from app.models.session import Session
+from app.settings import Settings
+from app.views.main_window import MainWindow
+from gpu_ops import Input, load
+from gpu_ops.engine.messages import Finished, Loaded, LoadRequest, SharedArray, SharedInput, Statistics
+from gpu_ops.errors import KernelscopeError
+
+
+class FakeEngine(QObject):
+    """Loads files in place; everything else waits until the test says that it has ended."""
+
+    answered = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.jobs, self.arrays, self.asked = 0, {}, []
+
+    def next_job(self) -> int:
+        self.jobs += 1
+        return self.jobs
+
+    def submit(self, request: Any) -> None:
+        self.asked.append(request)
+        if isinstance(request, LoadRequest):
+            try:
+                self.show(load(request.path), request.job)
+            except KernelscopeError:
+                self.answered.emit(Finished(request.job))
+
+    def show(self, input: Input, job: int = 0) -> None:
+        a = input.array
+        name = f"segment{len(self.arrays)}"
+        self.arrays[name] = a
+        low, high = float(a.min()), float(a.max())
+        percentiles = {0.1: low, 1: low, 50: (low + high) / 2, 99: high, 99.9: high}
+        statistics = Statistics(low, high, (low + high) / 2, percentiles, (1,) * 256, 0, 0)
+        shared = SharedArray(name, a.shape, a.dtype.name)
+        made = SharedInput(input.kind, shared, input.axes, input.name, input.origin, input.rate, True, statistics)
+        self.answered.emit(Loaded(job, made))
+        self.answered.emit(Finished(job))
+
+    def array(self, shared: SharedArray) -> np.ndarray:
+        return self.arrays[shared.segment]
+
+    def release(self, segment: str) -> None: ...
+
+    def cancel(self, job: int, kill: bool = True) -> None:
+        self.answered.emit(Finished(job))
+
+    def end(self) -> None:
+        """All that was asked for is done, and what followed from it."""
+        job = 0
+        while job < self.jobs:
+            job += 1
+            self.answered.emit(Finished(job))
+
+
+def make(qtbot, engine: FakeEngine, settings: Settings | None = None, look: Look | None = None) -> MainWindow:
+    """A window that is shown."""
+    controller = SessionController(engine, Session(), Results())
+    window = MainWindow(controller, look or Look(QApplication.instance(), "light"), settings=settings)
+    qtbot.addWidget(window)
+    window.resize(1100, 750)
+    window.restore()
+    window.show()
+    qtbot.waitExposed(window)
+    return window
+
+
+def act(window: MainWindow, id: str) -> None:
+    """Trigger an action that is offered."""
+    assert window.actions_by_id[id].isEnabled() and window.actions_by_id[id].isVisible()
+    window.actions_by_id[id].trigger()

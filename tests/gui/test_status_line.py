@@ -1,0 +1,54 @@
+"""The status line: what runs, how far it is, since when – and nothing that moves when that changes."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMainWindow
+
+from app.models.results import Results
+from app.views import status_line
+from app.views.status_line import StatusLine
+
+
+@pytest.fixture
+def line(qtbot, monkeypatch):
+    monkeypatch.setattr(status_line, "PATIENCE_MS", 1)
+    monkeypatch.setattr(status_line, "TICK_MS", 1)
+    window = QMainWindow()
+    window.resize(900, 200)
+    qtbot.addWidget(window)
+    made = StatusLine(window.statusBar(), Results(window), QAction("Cancel", window))
+    window.show()
+    qtbot.waitExposed(window)
+    yield made
+
+
+def _places(line: StatusLine) -> list[tuple[int, int]]:
+    return [(w.x(), w.width()) for w in (line.busy, line.elapsed, line.progress, line.button, line.state)]
+
+
+def test_a_run_shows_its_text_part_and_seconds_and_nothing_moves(qtbot, line, monkeypatch) -> None:
+    before = _places(line)
+    line.begin()
+    line.show_busy("computing serial on cpu")
+    qtbot.waitUntil(line.progress.isVisible)
+    assert line.button.isVisible() and line.button.isEnabled()
+    assert line.progress.maximum() == 0 and line.elapsed.text() == ""
+    line.show_progress(500, 4000)
+    assert (line.progress.value(), line.progress.maximum(), line.progress.text()) == (500, 4000, "12%")
+    monkeypatch.setattr(status_line, "SECONDS_FROM", 0)
+    qtbot.waitUntil(lambda: line.elapsed.text() == "0 s")
+    assert _places(line) == before
+    line.show_busy("")
+    assert not line.progress.isVisible() and not line.button.isVisible() and line.elapsed.text() == ""
+    assert _places(line) == before
+
+
+def test_the_next_job_starts_at_nothing(qtbot, line) -> None:
+    line.begin()
+    line.show_busy("timing")
+    line.show_progress(3, 4)
+    line.begin()
+    line.show_busy("computing")
+    assert line.progress.maximum() == 0 and line.elapsed.text() == ""
