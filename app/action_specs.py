@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6 import QtCore
 from PySide6.QtGui import QAction
+
+QT_TRANSLATE_NOOP = cast(Callable[[str, str], str], QtCore.QT_TRANSLATE_NOOP)
+"""Marks a text for the translators, who find it by this name, and gives it back."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ MENUS: tuple[tuple[str, str, str], ...] = (
     ("run", QT_TRANSLATE_NOOP("Actions", "&Run"), ""),
     ("view", QT_TRANSLATE_NOOP("Actions", "&View"), ""),
     ("view/compare", QT_TRANSLATE_NOOP("Actions", "&Compare"), "zoom_out"),
+    ("view/sound", QT_TRANSLATE_NOOP("Actions", "Soun&d"), "zoom_out"),
     ("view/colours", QT_TRANSLATE_NOOP("Actions", "Colour &map"), "levels_auto"),
     ("view/scheme", QT_TRANSLATE_NOOP("Actions", "&Light or dark"), "levels_auto"),
     ("help", QT_TRANSLATE_NOOP("Actions", "&Help"), ""),
@@ -272,6 +278,15 @@ _VIEW = (
         separator=True,
     ),
     ActionSpec(
+        "play",
+        QT_TRANSLATE_NOOP("Actions", "&Play"),
+        "view/sound",
+        ("Ctrl+P",),
+        QT_TRANSLATE_NOOP("Actions", "Hear the signal, or stop"),
+        "sound",
+        checkable=True,
+    ),
+    ActionSpec(
         "levels_auto",
         QT_TRANSLATE_NOOP("Actions", "&Automatic levels"),
         "view",
@@ -366,18 +381,9 @@ _HELP = (
 )
 ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *_VIEW, *_HELP)
 TOOLBAR: tuple[str, ...] = (
-    "open",
-    "save",
-    "",
-    "undo",
-    "redo",
-    "",
-    "run",
-    "measure",
-    "cancel",
-    "",
-    "fit",
-    "one_to_one",
-    "swap",
+    *("open", "save", ""),
+    *("undo", "redo", ""),
+    *("run", "measure", "cancel", ""),
+    *("fit", "one_to_one", "swap", "play"),
 )
 """What the toolbar shows; an empty name is a separator."""

@@ -46,7 +46,7 @@ class Painted(QObject):
     def __init__(self, widget: QWidget, ready: Callable[[], bool] = lambda: True) -> None:
         super().__init__(widget)
         self.at: float | None = None
-        self._ready, self._due = ready, False
+        self._widget, self._ready, self._due = widget, ready, False
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
@@ -57,7 +57,7 @@ class Painted(QObject):
 
     def _done(self) -> None:
         self.at = time.perf_counter()
-        self.parent().removeEventFilter(self)
+        self._widget.removeEventFilter(self)
 
 
 class Heartbeat:

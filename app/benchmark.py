@@ -122,15 +122,14 @@ def _signal(quick: bool) -> Figures:
         frames = []
         for turn in range(20 if quick else 60):
             way = 1 if turn // 10 % 2 else -1
-            frames.append(
-                stage.frame(pane.plot.viewport(), lambda w=way: pane.pan(w * width / 50), lambda: _settled(pane))
-            )
+            pan = partial(pane.pan, way * width / 50)
+            frames.append(stage.frame(pane.plot.viewport(), pan, lambda: _settled(pane)))
         return {"show": show, "pan": statistics.median(frames), "pan_max": max(frames)}
 
 
 def _settled(pane: Any) -> bool:
     """Whether the plot has the points of the range it shows."""
-    return bool(pane.curves) and pane.curves[0].pyramid is not None and not pane._refresh.isActive()
+    return bool(pane.curves) and pane.curves[0].pyramid is not None and pane.settled
 
 
 def _image(quick: bool) -> Figures:
@@ -153,7 +152,7 @@ def _image(quick: bool) -> Figures:
             times = []
             for turn in range(20 if quick else 60):
                 step = (9 if turn // 10 % 2 else -9) * display.scale
-                times.append(stage.frame(pane.canvas, lambda s=step: display.pan(s, s)))
+                times.append(stage.frame(pane.canvas, partial(display.pan, step, step)))
             frames[zoom] = statistics.median(times)
         sizes = {"viewport": [pane.canvas.width(), pane.canvas.height()], "pan_by_zoom": frames}
         return {
@@ -191,15 +190,20 @@ def _key(quick: bool) -> Figures:
     with Stage() as stage:
         stage.choose("mean2d", ("parallel",))
         stage.open_noise(size="1024x1024", dtype="float32")
-        spin = stage.window.panel.form.findChild(QSpinBox)
+        form = stage.window.panel.form
+        spin = form.findChild(QSpinBox) if form is not None else None
+        assert spin is not None, "the form of mean2d has a field for the width of its window"
         spin.setFocus()
         pane, times = stage.window.panes.pane("parallel"), []
         for _ in range(5 if quick else 15):
-            old = pane.layer.pyramid
             press = partial(QTest.keyClick, spin, Qt.Key.Key_Up)
-            times.append(stage.frame(pane.canvas, press, lambda old=old: pane.layer.pyramid is not old))
+            times.append(stage.frame(pane.canvas, press, partial(_has_other_pixels, pane, pane.layer.pyramid)))
             stage.settle()
         return {"median": statistics.median(times), "slowest": max(times), "runs": times}
+
+
+def _has_other_pixels(pane: Any, old: Any) -> bool:
+    return pane.layer.pyramid is not old
 
 
 GAPS = {"p99": 16.0, "max": 50.0}

@@ -1,4 +1,4 @@
-"""What is remembered from one start to the next: the window's place, its look, and recent files."""
+"""What is remembered from one start to the next: the window's place, what a person prefers, and recent files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
+from app.models.display import COLORMAPS
+
 SCHEMES = ("system", "light", "dark")
 MOST_RECENT = 10
+"""How many recent files are kept where nothing else was chosen."""
+RECENT_LIMIT = 30
+"""The most that can be chosen."""
+_PREFERENCES = ("look/scheme", "look/presenter", "look/colormap", "window/restored", "run/timed", "files/most")
 
 
 class Settings:
@@ -27,6 +33,11 @@ class Settings:
         else:
             self._store.setValue(key, value)
 
+    def _drop(self, key: str) -> None:
+        self._values.pop(key, None)
+        if self._store is not None:
+            self._store.remove(key)
+
     def window(self) -> tuple[QByteArray, QByteArray]:
         """Geometry and layout as they were kept; empty where there are none."""
         found = self._get("window/geometry"), self._get("window/layout")
@@ -37,30 +48,81 @@ class Settings:
         self._put("window/geometry", geometry)
         self._put("window/layout", layout)
 
+    # What a person prefers
+
+    def _flag(self, key: str, default: bool) -> bool:
+        return {"true": True, "false": False}.get(str(self._get(key)).lower(), default)
+
+    def _name(self, key: str, allowed: tuple[str, ...]) -> str:
+        found = self._get(key)
+        return found if found in allowed else allowed[0]
+
     @property
     def scheme(self) -> str:
         """One of SCHEMES."""
-        found = self._get("look/scheme")
-        return found if found in SCHEMES else SCHEMES[0]
+        return self._name("look/scheme", SCHEMES)
 
     @property
     def presenter(self) -> bool:
-        return str(self._get("look/presenter")).lower() == "true"
+        """Whether everything is larger, for a room."""
+        return self._flag("look/presenter", False)
 
     def set_look(self, scheme: str, presenter: bool) -> None:
         self._put("look/scheme", scheme)
         self._put("look/presenter", "true" if presenter else "false")
 
     @property
+    def colormap(self) -> str:
+        """The colours that a new window starts with: one of COLORMAPS."""
+        return self._name("look/colormap", COLORMAPS)
+
+    def set_colormap(self, name: str) -> None:
+        self._put("look/colormap", name)
+
+    @property
+    def restored(self) -> bool:
+        """Whether a window starts with the place and the panels that the last one had."""
+        return self._flag("window/restored", True)
+
+    def set_restored(self, restored: bool) -> None:
+        self._put("window/restored", "true" if restored else "false")
+
+    @property
+    def timed(self) -> bool:
+        """Whether live results are timed once the person pauses."""
+        return self._flag("run/timed", True)
+
+    def set_timed(self, timed: bool) -> None:
+        self._put("run/timed", "true" if timed else "false")
+
+    @property
+    def most_recent(self) -> int:
+        """How many recent files are kept, from 0 to RECENT_LIMIT."""
+        found = str(self._get("files/most"))
+        return min(int(found), RECENT_LIMIT) if found.isdecimal() else MOST_RECENT
+
+    def set_most_recent(self, most: int) -> None:
+        """Keep that many; older ones are forgotten now."""
+        self._put("files/most", str(most))
+        self._put("files/recent", list(self.recent))
+
+    def forget_preferences(self) -> None:
+        """Every preference has its default again; the window's place and recent files stay."""
+        for key in _PREFERENCES:
+            self._drop(key)
+
+    # Recent files
+
+    @property
     def recent(self) -> tuple[str, ...]:
         """Paths of the files opened last, the newest first."""
         found = self._get("files/recent") or []
-        return tuple(str(p) for p in ([found] if isinstance(found, str) else found))[:MOST_RECENT]
+        return tuple(str(p) for p in ([found] if isinstance(found, str) else found))[: self.most_recent]
 
     def add_recent(self, path: str) -> None:
         """A file was opened."""
         newest = str(Path(path).absolute())
-        self._put("files/recent", [newest, *(p for p in self.recent if p != newest)][:MOST_RECENT])
+        self._put("files/recent", [newest, *(p for p in self.recent if p != newest)][: self.most_recent])
 
     def clear_recent(self) -> None:
         self._put("files/recent", [])

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFontDatabase, QGuiApplication, QPalette
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QColor, QFontDatabase, QFontMetrics, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QStyleOption, QWidget
 
 Scheme = Qt.ColorScheme
 PRESENTER = 1.6
@@ -22,6 +19,9 @@ PRESENTER = 1.6
 
 TEXT_CONTRAST = 4.5
 SHAPE_CONTRAST = 3.0
+
+OUTLINE, MENU = 140, 108
+"""Per cent by which Fusion darkens a window's colour for outlines, and lightens the base for the ground of menus."""
 
 _OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#000000")
 _DASHES = (
@@ -223,15 +223,33 @@ def _colours(base: QColor, window: QColor, text: QColor) -> Colours:
     )
 
 
+class GrowingBoxes(QProxyStyle):
+    """Fusion, with tick boxes that grow with the letters; its own have one size for all fonts.
+
+    A style sheet could say the same, but under one widgets stop following the application's palette.
+    """
+
+    _SIZES = (QStyle.PixelMetric.PM_IndicatorWidth, QStyle.PixelMetric.PM_IndicatorHeight)
+
+    def pixelMetric(  # noqa: N802
+        self, metric: QStyle.PixelMetric, option: QStyleOption | None = None, widget: QWidget | None = None
+    ) -> int:
+        usual = super().pixelMetric(metric, option, widget)
+        if metric not in self._SIZES:
+            return usual
+        letters = widget.fontMetrics() if widget is not None else QFontMetrics(QApplication.font())
+        return max(usual, round(0.85 * letters.height()))
+
+
 def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:
     """Give the whole application the scheme's look, larger for a room."""
     if not app.property("plain_point_size"):
         app.setProperty("plain_point_size", app.font().pointSizeF())
-        app.setStyle("Fusion")
+        app.setStyle(GrowingBoxes("Fusion"))
     chosen = palette(scheme)
     app.setPalette(chosen)
-    app.setPalette(chosen, "QTipLabel")
-    app.setPalette(_boxes(chosen, scheme), "QCheckBox")
+    for kind, suited in {"QTipLabel": chosen, "QCheckBox": _boxes(chosen, scheme), "QMenu": _menus(chosen)}.items():
+        app.setPalette(suited, kind)  # type: ignore[arg-type]  # the stubs say bytes; PySide6 takes a str only
     font = app.font()
     font.setPointSizeF(float(app.property("plain_point_size")) * (PRESENTER if presenter else 1.0))
     app.setFont(font)
@@ -247,6 +265,16 @@ def _boxes(chosen: QPalette, scheme: Scheme) -> QPalette:
             chosen.color(QPalette.ColorRole.Base), (chosen.color(QPalette.ColorRole.Window),), SHAPE_CONTRAST
         )
         result.setColor(QPalette.ColorRole.Base, filling)
+    return result
+
+
+def _menus(chosen: QPalette) -> QPalette:
+    """Fusion draws the boxes and edges of a menu in the window's colour, darkened by OUTLINE: make them stand out from
+    the menu's ground, with something to spare, as boxes are drawn a little lighter."""
+    result = QPalette(chosen)
+    ground = chosen.color(QPalette.ColorRole.Base).lighter(MENU)
+    line = readable(chosen.color(QPalette.ColorRole.Window).darker(OUTLINE), (ground,), 1.3 * SHAPE_CONTRAST)
+    result.setColor(QPalette.ColorRole.Window, line.lighter(OUTLINE))
     return result
 
 

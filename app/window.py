@@ -8,8 +8,11 @@ import sys
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
+from app.controllers.engine_log import EngineLog
 from app.controllers.look import Look
 from app.controllers.session import SessionController
+from app.faults import kept_faults
+from app.models.log import Log
 from app.models.results import Results
 from app.models.session import Session
 from app.paths import settings_file
@@ -27,14 +30,15 @@ PATIENCE_MS = 300_000
 
 def show(args: argparse.Namespace) -> int:
     """Open the window and run Qt's loop. Returns the exit code."""
-    app = QApplication.instance() or QApplication(sys.argv[:1])
+    app = _application()
     app.setApplicationName("Kernelscope")
     app.setOrganizationName("Kernelscope")
     settings = settings_for(args)
     look = Look(app, args.scheme or settings.scheme, args.presenter or settings.presenter)
-    engine = Engine()
+    engine, log = Engine(), Log(app)
+    EngineLog(engine, log, engine)
     controller = SessionController(engine, Session(), Results())
-    window = MainWindow(controller, look, settings=settings)
+    window = MainWindow(controller, look, settings=settings, log=log)
     width, _, height = (args.size or DEFAULT_SIZE).partition("x")
     window.resize(int(width), int(height))
     window.restore()
@@ -42,9 +46,15 @@ def show(args: argparse.Namespace) -> int:
     script = Script(controller, window, args)
     QTimer.singleShot(0, script.start)
     try:
-        return int(app.exec()) or script.code
+        with kept_faults(log):
+            return int(app.exec()) or script.code
     finally:
         engine.close()
+
+
+def _application() -> QApplication:
+    there = QApplication.instance()
+    return there if isinstance(there, QApplication) else QApplication(sys.argv[:1])
 
 
 def settings_for(args: argparse.Namespace) -> Settings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.background import Background
@@ -11,7 +12,10 @@ LARGE = 1 << 20  # samples from which on the buckets are made away from the thre
 
 
 class Curve(QObject):
-    """Holds a signal (N,). `changed`: its points may differ now."""
+    """Holds a signal (N,). `changed`: its points may differ now.
+
+    `sharp` is False while a long signal is shown by single samples; it turns true just before `changed` says so.
+    """
 
     changed = Signal()
 
@@ -19,7 +23,7 @@ class Curve(QObject):
         super().__init__(parent)
         self.name = ""
         self.rate: float | None = None
-        self.visible = False
+        self.visible = self.sharp = False
         self.pyramid: SignalPyramid | None = None
         self._background = Background(self)
         self._background.finished.connect(self._on_built)
@@ -29,27 +33,24 @@ class Curve(QObject):
         if array.ndim != 1:
             raise ValueError(f"a curve is (N,), not {array.shape}")
         self.name, self.rate, self.visible = name, rate, visible
-        if self.pyramid is None or self.pyramid.array is not array:
+        if self.pyramid is None or not _same(self.pyramid.array, array):
             self._background.cancel()
             self.pyramid = pyramid = SignalPyramid(array)
-            if array.size <= LARGE:
+            self.sharp = array.size <= LARGE
+            if self.sharp:
                 pyramid.build()
             else:
                 self._background.start(lambda stop: pyramid if pyramid.build(stop) else None)
 
     @Slot(object)
     def _on_built(self, _pyramid: object) -> None:
+        self.sharp = True
         self.changed.emit()
 
     def clear(self) -> None:
         """Let go of the samples."""
         self._background.cancel()
-        self.pyramid, self.visible = None, False
-
-    @property
-    def sharp(self) -> bool:
-        """False while a long signal is shown by single samples."""
-        return self.pyramid is not None and self.pyramid.complete
+        self.pyramid, self.visible, self.sharp = None, False, False
 
     @property
     def step(self) -> float:
@@ -77,3 +78,12 @@ class Curve(QObject):
             return None
         index = round(x / self.step)
         return float(self.pyramid.array[index]) if 0 <= index < len(self.pyramid.array) else None
+
+
+def _same(one: Array, other: Array) -> bool:
+    """Whether both are the same samples of one array: channels are cut anew for every result, but hold what they held.
+    Only an array may be the base, because other memory can be given to another array later."""
+    if one is other:
+        return True
+    whole = isinstance(one.base, np.ndarray) and one.base is other.base
+    return whole and one.__array_interface__ == other.__array_interface__

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -10,20 +9,12 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.background import Background
 from app.models.display import Display, StatisticsLike, apart
-from app.models.pyramid import Array, Pyramid, Sampled, quick_range, to_uint8
+from app.models.pyramid import Array, Pyramid, quick_range
+from app.models.viewport import Tone as Tone
 
 State = Literal["fresh", "stale", "unverified", "wrong", "failed"]
 STATES: tuple[State, ...] = ("fresh", "stale", "unverified", "wrong", "failed")
 LARGE = 1 << 22  # values from which on the levels are made away from the thread of the window
-
-
-@dataclass(frozen=True, eq=False)
-class Tone:
-    """Levels and colours of one layer's own, for a difference beside pictures."""
-
-    low: float
-    high: float
-    lut: Array | None
 
 
 class Layer(QObject):
@@ -102,18 +93,9 @@ class Layer(QObject):
             return None
         return np.atleast_1d(self.pyramid.array[int(y), int(x)])
 
-    def pixels(self, display: Display, width: int, height: int, ratio: float) -> Sampled | None:
-        """Bytes for a viewport of `width` × `height` device pixels, `ratio` of them per screen pixel: `array` is
-        gray (h, w) or RGBA (h, w, 4), starting at device pixel (x, y)."""
-        if self.pyramid is None:
-            return None
-        scale = display.scale / ratio
-        left, top = (c - n / 2 * scale for c, n in zip(display.centre, (width, height), strict=True))
-        found = self.pyramid.sample(left, top, scale, width, height)
-        if not found.array.size:
-            return None
-        tone = self.tone or Tone(display.low, display.high, display.lut)
-        return Sampled(np.ascontiguousarray(to_uint8(found.array, tone.low, tone.high, tone.lut)), found.x, found.y)
+    def tone_in(self, display: Display) -> Tone:
+        """The levels and colours it is shown in."""
+        return self.tone or Tone(display.low, display.high, display.lut)
 
 
 def default_levels(layer: Layer) -> tuple[float, float]:

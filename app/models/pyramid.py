@@ -4,6 +4,9 @@ Rule of reduction: a cell shows the mean of its four pixels – unless, in one-c
 of the other three by more than 0.9 of the image's span (0.1 to 99.9 percentile): then it shows that pixel. So a hot
 pixel survives every level, while plain noise fades as it should. (Of two pixels, merged where a viewport falls between
 levels, the one further from the image's median is the outlier.) A cell that holds NaN is NaN, so NaN survives too.
+
+Device pixels form a grid that is fixed to the image: pixel (i, j) covers the `scale` × `scale` image pixels from
+(i · scale, j · scale) on, wherever the viewport lies. So what a pixel shows does not depend on the viewport.
 """
 
 from __future__ import annotations
@@ -16,25 +19,18 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 DTYPES = ("uint8", "uint16", "float32", "float64")
+PICKED = 2.0001  # cells to a device pixel beyond which a coarser level is missing
 OUTLIER = 0.9  # of the span: less than a full-scale pixel on black, but 5.6 sigma of noise
 NAN_COLOR = (255, 0, 255)  # magenta is in none of the colour maps
+GRAY = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
 SMALLEST = 32  # pixels of the longer side where levels end
-STRIP = 1 << 17  # values worked on at once: they and their intermediates stay in the second-level cache
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A cut of one level: `array` (h, w[, c]) starts at cell (`x`, `y`) of cells that are `factor` pixels wide."""
-
-    array: Array
-    x: int
-    y: int
-    factor: int
+STRIP = 1 << 16  # values worked on at once: intermediates stay in cache and are not handed back to the system each time
+LARGE = 1 << 22  # values from which on the largest level is not stored, but made of what is looked at
 
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """What a viewport shows of an image: `array` (h, w[, c]), one value per device pixel, at (`x`, `y`) in it."""
+    """`array` (h, w[, c]) has one value for each device pixel from (`x`, `y`) on."""
 
     array: Array
     x: int
@@ -42,10 +38,11 @@ class Sampled:
 
 
 class Pyramid:
-    """Levels of an image (H, W) or (H, W, 3 | 4). The array is used in place; the levels take a third of its bytes.
+    """Levels of an image (H, W) or (H, W, 3 | 4). The array is used in place; the levels take a third of its bytes, of
+    a LARGE image a twelfth: level 1 is None there, and its cells are made of the array where they are looked at.
 
-    Making one costs nothing. `build` makes the levels and may run in another thread while `view` is asked; until a
-    level exists, `sample` picks single pixels from the finest coarser-than-needed data there is.
+    Making one costs nothing. `build` makes the levels and may run in another thread while `sample` is asked; until a
+    level exists, it picks single pixels from the finest coarser-than-needed data there is.
     `percentiles` (0.1, 50, 99.9) decide what an outlier is; estimated when not given.
     """
 
@@ -54,7 +51,8 @@ class Pyramid:
             raise ValueError(f"an image is (H, W), (H, W, 3) or (H, W, 4), not {array.shape}")
         if array.dtype.name not in DTYPES:
             raise ValueError(f"an image holds {', '.join(DTYPES)}, not {array.dtype}")
-        self.levels: list[Array] = [array]
+        self.array = array
+        self.levels: list[Array | None] = [array]
         self.threshold: float | None = None  # colours have no outliers
         self.centre = 0.0
         if array.ndim == 2:
@@ -63,86 +61,104 @@ class Pyramid:
         self.complete = max(array.shape[:2]) <= SMALLEST
 
     @property
-    def array(self) -> Array:
-        return self.levels[0]
-
-    @property
     def nbytes(self) -> int:
         """Bytes that the levels take beside the array."""
-        return sum(level.nbytes for level in self.levels[1:])
+        return sum(level.nbytes for level in self.levels[1:] if level is not None)
 
     def build(self, stop: Callable[[], bool] = lambda: False) -> bool:
         """Make all levels. False when `stop` said so first."""
         while not self.complete:
-            level = self._reduced(self.levels[-1], stop)
+            skipped: list[Array | None] = [None] if len(self.levels) == 1 and self.array.size > LARGE else []
+            level = self._reduced(len(skipped) + 1, stop)
             if level is None:
                 return False
-            self.levels.append(level)
+            self.levels += [*skipped, level]  # at once: another thread reads them
             self.complete = max(level.shape[:2]) <= SMALLEST
         return True
 
-    def _reduced(self, source: Array, stop: Callable[[], bool]) -> Array | None:
-        """The next level, strip by strip, so that little memory is needed besides."""
+    def _reduced(self, times: int, stop: Callable[[], bool]) -> Array | None:
+        """The last level halved so many times, strip by strip, so that little memory is needed besides."""
+        source, first = self.levels[-1], len(self.levels)
+        assert source is not None
         height, width = source.shape[:2]
-        result = np.empty((-(-height // 2), -(-width // 2), *source.shape[2:]), source.dtype)
-        rows = max(2, STRIP // max(1, width * (source.shape[2] if source.ndim == 3 else 1)) // 2 * 2)
-        bias = 1 + len(self.levels) % 2  # integers: halves go down and up in turn, so that levels do not brighten
+        step = 1 << times
+        result = np.empty((-(-height // step), -(-width // step), *source.shape[2:]), source.dtype)
+        rows = max(step, STRIP // source[0].size // step * step)
         for top in range(0, height, rows):
             if stop():
                 return None
-            strip = _even(source[top : top + rows])
-            pairs = strip[0::2], strip[1::2]
-            result[top // 2 : (top + rows) // 2] = _merge(
-                pairs, lambda a: (a[:, 0::2], a[:, 1::2]), self._limit(4), self.centre, bias
-            )
+            strip = source[top : top + rows]
+            for level in range(first, first + times):
+                strip = self._halved(strip, level)
+            result[top // step : top // step + len(strip)] = strip
         return result
 
-    def view(self, rect: tuple[float, float, float, float], width: float, height: float) -> Part:
-        """The part of `rect` (x, y, width, height in pixels), from the smallest level that has at least
-        `width` × `height` cells in it. The cut covers `rect` as far as the image does."""
-        x, y, across, down = rect
-        level = self._level(min(across / max(width, 1e-9), down / max(height, 1e-9)))
-        cells = self.levels[level]
-        factor = 1 << level
-        left, top = (int(np.clip(np.floor(v / factor), 0, n)) for v, n in zip((x, y), cells.shape[1::-1], strict=True))
-        right = int(np.clip(np.ceil((x + across) / factor), left, cells.shape[1]))
-        bottom = int(np.clip(np.ceil((y + down) / factor), top, cells.shape[0]))
-        return Part(cells[top:bottom, left:right], left, top, factor)
+    def _halved(self, cells: Array, level: int) -> Array:
+        """Cells of `level` out of those of the level before, which must begin at even places."""
+        cells = _even(cells)
+        bias = 1 + level % 2  # integers: halves go down and up in turn, so that levels do not brighten
+        return _merge((cells[0::2], cells[1::2]), lambda a: (a[:, 0::2], a[:, 1::2]), self._limit(4), self.centre, bias)
 
-    def _level(self, scale: float) -> int:
-        """The coarsest built level whose cells are at most `scale` pixels wide."""
+    def level(self, scale: float) -> int:
+        """The coarsest level there is whose cells are at most `scale` image pixels wide."""
         wanted = int(np.floor(np.log2(scale) + 1e-9)) if scale > 1 else 0
         return min(wanted, len(self.levels) - 1)
 
-    def sample(self, x: float, y: float, scale: float, width: int, height: int) -> Sampled:
-        """One value for each device pixel of a viewport of `width` × `height` whose upper left corner lies at
-        (x, y) in image pixels, `scale` image pixels per device pixel. What lies beside the image is left out.
+    def _size(self, level: int) -> tuple[int, int]:
+        """Rows and columns of a level."""
+        height, width = self.array.shape[:2]
+        return -(-height >> level), -(-width >> level)
 
-        Magnified: the nearest pixel. Reduced: every cell belongs to exactly one device pixel, so none is lost.
+    def _cells(self, level: int, rows: slice, columns: slice) -> Array:
+        """A part of a level, stored or not."""
+        stored = self.levels[level]
+        if stored is not None:
+            return stored[rows, columns]
+        finer = (slice(2 * part.start, 2 * part.stop) for part in (rows, columns))
+        return self._halved(self.array[tuple(finer)], level)
+
+    def effort(self, scale: float, level: int) -> float:
+        """About what `sample` takes for a device pixel, in units of 2 ns; 0 where it just picks values."""
+        step = scale / (1 << level)
+        if not 1 < step <= PICKED:
+            return 0.0
+        return 6.0 + (step if self.levels[level] is not None else scale) ** 2
+
+    def sample(
+        self, x: int, y: int, scale: float, width: int, height: int, level: int | None = None, pick: bool = False
+    ) -> Sampled:
+        """What `width` × `height` device pixels from (`x`, `y`) on show, with `scale` image pixels to each; those
+        beside the image are left out. `level` is the one that `level(scale)` gives, unless another is given.
+
+        Magnified, or asked to `pick`: the nearest pixel. Reduced: every cell belongs to exactly one device pixel, so
+        none is lost.
         """
-        level = self._level(scale)
-        cells, factor = self.levels[level], float(1 << level)
-        first, last, left = _owned(x / factor, scale / factor, width, cells.shape[1])
-        head, tail, top = _owned(y / factor, scale / factor, height, cells.shape[0])
-        if not len(first) or not len(head):
-            return Sampled(cells[:0, :0], 0, 0)
-        if len(first) * len(head) and np.array_equal(first, last) and np.array_equal(head, tail):
-            return Sampled(cells[head[:, None], first], left, top)
-        cut = cells[:, first[0] : last[-1] + 1]
-        columns = first - first[0], last - first[0]
-        result = np.empty((len(head), len(first), *cells.shape[2:]), cells.dtype)
-        limit, both = self._limit(2), (tail > head)[:, None] & (last > first)
-        rows = max(1, STRIP // cut[0].size)
-        for at in range(0, len(head), rows):
-            strip = slice(at, at + rows)
-            result[strip] = _merge(
-                (cut[head[strip]], cut[tail[strip]]),
-                lambda a: (np.take(a, columns[0], axis=1), np.take(a, columns[1], axis=1)),
-                None if limit is None else np.where(both[strip], self._limit(4), limit),
-                self.centre,
-                2,
-            )
+        level = self.level(scale) if level is None else level
+        rows, columns = self._size(level)
+        step = scale / (1 << level)
+        first, last, left = _owned(x, step, width, columns, pick)
+        head, tail, top = _owned(y, step, height, rows, pick)
+        result = np.empty((len(head), len(first), *self.array.shape[2:]), self.array.dtype)
+        if not result.size:
+            return Sampled(result, x, y)
+        single = np.array_equal(first, last) and np.array_equal(head, tail)
+        across = slice(int(first[0]), int(last[-1]) + 1)
+        lines = max(1, int(STRIP / max(1, across.stop - across.start) / step))
+        for at in range(0, len(head), lines):
+            strip = slice(at, at + lines)
+            down = slice(int(head[strip][0]), int(tail[strip][-1]) + 1)
+            cells = self._cells(level, down, across)
+            places = head[strip] - down.start, tail[strip] - down.start, first - across.start, last - across.start
+            result[strip] = cells[places[0][:, None], places[2]] if single else self._gathered(cells, *places)
         return Sampled(result, left, top)
+
+    def _gathered(self, cells: Array, head: Array, tail: Array, first: Array, last: Array) -> Array:
+        """The cells of rows `head` and `tail` and columns `first` and `last`, merged."""
+        limit: Any = self._limit(2)
+        if limit is not None:
+            limit = np.where((tail > head)[:, None] & (last > first), self._limit(4), limit)
+        pairs = cells[head], cells[tail]
+        return _merge(pairs, lambda a: (np.take(a, first, axis=1), np.take(a, last, axis=1)), limit, self.centre, 2)
 
     def _limit(self, count: int) -> Any:
         """How far one of `count` cells must be off the mean of them all to be an outlier, in the array's type."""
@@ -153,21 +169,22 @@ class Pyramid:
         return dtype.type(min(limit, np.iinfo(dtype).max) if dtype.kind == "u" else limit)
 
 
-def _owned(start: float, step: float, count: int, cells: int) -> tuple[Array, Array, int]:
-    """First and last cell of each device pixel that shows any, and the first such pixel."""
-    edges = start + step * np.arange(count + 1)
+def _owned(start: int, step: float, count: int, cells: int, pick: bool) -> tuple[Array, Array, int]:
+    """First and last cell of each of `count` device pixels from `start` on that shows any, and the first such pixel.
+    `step` is the width of a pixel in cells. What a pixel gets follows from its own place alone."""
+    pixels = np.arange(start, start + count + 1)
     if step <= 1:  # magnified: the cell under the pixel's centre
-        first = last = np.floor(edges[:-1] + step / 2).astype(np.int64)
+        first = last = np.floor((pixels[:-1] + 0.5) * step).astype(np.int64)
     else:  # reduced: the cells that start within the pixel; one only where the level is still missing
-        bounds = np.ceil(edges).astype(np.int64)
+        bounds = np.ceil(pixels * step).astype(np.int64)
         first, last = bounds[:-1], bounds[1:] - 1
-        if step > 2.0001:
+        if pick or step > PICKED:
             last = first
     inside = np.flatnonzero((last >= 0) & (first < cells))
     if not len(inside):
-        return first[:0], first[:0], 0
+        return first[:0], first[:0], start
     first, last = (np.clip(a[inside[0] : inside[-1] + 1], 0, cells - 1) for a in (first, last))
-    return first, last, int(inside[0])
+    return first, last, start + int(inside[0])
 
 
 def _even(strip: Array) -> Array:
@@ -195,28 +212,30 @@ def _merge(
             mean = ((left + right + wide(bias)) >> 2).astype(dtype)
         else:
             left, right = split(rows[0] + rows[1])
-            mean = (left + right) * dtype.type(0.25)
+            mean = left + right
+            mean *= dtype.type(0.25)
         if limit is None:
             return mean
         high, low = np.maximum(*split(np.maximum(*rows))), np.minimum(*split(np.minimum(*rows)))
         above, below = high - mean, mean - low
-        off = np.nonzero(np.maximum(above, below) > limit)
+        off = np.nonzero(np.maximum(above, below, out=above) > limit)
         if len(off[0]):
-            up, down, top, floor = (a[off].astype(np.float64) for a in (above, below, high, low))
+            top, floor, middle = (a[off].astype(np.float64) for a in (high, low, mean))
+            up, down = top - middle, middle - floor
             tie = np.abs(up - down) <= 0.01 * (up + down) + (1 if wide else 0)  # rounding splits ties of integers
             mean[off] = np.where(np.where(tie, top - centre >= centre - floor, up > down), top, floor)
     return mean
 
 
 def quick_sample(array: Array, count: int = 1 << 16) -> Array:
-    """About `count` finite values, evenly spread; may be empty."""
+    """The finite values of about `count` pixels, evenly spread, alpha left out; may be empty."""
     step = max(1, int(np.sqrt(array.shape[0] * array.shape[1] / count)))
-    values = array[::step, ::step]
+    values = array[::step, ::step, :3] if array.ndim == 3 else array[::step, ::step]
     return values[np.isfinite(values)]
 
 
 def quick_range(array: Array) -> tuple[float, float]:
-    """Minimum and maximum of some 65,536 values: an estimate until exact statistics come. (0, 0) if none is finite."""
+    """Minimum and maximum of some 65,536 pixels: an estimate until exact statistics come. (0, 0) if none is finite."""
     values = quick_sample(array)
     return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
 
@@ -249,8 +268,7 @@ def to_uint8(part: Array, low: float, high: float, lut: Array | None = None) -> 
     has_nan = bool(nan.any())
     if lut is None and not has_nan:
         return index
-    gray = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
-    colors = _take_colors(_packed(gray if lut is None else lut), index)
+    colors = _take_colors(_packed(GRAY if lut is None else lut), index)
     if has_nan:
         colors[nan] = (*NAN_COLOR, 255)
     return colors

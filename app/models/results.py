@@ -70,7 +70,8 @@ class Entry:
 
     def stage(self, name: str) -> Mapping[str, Any] | None:
         """The timing of a stage: median_s, q1_s, q3_s, min_s, n, stop, clock, mode."""
-        return self.row.get("stages", {}).get(name)
+        stages: Mapping[str, Mapping[str, Any]] = self.row.get("stages", {})
+        return stages.get(name)
 
     def seconds(self, name: str) -> float | None:
         """The median of a stage."""

@@ -53,4 +53,4 @@ class PasteFile:
             wanted = formats.Format_RGBA8888
         else:
             wanted = formats.Format_Grayscale8 if image.isGrayscale() else formats.Format_RGB888
-        return self._folder.isValid() and bool(image.convertToFormat(wanted).save(self.path, "PNG"))
+        return self._folder.isValid() and image.convertToFormat(wanted).save(self.path)

@@ -34,7 +34,9 @@ class CommandPalette(QFrame):
         self.setAccessibleName(self.tr("Command palette"))
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setAutoFillBackground(True)
+        self._over = parent
         self._entries: list[Entry] = []
+        self._items: list[QTreeWidgetItem] = []
         self._before: QWidget | None = None
         self.line = QLineEdit(self)
         self.line.setObjectName("paletteLine")
@@ -67,7 +69,7 @@ class CommandPalette(QFrame):
         self._entries = [(name, action) for name, action in entries if action.isEnabled() and action.isVisible()]
         self.line.clear()
         self._filter("")
-        parent = self.parentWidget()
+        parent = self._over
         unit = self.fontMetrics().averageCharWidth()
         self.resize(min(unit * 70, parent.width() - 4 * unit), min(unit * 60, parent.height() // 2))
         self.move((parent.width() - self.width()) // 2, parent.height() // 8)
@@ -78,21 +80,23 @@ class CommandPalette(QFrame):
 
     def texts(self) -> list[str]:
         """What is offered, from top to bottom."""
-        return [self.list.topLevelItem(i).text(0) for i in range(self.list.topLevelItemCount())]
+        return [item.text(0) for item in self._items]
 
     def _filter(self, typed: str) -> None:
         words = typed.casefold().split()
         fitting = [e for e in self._entries if all(word in e[0].casefold() for word in words)]
         fitting.sort(key=lambda e: not e[0].casefold().startswith(typed.casefold().strip()))
         self.list.clear()
+        self._items = []
         for name, action in fitting:
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             item = QTreeWidgetItem([name, keys])
             item.setData(0, Qt.ItemDataRole.UserRole, action)
             item.setToolTip(0, action.statusTip())
-            self.list.addTopLevelItem(item)
-        if fitting:
-            self.list.setCurrentItem(self.list.topLevelItem(0))
+            self._items.append(item)
+        self.list.addTopLevelItems(self._items)
+        if self._items:
+            self.list.setCurrentItem(self._items[0])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         """Arrows move in the list while the letters go to the line."""
@@ -129,11 +133,10 @@ class CommandPalette(QFrame):
             before.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def _move(self, key: Qt.Key) -> None:
-        count = self.list.topLevelItemCount()
-        if count:
+        if self._items:
             steps = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}[key]
-            row = self.list.indexOfTopLevelItem(self.list.currentItem()) + steps
-            self.list.setCurrentItem(self.list.topLevelItem(max(0, min(count - 1, row))))
+            row = self.list.currentIndex().row() + steps
+            self.list.setCurrentItem(self._items[max(0, min(len(self._items) - 1, row))])
 
     def _trigger(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QEvent, QSize
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QEvent, QLocale, QSize, Slot
+from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
@@ -21,15 +21,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.models.log import LOG_LINES, Log
 from app.theme import fixed_font
-
-LOG_LINES = 5000
 
 
 class DiagnosticsPage(QWidget):
     """The doctor's answer as a tree, the log as text, and one button that copies both."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, log: Log, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("diagnostics_page")
         self.setWindowTitle(self.tr("Diagnostics"))
@@ -49,15 +48,22 @@ class DiagnosticsPage(QWidget):
         self.log.setTabChangesFocus(True)
         self.log.setMaximumBlockCount(LOG_LINES)
         self.log.setPlaceholderText(self.tr("Nothing was logged."))
+        self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.log.setPlainText(log.text())
+        self.log.moveCursor(QTextCursor.MoveOperation.End)
+        self.log.moveCursor(QTextCursor.MoveOperation.StartOfLine)
+        log.added.connect(self.append_log)
         self.tabs = QTabWidget(self)
         self.tabs.setObjectName("diagnostics_tabs")
+        self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.tree, self.tr("&Doctor"))
         self.tabs.addTab(self.log, self.tr("&Log"))
         self.copy_button = QPushButton(self.tr("Cop&y all"), self)
         self.copy_button.setObjectName("diagnostics.copy")
         self.copy_button.setToolTip(self.tr("Copy the doctor's answer and the log"))
         self.copy_button.clicked.connect(self.copy)
-        hint = QLabel(self.tr("Copy this into a report when something goes wrong."), self)
+        text = self.tr("Copy this into a report when something goes wrong. The log names the files that were opened.")
+        hint = QLabel(text, self)
         hint.setWordWrap(True)
         top = QHBoxLayout()
         top.addWidget(hint, 1)
@@ -72,33 +78,38 @@ class DiagnosticsPage(QWidget):
         self._doctor = dict(doctor)
         self.tree.clear()
         for name, value in self._doctor.items():
-            self._add(self.tree.invisibleRootItem(), name.replace("_", " "), value)
+            self._add(self.tree.invisibleRootItem(), name, value)
         self.tree.expandAll()
 
     def _add(self, parent: QTreeWidgetItem, name: str, value: Any) -> None:
         if isinstance(value, list) and not any(isinstance(v, dict | list) for v in value):
             value = ", ".join(str(v) for v in value)
         nested = isinstance(value, dict | list)
+        if name.endswith("_bytes") and isinstance(value, int):
+            name, value = name.removesuffix("_bytes"), QLocale().formattedDataSize(value)
+        name = name.replace("_", " ")
         item = QTreeWidgetItem(parent, [name, "" if nested else self._word(value)])
         item.setToolTip(1, item.text(1))
         metrics = self.fontMetrics()
         item.setSizeHint(0, QSize(metrics.horizontalAdvance(name) + metrics.height(), metrics.height() * 3 // 2))
         if isinstance(value, dict):
             for inner, content in value.items():
-                self._add(item, str(inner).replace("_", " "), content)
+                self._add(item, str(inner), content)
         elif isinstance(value, list):
             for place, content in enumerate(value):
                 label = content.get("name", str(place + 1)) if isinstance(content, dict) else str(place + 1)
-                self._add(item, str(label), content)
+                more = {k: v for k, v in content.items() if k != "name"} if isinstance(content, dict) else content
+                self._add(item, str(label), more)
 
     def _word(self, value: Any) -> str:
         if isinstance(value, bool):
             return self.tr("yes") if value else self.tr("no")
         return "–" if value in (None, "") else str(value)
 
+    @Slot(str)
     def append_log(self, text: str) -> None:
         """Add to the log; the oldest lines go when it is long."""
-        self.log.appendPlainText(text.rstrip("\n"))
+        self.log.appendPlainText(text)
 
     def text(self) -> str:
         """The doctor's answer as JSON, then the log."""

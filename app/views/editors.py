@@ -338,7 +338,8 @@ class GridEditor(Editor):
         return tuple(spin.value() for spin in self.spins)
 
     def set_value(self, value: Value) -> None:
-        for spin, number in zip(self.spins, value, strict=True):  # type: ignore[arg-type]
+        assert isinstance(value, tuple)
+        for spin, number in zip(self.spins, value, strict=True):
             spin.blockSignals(True)
             spin.setValue(number)
             spin.blockSignals(False)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.models.session import Session
 from app.views.form import ParameterForm
+from app.views.upright import Upright
 from app.views.variant_list import VariantList
 from gpu_ops import FILTERS
 from gpu_ops.types import Filter
+
+LONGEST_WORD = 26
 
 
 class ExperimentPanel(QWidget):
@@ -53,7 +56,7 @@ class ExperimentPanel(QWidget):
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        content = QWidget(self)
+        content = _Squeezed(self)
         self._column = QVBoxLayout(content)
         self._column.setContentsMargins(gap, gap, gap, gap)
         self._column.addWidget(self.input_label)
@@ -65,10 +68,7 @@ class ExperimentPanel(QWidget):
             self._column.addLayout(row)
         self._form_place = self._column.count()
         self._column.addWidget(self.variants, 1)
-        scroll = QScrollArea(self)
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll = Upright(self)
         scroll.setWidget(content)
         buttons = QHBoxLayout()
         buttons.setContentsMargins(gap, 0, gap, gap)
@@ -116,9 +116,9 @@ class ExperimentPanel(QWidget):
         shape = " × ".join(locale.toString(n) for n in shared.array.shape)
         low, high = (locale.toString(float(v), "g", 6) for v in self._limits(shared))
         text = self.tr("<b>{name}</b><br>{shape}, {dtype}<br>values {low} to {high}")
-        self.input_label.setText(
-            text.format(name=_escaped(shared.name), shape=shape, dtype=shared.array.dtype, low=low, high=high)
-        )
+        name = _escaped(_breakable(shared.name))
+        self.input_label.setText(text.format(name=name, shape=shape, dtype=shared.array.dtype, low=low, high=high))
+        self.input_label.setToolTip(shared.name)
         self._list_filters(shared.kind)
         self._show_filter(self._session.filter)
 
@@ -170,6 +170,20 @@ class ExperimentPanel(QWidget):
             self.devices.setCurrentIndex(place)
         self.variants.set_filter(self._session.filter, self._availability(self._session.filter))
         self.variants.set_picks(self._session.choice.picks)
+
+
+class _Squeezed(QWidget):
+    """Asks its scroll area for the least height only: what scrolls inside is not to be scrolled outside as well."""
+
+    def heightForWidth(self, width: int) -> int:  # noqa: N802
+        layout = self.layout()
+        return layout.minimumHeightForWidth(width) if layout is not None else super().heightForWidth(width)
+
+
+def _breakable(name: str) -> str:
+    """The name with the middle of words that are too long for the panel left out: lines break at spaces only."""
+    half = LONGEST_WORD // 2
+    return " ".join(w if len(w) <= LONGEST_WORD else f"{w[: half - 1]}…{w[-half:]}" for w in name.split(" "))
 
 
 def _escaped(text: str) -> str:

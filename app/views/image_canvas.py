@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
@@ -25,6 +26,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.models.display import Display
 from app.models.layer import Layer
+from app.models.viewport import Frame, Viewport
 from app.views.parts import draw_tag
 
 Mode = Literal["single", "swipe", "flicker"]
@@ -46,6 +48,7 @@ class ImageCanvas(QWidget):
         self.display = display
         self.layers: list[Layer] = []
         self.images: list[tuple[QImage, int, int] | None] = []
+        self._viewports: list[Viewport] = []
         self.mode: Mode = "single"
         self.divider = 0.5
         self.flickered = False
@@ -83,9 +86,14 @@ class ImageCanvas(QWidget):
         for layer in self.layers:
             layer.changed.connect(self._on_layer)
             layer.described.connect(self.update)
+        while len(self._viewports) < len(self.layers):
+            self._viewports.append(Viewport(self))
+            self._viewports[-1].sharpened.connect(self.refresh)
         self._on_layer()
 
     def _on_layer(self) -> None:
+        for viewport in self._viewports:
+            viewport.forget()
         self._place()
         self.refresh()
 
@@ -109,29 +117,37 @@ class ImageCanvas(QWidget):
 
     # Geometry
 
+    def _frame(self) -> Frame:
+        """The device pixels in view. They lie on a grid fixed to the image, so that a pan moves the picture by whole
+        pixels: up to half a pixel off the place that the Display has in mind."""
+        ratio = self.devicePixelRatioF()
+        size = round(self.width() * ratio), round(self.height() * ratio)
+        return Frame.around(self.display.centre, self.display.scale / ratio, *size)
+
     def data_at(self, point: QPointF) -> tuple[float, float]:
-        """The data point under a screen point."""
-        (x, y), scale = self.display.centre, self.display.scale
-        return x + (point.x() - self.width() / 2) * scale, y + (point.y() - self.height() / 2) * scale
+        """The data point painted at a screen point."""
+        (rect, scale), ratio = self._frame(), self.devicePixelRatioF()
+        return (rect.left + point.x() * ratio) * scale, (rect.top + point.y() * ratio) * scale
+
+    def pixel_at(self, point: QPointF) -> tuple[float, float]:
+        """The data point in the middle of the device pixel under a screen point."""
+        (rect, scale), ratio = self._frame(), self.devicePixelRatioF()
+        x, y = (floor(v * ratio) + 0.5 for v in (point.x(), point.y()))
+        return (rect.left + x) * scale, (rect.top + y) * scale
 
     def screen_at(self, x: float, y: float) -> QPointF:
-        """The screen point of a data point."""
-        (cx, cy), scale = self.display.centre, self.display.scale
-        return QPointF(self.width() / 2 + (x - cx) / scale, self.height() / 2 + (y - cy) / scale)
-
-    def _extent(self) -> QRectF:
-        """The screen area of the whole first image."""
-        shape = self.layers[0].shape if self.layers else None
-        return QRectF(self.screen_at(0, 0), self.screen_at(shape[1], shape[0])) if shape else QRectF()
+        """The screen point at which a data point is painted."""
+        (rect, scale), ratio = self._frame(), self.devicePixelRatioF()
+        return QPointF((x / scale - rect.left) / ratio, (y / scale - rect.top) / ratio)
 
     # Painting
 
     def _render(self) -> None:
-        ratio = self.devicePixelRatioF()
-        size = round(self.width() * ratio), round(self.height() * ratio)
+        ratio, frame = self.devicePixelRatioF(), self._frame()
         self.images = []
-        for layer in self.layers:
-            found = layer.pixels(self.display, *size, ratio)
+        for layer, viewport in zip(self.layers, self._viewports, strict=False):
+            pyramid, tone = layer.pyramid, layer.tone_in(self.display)
+            found = viewport.picture(pyramid, frame, tone) if pyramid is not None else None
             if found is None:
                 self.images.append(None)
                 continue
@@ -143,7 +159,7 @@ class ImageCanvas(QWidget):
             image = QImage(found.array.data, width, height, found.array.strides[0], formats)
             image.setDevicePixelRatio(ratio)
             image.pixels = found.array  # type: ignore[attr-defined]  # the QImage does not own its bytes
-            self.images.append((image, found.x, found.y))
+            self.images.append((image, found.x - frame.rect.left, found.y - frame.rect.top))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if not self.images:
@@ -238,7 +254,10 @@ class ImageCanvas(QWidget):
     def wheelEvent(self, event: QWheelEvent) -> None:
         notches = event.angleDelta().y() / 120
         if notches:
-            self.display.zoom_at(ZOOM**notches, *self.data_at(event.position()))
+            # About the place the Display has in mind: rounded to pixels it would wander off over many steps.
+            (x, y), scale = self.display.centre, self.display.scale
+            away = event.position() - QPointF(self.width() / 2, self.height() / 2)
+            self.display.zoom_at(ZOOM**notches, x + away.x() * scale, y + away.y() * scale)
         event.accept()
 
     def _near_divider(self, point: QPointF) -> bool:
@@ -266,7 +285,7 @@ class ImageCanvas(QWidget):
         shape = Qt.CursorShape.SplitHCursor if over else Qt.CursorShape.CrossCursor
         if self.cursor().shape() != shape:
             self.setCursor(shape)
-        self.display.set_cursor(*self.data_at(point))
+        self.display.set_cursor(*self.pixel_at(point))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self._dragged, self._dividing = None, False

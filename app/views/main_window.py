@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,26 +22,30 @@ from PySide6.QtWidgets import (
 )
 
 from app.controllers.look import Look
+from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns
 from app.controllers.session import SessionController
 from app.models.display import Display
+from app.models.log import Log
 from app.settings import Settings
 from app.views.claims_page import ClaimsPage
 from app.views.clipboard import PasteFile, chosen_layer, picture
 from app.views.command_palette import CommandPalette
 from app.views.diagnostics import DiagnosticsPage
+from app.views.dock_sizes import DockSizes
 from app.views.experiment_panel import ExperimentPanel
 from app.views.histogram import HistogramBar
 from app.views.ladder import TimingLadder
-from app.views.message_bar import MessageBar
+from app.views.message_bar import Message, MessageBar
 from app.views.page_window import PageWindow
 from app.views.panes import PaneGrid
+from app.views.preferences import PreferencesPage, apply_preferences
 from app.views.recent_menu import RecentMenu
 from app.views.result_table import ResultTable
 from app.views.shortcuts import ShortcutsPage
 from app.views.signal_pane import SignalPane
 from app.views.status_line import StatusLine
-from app.views.window_actions import join_actions, order_focus, palette_entries
+from app.views.window_actions import join_actions, order_focus, palette_entries, show_look
 from gpu_ops import __version__, all_claims, judge_by_reports, recorded_reports
 
 LAYOUT_VERSION = 1
@@ -73,15 +77,16 @@ class MainWindow(QMainWindow):
         chooser: Chooser = choose_file,
         target: Chooser = choose_target,
         settings: Settings | None = None,
+        log: Log | None = None,
     ) -> None:
         super().__init__()
         self.setObjectName("mainWindow")
         self.setWindowTitle("Kernelscope")
         self.setAcceptDrops(True)
         self.controller, self.look, self._chooser, self._target = controller, look, chooser, target
-        self._controller = controller
-        self.settings = settings or Settings()
+        self.settings, self.log = settings or Settings(), log or Log(self)
         self.recorded = RecordedRuns(controller.session, controller.results, recorded_reports, self)
+        self.playback = Playback(controller, parent=self)
         self.display = Display(self)
         self.panes = PaneGrid(self.display, self)
         self.signal_pane = SignalPane(self)
@@ -101,6 +106,7 @@ class MainWindow(QMainWindow):
             self.menus["file/recent"], self.actions_by_id["clear_recent"], self.settings, controller.open_file
         )
         self.status = StatusLine(self.statusBar(), controller.results, self.actions_by_id["cancel"])
+        apply_preferences(self)
         self._listen()
         self._factory_layout = self.saveState(LAYOUT_VERSION)
 
@@ -122,6 +128,7 @@ class MainWindow(QMainWindow):
     def _add_docks(self) -> None:
         self.tabs = QTabWidget(self)
         self.tabs.setAccessibleName(self.tr("Timing and levels"))
+        self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.ladder, self.tr("&Ladder"))
         self.tabs.addTab(self.table, self.tr("&Table"))
         levels = QScrollArea(self)
@@ -133,12 +140,7 @@ class MainWindow(QMainWindow):
         self.experiment_dock = self._dock("experiment", self.tr("Experiment"), self.panel, area.LeftDockWidgetArea)
         self.timing_dock = self._dock("timing", self.tr("Timing"), self.tabs, area.BottomDockWidgetArea)
         self.setCorner(Qt.Corner.BottomLeftCorner, area.LeftDockWidgetArea)
-        self._size_docks()
-
-    def _size_docks(self) -> None:
-        unit = self.fontMetrics().averageCharWidth()
-        self.resizeDocks([self.experiment_dock], [unit * 44], Qt.Orientation.Horizontal)
-        self.resizeDocks([self.timing_dock], [unit * 44], Qt.Orientation.Vertical)
+        self.dock_sizes = DockSizes(self, self.experiment_dock, self.timing_dock)
 
     def _dock(self, name: str, title: str, widget: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
         dock = QDockWidget(title, self)
@@ -153,12 +155,15 @@ class MainWindow(QMainWindow):
         controller.input_array_changed.connect(self._show_input)
         controller.outputs_changed.connect(self._show_output)
         controller.message.connect(self.messages.show_message)
+        self.messages.shown.connect(self._log_message)
+        controller.began.connect(self.status.begin)
         controller.busy_changed.connect(self.status.show_busy)
+        controller.progressed.connect(self.status.show_progress)
         controller.devices_changed.connect(self.panel.show_devices)
         controller.devices_changed.connect(self.status.show_devices)
         self.recorded.message.connect(self.messages.show_message)
-        controller.doctor_answered.connect(lambda content: self.page("diagnostics").page.set_doctor(content))
-        self.table.failed.connect(lambda sentence: self.messages.show_message("error", sentence))
+        controller.doctor_answered.connect(self._show_doctor)
+        self.table.failed.connect(self._show_failure)
         controller.results.row_changed.connect(self._show_verdict)
         controller.session.choice_changed.connect(self._arrange_panes)
         self.panel.run_wanted.connect(controller.run_live)
@@ -249,8 +254,9 @@ class MainWindow(QMainWindow):
 
     @Slot(str, object, object)
     def _show_output(self, variant: str, array: np.ndarray, statistics: Any) -> None:
-        if self.stack.currentWidget() is self.signal_pane:
-            self._curves[variant] = (array, self.controller.session.input.rate)
+        shared = self.controller.session.input
+        if self.stack.currentWidget() is self.signal_pane and shared is not None:
+            self._curves[variant] = (array, shared.rate)
             self._draw_curves()
         elif variant in self.panes.panes:
             self.panes.set_array(variant, array, statistics, self._titles().get(variant, variant))
@@ -291,9 +297,10 @@ class MainWindow(QMainWindow):
             makers: dict[str, Callable[[], QWidget]] = {
                 "claims": self._claims_page,
                 "shortcuts": lambda: ShortcutsPage(self.actions_by_id),
-                "diagnostics": DiagnosticsPage,
+                "diagnostics": lambda: DiagnosticsPage(self.log),
+                "preferences": lambda: PreferencesPage(self),
             }
-            self._pages[name] = PageWindow(makers[name](), f"page.{name}", self)
+            self._pages[name] = PageWindow(makers[name](), f"page.{name}", self, fits=name == "preferences")
         return self._pages[name]
 
     @staticmethod
@@ -305,6 +312,25 @@ class MainWindow(QMainWindow):
     def show_diagnostics(self) -> None:
         self.page("diagnostics").present()
         self.controller.ask_doctor()
+
+    @Slot(object)
+    def _show_doctor(self, content: Mapping[str, Any]) -> None:
+        page = self.page("diagnostics").page
+        assert isinstance(page, DiagnosticsPage)
+        page.set_doctor(content)
+
+    @Slot(object)
+    def _log_message(self, message: Message) -> None:
+        self.log.add(f"window {message.kind}", message.text)
+
+    @Slot(str)
+    def _show_failure(self, sentence: str) -> None:
+        self.messages.show_message("error", sentence)
+
+    @Slot()
+    def show_look(self) -> None:
+        """Icons and marks as the look is now."""
+        show_look(self)
 
     def show_about(self) -> None:
         text = self.tr(
@@ -325,8 +351,6 @@ class MainWindow(QMainWindow):
         else:
             self.display.refit()
 
-    _fit = fit
-
     def one_to_one(self) -> None:
         if self.stack.currentWidget() is self.signal_pane:
             self.signal_pane.one_to_one()
@@ -337,6 +361,8 @@ class MainWindow(QMainWindow):
 
     def restore(self) -> None:
         """Take the place and the layout that were kept; anything that does not fit is left alone."""
+        if not self.settings.restored:
+            return
         geometry, layout = self.settings.window()
         if not geometry.isEmpty():
             self.restoreGeometry(geometry)
@@ -346,7 +372,7 @@ class MainWindow(QMainWindow):
     def reset_layout(self) -> None:
         """Every panel in the place it has at first."""
         self.restoreState(self._factory_layout, LAYOUT_VERSION)
-        self._size_docks()
+        self.dock_sizes.reset()
 
     def show_palette(self) -> None:
         """Offer every action that works now by its name."""
@@ -355,6 +381,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         self.controller.cancel()
+        self.playback.stop()
         self.settings.set_window(self.saveGeometry(), self.saveState(LAYOUT_VERSION))
         self.settings.set_look(self.look.choice, self.look.presenter)
         self.settings.save()

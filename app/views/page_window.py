@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QSize
+from PySide6.QtWidgets import QDialog, QLayout, QVBoxLayout, QWidget
 
 
 class PageWindow(QDialog):
-    """Shows a page without stopping the main window; closing hides it, so that it is made once."""
+    """Shows a page without stopping the main window; closing hides it, so that it is made once.
 
-    def __init__(self, page: QWidget, name: str, parent: QWidget) -> None:
+    Pages of text can be resized; one that `fits` has the size of what is in it, in every font.
+    """
+
+    def __init__(self, page: QWidget, name: str, parent: QWidget, fits: bool = False) -> None:
         super().__init__(parent)
         self.page = page
         self.setObjectName(name)
         self.setWindowTitle(page.windowTitle())
         layout = QVBoxLayout(self)
         layout.addWidget(page)
-        unit = self.fontMetrics().averageCharWidth()
-        self.resize(unit * 110, unit * 90)
+        self._unit = self.fontMetrics().averageCharWidth()
+        self._sizes: dict[int, QSize] = {}
+        if fits:
+            layout.setSizeConstraint(QLayout.SizeConstraint.SetFixedSize)
+        else:
+            self.resize(self._unit * 110, self._unit * 90)
 
     def present(self) -> None:
         """Show it, in front."""
         self.show()
         self.raise_()
         self.activateWindow()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        """Room for as many letters as before when their size changes, and the old size when they have theirs again."""
+        super().changeEvent(event)
+        unit = self.fontMetrics().averageCharWidth()
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_unit") and unit != self._unit:
+            self._sizes[self._unit] = self.size()
+            self.resize(self._sizes.get(unit) or self.size() * (unit / self._unit))
+            self._unit = unit

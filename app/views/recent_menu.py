@@ -48,8 +48,8 @@ class RecentMenu(QObject):
     def _entry(self, number: int, path: str) -> QAction:
         name = Path(path).name.replace("&", "&&")
         why = self._reason(path)
-        # Ten is 1&0: one digit underlined for each entry.
-        digits = f"&{number}" if number < 10 else f"{number // 10}&{number % 10}"
+        # Ten is 1&0: a digit underlined for each of the first ten entries, no two the same.
+        digits = f"&{number}" if number < 10 else "1&0" if number == 10 else str(number)
         action = QAction(f"{digits}  {name}" + (f"  ({why})" if why else ""), self._menu)
         action.setObjectName(f"action.recent.{number}")
         action.setData(path)

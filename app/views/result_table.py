@@ -81,6 +81,8 @@ def _notes(entry: Entry, results: Results) -> str:
 
 
 def _align(column: Column) -> Qt.AlignmentFlag:
+    if column.id == "verdict":  # in the middle, off the figure at its left
+        return Qt.AlignmentFlag.AlignCenter
     side = Qt.AlignmentFlag.AlignRight if column.number else Qt.AlignmentFlag.AlignLeft
     return side | Qt.AlignmentFlag.AlignVCenter
 
@@ -110,13 +112,30 @@ def columns() -> tuple[Column, ...]:
     )
 
 
+def _explained() -> dict[str, str]:
+    """What the headings that need it mean, by the column's id."""
+    return {
+        "kernel": translate("Rows", "Median time of the steps alone"),
+        "q1": translate("Rows", "A quarter of the samples took less time"),
+        "q3": translate("Rows", "A quarter of the samples took more time"),
+        "n": translate("Rows", "How many times it was timed"),
+        "gbps": translate("Rows", "The least bytes that the job must move, by the kernel time"),
+        "share": translate("Rows", "How much that is of what the device can do"),
+        "speedup": translate("Rows", "How many times as fast as the baseline"),
+        "elapsed": translate("Rows", "With the copies to and from the device"),
+        "pinned": translate("Rows", "End to end, when the memory is pinned: the GPU copies from it directly"),
+        "error": translate("Rows", "Largest error against the reference, relative to the reference's scale"),
+        "verdict": translate("Rows", "Whether every error is within what the filter allows"),
+    }
+
+
 class ResultModel(QAbstractTableModel):
     """The rows of Results for a view."""
 
     def __init__(self, results: Results, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.results = results
-        self.columns = columns()
+        self.columns, self._explained = columns(), _explained()
         self._keys: tuple[Key, ...] = results.keys()
         self.colours = colours_of(QGuiApplication.palette())
         results.rows_reset.connect(self._reset)
@@ -157,7 +176,7 @@ class ResultModel(QAbstractTableModel):
             return column.heading or speedup_heading(self.results)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _align(column)
-        return None
+        return self._explained.get(column.id) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def entry(self, row: int) -> Entry:
         return self.results.entry(self._keys[row])
@@ -254,7 +273,7 @@ class ResultTable(QTableView):
         unit = self.fontMetrics().height()
         self.verticalHeader().setDefaultSectionSize(unit * 7 // 4)
         for place in range(len(self.table_model.columns) - 1):
-            self.setColumnWidth(place, min(self.columnWidth(place) + unit // 2, 20 * unit))
+            self.setColumnWidth(place, min(self.columnWidth(place) + unit, 20 * unit))
 
     def copy(self) -> None:
         """The selected rows, or all when none is, with headings, as tab-separated text."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen, QWheelEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -71,20 +72,17 @@ class SignalPane(QWidget):
         super().__init__(parent)
         self.setObjectName("signalPane")
         self.curves: list[Curve] = []
-        self.items: list[pg.PlotDataItem] = []
+        self.items: list[pg.PlotCurveItem] = []
         self.fixed: tuple[float, float] | None = None
         self.cursor_x: float | None = None
+        self._drawn: tuple[float, float, int] | None = None
         self._entries: list[LegendEntry] = []
-        self._limit = 0.0
         self._make_plot()
         self.status = ElidedLabel(parent=self)
         self.status.setObjectName("signalStatus")
         self._arrange()
-        self._refresh = QTimer(self)  # many changes of one event, one new set of points
-        self._refresh.setSingleShot(True)
-        self._refresh.timeout.connect(self.refresh)
-        self.box.sigXRangeChanged.connect(self._later)
-        self.box.sigResized.connect(self._later)
+        self.box.sigXRangeChanged.connect(self._follow)
+        self.box.sigResized.connect(self._follow)
         self._recolor()
 
     def _make_plot(self) -> None:
@@ -109,9 +107,11 @@ class SignalPane(QWidget):
         self.box.setMouseEnabled(x=False, y=False)  # wheel, drag and keys are handled here, like those of images
         self.box.disableAutoRange()
         self.box.setDefaultPadding(0)
-        self.line = pg.InfiniteLine(angle=90)
-        self.line.hide()
-        self.item.addItem(self.line, ignoreBounds=True)
+        self.line, self.heard = pg.InfiniteLine(angle=90), pg.InfiniteLine(angle=90)
+        for line in (self.line, self.heard):
+            line.hide()
+            line.setZValue(1)  # above the curves
+            self.item.addItem(line, ignoreBounds=True)
         self.plot.installEventFilter(self)
         self.plot.viewport().installEventFilter(self)
         self.plot.viewport().setMouseTracking(True)
@@ -152,19 +152,22 @@ class SignalPane(QWidget):
             self._entries[index].setVisible(curve.visible)
         self._lay_legend()
         unit = self._unit()
-        label = self.tr("Time [s]") if unit == "s" else self.tr("Sample")
-        self.item.setLabel("bottom", label)
+        if unit == "s":
+            self.item.setLabel("bottom", self.tr("Time"), units="s")
+        else:
+            self.item.setLabel("bottom", self.tr("Sample"))
         if not had or unit != unit_before:
             self.fit()
-        self.refresh()
+        else:
+            self.refresh()
 
     def _add_curve(self) -> None:
         """Curves and their items are made once and reused: pyqtgraph's are never freed."""
         index = len(self.curves)
         curve = Curve(self)
-        curve.changed.connect(self._later)
+        curve.changed.connect(self.refresh)
         self.curves.append(curve)
-        item = pg.PlotDataItem(pen=pen(index, is_dark(self.palette())), connect="finite", skipFiniteCheck=False)
+        item = pg.PlotCurveItem(pen=pen(index, is_dark(self.palette())))
         self.items.append(item)
         self.item.addItem(item, ignoreBounds=True)
         self._entries.append(LegendEntry(index % len(DASHES), self))
@@ -181,46 +184,60 @@ class SignalPane(QWidget):
         rated = [c.rate is not None for c in self.curves if c.pyramid is not None]
         return "s" if rated and all(rated) else "samples"
 
-    def _shown(self) -> list[tuple[Curve, pg.PlotDataItem]]:
-        pairs = zip(self.curves, self.items, strict=True)
-        return [(c, i) for c, i in pairs if c.visible and c.pyramid is not None]
+    def _shown(self) -> list[Curve]:
+        return [curve for curve in self.curves if curve.visible and curve.pyramid is not None]
 
-    def _later(self) -> None:
-        self._refresh.start(0)
+    @property
+    def settled(self) -> bool:
+        """Whether the plot has the points of the range and the width it shows."""
+        return self._drawn == (*self.view_range(), self._columns())
+
+    def _columns(self) -> int:
+        """Pixels of the screen across the plot."""
+        return max(16, math.ceil(self.box.width() * self.devicePixelRatioF()))
+
+    def _follow(self) -> None:
+        """The plot itself changed its range or size."""
+        if not self.settled:
+            self.refresh()
 
     def refresh(self) -> None:
-        """Give the plot the points of the visible range, and fit y to them."""
-        start, stop = self.view_range()
-        width = max(16, int(self.box.width()))
-        low, high = np.inf, -np.inf
+        """Give the plot the points of the visible range anew, and fit y to them."""
+        self._draw(*self.view_range())
+
+    def _draw(self, start: float, stop: float) -> None:
+        """Give the plot the points of a range together with the range, so that it is painted once."""
+        columns, low, high = self._columns(), np.inf, -np.inf
         shown = []
         for curve, item in zip(self.curves, self.items, strict=True):
-            points = curve.points(start, stop, width) if curve.visible else None
-            finite = points[1][np.isfinite(points[1])] if points else np.empty(0)
-            if points is None or not finite.size:
+            points = curve.points(start, stop, columns) if curve.visible else None
+            finite = np.isfinite(points[1]) if points else np.empty(0, bool)
+            if points is None or not finite.any():
                 item.setData([], [])
                 continue
-            low, high = min(low, float(finite.min())), max(high, float(finite.max()))
-            shown.append((item, *points))
-        self._fit_y(low, high)
-        dark = is_dark(self.palette())
-        (bottom, top), tall = self.box.viewRange()[1], self.box.height()
-        for item, x, y in shown:
-            y = y.astype(np.float64)
-            path = np.nansum(np.abs(np.diff(y))) / max(top - bottom, 1e-300) * tall if len(y) > 1 else 0
-            item.setPen(pen(self.items.index(item), dark, dashed=bool(path < STRAIGHT * width)))
-            item.setData(x, y)
+            x, y = points[0], points[1].astype(np.float64)
+            real = y if finite.all() else y[finite]
+            low, high = min(low, float(real.min())), max(high, float(real.max()))
+            shown.append((item, x, y, len(real) == len(y)))
+        low, high = self._limits(low, high)
+        dark, scale = is_dark(self.palette()), self.box.height() / max(high - low, 1e-300)
+        for item, x, y, whole in shown:
+            straight = np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns
+            made = pen(self.items.index(item), dark, dashed=bool(straight))
+            item.setData(x, y, pen=made, connect="all" if whole else "finite", skipFiniteCheck=whole)
+        self._drawn = (start, stop, columns)
+        self.box.setRange(xRange=(start, stop), yRange=(low, high), padding=0)
+        self.plot.scene().prepareForPaint()  # else the first painting moves the curves, which asks for a second one
         self._show_values()
 
-    def _fit_y(self, low: float, high: float) -> None:
+    def _limits(self, low: float, high: float) -> tuple[float, float]:
+        """The y range for curves between `low` and `high`; these are infinite where nothing is finite."""
         if self.fixed is not None:
-            low, high = self.fixed
-        elif not np.isfinite(low):
-            low, high = 0.0, 1.0
-        else:
-            margin = (high - low) * 0.05 or max(abs(low) * 0.05, 0.5)
-            low, high = low - margin, high + margin
-        self.box.setYRange(low, high, padding=0)
+            return self.fixed
+        if not np.isfinite(low):
+            return 0.0, 1.0
+        margin = (high - low) * 0.05 or max(abs(low) * 0.05, 0.5)
+        return low - margin, high + margin
 
     def fix_y(self, limits: tuple[float, float] | None) -> None:
         """Keep y to (low, high); None follows what is visible."""
@@ -235,13 +252,12 @@ class SignalPane(QWidget):
         return float(start), float(stop)
 
     def set_range(self, start: float, stop: float) -> None:
-        self.box.setXRange(start, stop, padding=0)
+        self._draw(start, stop)
 
     def fit(self) -> None:
         """Show all of time."""
         length = max((c.length for c in self.curves if c.pyramid is not None), default=0.0)
         step = min((c.step for c in self.curves if c.pyramid is not None), default=1.0)
-        self._limit = length
         self.set_range(0.0 if length else -step, length or step)
 
     def zoom_at(self, factor: float, x: float) -> None:
@@ -277,15 +293,21 @@ class SignalPane(QWidget):
             self.line.setValue(x)
         self._show_values()
 
+    def set_heard(self, x: float | None) -> None:
+        """Mark the place that is heard; None nowhere."""
+        self.heard.setVisible(x is not None)
+        if x is not None:
+            self.heard.setValue(x)
+
     def _show_values(self) -> None:
         if self.cursor_x is None:
-            sizes = [len(c.pyramid.array) for c, _ in self._shown() if c.pyramid]
+            sizes = [len(c.pyramid.array) for c in self._shown() if c.pyramid]
             self.status.setText(self.tr("{count} samples").format(count=number(max(sizes))) if sizes else "")
             return
         known = self._unit() == "s"
         head = self.tr("{x} s").format(x=number(self.cursor_x)) if known else number(round(self.cursor_x))
         parts = [head if known else self.tr("sample {x}").format(x=head)]
-        for curve, _ in self._shown():
+        for curve in self._shown():
             value = curve.value(self.cursor_x)
             if value is not None:
                 text = number(value) if np.isfinite(value) else str(value)
@@ -329,7 +351,7 @@ class SignalPane(QWidget):
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             way = 1 if key == Qt.Key.Key_Right else -1
             if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-                step = min((c.step for c, _ in self._shown()), default=1.0)
+                step = min((c.step for c in self._shown()), default=1.0)
                 self.set_cursor((middle if self.cursor_x is None else self.cursor_x) + way * step)
             else:
                 self.pan(way * PAN * (stop - start))
@@ -348,7 +370,7 @@ class SignalPane(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "line"):
             self._recolor()
-            self._later()
+            self.refresh()
 
     def _recolor(self) -> None:
         palette = self.palette()
@@ -358,7 +380,10 @@ class SignalPane(QWidget):
             axis = self.item.getAxis(side)
             axis.setPen(text)
             axis.setTextPen(text)
-        self.line.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 0))
+        for line, width in ((self.line, 1), (self.heard, 3)):
+            made = QPen(palette.color(QPalette.ColorRole.Highlight), width)
+            made.setCosmetic(True)
+            line.setPen(made)
 
     def resizeEvent(self, event: QEvent) -> None:
         self._lay_legend()

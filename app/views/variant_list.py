@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QMenu,
-    QScrollArea,
     QSizePolicy,
     QStackedWidget,
     QStyle,
@@ -33,6 +32,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import colours_of, inked, mix
 from app.views.form import ParameterForm
+from app.views.upright import Upright
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Value
 from gpu_ops.types import Filter, Variant
@@ -128,8 +128,8 @@ class VariantRow(QWidget):
         unit = self.fontMetrics().height()
         self._column.setContentsMargins(unit // 2, unit // 4, unit // 2, unit // 4)
         style = self.style()
-        indent = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth)
-        indent += style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing)
+        indent = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, self)
+        indent += style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing, None, self)
         self._body.setContentsMargins(indent, 0, 0, 0)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
@@ -230,12 +230,10 @@ class VariantList(QWidget):
         self.menu.addActions([self.baseline_action, self.only_action, self.all_action])
 
     def _build_list(self) -> None:
-        self._scroll = QScrollArea(self)
+        self._scroll = Upright(self)
         self._scroll.setObjectName("variants")
         self._scroll.setAccessibleName(self.tr("Variants"))
-        self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QFrame.Shape.StyledPanel)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.viewport().setBackgroundRole(QPalette.ColorRole.Base)
 

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QToolBar, QWidget
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QAction, QFontMetrics
+from PySide6.QtWidgets import QApplication, QToolBar, QWidget
 
 from app.actions import ACTIONS, build_actions, fill_menu_bar, fill_toolbar, set_icons
+from app.views.sound_menu import SoundMenu
 from gpu_ops import SAMPLES
 
 if TYPE_CHECKING:
-    from app.controllers.look import Look
     from app.views.main_window import MainWindow
 
 PICTURES_ONLY = ("compare", "map", "levels")
@@ -27,7 +28,6 @@ def join_actions(window: MainWindow) -> None:
     toolbar = QToolBar(window.tr("Main"), window)
     fill_toolbar(toolbar, actions)
     window.addToolBar(toolbar)
-    set_icons(actions, window.palette())
     for sample in SAMPLES:
         action = QAction(sample.title, window)
         action.setObjectName(f"action.sample.{sample.id}")
@@ -47,7 +47,7 @@ def join_actions(window: MainWindow) -> None:
     _follow(window)
 
 
-def _choose(choose: Callable[[str], None], action: QAction, _checked: bool = False) -> None:
+def _choose(choose: Callable[[Any], None], action: QAction, _checked: bool = False) -> None:
     """Hand on what an action of a group stands for."""
     choose(action.data())
 
@@ -73,11 +73,13 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
         "zoom_in": lambda: window.zoom(1.25),
         "zoom_out": lambda: window.zoom(0.8),
         "swap": window.panes.swap_pair,
+        "play": window.playback.toggle,
         "levels_auto": lambda: display.auto_levels("range"),
         "presenter": lambda: window.look.set_presenter(actions["presenter"].isChecked()),
         "claims": lambda: window.page("claims").present(),
         "shortcuts": lambda: window.page("shortcuts").present(),
         "palette": window.show_palette,
+        "preferences": lambda: window.page("preferences").present(),
         "diagnostics": window.show_diagnostics,
         "export_csv": lambda: window.table.export("csv"),
         "export_json": lambda: window.table.export("json"),
@@ -95,13 +97,11 @@ def _follow(window: MainWindow) -> None:
         actions["undo"].setEnabled(undo)
         actions["redo"].setEnabled(redo)
 
-    def show_look() -> None:
-        set_icons(actions, window.palette())
-        actions[f"scheme_{look.choice}"].setChecked(True)
-        actions["presenter"].setChecked(look.presenter)
-
     def show_display() -> None:
         actions[f"map_{window.display.colormap}"].setChecked(True)
+
+    def titles() -> dict[str, str]:
+        return {v.id: v.title for v in session.filter.variants}
 
     def show_mode(mode: str = "") -> None:
         pictures = window.stack.currentWidget() is window.panes
@@ -111,17 +111,31 @@ def _follow(window: MainWindow) -> None:
                 action.setEnabled(pictures)
         actions["swap"].setEnabled(pictures and window.panes.mode != "side by side")
 
+    SoundMenu(window.menus["view/sound"], actions["play"], window.playback, titles)
+    window.playback.message.connect(window.messages.show_message)
+    window.playback.moved.connect(window.signal_pane.set_heard)
     session.undo_changed.connect(show_undo)
-    look.changed.connect(show_look)
-    # The look may outlive the window; what it calls then would be gone.
-    window.destroyed.connect(partial(_forget, look, show_look))
+    # The look may outlive the window: a slot of the window goes with it, which a closure would not.
+    look.changed.connect(window.show_look)
     window.display.colormap_changed.connect(show_display)
     window.panes.mode_changed.connect(show_mode)
     window.stack.currentChanged.connect(lambda _: show_mode())
     show_undo(False, False)
-    show_look()
+    show_look(window)
     show_display()
     show_mode()
+
+
+def show_look(window: MainWindow) -> None:
+    """Icons in the palette's colours, and marks at the look that is chosen."""
+    actions, look = window.actions_by_id, window.look
+    # The window has its new palette and font only when it has heard of them; the application has them already.
+    set_icons(actions, QApplication.palette())
+    side = round(1.7 * QFontMetrics(QApplication.font()).height())
+    for toolbar in window.findChildren(QToolBar):
+        toolbar.setIconSize(QSize(side, side))
+    actions[f"scheme_{look.choice}"].setChecked(True)
+    actions["presenter"].setChecked(look.presenter)
 
 
 def palette_entries(window: MainWindow) -> list[tuple[str, QAction]]:
@@ -152,7 +166,3 @@ def order_focus(window: QWidget, regions: list[QWidget]) -> None:
         order += sorted(able, key=lambda w: (places[w].y(), places[w].x()))
     for before, after in zip(order, order[1:], strict=False):
         QWidget.setTabOrder(before, after)
-
-
-def _forget(look: Look, listener: Callable[[], None], _window: object = None) -> None:
-    look.changed.disconnect(listener)

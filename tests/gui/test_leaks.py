@@ -126,12 +126,12 @@ def test_repaints_of_the_whole_window(stage: tuple[MainWindow, SessionController
             window.repaint()
             QApplication.processEvents()
 
-    paint(50)
+    paint(20)
     with nothing_left():
-        paint(300)
+        paint(150)
 
 
-@pytest.mark.parametrize("runs", [60, pytest.param(200, marks=pytest.mark.full)])
+@pytest.mark.parametrize("runs", [20, pytest.param(200, marks=pytest.mark.full)])
 def test_live_runs(qtbot, stage: tuple[MainWindow, SessionController], runs: int) -> None:
     _, controller = stage
 
@@ -147,7 +147,7 @@ def test_live_runs(qtbot, stage: tuple[MainWindow, SessionController], runs: int
         live(runs)
 
 
-@pytest.mark.parametrize("cycles", [10, pytest.param(50, marks=pytest.mark.full)])
+@pytest.mark.parametrize("cycles", [6, pytest.param(50, marks=pytest.mark.full)])
 def test_windows_open_and_close(qtbot, qapp: QApplication, cycles: int) -> None:
     def cycle() -> None:
         engine, look = Engine(), Look(qapp, "light")

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMainWindow, QTreeWidget
 
 from app import theme
 from app.actions import build_actions
+from app.models.log import Log
 from app.views.claims_page import ClaimsPage
 from app.views.diagnostics import DiagnosticsPage
 from app.views.shortcuts import ShortcutsPage
@@ -78,7 +79,9 @@ def test_the_shortcut_sheet(qtbot) -> None:
 
 
 def test_diagnostics(qtbot) -> None:
-    page = DiagnosticsPage()
+    log = Log()
+    log.add("engine", "job 1: load a.png")
+    page = DiagnosticsPage(log)
     qtbot.addWidget(page)
     doctor = {
         "system": "Linux",
@@ -87,15 +90,15 @@ def test_diagnostics(qtbot) -> None:
         "nvrtc": {"architectures": ["sm_75", "sm_90"]},
     }
     page.set_doctor(doctor)
-    page.append_log("started\n")
-    page.append_log("stopped")
+    log.add("engine", "job 1: failed: it is broken", "Traceback:\n  in load\n")
     tree = page.findChild(QTreeWidget, "doctor")
     found = {
         i.text(0): i.text(1) for i in tree.findItems("*", Qt.MatchFlag.MatchWildcard | Qt.MatchFlag.MatchRecursive)
     }
-    assert found["system"] == "Linux" and found["memory bytes"] == "25276502016"
+    assert found["system"] == "Linux" and found["memory"] == "23.54 GiB" and "name" not in found
     assert found["available"] == "yes" and found["architectures"] == "sm_75, sm_90"
     qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
     copied = QGuiApplication.clipboard().text()
-    assert copied.endswith("started\nstopped\n")
-    assert json.loads(copied.removesuffix("started\nstopped\n")) == doctor
+    told, _, logged = copied.partition("\n\n")
+    assert json.loads(told) == doctor
+    assert logged == log.text() + "\n" and len(logged.splitlines()) == 4

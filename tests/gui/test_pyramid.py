@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.models import pyramid as pyramid_module
 from app.models.display import colors
 from app.models.pyramid import NAN_COLOR, Pyramid, difference, quick_range, to_uint8
 
@@ -64,16 +65,20 @@ def test_integers_do_not_brighten() -> None:
     assert abs(built(array, PLAIN).levels[5].mean() - array.mean()) < 0.2
 
 
+@pytest.mark.parametrize("large", [1, 1 << 22])
 @pytest.mark.parametrize("hot", [1000, 0])
-def test_hot_and_dead_pixels_survive_every_level_and_zoom(hot: int) -> None:
+def test_hot_and_dead_pixels_survive_every_level_and_zoom(
+    hot: int, large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pyramid_module, "LARGE", large)
     array = filled((1000, 800), "uint16") + np.uint16(400)
     array[333, 222] = hot
     pyramid = built(array)
     extreme = np.max if hot else np.min
     for level in pyramid.levels:
-        assert extreme(level) == hot
+        assert level is None or extreme(level) == hot
     for scale in np.geomspace(1, 30, 23):
-        assert extreme(pyramid.sample(-3.3, -2.2, scale, 900, 1100).array) == hot
+        assert extreme(pyramid.sample(-4, -3, scale, 900, 1100).array) == hot
 
 
 def test_plain_noise_fades() -> None:
@@ -95,19 +100,10 @@ def test_all_nan() -> None:
     assert (painted == (*NAN_COLOR, 255)).all()
 
 
-def test_view_is_the_smallest_sufficient_level() -> None:
-    pyramid = built(filled((512, 512), "uint8"))
-    part = pyramid.view((100, 50, 256, 128), 64, 32)
-    assert part.factor == 4 and part.array.shape == (33, 64) and (part.x, part.y) == (25, 12)
-    assert pyramid.view((0, 0, 10, 10), 100, 100).factor == 1
-    assert pyramid.view((-500, -500, 100, 100), 10, 10).array.size == 0
-    assert pyramid.view((0, 0, 512, 512), 65, 65).factor == 4
-
-
 def test_sample_magnifies_to_the_nearest() -> None:
     array = np.arange(6, dtype=np.uint8).reshape(2, 3)
-    found = built(array).sample(-1, -1, 0.25, 24, 20)
-    assert (found.x, found.y) == (4, 4)
+    found = built(array).sample(-4, -4, 0.25, 24, 20)
+    assert (found.x, found.y) == (0, 0)
     assert np.array_equal(found.array, array.repeat(4, axis=0).repeat(4, axis=1))
 
 
@@ -115,6 +111,38 @@ def test_before_it_is_built_single_pixels_show() -> None:
     array = filled((1000, 1000), "float32")
     found = Pyramid(array).sample(0, 0, 10, 100, 100).array
     assert np.array_equal(found, array[::10, ::10])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(401, 517), (256, 300, 3), (1, 3000)])
+def test_a_level_that_is_not_stored_has_the_same_cells(
+    shape: tuple[int, ...], dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    array = filled(shape, dtype)
+    array[:, 77] = 0
+    if dtype[0] == "f":
+        array[0, 99] = np.nan
+    stored = built(array)
+    monkeypatch.setattr(pyramid_module, "LARGE", 1)
+    monkeypatch.setattr(pyramid_module, "STRIP", 4000)  # several strips, whatever the width
+    lean = built(array)
+    assert lean.levels[1] is None and lean.nbytes <= stored.nbytes / (3 if shape[0] > 1 else 2)
+    for one, other in zip(stored.levels[2:], lean.levels[2:], strict=True):
+        assert one is not None and other is not None and np.array_equal(one, other, equal_nan=dtype[0] == "f")
+    for scale in (0.4, 1.0, 1.9, 2.0, 2.5, 3.3, 3.999, 4.0, 6.1):
+        one, other = (p.sample(-20, -10, scale, 700, 450) for p in (stored, lean))
+        assert (one.x, one.y) == (other.x, other.y)
+        assert np.array_equal(one.array, other.array, equal_nan=dtype[0] == "f")
+
+
+def test_every_part_of_a_viewport_is_as_in_the_whole() -> None:
+    pyramid = built(filled((300, 400), "float32"))
+    for scale in np.geomspace(0.2, 20, 29):
+        whole = pyramid.sample(0, 0, scale, 60, 50).array
+        part = pyramid.sample(11, 7, scale, 9, 10)
+        if part.array.size:
+            assert (part.x, part.y) == (11, 7)
+            assert np.array_equal(part.array, whole[7:17, 11:20])
 
 
 def test_building_stops() -> None:
@@ -151,6 +179,17 @@ def test_alpha_is_not_levelled(dtype: str, full: float) -> None:
     part = np.array([[[full, full / 5, 0, full / 5]]]).astype(dtype)
     assert to_uint8(part, 0, full / 5).tolist() == [[[255, 255, 0, 51]]]
     assert to_uint8(part[..., :3], 0, full).tolist() == [[[255, 51, 0, 255]]]
+
+
+@pytest.mark.parametrize("dtype,full", [("uint16", 65535), ("float32", 1.0)])
+def test_colours_share_their_levels_and_alpha_has_no_part_in_them(dtype: str, full: float) -> None:
+    array = np.zeros((40, 50, 4), dtype)
+    array[..., 0], array[..., 1], array[..., 2], array[..., 3] = full / 50, full / 20, full / 10, full
+    low, high = quick_range(array)
+    assert (low, high) == pytest.approx((full / 50, full / 10), rel=1e-3)
+    assert quick_range(array[..., :3]) == (low, high)
+    pixel = to_uint8(array, 0.0, high)[0, 0].tolist()
+    assert pixel == pytest.approx([51, 127.5, 255, 255], abs=0.6)
 
 
 def test_nan_in_colour() -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QObject, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.models.curve import LARGE, Curve
 from app.views.signal_pane import DARK, DASHES, LIGHT, SignalPane, pen
 
 
@@ -37,7 +38,10 @@ def test_all_is_shown_in_seconds(qtbot: QtBot) -> None:
     assert pane.view_range() == pytest.approx((0, 4.99))
     assert np.array_equal(pane.items[0].yData, y)
     assert pane.items[0].xData[-1] == pytest.approx(4.99)
-    assert "[s]" in pane.item.getAxis("bottom").labelText
+    assert "Time (s)" in pane.item.getAxis("bottom").labelString()
+    pane.set_range(0, 0.05)
+    assert "Time (ms)" in pane.item.getAxis("bottom").labelString()
+    pane.fit()
     low, high = pane.box.viewRange()[1]
     assert low < -0.99 and high > 0.99
 
@@ -51,12 +55,95 @@ def test_ten_million_samples(qtbot: QtBot) -> None:
     y = np.random.default_rng(0).standard_normal(10_000_000).astype(np.float32)
     y[7_654_321] = 50
     pane = shown(qtbot, ("long", y, 1000.0, True))
-    assert len(pane.items[0].xData) <= 4 * pane.box.width()
+    assert len(pane.items[0].xData) <= 2 * pane.box.width() + 2
     qtbot.waitUntil(lambda: pane.items[0].yData.max() == 50)
-    assert pane.curves[0].sharp and len(pane.items[0].xData) <= 4 * pane.box.width()
+    assert pane.curves[0].sharp and len(pane.items[0].xData) <= 2 * pane.box.width() + 2
     pane.set_range(7654.0, 7655.0)
     settle()
     assert pane.items[0].yData.max() == 50 and pane.items[0].xData[0] >= 7653.9
+
+
+class Paintings(QObject):
+    """Counts the paintings of a widget, and whether the pane had the right points each time."""
+
+    def __init__(self, pane: SignalPane) -> None:
+        super().__init__(pane)
+        self.count, self.settled, self._pane = 0, True, pane
+        pane.plot.viewport().installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint:
+            self.count, self.settled = self.count + 1, self.settled and self._pane.settled
+        return False
+
+
+def test_a_move_is_painted_once_with_the_points_it_shows(qtbot: QtBot) -> None:
+    y = np.tile(np.array([-1.0, 1.0], np.float32), 500_000)  # the y range stays, so the axis keeps its width
+    pane = shown(qtbot, ("a", y, 1000.0, True))
+    pane.set_range(100, 200)
+    settle()
+    watched = Paintings(pane)
+    for turn in range(1, 6):
+        pane.pan(2.0)
+        assert pane.items[0].xData[0] == pytest.approx(100 + 2 * turn, abs=0.2)
+        settle()
+        assert watched.count == turn
+    assert watched.settled
+
+
+def test_a_plot_that_changes_its_range_or_size_itself_gets_new_points(qtbot: QtBot) -> None:
+    pane = shown(qtbot, ("a", np.sin(np.arange(100_000.0)), None, True))
+    pane.box.setXRange(500, 600, padding=0)
+    assert pane.settled and pane.items[0].xData[0] == 499 and pane.items[0].xData[-1] <= 602
+    pane.fit()
+    before = len(pane.items[0].xData)
+    pane.resize(900, 400)
+    settle()
+    assert pane.settled and len(pane.items[0].xData) > before + 400
+
+
+def test_buckets_are_kept_while_the_samples_are_the_same(qtbot: QtBot) -> None:
+    whole = np.random.default_rng(0).standard_normal((LARGE + 1, 2)).astype(np.float32)
+    curve = Curve()
+    with qtbot.waitSignal(curve.changed):
+        curve.set_signal("a", whole[:, 1], 10.0, True)
+    first = curve.pyramid
+    assert curve.sharp and first is not None
+    curve.set_signal("b", whole[:, 1], 10.0, True)
+    assert curve.pyramid is first and curve.sharp and curve.name == "b"
+    for other in (whole[:, 0], whole.copy()[:, 1]):
+        with qtbot.waitSignal(curve.changed):
+            curve.set_signal("c", other, 10.0, True)
+            assert curve.pyramid is not first and not curve.sharp
+
+
+def test_memory_given_to_another_array_is_not_taken_for_the_same_samples(qtbot: QtBot) -> None:
+    memory = bytearray(8 * 5000)
+    curve = Curve()
+    for cut in (lambda a: a, lambda a: a.reshape(5000, 1)[:, 0]):
+        curve.set_signal("a", cut(np.ndarray(5000, np.float64, memory)), None, True)
+        before = curve.pyramid
+        curve.set_signal("a", cut(np.ndarray(5000, np.float64, memory)), None, True)
+        assert curve.pyramid is not before
+
+
+def test_not_finite_samples_leave_gaps(qtbot: QtBot) -> None:
+    y = np.ones(100)
+    y[40:50] = np.nan
+    pane = shown(qtbot, ("a", y, None, True))
+    assert pane.items[0].opts["connect"] == "finite" and not pane.items[0].opts["skipFiniteCheck"]
+    pane.set_curves([("a", np.ones(100), None, True)])
+    assert pane.items[0].opts["connect"] == "all" and pane.items[0].opts["skipFiniteCheck"]
+
+
+def test_the_place_that_is_heard(qtbot: QtBot) -> None:
+    pane = shown(qtbot, ("a", np.zeros(1000), 10.0, True))
+    assert not pane.heard.isVisible()
+    pane.set_heard(12.5)
+    assert pane.heard.isVisible() and pane.heard.value() == 12.5 and pane.cursor_x is None
+    assert min(pane.heard.zValue(), pane.line.zValue()) > max(item.zValue() for item in pane.items)
+    pane.set_heard(None)
+    assert not pane.heard.isVisible()
 
 
 def test_the_wheel_zooms_time_at_the_cursor(qtbot: QtBot) -> None:

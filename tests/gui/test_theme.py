@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication, QCheckBox
+from PySide6.QtWidgets import QApplication, QCheckBox, QMenu, QStyle, QStyleOptionButton
 
 from app import icons, theme
 
@@ -72,7 +72,7 @@ def test_apply_sets_style_palette_font_and_plots(qapp: QApplication, plain_look:
     theme.apply(qapp, LIGHT)
     plain = qapp.font().pointSizeF()
     theme.apply(qapp, DARK, presenter=True)
-    assert qapp.style().objectName() == "fusion"
+    assert qapp.style().baseStyle().objectName() == "fusion"
     assert qapp.palette().color(Role.Window) == theme.palette(DARK).color(Role.Window)
     assert qapp.font().pointSizeF() == pytest.approx(1.6 * plain)
     assert pg.getConfigOption("background") == theme.palette(DARK).color(Role.Base).name()
@@ -90,6 +90,40 @@ def test_a_tick_box_can_be_seen_in_the_dark(qapp: QApplication, qtbot, plain_loo
     filling = box.palette().color(Role.Base)
     assert theme.contrast(filling, theme.palette(DARK).color(Role.Window)) >= 3
     assert theme.contrast(filling, box.palette().color(Role.Text)) >= 3
+
+
+@pytest.mark.parametrize("scheme", [LIGHT, DARK])
+def test_tick_boxes_grow_with_the_letters(qapp: QApplication, qtbot, plain_look: None, scheme) -> None:
+    box = QCheckBox("tick")
+    qtbot.addWidget(box)
+
+    def size() -> int:
+        qapp.processEvents()
+        option = QStyleOptionButton()
+        box.initStyleOption(option)
+        found = box.style().subElementRect(QStyle.SubElement.SE_CheckBoxIndicator, option, box)
+        assert found.width() == found.height() <= box.sizeHint().height()
+        return found.width()
+
+    theme.apply(qapp, scheme)
+    plain = size()
+    theme.apply(qapp, scheme, presenter=True)
+    assert size() > 1.25 * plain
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+@pytest.mark.parametrize("scheme", [LIGHT, DARK])
+def test_an_empty_box_in_a_menu_can_be_seen(qapp: QApplication, qtbot, plain_look: None, scheme) -> None:
+    theme.apply(qapp, scheme)
+    menu = QMenu()
+    qtbot.addWidget(menu)
+    entry = menu.addAction("a")
+    entry.setCheckable(True)
+    menu.popup(QPoint())
+    image, place = menu.grab().toImage(), menu.actionGeometry(entry)
+    ground = image.pixelColor(place.left() + 2, place.center().y())
+    box = [image.pixelColor(x, place.center().y()) for x in range(place.left() + 2, place.left() + place.height())]
+    assert sum(theme.contrast(colour, ground) >= 3 for colour in box) == 2
 
 
 def test_the_scheme_is_told_at_once_and_when_it_changes(qapp: QApplication) -> None:

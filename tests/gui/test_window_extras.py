@@ -6,95 +6,33 @@ The engine is a fake that loads at once and computes nothing.
 from __future__ import annotations
 
 import argparse
+import gc
 import math
+import weakref
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QMimeData, QObject, QPointF, Qt, QUrl, Signal
+from fake_engine import FakeEngine, act, make
+from PySide6.QtCore import SIGNAL, QCoreApplication, QEvent, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.controllers.look import Look
-from app.controllers.session import SessionController
-from app.models.results import Results
-from app.models.session import Session
 from app.settings import MOST_RECENT, Settings
 from app.views.main_window import INPUT, MainWindow
 from app.views.window_actions import palette_entries
 from app.window import settings_for
-from gpu_ops import Input, from_array, load, save
+from gpu_ops import from_array, save
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.messages import Finished, Loaded, LoadRequest, SharedArray, SharedInput, Statistics
-from gpu_ops.errors import KernelscopeError
 
 REPORT = {"provenance": {"cpu": "Xeon", "devices": {"cuda:0": {"model": "NVIDIA H200"}}}}
-
-
-class FakeEngine(QObject):
-    """Loads files in place; everything else waits until the test says that it has ended."""
-
-    answered = Signal(object)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.jobs, self.arrays, self.asked = 0, {}, []
-
-    def next_job(self) -> int:
-        self.jobs += 1
-        return self.jobs
-
-    def submit(self, request: Any) -> None:
-        self.asked.append(request)
-        if isinstance(request, LoadRequest):
-            try:
-                self.show(load(request.path), request.job)
-            except KernelscopeError:
-                self.answered.emit(Finished(request.job))
-
-    def show(self, input: Input, job: int = 0) -> None:
-        a = input.array
-        name = f"segment{len(self.arrays)}"
-        self.arrays[name] = a
-        low, high = float(a.min()), float(a.max())
-        percentiles = {0.1: low, 1: low, 50: (low + high) / 2, 99: high, 99.9: high}
-        statistics = Statistics(low, high, (low + high) / 2, percentiles, (1,) * 256, 0, 0)
-        shared = SharedArray(name, a.shape, a.dtype.name)
-        made = SharedInput(input.kind, shared, input.axes, input.name, input.origin, input.rate, True, statistics)
-        self.answered.emit(Loaded(job, made))
-        self.answered.emit(Finished(job))
-
-    def array(self, shared: SharedArray) -> np.ndarray:
-        return self.arrays[shared.segment]
-
-    def release(self, segment: str) -> None: ...
-
-    def cancel(self, job: int) -> None:
-        self.answered.emit(Finished(job))
-
-    def end(self) -> None:
-        """All that was asked for is done, and what followed from it."""
-        job = 0
-        while job < self.jobs:
-            job += 1
-            self.answered.emit(Finished(job))
 
 
 @pytest.fixture
 def engine(qapp) -> FakeEngine:
     return FakeEngine()
-
-
-def make(qtbot, engine: FakeEngine, settings: Settings | None = None) -> MainWindow:
-    controller = SessionController(engine, Session(), Results())
-    window = MainWindow(controller, Look(QApplication.instance(), "light"), settings=settings)
-    qtbot.addWidget(window)
-    window.resize(1100, 750)
-    window.restore()
-    window.show()
-    qtbot.waitExposed(window)
-    return window
 
 
 @pytest.fixture
@@ -108,11 +46,6 @@ def files(tmp_path: Path) -> list[str]:
     for i, path in enumerate(paths):
         save(path, np.full((8, 9), i, np.uint8))
     return paths
-
-
-def act(window: MainWindow, id: str) -> None:
-    assert window.actions_by_id[id].isEnabled() and window.actions_by_id[id].isVisible()
-    window.actions_by_id[id].trigger()
 
 
 def shown(window: MainWindow, key: str = INPUT) -> np.ndarray:
@@ -260,7 +193,7 @@ def test_the_palette_finds_and_does(qtbot, window) -> None:
     palette = window.palette_window
     qtbot.waitUntil(palette.isVisible)
     able = [name for name, action in palette_entries(window) if action.isEnabled() and action.isVisible()]
-    assert palette.texts() == able and "Cancel" not in able and "Preferences…" not in able
+    assert palette.texts() == able and "Cancel" not in able and "Preferences…" in able
     qtbot.keyClicks(palette.line, "colour ma")
     names = palette.texts()
     assert names and all(name.startswith("Colour map: ") for name in names)
@@ -292,6 +225,28 @@ def test_marks_follow_the_models(engine, window) -> None:
     assert (window.panes.first.currentData(), window.panes.second.currentData()) == ("parallel", INPUT)
     engine.show(from_array(np.arange(50.0)))
     assert not actions["swap"].isEnabled() and not actions["compare_swipe"].isEnabled()
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+def test_a_look_holds_nothing_of_windows_that_are_gone(qtbot, engine, qapp: QApplication) -> None:
+    look = Look(qapp, "light")
+    listeners = [look.receivers(SIGNAL("changed()"))]
+    stays, goes = make(qtbot, engine, look=look), make(qtbot, engine, look=look)
+    act(goes, "preferences")
+    listeners.append(look.receivers(SIGNAL("changed()")))
+    kept = [weakref.ref(goes), *(weakref.ref(action) for action in goes.actions_by_id.values())]
+    goes.close()
+    goes.deleteLater()
+    del goes
+    for _ in range(3):
+        qapp.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+    assert listeners == [0, 3] and look.receivers(SIGNAL("changed()")) == 1
+    assert not any(ref() for ref in kept)
+    look.choose("dark")
+    assert stays.actions_by_id["scheme_dark"].isChecked()
+    look.choose("light")
 
 
 # Runs of other machines.

@@ -1,0 +1,219 @@
+"""Hearing a signal: the input and its results, through the system's sound output."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from PySide6.QtCore import QLocale, QObject, Qt, QTimer, Signal, Slot
+
+from app.controllers.session import SessionController
+from app.models.sound import HIGHEST, LOWEST, Array, Track
+
+INPUT = "input"
+FRAME_MS = 40
+"""How often the place that is heard is told."""
+
+
+def sound_library() -> Any:
+    """Loaded when something is played, never with the window: it is optional and starts the system's sound."""
+    return importlib.import_module("sounddevice")
+
+
+class Silent(Exception):
+    """Why nothing can be heard, in one sentence."""
+
+
+class Playback(QObject):
+    """Plays one of `choices` (variant or INPUT to array) from its start to its end. Choosing another while one plays
+    goes on at the same place in it, and so does a result that comes anew; a new input ends the playing.
+
+    `changed`: the choices, what is chosen, or whether it plays. `moved(seconds)` is the place that is heard, None
+    when nothing is. `message(kind, sentence, details)` says why nothing can be heard.
+    """
+
+    changed = Signal()
+    moved = Signal(object)
+    message = Signal(str, str, str)
+    _ended = Signal(object)
+
+    def __init__(
+        self,
+        controller: SessionController,
+        library: Callable[[], Any] = sound_library,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._library = controller.session, library
+        self.choices: dict[str, Array] = {}
+        self.chosen = INPUT
+        self._rate: float | None = None
+        self._track: Track | None = None
+        self._stream: Any = None
+        self._clock = QTimer(self, interval=FRAME_MS)
+        self._clock.timeout.connect(self._tell_place)
+        self._ended.connect(self._on_end, Qt.ConnectionType.QueuedConnection)  # comes from the device's thread
+        controller.input_array_changed.connect(self._take_input)
+        controller.outputs_changed.connect(self._take_output)
+        controller.session.choice_changed.connect(self._drop_results)
+
+    @property
+    def playing(self) -> bool:
+        return self._track is not None
+
+    # What a person does.
+
+    def toggle(self) -> None:
+        """Play what is chosen, or stop."""
+        if self.playing:
+            self.stop()
+        else:
+            self._play()
+
+    def choose(self, key: str) -> None:
+        """Hear this one of `choices`: from here on where something plays, else from its start."""
+        self.chosen = key
+        if self._track is not None and self._track.samples.shape == self.choices[key].shape:
+            self._track.samples = self.choices[key]
+            self.changed.emit()
+        else:
+            self.stop()
+            self._play()
+
+    def stop(self) -> None:
+        """Be silent at once."""
+        stream, self._stream, self._track = self._stream, None, None
+        self._clock.stop()
+        if stream is not None:
+            with suppress(self._library().PortAudioError):  # a device that was unplugged cannot be stopped
+                stream.abort()
+                stream.close()
+        self.moved.emit(None)
+        self.changed.emit()
+
+    # What changes.
+
+    @Slot(object, object)
+    def _take_input(self, array: Array, shared: Any) -> None:
+        signal = shared.kind == "signal"
+        self.choices, self.chosen, self._rate = {INPUT: array} if signal else {}, INPUT, shared.rate
+        self.stop()
+
+    @Slot(str, object, object)
+    def _take_output(self, variant: str, array: Array, _statistics: Any) -> None:
+        if INPUT not in self.choices or array.shape != self.choices[INPUT].shape:
+            return
+        self.choices[variant] = array
+        if self._track is not None and variant == self.chosen:
+            self._track.samples = array
+        self.changed.emit()
+
+    @Slot(object, str)
+    def _drop_results(self, choice: Any, what: str) -> None:
+        """Results of another filter, and of variants no longer picked, can no longer be heard."""
+        kept = () if what == "filter" else choice.picks
+        self.choices = {key: array for key, array in self.choices.items() if key == INPUT or key in kept}
+        if self.chosen not in self.choices:
+            self.chosen = INPUT
+            self.stop()
+        self.changed.emit()
+
+    # The device.
+
+    def _play(self) -> None:
+        try:
+            self._track = Track(self.choices[self.chosen])
+            self._stream = self._open(self._track)
+            self._clock.start()
+        except Silent as reason:
+            self._track = None
+            self.message.emit("warning", str(reason), "")
+        self.changed.emit()
+
+    def _open(self, track: Track) -> Any:
+        """A stream that plays the track. Raises Silent."""
+        rate = self._checked_rate()
+        library = self._loaded()
+        device = self._output(library, track.channels, rate)
+
+        def fill(out: Array, _frames: int, _time: Any, _status: Any) -> None:
+            if not track.fill(out):
+                raise library.CallbackStop
+
+        def finished() -> None:  # a lambda would hand on what emit returns, which the library refuses
+            self._ended.emit(track)
+
+        try:
+            stream = library.OutputStream(
+                samplerate=rate,
+                channels=track.channels,
+                dtype="float32",
+                callback=fill,
+                finished_callback=finished,
+            )
+            stream.start()
+        except library.PortAudioError as error:
+            text = self.tr(
+                "The sound output {device} cannot be opened ({reason}); end other programs that use it and try again."
+            )
+            raise Silent(text.format(device=device, reason=error)) from None
+        return stream
+
+    def _checked_rate(self) -> float:
+        locale = QLocale()
+        low, high = (locale.toString(int(rate)) for rate in (LOWEST, HIGHEST))
+        if not self._rate:
+            text = self.tr("A signal without a sample rate cannot be heard; open one of {low} to {high} Hz.")
+            raise Silent(text.format(low=low, high=high))
+        if not LOWEST <= self._rate <= HIGHEST:
+            text = self.tr("A signal of {rate} Hz cannot be heard; open one of {low} to {high} Hz.")
+            raise Silent(text.format(rate=locale.toString(self._rate, "g", 9), low=low, high=high))
+        return self._rate
+
+    def _loaded(self) -> Any:
+        try:
+            return self._library()
+        except ImportError:
+            text = self.tr("Playing needs the library sounddevice; install it with: {command}")
+            raise Silent(text.format(command='pip install "kernelscope[audio]"')) from None
+        except OSError:
+            text = self.tr(
+                "Playing needs the system's library PortAudio; install it, on Debian and Ubuntu with: {command}"
+            )
+            raise Silent(text.format(command="sudo apt install libportaudio2")) from None
+
+    def _output(self, library: Any, channels: int, rate: float) -> str:
+        """The name of the system's sound output, once it takes these channels and this rate."""
+        try:
+            device = library.query_devices(kind="output")
+        except (library.PortAudioError, ValueError):
+            raise Silent(self.tr("There is no sound output; connect or enable one and try again.")) from None
+        name, most = str(device["name"]), int(device["max_output_channels"])
+        if channels > most:
+            text = self.tr(
+                "The sound output {device} has {most} channels, the signal {channels}; "
+                "choose another output in the system's settings."
+            )
+            raise Silent(text.format(device=name, most=most, channels=channels))
+        try:
+            library.check_output_settings(channels=channels, dtype="float32", samplerate=rate)
+        except library.PortAudioError:
+            text = self.tr(
+                "The sound output {device} does not take {rate} Hz but {own} Hz; "
+                "choose another output in the system's settings."
+            )
+            rates = (QLocale().toString(float(r), "g", 9) for r in (rate, device["default_samplerate"]))
+            raise Silent(text.format(device=name, **dict(zip(("rate", "own"), rates, strict=True)))) from None
+        return name
+
+    @Slot(object)
+    def _on_end(self, track: object) -> None:
+        if track is self._track:
+            self.stop()
+
+    def _tell_place(self) -> None:
+        """What has been handed over is heard a little later."""
+        if self._track is not None and self._rate:
+            self.moved.emit(max(0.0, self._track.next / self._rate - float(self._stream.latency)))
