@@ -14,7 +14,7 @@ import numpy as np
 
 from gpu_ops.errors import ParamError
 from gpu_ops.params import Param, Values
-from gpu_ops.plan import DeviceArray, Limits, Mode, Plan
+from gpu_ops.plan import DeviceArray, Finding, Limits, Mode, Plan
 
 Shape = tuple[int, ...]
 Kind = Literal["image", "signal", "stack"]
@@ -254,7 +254,8 @@ class Run:
     """What one pick gave. `ok` is None until it is verified; a wrong result has ok False and no timings.
 
     `failure` is the reason when the pick could not run at all, `failure_kind` its kind. `notes` are sentences a
-    reader must see beside the figures. Outputs are host arrays.
+    reader must see beside the figures. `findings` are the faults that a simulated GPU saw, `printed` what the kernel
+    printed there. Outputs are host arrays.
     """
 
     pick: Pick
@@ -273,4 +274,6 @@ class Run:
     notes: tuple[str, ...] = ()
     failure: str = ""
     failure_kind: Literal["", "unsupported", "kernel", "memory"] = ""
+    findings: tuple[Finding, ...] = ()
+    printed: tuple[str, ...] = ()
     source_hash: str = ""

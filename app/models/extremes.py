@@ -92,7 +92,7 @@ class SignalPyramid:
 
     def _size(self, level: int) -> int:
         """Samples in a bucket of a level; level 1 holds the first."""
-        return self.first * self.factor ** (level - 1)
+        return int(self.first * self.factor ** (level - 1))
 
 
 def _buckets(ufunc: np.ufunc, values: Array, factor: int) -> Array:

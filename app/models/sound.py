@@ -21,10 +21,10 @@ def to_sound(samples: Array) -> Array:
         raise ValueError(f"sound is made of integers or floats, not {samples.dtype}")
     if kind == "f":
         bounded = np.clip(np.nan_to_num(samples, nan=0.0, posinf=1.0, neginf=-1.0), -1, 1)
-        return bounded.astype(np.float32)
+        return np.asarray(bounded, np.float32)
     half = 2.0 ** (samples.dtype.itemsize * 8 - 1)
     middle = half if kind == "u" else 0.0
-    return ((samples.astype(np.float64) - middle) / half).astype(np.float32)
+    return np.asarray((samples.astype(np.float64) - middle) / half, np.float32)
 
 
 class Track:

@@ -194,7 +194,7 @@ class SignalPane(QWidget):
 
     def _columns(self) -> int:
         """Pixels of the screen across the plot."""
-        return max(16, math.ceil(self.box.width() * self.devicePixelRatioF()))
+        return max(16, math.ceil(float(self.box.width()) * self.devicePixelRatioF()))
 
     def _follow(self) -> None:
         """The plot itself changed its range or size."""

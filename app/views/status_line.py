@@ -39,8 +39,8 @@ class StatusLine(QObject):
         self.button = QToolButton(bar)
         self.button.setDefaultAction(cancel)
         self.button.setAutoRaise(True)
-        for widget in (self.progress, self.button):
-            _keep_place(widget)
+        _keep_place(self.progress)
+        _keep_place(self.button)
         bar.addWidget(self.busy, 1)
         for widget in (self.elapsed, self.progress, self.button, self.state):
             bar.addPermanentWidget(widget)

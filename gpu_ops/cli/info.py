@@ -93,7 +93,7 @@ def claims(args: argparse.Namespace) -> int:
     if args.measure and args.report:
         raise ParamError("Give --measure or --report FILE, not both.")
     if args.measure:
-        judgements = judge_here(FILTERS, [s.name for s in device_statuses() if s.available])
+        judgements = judge_here(FILTERS, [s.name for s in device_statuses() if s.available and s.kind != "sim"])
     else:
         reports = {args.report: read_report(args.report)} if args.report else recorded_reports()
         judgements = judge_by_reports(all_claims(), reports)

@@ -67,7 +67,8 @@ def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {},
     params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
     for knob in (k for v in filter.variants for k in v.knobs if k.name in values):
         knob.check(values[knob.name])  # a bad knob is an error even where no picked variant has it
-    devices = args.device or [s.name for s in device_statuses() if s.available]
+    # A simulated GPU is only taken when it is asked for: it is a thousand times slower, and has no time to tell.
+    devices = args.device or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
     for device in devices:
         open_device(device)  # raises for what is not there
     picks = default_picks(filter, devices, args.variant)

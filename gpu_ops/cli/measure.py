@@ -14,7 +14,7 @@ from typing import Any
 
 from gpu_ops.cli import tables
 from gpu_ops.cli.inputs import make_experiment, read_kernel
-from gpu_ops.devices import open_device
+from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import InputError, ParamError, ReportError
 from gpu_ops.filters import find_filter
@@ -123,7 +123,8 @@ def _run_kernel(args: argparse.Namespace) -> int:
     variant = _replaced(filter, args.variant)
     edits = {variant.kernels[0]: read_kernel(args.kernel)}
     _check_offline(filter, variant, experiment, edits)
-    device = (args.device or ["cuda:0"])[0]
+    there = any(s.kind == "cuda" and s.available for s in device_statuses())
+    device = args.device[0] if args.device else "cuda:0" if there else "sim"
     limits = open_device(device).limits
     cases = covering_cases(filter, variant, limits)
     wrong: list[str] = []
@@ -132,8 +133,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
         if result.failure:
             wrong.append(f"{case}: {result.failure}")
         elif not result.ok:
-            worst = max(result.errors.values(), key=lambda e: e.relative)
-            wrong.append(f"{case}: error {worst.relative:.2g} at {worst.worst}, allowed {worst.tolerance:.2g}")
+            wrong.append(f"{case}: {_why_wrong(result)}")
     right = f"{len(cases) - len(wrong)} of {len(cases)} cases right"
     print(f"{args.kernel} in the place of {filter.id} {variant.id} on {device}: {right}")
     for text in wrong[:10]:
@@ -148,6 +148,16 @@ def _run_kernel(args: argparse.Namespace) -> int:
     rows = [row(r, own) for r in runs]
     _print_runs(args, own, rows)
     return _exit_code(rows, explicit=True)
+
+
+def _why_wrong(result: Run) -> str:
+    """The fault that was seen, or how far the result is off."""
+    if result.findings:
+        return str(result.findings[0])
+    worst = max(result.errors.values(), key=lambda e: e.relative)
+    if worst.ok:
+        return "; ".join(result.notes)
+    return f"error {worst.relative:.2g} at {worst.worst}, allowed {worst.tolerance:.2g}"
 
 
 def _on_any_device(args: argparse.Namespace) -> argparse.Namespace:

@@ -93,6 +93,7 @@ def footnotes(rows: Sequence[Mapping[str, Any]]) -> str:
     said: dict[str, list[str]] = {}
     for row in rows:
         texts = [row["failure"]] if row["failure"] else row["notes"]
+        texts = [*texts, *(f["text"] for f in row.get("findings", ()))]
         for text in [*texts, *([row["flag"]] if "flag" in row else [])]:
             said.setdefault(text, []).append(row["variant"])
     return "\n".join(f"  {', '.join(dict.fromkeys(who))}: {text}" for text, who in said.items())

@@ -46,10 +46,21 @@ def _simulated(architecture: str | None) -> Device:
 
 
 def device_statuses() -> tuple[DeviceStatus, ...]:
-    """Every device kind with its state: the CPU first, then each CUDA device, or the one reason why there is none."""
+    """Every device kind with its state: the CPU first, then each CUDA device, or the one reason why there is none, and
+    the simulated GPU last."""
     from gpu_ops.devices.cpu import cpu_model
 
-    return (DeviceStatus("cpu", cpu_model(), True), *cuda_devices())
+    return (DeviceStatus("cpu", cpu_model(), True), *cuda_devices(), _simulated_status())
+
+
+def _simulated_status() -> DeviceStatus:
+    from gpu_ops.devices.compiler import supported_architectures
+
+    try:
+        newest = supported_architectures()[-1]
+    except DeviceError as error:
+        return DeviceStatus("sim", "simulated GPU", False, str(error))
+    return DeviceStatus("sim", f"simulated GPU, sm_75 ({newest} and others as sim:{newest})", True)
 
 
 __all__ = ["DeviceStatus", "cuda_devices", "device_statuses", "open_device"]

@@ -13,3 +13,8 @@ class DeviceStatus:
     model: str
     available: bool
     reason: str = ""
+
+    @property
+    def kind(self) -> str:
+        """cpu, cuda or sim."""
+        return self.name.partition(":")[0]

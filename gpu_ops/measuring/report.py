@@ -27,7 +27,7 @@ def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> dict[str, 
         "filter": run.filter,
         "variant": run.pick.variant,
         "device": run.pick.device,
-        "clock": kernel.clock if kernel else None,
+        "clock": kernel.clock if kernel else "simulated" if run.pick.device.startswith("sim") else None,
         "params": _plain(run.params),
         "knobs": _plain(run.pick.knobs),
         "shape": list(run.shape),
@@ -47,6 +47,10 @@ def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> dict[str, 
         "bytes": run.work.bytes,
         "source_hash": run.source_hash,
     }
+    if run.pick.device.startswith("sim"):
+        result["counters"] = dict(run.counters)
+        result["findings"] = [{**vars(f), "text": str(f)} for f in run.findings]
+        result["printed"] = list(run.printed)
     if kernel:
         result["gbps"] = run.work.bytes / kernel.median / 1e9
         if with_roofs:

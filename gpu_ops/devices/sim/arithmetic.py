@@ -188,6 +188,31 @@ def _part(a: Array, place: int, bits: int, signed: bool) -> Array:
     return (value.view(SIGNED[bits // 8]) if signed else value).astype(i8)
 
 
+def absolute_differences(a: Array, b: Array, signed: tuple[bool, bool]) -> Array:
+    """Of each of the four bytes, side by side again."""
+    parts = [np.abs(_part(a, place, 8, signed[0]) - _part(b, place, 8, signed[1])).astype(u1) for place in range(4)]
+    return pack(i4, *parts)
+
+
+def sum_of_differences(a: Array, b: Array, c: Array, signed: tuple[bool, bool]) -> Array:
+    """c plus the absolute differences of the four bytes."""
+    total: Array = c.astype(i8)
+    for place in range(4):
+        total = total + np.abs(_part(a, place, 8, signed[0]) - _part(b, place, 8, signed[1]))
+    return total.astype(u8).astype(u4).view(c.dtype)
+
+
+def carry(a: Array, b: Array, more: Array) -> Array:
+    """Whether a + b + more, all unsigned, leaves the width."""
+    total = a + b
+    return (total < a) | (more & (total == ~a.dtype.type(0)))
+
+
+def borrow(a: Array, b: Array, more: Array) -> Array:
+    """Whether a − b − more, all unsigned, is below zero."""
+    return (a < b) | (more & (a == b))
+
+
 def pack(dtype: Any, *parts: Array) -> Array:
     """Parts side by side in one register, the first lowest."""
     bits = parts[0].dtype.itemsize * 8
@@ -208,71 +233,6 @@ def part(whole: Array, place: int, dtype: Any) -> Array:
 # Floating point
 
 
-def fma32(a: Array, b: Array, c: Array) -> Array:
-    """a · b + c rounded once. The product is exact in float64; where the sum falls on the middle between two float32
-    by its own rounding, it is moved off again."""
-    product = a.astype(f8) * b
-    total = product + c
-    bits = total.view(i8)
-    middle = (bits & 0x1FFFFFFF) == 0x10000000
-    if middle.any():
-        rest = _sum_error(product, c.astype(f8), total)
-        away = np.where(rest == 0, 0, np.where((rest > 0) == (total > 0), 1, -1))
-        total = np.where(middle & np.isfinite(total), (bits + away).view(f8), total)
-    return total.astype(f4)
-
-
-def _sum_error(a: Array, b: Array, total: Array) -> Array:
-    """a + b − total, exactly."""
-    share = total - a
-    return (a - (total - share)) + (b - share)
-
-
-def _split(a: Array) -> tuple[Array, Array]:
-    big = a * 134217729.0
-    high = big - (big - a)
-    return high, a - high
-
-
-def fma64(a: Array, b: Array, c: Array) -> Array:
-    """a · b + c rounded once, by error-free transformations with the middle part rounded to odd."""
-    product = a * b
-    plain = product + c
-    ah, al = _split(a)
-    bh, bl = _split(b)
-    error = ((ah * bh - product) + ah * bl + al * bh) + al * bl
-    upper = c + error
-    upper_rest = _sum_error(c, error, upper)
-    total = product + upper
-    total_rest = _sum_error(product, upper, total)
-    middle = total_rest + upper_rest
-    lost = _sum_error(total_rest, upper_rest, middle)
-    bits = middle.view(i8)
-    odd = np.where((lost != 0) & (bits & 1 == 0), np.where((lost > 0) == (middle > 0), bits + 1, bits - 1), bits)
-    result = total + odd.view(f8)
-    # Where the splitting overflows, or nothing was lost, the plain answer stands.
-    return np.where(np.isfinite(result) & np.isfinite(error) & (np.abs(product) > 1e-290), result, plain)
-
-
-def directed(exact: Array, mode: str) -> Array:
-    """float64 to float32 towards zero (rz), down (rm) or up (rp)."""
-    near = exact.astype(f4)
-    if mode == "rz":
-        beyond = np.abs(near.astype(f8)) > np.abs(exact)
-        return np.where(beyond, np.nextafter(near, f4(0)), near)
-    off, goal = (near.astype(f8) > exact, f4(-np.inf)) if mode == "rm" else (near.astype(f8) < exact, f4(np.inf))
-    return np.where(off, np.nextafter(near, goal), near)
-
-
-def fma_directed(a: Array, b: Array, c: Array, mode: str) -> Array:
-    """a · b + c towards zero, down or up: the float64 sum is nudged to the side of what it lost."""
-    product = a.astype(f8) * b
-    total = product + c.astype(f8)
-    rest = _sum_error(product, c.astype(f8), total)
-    total = np.where(rest == 0, total, np.nextafter(total, np.where(rest > 0, np.inf, -np.inf)))
-    return directed(total, mode)
-
-
 def flush(a: Array) -> Array:
     """Subnormal numbers as zeros of their sign."""
     return np.where(np.abs(a) < np.finfo(a.dtype).tiny, np.copysign(a.dtype.type(0), a), a)
@@ -284,12 +244,21 @@ def saturate(a: Array) -> Array:
 
 
 def to_integer(a: Array, dtype: Any, mode: str) -> Array:
-    """A float as an integer: rounded as `mode` says, held at the limits, 0 for not-a-number."""
+    """A float as an integer: rounded as `mode` says, held at the limits. Not-a-number is 0, and only the highest bit
+    where a double or a long is concerned."""
     limits = np.iinfo(dtype)
     rounded = round_to_integral(a.astype(f8), mode)
-    inside = np.clip(np.where(np.isnan(rounded), 0.0, rounded), float(limits.min), float(limits.max))
-    result = inside.astype(dtype) if limits.bits < 64 else np.where(inside < float(limits.max), inside, 0).astype(dtype)
-    return result if limits.bits < 64 else np.where(inside >= float(limits.max), limits.max, result).astype(dtype)
+    nothing = np.isnan(rounded)
+    inside = np.clip(np.where(nothing, 0.0, rounded), float(limits.min), float(limits.max))
+    if limits.bits < 64:
+        result = inside.astype(dtype)
+    else:
+        high = inside >= float(limits.max)
+        result = np.where(high, dtype(limits.max), np.where(high, 0, inside).astype(dtype))
+    if (limits.bits == 64 or a.dtype == f8) and nothing.any():
+        highest = np.array(1 << (limits.bits - 1), f"u{limits.bits // 8}").view(dtype)
+        result = np.where(nothing, highest, result)
+    return result
 
 
 def round_to_integral(a: Array, mode: str) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, Literal
@@ -70,13 +70,9 @@ class SimDevice:
         self._memory = memory or Memory(self.limits.memory_bytes)
         self._edits = dict(edits or {})
         self._modules: dict[str, tuple[dict[str, Region], tuple[Any, ...]]] = {}
-        self.tick: Callable[[int, int, int], None] = lambda instructions, done, blocks: None
-        """Called now and then with warp instructions run, blocks done and blocks in all; may raise to stop."""
 
     def session(self, edits: Mapping[str, str]) -> SimDevice:
-        made = SimDevice(self.architecture, self.options, self._memory, edits)
-        made.tick = self.tick
-        return made
+        return SimDevice(self.architecture, self.options, self._memory, edits)
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         target = self.empty(array.shape, array.dtype) if out is None else out
@@ -172,7 +168,7 @@ class SimDevice:
             region = kernel.variables[symbol]
             data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
             region.data[: len(data)] = data
-        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, self.tick)
+        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options)
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
         raise DeviceError("A simulated GPU has no time to measure; it counts. Time this on a CUDA device.")

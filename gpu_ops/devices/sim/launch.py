@@ -18,6 +18,7 @@ from gpu_ops.devices.sim.schedule import Meter, Observer, Scheduler
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.plan import Launch
+from gpu_ops.progress import advance
 
 BATCH_LANES = 1 << 15
 """Lanes that run at once: enough that NumPy's calls do not count, few enough that arrays stay in the cache."""
@@ -42,12 +43,11 @@ def run_launch(
     memory: Memory,
     variables: Mapping[str, Region],
     options: Options,
-    tick: Callable[[int, int, int], None],
     observers: Callable[[Launched], tuple[Observer, ...]] = lambda launched: (),
 ) -> Findings:
-    """Run all blocks. `tick(instructions, blocks done, blocks)` is called now and then and may raise to stop.
+    """Run all blocks, saying how many are done as long work on the host does (`gpu_ops.progress`).
 
-    Raises KernelError when a kernel stops itself or spends its budget; what it wrote until then is not to be shown.
+    Raises Cancelled, and KernelError when a kernel stops itself or spends its budget; what it wrote until then is not to be shown.
     """
     findings = Findings(loaded.entry.name)
     params, regions, textures = _pack(launch, loaded, memory)
@@ -62,7 +62,7 @@ def run_launch(
     starts = list(range(0, blocks, each))
     backwards = options.reverse and not loaded.code.spinning
     progress = [0]
-    meter = Meter(options.budget, lambda executed: tick(executed, progress[0], blocks))
+    meter = Meter(options.budget, lambda: advance(progress[0], blocks))
     with np.errstate(all="ignore"):
         for start in reversed(starts) if backwards else starts:
             launched = Launched(launch.grid, launch.block, start, min(each, blocks - start))
@@ -74,7 +74,7 @@ def run_launch(
                 stopped.findings = tuple(findings.found.values())
                 raise
             progress[0] += launched.blocks
-            tick(meter.executed, progress[0], blocks)
+            advance(progress[0], blocks)
     _settle(regions)
     findings.counters = {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed}
     return findings

@@ -95,8 +95,8 @@ FLOAT = {
     "div": Rule("t", "tt", "{0} / {1}"),
     "abs": Rule("t", "t", "np.abs({0})"),
     "neg": Rule("t", "t", "-{0}"),
-    "min": Rule("t", "tt", "np.fmin({0}, {1})"),
-    "max": Rule("t", "tt", "np.fmax({0}, {1})"),
+    "min": Rule("t", "tt", "F.smaller({0}, {1})"),
+    "max": Rule("t", "tt", "F.larger({0}, {1})"),
     "min.NaN": Rule("t", "tt", "np.minimum({0}, {1})"),
     "max.NaN": Rule("t", "tt", "np.maximum({0}, {1})"),
     "rcp": Rule("t", "t", "{T}(1) / {0}"),
@@ -117,17 +117,17 @@ FLOAT = {
     "testp.subnormal": Rule("p", "t", "({0} != 0) & (np.abs({0}) < np.finfo({T}).tiny)"),
 }
 FUSED = {
-    "f16": "A.f2(0) + ({0}.astype(A.f8) * {1} + {2}).astype(A.f2)",
-    "f32": "A.fma32({0}, {1}, {2})",
-    "f64": "A.fma64({0}, {1}, {2})",
+    "f16": "({0}.astype(A.f8) * {1} + {2}).astype(A.f2)",
+    "f32": "F.fma32({0}, {1}, {2})",
+    "f64": "F.fma64({0}, {1}, {2})",
 }
 HALF2 = {
     "add": "A.half2(lambda x, y: x + y, {0}, {1})",
     "sub": "A.half2(lambda x, y: x - y, {0}, {1})",
     "mul": "A.half2(lambda x, y: x * y, {0}, {1})",
     "fma": "A.half2(lambda x, y, z: x * y + z, {0}, {1}, {2})",
-    "min": "A.half2(np.fmin, {0}, {1})",
-    "max": "A.half2(np.fmax, {0}, {1})",
+    "min": "A.half2(F.smaller, {0}, {1})",
+    "max": "A.half2(F.larger, {0}, {1})",
     "abs": "A.half2(np.abs, {0})",
     "neg": "A.half2(np.negative, {0})",
 }
@@ -157,10 +157,25 @@ COMBINE = {"and": "&", "or": "|", "xor": "^"}
 ROUNDINGS = ("rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna")
 IGNORED = {*ROUNDINGS, "ftz", "approx", "full", "sat", "uni", "b32", "xorsign"}
 DIRECTED = {
-    "add": "A.fma_directed(A.f4(1), {0}, {1}, {mode!r})",
-    "sub": "A.fma_directed(A.f4(-1), {1}, {0}, {mode!r})",
-    "mul": "A.directed({0}.astype(A.f8) * {1}, {mode!r})",
-    "fma": "A.fma_directed({0}, {1}, {2}, {mode!r})",
+    "add": "F.fma_directed(A.f4(1), {0}, {1}, {mode!r})",
+    "sub": "F.fma_directed(A.f4(-1), {1}, {0}, {mode!r})",
+    "mul": "F.directed({0}.astype(A.f8) * {1}, {mode!r})",
+    "fma": "F.fma_directed({0}, {1}, {2}, {mode!r})",
+}
+DIRECTED_EXACTLY = {
+    "add": "F.exactly('add', {mode!r}, {T}, {0}, {1})",
+    "sub": "F.exactly('add', {mode!r}, {T}, {0}, -{1})",
+    "mul": "F.exactly('mul', {mode!r}, {T}, {0}, {1})",
+    "div": "F.exactly('div', {mode!r}, {T}, {0}, {1})",
+    "fma": "F.exactly('fma', {mode!r}, {T}, {0}, {1}, {2})",
+    "rcp": "F.exactly('rcp', {mode!r}, {T}, {0})",
+    "sqrt": "F.exactly('sqrt', {mode!r}, {T}, {0})",
+}
+CARRY = {
+    "add": ("bbp", "{0} + {1}", "A.{step}({0}, {1}, A.NO)"),
+    "addc": ("bbp", "{0} + {1} + {2}", "A.{step}({0}, {1}, {2})"),
+    "sub": ("bbp", "{0} - {1}", "A.borrow({0}, {1}, A.NO)"),
+    "subc": ("bbp", "{0} - {1} - {2}", "A.borrow({0}, {1}, {2})"),
 }
 
 

@@ -48,10 +48,10 @@ class Group:
 
 @dataclass(eq=False)
 class Meter:
-    """Instructions executed by warps, against the budget. `tick` is asked now and then; it may raise."""
+    """Instructions executed by warps, against the budget. `tick` is called now and then; it may raise."""
 
     budget: float
-    tick: Callable[[int], None]
+    tick: Callable[[], None]
     executed: int = 0
     steps: int = field(default=0)
 
@@ -66,7 +66,7 @@ class Meter:
                 "an endless loop? Take a smaller input, or give it a larger budget."
             )
         if self.steps % 64 == 0:
-            self.tick(self.executed)
+            self.tick()
 
 
 Observer = Callable[[BlockCode, Lanes], None]

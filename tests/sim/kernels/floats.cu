@@ -100,9 +100,12 @@ extern "C" __global__ void rounding(const float* a, const double* b, float* out,
 extern "C" __global__ void comparisons(const float* a, const float* b, unsigned* out, float* least, int n) {
     START
     float x = a[i], y = b[i];
+    unsigned unordered, other;
+    asm("{ .reg .pred p; setp.nan.f32 p, %1, %2; selp.b32 %0, 1, 0, p; }" : "=r"(unordered) : "f"(x), "f"(y));
+    asm("{ .reg .pred p; setp.ne.f32 p, %1, %2; selp.b32 %0, 1, 0, p; }" : "=r"(other) : "f"(x), "f"(y));
     out[i] = (x < y) | (x <= y) << 1 | (x > y) << 2 | (x >= y) << 3 | (x == y) << 4 | (x != y) << 5 | !(x < y) << 6 |
-             !(x >= y) << 7 | isnan(x) << 8 | isinf(x) << 9 | isfinite(x) << 10 | (signbit(x) != 0) << 11 |
-             isunordered(x, y) << 12 | (islessgreater(x, y) != 0) << 13;
+             !(x >= y) << 7 | (isnan(x) != 0) << 8 | (isinf(x) != 0) << 9 | (isfinite(x) != 0) << 10 | (signbit(x) != 0) << 11 |
+             unordered << 12 | other << 13;
     least[3 * i] = fminf(x, y);
     least[3 * i + 1] = fmaxf(x, y);
     least[3 * i + 2] = x > y ? x : 2.0f;

@@ -1,7 +1,4 @@
 // What a kernel prints, and how it stops itself.
-#include <assert.h>
-extern "C" int printf(const char*, ...);
-
 extern "C" __global__ void lines(const float* a, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n && i % 3 == 0) printf("thread %d: %.3f %s %c %5u|%-4d|%x %lld%%\n", i, a[i], "text", 'a' + i, 7u, -i, 255, 1ll << 40);

@@ -1,0 +1,195 @@
+"""Floating point as hardware rounds it: once, in any direction, to the last bit.
+
+What NumPy can do fast is done in float64 with its own error known; the few lanes that are left are done in fractions.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+f4, f8, i8 = np.float32, np.float64, np.int64
+HUGE, TINY = 1e300, 1e-270
+"""Between these magnitudes products of float64 and their errors are exact to the last bit."""
+_SMALLEST_NORMAL = int(np.array(2.0**-126).view(i8))
+_LIMITS = {4: (24, -149, float(np.finfo(f4).max)), 8: (53, -1074, float(np.finfo(f8).max))}
+
+
+def fma32(a: Array, b: Array, c: Array) -> Array:
+    """a · b + c rounded once. The product is exact in float64; where the sum may lie on the middle between two
+    float32 because it was rounded itself, it is rounded to odd before."""
+    product = a.astype(f8) * b
+    total = product + c
+    bits = total.view(i8)
+    doubtful = (bits & 0x1FFFFFFF) == 0x10000000
+    doubtful |= ((bits + bits) - 1).view(np.uint64) < np.uint64(2 * _SMALLEST_NORMAL)
+    if doubtful.any():
+        total = _odd(total, sum_error(product, c.astype(f8), total))
+    return total.astype(f4)
+
+
+def sum_error(a: Array, b: Array, total: Array) -> Array:
+    """a + b − total, exactly."""
+    share = total - a
+    return (a - (total - share)) + (b - share)
+
+
+def _odd(total: Array, rest: Array) -> Array:
+    """A sum that lost `rest`, with its last bit set where it lost anything: no later rounding is misled by it."""
+    bits = total.view(i8)
+    step = np.where((rest > 0) == (total > 0), 1, -1)
+    return np.where((rest != 0) & (bits & 1 == 0) & np.isfinite(total), (bits + step).view(f8), total)
+
+
+def _split(a: Array) -> tuple[Array, Array]:
+    big = a * 134217729.0
+    high = big - (big - a)
+    return high, a - high
+
+
+def fma64(a: Array, b: Array, c: Array) -> Array:
+    """a · b + c rounded once, by error-free transformations with the middle part rounded to odd."""
+    product = a * b
+    plain = product + c
+    ah, al = _split(a)
+    bh, bl = _split(b)
+    error = ((ah * bh - product) + ah * bl + al * bh) + al * bl
+    upper = c + error
+    upper_rest = sum_error(c, error, upper)
+    total = product + upper
+    total_rest = sum_error(product, upper, total)
+    middle = total_rest + upper_rest
+    result = total + _odd(middle, sum_error(total_rest, upper_rest, middle))
+    size = np.abs(product)
+    safe = (size > TINY) & (size < HUGE) & (np.abs(a) < HUGE) & (np.abs(b) < HUGE) & (np.abs(c) < HUGE)
+    if safe.all():
+        return result
+    result = np.where(safe, result, plain)
+    # Nothing is lost where a factor is zero, and nothing can be where one is not finite.
+    hard = ~safe & (a != 0) & (b != 0) & np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    return exactly("fma", "rn", f8, a, b, c, where=hard, plain=result) if hard.any() else result
+
+
+def directed(exact: Array, mode: str) -> Array:
+    """float64 to float32 towards zero (rz), down (rm) or up (rp)."""
+    near = exact.astype(f4)
+    if mode == "rz":
+        beyond = np.abs(near.astype(f8)) > np.abs(exact)
+        return np.where(beyond, np.nextafter(near, f4(0)), near)
+    off, goal = (near.astype(f8) > exact, f4(-np.inf)) if mode == "rm" else (near.astype(f8) < exact, f4(np.inf))
+    return np.where(off, np.nextafter(near, goal), near)
+
+
+def fma_directed(a: Array, b: Array, c: Array, mode: str) -> Array:
+    """a · b + c in float32, towards zero, down or up."""
+    product, last = a.astype(f8) * b, c.astype(f8)
+    total = product + last
+    result = directed(_odd(total, sum_error(product, last, total)), mode)
+    if mode == "rm":  # what cancels is −0 when rounding down
+        return np.where((result == 0) & (np.signbit(product) != np.signbit(last)) & (total == 0), f4(-0.0), result)
+    return result
+
+
+def smaller(a: Array, b: Array) -> Array:
+    """The smaller number; −0 is smaller than +0, and a number than none."""
+    result = np.fmin(a, b)
+    zero = result == 0
+    return np.where(zero & (a == b), np.where(np.signbit(a), a, b), result) if zero.any() else result
+
+
+def larger(a: Array, b: Array) -> Array:
+    """The larger number, likewise."""
+    result = np.fmax(a, b)
+    zero = result == 0
+    return np.where(zero & (a == b), np.where(np.signbit(a), b, a), result) if zero.any() else result
+
+
+# In fractions
+
+
+def exactly(
+    operation: str, mode: str, dtype: Any, *operands: Array, where: Array | None = None, plain: Array | None = None
+) -> Array:
+    """One of add, mul, div, fma, rcp, sqrt or value in rounding `mode`, lane by lane: slow, and always right.
+
+    `where` tells the lanes to do; the others have `plain`, which is what NumPy computes when left out.
+    """
+    shape = np.broadcast_shapes(*(a.shape for a in operands))
+    wide = [np.broadcast_to(a, shape).reshape(-1) for a in operands]
+    near = np.broadcast_to(_PLAIN[operation](*operands).astype(dtype) if plain is None else plain, shape)
+    result = near.reshape(-1).copy()
+    todo = np.arange(len(result)) if where is None else np.flatnonzero(np.broadcast_to(where, shape))
+    for lane in todo:
+        numbers = [a[lane].item() for a in wide]
+        if any(isinstance(n, float) and not math.isfinite(n) for n in numbers) or not _defined(operation, numbers):
+            continue
+        value = _VALUE[operation](*map(Fraction, numbers))
+        if value:
+            result[lane] = _rounded(value, mode, *_LIMITS[np.dtype(dtype).itemsize])
+        elif mode == "rm" and operation in ("add", "fma") and _opposed(operation, numbers):
+            result[lane] = -0.0
+    return result.reshape(shape)
+
+
+def _root(value: Fraction) -> Fraction:
+    """The square root to 130 bits and more, with the last bit set where it is not exact."""
+    scale = 1 << 2 * (130 + max(0, value.denominator.bit_length()))
+    whole = value.numerator * scale // value.denominator
+    root = math.isqrt(whole)
+    exact = root * root == whole and whole * value.denominator == value.numerator * scale
+    return Fraction(2 * root + (not exact), 2 * math.isqrt(scale))
+
+
+_VALUE: dict[str, Any] = {
+    "add": lambda a, b: a + b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "fma": lambda a, b, c: a * b + c,
+    "rcp": lambda a: 1 / a,
+    "sqrt": _root,
+    "value": lambda a: a,
+}
+_PLAIN: dict[str, Any] = {
+    "add": np.add,
+    "mul": np.multiply,
+    "div": np.divide,
+    "fma": lambda a, b, c: a * b + c,
+    "rcp": lambda a: 1 / a,
+    "sqrt": np.sqrt,
+    "value": np.asarray,
+}
+
+
+def _defined(operation: str, numbers: list[float]) -> bool:
+    if operation in ("div", "rcp"):
+        return numbers[-1] != 0
+    return operation != "sqrt" or numbers[0] >= 0
+
+
+def _opposed(operation: str, numbers: list[float]) -> bool:
+    """Whether two terms of opposite signs cancel."""
+    signs = [math.copysign(1, n) for n in numbers]
+    first = signs[0] if operation == "add" else signs[0] * signs[1]
+    return first != signs[-1]
+
+
+def _rounded(value: Fraction, mode: str, digits: int, lowest: int, largest: float) -> float:
+    """A number other than zero with so many binary digits."""
+    size, sign = abs(value), 1 if value > 0 else -1
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    if size < Fraction(2) ** exponent:
+        exponent -= 1
+    unit = max(exponent - digits + 1, lowest)
+    whole, rest = divmod(size / Fraction(2) ** unit, 1)
+    away = {"rz": False, "rm": sign < 0, "rp": sign > 0}.get(
+        mode, rest > Fraction(1, 2) or (rest * 2 == 1 and whole & 1)
+    )
+    if rest and away:
+        whole += 1
+    if whole * Fraction(2) ** unit > Fraction(largest):
+        return sign * (math.inf if away or mode == "rn" else largest)
+    return sign * math.ldexp(whole, unit)

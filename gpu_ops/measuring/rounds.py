@@ -1,0 +1,117 @@
+"""Timing of jobs that were computed: together, in turn, on memory that rotates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Literal
+
+from gpu_ops.errors import DeviceMemoryError
+from gpu_ops.measuring.jobs import Job, Watch, fail, verify_again
+from gpu_ops.measuring.stages import time_transfers, wrap_host
+from gpu_ops.measuring.timing import RULES, TRANSFERS, Rule, check_stop, measure_interleaved, once
+from gpu_ops.plan import Device, DeviceArray, Plan, Sampler
+from gpu_ops.progress import listening
+from gpu_ops.types import Experiment, Filter, Run, Timing
+
+ROTATION_BYTES = 256 << 20
+"""Inputs and outputs rotate over at least this much, and over four times the last-level cache."""
+MOST_COPIES = 64
+
+
+def time_jobs(jobs: list[Job], filter: Filter, experiment: Experiment, x: DeviceArray, watch: Watch) -> Iterator[Run]:
+    """Time the jobs of one device together, in as few groups as fit its memory."""
+    rule = RULES[experiment.protocol]
+    device = jobs[0].device
+    device.sampler([_nothing()], "wall")  # first-use costs belong to nobody
+    shared = time_transfers(device, experiment.input.array, x, watch.stop)
+    inputs = _rotation(device, experiment, x, len(jobs), watch)
+    waiting = list(jobs)
+    while waiting:
+        samplers, waiting = _samplers(waiting, experiment, inputs, watch)
+        if not samplers:
+            yield fail(waiting.pop(0), "it does not fit in the device's memory next to the input", "memory")
+            continue
+        if waiting:
+            note = "measured in groups, because the variants do not fit in memory together"
+            for job in jobs:
+                job.run = replace(job.run, notes=tuple(dict.fromkeys((*job.run.notes, note))))
+        yield from _time_group(jobs, samplers, filter, experiment, rule, shared, x, watch)
+
+
+def _nothing() -> Plan:
+    return Plan((), {})
+
+
+def _rotation(device: Device, experiment: Experiment, x: DeviceArray, jobs: int, watch: Watch) -> list[DeviceArray]:
+    """Copies of the input so that nothing timed finds its data in the cache; as many as memory allows."""
+    if experiment.mode != "stream":
+        return [x]
+    total = max(4 * device.limits.l2_bytes, ROTATION_BYTES)
+    wanted = min(-(-total // max(2 * x.nbytes, 1)), MOST_COPIES)
+    affordable = int(device.free_bytes() // 2 // max((jobs + 1) * 2 * x.nbytes, 1))
+    inputs = [x]
+    for _ in range(min(wanted, affordable) - 1):
+        check_stop(watch.stop)
+        inputs.append(device.empty(x.shape, x.dtype))
+        device.copy(inputs[-1], x)
+    return inputs
+
+
+def _samplers(
+    jobs: list[Job], experiment: Experiment, inputs: list[DeviceArray], watch: Watch
+) -> tuple[dict[int, Sampler], list[Job]]:
+    """Samplers by job, for as many jobs from the front as fit in memory, and the jobs left."""
+    samplers: dict[int, Sampler] = {}
+    for place, job in enumerate(jobs):
+        assert job.plan is not None
+        check_stop(watch.stop)
+        try:
+            more = [job.variant.plan(job.session, x, experiment.params, job.pick.knobs) for x in inputs[1:]]
+            samplers[id(job)] = job.session.sampler([job.plan, *more], experiment.mode)
+        except DeviceMemoryError:
+            return samplers, jobs[place:]
+    return samplers, []
+
+
+def _time_group(
+    jobs: list[Job],
+    samplers: dict[int, Sampler],
+    filter: Filter,
+    experiment: Experiment,
+    rule: Rule,
+    shared: Mapping[str, Timing],
+    x: DeviceArray,
+    watch: Watch,
+) -> Iterator[Run]:
+    by_id = {id(job): job for job in jobs}
+    timings_by_key = measure_interleaved(
+        samplers, rule, "kernel", watch.deadline, watch.seed, stop=watch.stop, tell=watch.tell
+    )
+    for key, timing in timings_by_key:
+        job = by_id[key]
+        timings = {**job.timings, **shared, "kernel": timing}
+        host = samplers[key].host_seconds_per_step
+        if host:
+            timings["enqueue"] = once("enqueue", host)
+        if shared:
+            timings.update(_time_elapsed(job, experiment, x, watch))
+        job.run = replace(job.run, stage="timed", timings=timings)
+        if experiment.checks != "off":
+            with listening(watch.stop):
+                verify_again(job, filter, experiment)
+        yield job.run
+
+
+def _time_elapsed(job: Job, experiment: Experiment, x: DeviceArray, watch: Watch) -> dict[str, Timing]:
+    """Upload, plan and download as one, from memory the system may move and from pinned memory."""
+    assert job.plan is not None
+    kinds: dict[str, Literal["pageable", "pinned"]] = {"elapsed": "pageable", "elapsed_pinned": "pinned"}
+    samplers = {
+        stage: job.session.sampler([wrap_host(job.session, job.plan, experiment.input.array, x, kind)], "wall")
+        for stage, kind in kinds.items()
+    }
+    timings = {}
+    for stage, timing in measure_interleaved(samplers, TRANSFERS, stop=watch.stop):
+        timings[stage] = replace(timing, stage=stage)
+    return timings
