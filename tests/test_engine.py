@@ -24,6 +24,7 @@ from gpu_ops.devices.compiler import read_source
 from gpu_ops.engine import client as clients
 from gpu_ops.engine import messages, segments
 from gpu_ops.engine.client import EngineClient
+from gpu_ops.engine.jobs import colours
 from gpu_ops.engine.messages import (
     Answer,
     DoctorAnswer,
@@ -708,3 +709,37 @@ def test_the_widest_and_the_narrowest_spans() -> None:
     narrow = statistics(np.array([0.0, 5e-324, 1e-323]))
     assert narrow.percentiles[50] == 5e-324
     assert sum(narrow.histogram) == 3
+
+
+def test_alpha_is_no_brightness() -> None:
+    rng = np.random.default_rng(2)
+    image = rng.integers(0, 100, (701, 503, 4)).astype(np.uint16)
+    image[..., 3] = 65535
+    found = statistics(colours("image", image))
+    assert found.maximum == 99 and sum(found.histogram) == 701 * 503 * 3
+    _same(found, np.ascontiguousarray(image[..., :3]))
+    assert colours("signal", image) is image
+
+
+# A simulated GPU
+
+
+def test_a_simulated_run_takes_the_middle_and_says_so(shared: Talk) -> None:
+    noise = shared.sample(size="300x500")
+    request = shared.request(noise, (Pick("parallel", "cpu"), Pick("shared", "sim")))
+    updates = [a for a in shared.do(request, release=False) if isinstance(a, RunUpdate)]
+    cpu, sim = (next(u for u in updates if u.row["device"] == device and u.outputs) for device in ("cpu", "sim"))
+    assert cpu.place == () and sim.place == (22, 122)
+    whole, part = (shared.client.pool.array(u.outputs["image"]) for u in (cpu, sim))
+    assert part.shape == (256, 256)
+    reach = PARAMS["window"] // 2
+    inner = slice(reach, 256 - reach)
+    there = whole[22:278, 122:378]
+    np.testing.assert_allclose(part[inner, inner], there[inner, inner], rtol=1e-6)
+    last = [u.row for u in updates if u.row["device"] == "sim"][-1]
+    assert last["ok"] and last["clock"] == "simulated" and last["stages"].keys() <= {"compile"}
+    assert last["counters"]["warp_instructions"] > 1000 and last["findings"] == []
+    assert "middle 256 x 256 of 300 x 500" in last["notes"][0]
+    for update in (cpu, sim):
+        shared.release(update)
+    shared.client.pool.release(noise.array.segment)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from gpu_ops.devices import open_device
 from gpu_ops.engine.messages import Answer, Progress, SegmentGranted, SegmentWanted, SharedArray, SharedInput
 from gpu_ops.engine.segments import Attachments
 from gpu_ops.errors import DeviceError, DeviceMemoryError, InputError, KernelFault
+from gpu_ops.measuring.affordable import affordable
 from gpu_ops.progress import Cancelled, advance, in_finite_call
 from gpu_ops.types import Input
 
@@ -39,6 +41,7 @@ class Desk:
         self._attached = Attachments()
         self._pinned: dict[str, str] = {}
         self._inputs: list[tuple[SharedInput, Input]] = []
+        self._parts: WeakKeyDictionary[Input, tuple[Input, tuple[int, ...]]] = WeakKeyDictionary()
         self._last = Progress(0, "")
         self._said = 0.0
         self.job = 0
@@ -121,6 +124,12 @@ class Desk:
         input = Input(shared.kind, array, shared.axes, shared.name, shared.origin, shared.rate, finite=shared.finite)
         self._inputs = [(shared, input), *self._inputs[: KEPT_INPUTS - 1]]
         return input
+
+    def middle(self, whole: Input) -> tuple[Input, tuple[int, ...]]:
+        """What a simulated GPU takes of an input, and where it begins; the same one for the same input again."""
+        if whole not in self._parts:
+            self._parts[whole] = affordable(whole)
+        return self._parts[whole]
 
     def pin(self, segment: str, devices: Iterable[str]) -> None:
         """Let the first CUDA device among `devices` pin a segment, once. Where that is forbidden copies are slower."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from gpu_ops.engine.desk import Desk
 from gpu_ops.engine.messages import (
@@ -20,7 +23,9 @@ from gpu_ops.engine.messages import (
     Statistics,
 )
 from gpu_ops.engine.statistics import statistics
+from gpu_ops.filters import find_filter
 from gpu_ops.io import SAMPLES, convert, load, sample, save
+from gpu_ops.measuring.affordable import cut_note
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.report import row
 from gpu_ops.measuring.runner import run_experiment
@@ -75,7 +80,7 @@ def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:
         with finite():
             input = convert(input, dtype)
     with stage(2, 4):
-        figures = statistics(input.array)
+        figures = statistics(colours(input.kind, input.array))
     with stage(3, 4):
         array = desk.share(input.array)
     shared = SharedInput(input.kind, array, input.axes, input.name, input.origin, input.rate, input.finite, figures)
@@ -83,23 +88,37 @@ def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:
 
 
 def _run(desk: Desk, request: RunRequest) -> None:
-    experiment = Experiment(
-        request.filter,
-        desk.input(request.input),
-        request.params,
-        request.picks,
-        request.protocol,
-        request.mode,
-        request.checks,
-    )
+    """What runs at full speed first; a simulated GPU then gets the part of the input that it can afford."""
+    whole = desk.input(request.input)
     desk.pin(request.input.array.segment, (p.device for p in request.picks))
+    fast = tuple(p for p in request.picks if not p.device.startswith("sim"))
+    slow = tuple(p for p in request.picks if p.device.startswith("sim"))
+    if fast:
+        _run_picks(desk, request, whole, fast, (), ())
+    if slow:
+        part, place = desk.middle(whole)
+        _run_picks(desk, request, part, slow, place, (cut_note(whole, part),) if place else ())
+
+
+def _run_picks(
+    desk: Desk,
+    request: RunRequest,
+    input: Input,
+    picks: tuple[Pick, ...],
+    place: tuple[int, ...],
+    notes: tuple[str, ...],
+) -> None:
+    experiment = Experiment(
+        request.filter, input, request.params, picks, request.protocol, request.mode, request.checks
+    )
     shown: list[Pick] = []
     for run in run_experiment(experiment, stop=desk.stopped, progress=desk.progress):
         first = not any(pick is run.pick for pick in shown)
         shown.append(run.pick)
+        run = replace(run, notes=(*notes, *run.notes))
         news = _row(desk, run, experiment, request.roofs)
         outputs, figures = _outputs(desk, run) if first else ({}, {})
-        desk.send(RunUpdate(request.job, request.generation, news, outputs, figures))
+        desk.send(RunUpdate(request.job, request.generation, news, outputs, figures, place))
 
 
 def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[str, Any]:
@@ -110,5 +129,11 @@ def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[s
 
 def _outputs(desk: Desk, run: Run) -> tuple[dict[str, SharedArray], dict[str, Statistics]]:
     desk.now(f"examining {run.pick.variant} on {run.pick.device}")
-    figures = {name: statistics(array) for name, array in run.outputs.items()}
+    kinds = {o.id: o.kind for o in find_filter(run.filter).outputs}
+    figures = {name: statistics(colours(kinds[name], array)) for name, array in run.outputs.items()}
     return {name: desk.share(array) for name, array in run.outputs.items()}, figures
+
+
+def colours(kind: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """What the figures of an array are of: all of it, but an image's alpha is no brightness."""
+    return array[..., :3] if kind == "image" and array.ndim == 3 and array.shape[2] == 4 else array

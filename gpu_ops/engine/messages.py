@@ -171,13 +171,17 @@ class Loaded:
 
 @dataclass(frozen=True)
 class RunUpdate:
-    """News of one pick: a row in the schema of reports, with "stage" added. `outputs` come with the first news."""
+    """News of one pick: a row in the schema of reports, with "stage" added. `outputs` come with the first news.
+
+    `place` is where they begin in the input along each spatial axis, when only a part of it was run; else ().
+    """
 
     job: int
     generation: int
     row: Mapping[str, Any]
     outputs: Mapping[str, SharedArray] = field(default_factory=dict)
     statistics: Mapping[str, Statistics] = field(default_factory=dict)
+    place: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

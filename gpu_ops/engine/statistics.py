@@ -51,7 +51,7 @@ def statistics(array: Array) -> Statistics:
     Three passes: extremes; a histogram of 65,536 bins, whose counts say in which bin each percentile lies; the values
     of those few bins, in which the percentile is found exactly. Raises Cancelled when whoever listens wants to stop.
     """
-    flat = array.reshape(-1)
+    flat = array.reshape(-1) if array.flags.c_contiguous else array.reshape(-1, array.shape[-1])
     with stage(0, 3):
         extremes = _extremes(flat)
     if extremes.finite == 0:
@@ -70,10 +70,12 @@ def statistics(array: Array) -> Statistics:
 
 
 def _chunks(flat: Array) -> Iterator[Array]:
-    for start in range(0, flat.size, CHUNK):
-        if start % (CHUNK << 6) == 0:
-            advance(start, flat.size)
-        yield flat[start : start + CHUNK]
+    """The values (n,), or those of rows (n, k) cut out of wider ones, some at a time."""
+    rows = CHUNK // (flat.shape[1] if flat.ndim == 2 else 1)
+    for place, start in enumerate(range(0, len(flat), rows)):
+        if place % 64 == 0:
+            advance(start, len(flat))
+        yield flat[start : start + rows].reshape(-1)
 
 
 def _finite_chunks(flat: Array, whole: bool) -> Iterator[Array]:

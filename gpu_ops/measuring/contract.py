@@ -6,6 +6,7 @@ The tests and `kernelscope run FILTER --kernel mine.cu` use the same cases.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,8 +42,14 @@ class Case:
         return f"{' x '.join(map(str, self.shape))} {self.dtype} {self.data}, {chosen}"
 
 
-def covering_cases(filter: Filter, variant: Variant, limits: Limits, seed: int = 0) -> list[Case]:
-    """Cases in which every supported pair of choices (shape and dtype, border and block, …) occurs at least once."""
+def covering_cases(
+    filter: Filter, variant: Variant, limits: Limits, seed: int = 0, most_work: int | None = None
+) -> list[Case]:
+    """Cases in which every supported pair of choices (shape and dtype, border and block, …) occurs at least once.
+
+    `most_work` leaves out cases of more operations by the filter's own count: a simulated GPU takes minutes for them.
+    """
+    work = math.inf if most_work is None else most_work
     axes = _axes(filter, variant)
     names = list(axes)
     random = np.random.default_rng(seed)
@@ -55,7 +62,7 @@ def covering_cases(filter: Filter, variant: Variant, limits: Limits, seed: int =
     cases: list[Case] = []
     while open_pairs:
         pair = min(open_pairs)
-        best = _best_case(filter, variant, limits, axes, pair, open_pairs, random)
+        best = _best_case(filter, variant, limits, axes, pair, open_pairs, random, work)
         if best is None:
             open_pairs.discard(pair)  # no supported case has both
             continue
@@ -73,6 +80,7 @@ def _best_case(
     pair: Any,
     open_pairs: set[Any],
     random: np.random.Generator,
+    most_work: float,
 ) -> tuple[Case, set[Any]] | None:
     """Of some random supported cases with that pair, the one that covers most open pairs."""
     names = list(axes)
@@ -82,12 +90,16 @@ def _best_case(
         for place, index in pair:
             indices[place] = index
         case = _case(filter, variant, {n: axes[n][i] for n, i in zip(names, indices, strict=True)})
-        if unsupported(filter, variant, case, limits) is not None:
+        if unsupported(filter, variant, case, limits) is not None or _work(filter, case) > most_work:
             continue
         covered = {p for p in itertools.combinations(enumerate(indices), 2) if p in open_pairs}
         if best is None or len(covered) > len(best[1]):
             best = (case, covered)
     return best
+
+
+def _work(filter: Filter, case: Case) -> int:
+    return filter.work(Meta(filter.accepts, case.shape, case.dtype), case.params).flops
 
 
 def all_cases(filter: Filter, variant: Variant, limits: Limits) -> Iterator[Case]:

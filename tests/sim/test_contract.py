@@ -1,0 +1,59 @@
+"""The contract of every kernel of the product, and of kernels that are wrong on purpose, on the simulated GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from wrong import WRONG, parts
+
+from gpu_ops.devices import open_device
+from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.measuring.contract import Case, check_case, covering_cases
+from gpu_ops.types import Filter, Run, Variant
+
+KERNELS = [
+    pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants if v.device == "cuda" and not v.library
+]
+FAULTS = {
+    "past_the_end": "out of bounds",
+    "missing_barrier": "read-after-write hazard",
+    "half_a_halo": "uninitialised read",
+    "wrong_word": "uninitialised read",
+    "scatter_race": "two blocks write one element",
+}
+"""What is seen besides the wrong result, where anything is."""
+MOST_WORK = 2_500_000  # operations of a case: seconds on the simulated GPU, which the real one is spared
+
+
+def _failure(filter: Filter, variant: Variant, case: Case) -> str:
+    run = check_case(filter, variant, case, "sim", {})
+    if run.failure or run.findings:
+        return f"{case}: {run.failure} {[str(f) for f in run.findings]}"
+    return "" if run.ok else f"{case}: {run.errors} {run.notes}"
+
+
+@pytest.mark.parametrize("filter, variant", KERNELS)
+def test_covering_set(filter: Filter, variant: Variant) -> None:
+    cases = covering_cases(filter, variant, open_device("sim").limits, most_work=MOST_WORK)
+    assert len(cases) >= 25
+    assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
+
+
+@pytest.mark.parametrize("path", WRONG, ids=lambda p: p.stem)
+def test_a_wrong_kernel_is_rejected_and_its_fault_named(path: Path) -> None:
+    filter_id, variant_id, fault = parts(path)
+    filter = find_filter(filter_id)
+    variant = filter.variant(variant_id)
+    edits = {variant.kernels[0]: path.read_text()}
+    cases = covering_cases(filter, variant, open_device("sim").limits, most_work=MOST_WORK)
+    kinds: set[str] = set()
+    rejected: list[Run] = []
+    for case in cases:
+        run = check_case(filter, variant, case, "sim", edits)
+        rejected += [run] if run.ok is False else []
+        kinds |= {f.kind for f in run.findings}
+        if rejected and (fault not in FAULTS or FAULTS[fault] in kinds):
+            break
+    assert rejected, "no case of the contract tells it from a right one"
+    assert FAULTS.get(fault) in {*kinds, None}
