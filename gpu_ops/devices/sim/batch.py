@@ -10,6 +10,7 @@ import numpy as np
 
 from gpu_ops.devices.sim import warp
 from gpu_ops.devices.sim.access import GlobalMemory
+from gpu_ops.devices.sim.counters import Counters
 from gpu_ops.devices.sim.emit_memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOWS
 from gpu_ops.devices.sim.findings import Findings, frame_places
 from gpu_ops.devices.sim.lanes import Array, Lanes, Launched, whole_mask
@@ -42,10 +43,16 @@ class Batch:
     """The S of generated functions. Loads return a list of arrays, one for each element of a vector."""
 
     def __init__(
-        self, launched: Launched, launching: Launching, memory: GlobalMemory, shared: SharedMemory, findings: Findings
+        self,
+        launched: Launched,
+        launching: Launching,
+        memory: GlobalMemory,
+        shared: SharedMemory,
+        findings: Findings,
+        counters: Counters | None = None,
     ) -> None:
         self.launched, self.launching = launched, launching
-        self.memory, self.shared, self.findings = memory, shared, findings
+        self.memory, self.shared, self.findings, self.counters = memory, shared, findings, counters
         self.alive = launched.exist.copy()
         self.local = np.zeros((launched.blocks, launched.width, max(launching.local_bytes, 1)), np.uint8)
         self._symbols = {name: np.array([[a]], np.int64) for name, a in launching.symbols.items()}
@@ -72,27 +79,42 @@ class Batch:
     # Spaces
 
     def load_global(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
+        if self.counters is not None:
+            self.counters.global_access(lanes, site, address)
         return self.memory.load(lanes, site, address, dtype, count)
 
-    load_const = load_global
+    def load_const(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
+        if self.counters is not None:
+            self.counters.constant_access(lanes, site, address)
+        return self.memory.load(lanes, site, address, dtype, count)
 
     def store_global(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
+        if self.counters is not None:
+            self.counters.global_access(lanes, site, address)
         self.memory.store(lanes, site, address, dtype, values)
 
     def atomic_global(
         self, lanes: Lanes, site: Site, address: Array, dtype: Any, name: str, values: list[Array], wanted: bool
     ) -> Array | None:
+        if self.counters is not None:
+            self.counters.global_access(lanes, site, address)
         return self.memory.atomic(lanes, site, address, dtype, name, values, wanted)
 
     def load_shared(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
+        if self.counters is not None:
+            self.counters.shared_access(lanes, site, address)
         return self.shared.load(lanes, site, address, dtype, count)
 
     def store_shared(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
+        if self.counters is not None:
+            self.counters.shared_access(lanes, site, address)
         self.shared.store(lanes, site, address, dtype, values)
 
     def atomic_shared(
         self, lanes: Lanes, site: Site, address: Array, dtype: Any, name: str, values: list[Array], wanted: bool
     ) -> Array | None:
+        if self.counters is not None:
+            self.counters.shared_access(lanes, site, address)
         return self.shared.atomic(lanes, site, address, dtype, name, values, wanted)
 
     def load_param(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
@@ -120,6 +142,8 @@ class Batch:
     def _local(
         self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int
     ) -> tuple[Array, Array, Array, Array]:
+        if self.counters is not None:
+            self.counters.local_access(lanes, site)
         size = np.dtype(dtype).itemsize
         start = lanes.calm(address) + site.offset
         room = self.launching.local_bytes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +23,7 @@ class Findings:
         self.printed: list[str] = []
         self.unprinted = 0
         self.counters: dict[str, int] = {}
+        self.by_place: Mapping[Place, Mapping[str, int]] = {}
 
     def add(
         self,

@@ -2,82 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.batch import Batch, Launching, Stopped
+from gpu_ops.devices.sim.counters import Counters
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.kernels import Loaded, plain_name
 from gpu_ops.devices.sim.lanes import WARP, Array, Launched
 from gpu_ops.devices.sim.memory import Memory, Region, Table
-from gpu_ops.devices.sim.schedule import Meter, Observer, Scheduler
+from gpu_ops.devices.sim.schedule import Meter, Scheduler
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.plan import Launch
 from gpu_ops.progress import advance
 
+Extent = Literal["full", "sample", "off"]
 BATCH_LANES = 1 << 15
 """Lanes that run at once: enough that NumPy's calls do not count, few enough that arrays stay in the cache."""
+SAMPLED = 8
+"""One batch in so many is a sample."""
 BATCH_BYTES = 32 << 20
 """Bytes of shared and of local memory that a batch may have."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to simulate. `checks` looks for hazards, uninitialised reads and blocks that write the same; bounds and
-    alignment are always looked at. `budget` are warp instructions a launch may take. `reverse` runs everything in
-    another order that the kernel must stand."""
+    """How to simulate. `checks` looks for hazards, uninitialised reads and blocks that write the same, in all batches
+    or in a sample of them; bounds and alignment are always looked at. `counters` count by source line; what a sample
+    of batches gives is scaled. `budget` are warp instructions a launch may take. `reverse` runs everything in another
+    order that the kernel must stand."""
 
-    checks: bool = True
+    checks: Extent = "full"
+    counters: Extent = "off"
     budget: float = 2e9
     reverse: bool = False
 
 
 def run_launch(
-    launch: Launch,
-    loaded: Loaded,
-    memory: Memory,
-    variables: Mapping[str, Region],
-    options: Options,
-    observers: Callable[[Launched], tuple[Observer, ...]] = lambda launched: (),
+    launch: Launch, loaded: Loaded, memory: Memory, variables: Mapping[str, Region], options: Options
 ) -> Findings:
     """Run all blocks, saying how many are done as long work on the host does (`gpu_ops.progress`).
 
-    Raises Cancelled, and KernelError when a kernel stops itself or spends its budget; what it wrote until then is not to be shown.
+    Raises Cancelled, and KernelError when a kernel stops itself or spends its budget: what it wrote is not to be shown.
     """
     findings = Findings(loaded.entry.name)
     params, regions, textures = _pack(launch, loaded, memory)
     table = Table([*regions, *variables.values(), *memory.others([*regions, *variables.values()])])
-    globals_ = GlobalMemory(table, findings, options.checks)
-    shared_bytes = loaded.dynamic_from + launch.shared_bytes if launch.shared_bytes else loaded.dynamic_from
+    shared_bytes = loaded.dynamic_from + launch.shared_bytes
+    for region in variables.values():
+        region.owners = None
     symbols = {name: region.low for name, region in variables.items()}
     launching = Launching(params, symbols, textures, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     names = tuple((plain_name(n), first, last) for n, first, last in loaded.shared)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
-    each = _blocks_per_batch(launch, shared_bytes, loaded.local_bytes)
-    starts = list(range(0, blocks, each))
-    backwards = options.reverse and not loaded.code.spinning
-    progress = [0]
-    meter = Meter(options.budget, lambda: advance(progress[0], blocks))
-    with np.errstate(all="ignore"):
-        for start in reversed(starts) if backwards else starts:
-            launched = Launched(launch.grid, launch.block, start, min(each, blocks - start))
-            shared = SharedMemory(launched, shared_bytes, loaded.unit, names, findings, options.checks)
-            batch = Batch(launched, launching, globals_, shared, findings)
-            try:
-                Scheduler(loaded.code, batch, meter, observers(launched), options.reverse).run()
-            except Stopped as stopped:
-                stopped.findings = tuple(findings.found.values())
-                raise
-            progress[0] += launched.blocks
-            advance(progress[0], blocks)
+    counters = None if options.counters == "off" else Counters(loaded.code)
+    done = 0
+    meter = Meter(options.budget, lambda: advance(done, blocks))
+    for part in _batches(launch, shared_bytes, loaded, options):
+        launched = Launched(launch.grid, launch.block, part.first, part.blocks)
+        shared = SharedMemory(launched, shared_bytes, loaded.unit, names, findings, part.checked)
+        counting = counters if part.weight else None
+        if counting is not None:
+            counting.weight = part.weight
+        global_memory = GlobalMemory(table, findings, part.checked)
+        batch = Batch(launched, launching, global_memory, shared, findings, counting)
+        try:
+            with np.errstate(all="ignore"):
+                Scheduler(loaded.code, batch, meter, options.reverse).run()
+        except Stopped as stopped:
+            stopped.findings = tuple(findings.found.values())
+            raise
+        done += launched.blocks
+        advance(done, blocks)
     _settle(regions)
     findings.counters = {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed}
+    findings.by_place = counters.by_place() if counters is not None else {}
     return findings
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A batch: blocks from `first` on, whether it is checked, and how many batches' counts it stands for."""
+
+    first: int
+    blocks: int
+    checked: bool
+    weight: float
+
+
+def _batches(launch: Launch, shared_bytes: int, loaded: Loaded, options: Options) -> list[_Part]:
+    """All batches in the order they run. Samples are the first, the last, and every eighth in between."""
+    blocks = int(np.prod(launch.grid, dtype=np.int64))
+    each = _blocks_per_batch(launch, shared_bytes, loaded.local_bytes)
+    starts = list(range(0, blocks, each))
+    inner = range(1, len(starts) - 1)
+    chosen = {*inner[SAMPLED // 2 :: SAMPLED]} or {*inner[:1]}
+    weights = {0: 1.0, len(starts) - 1: 1.0} | {n: len(inner) / len(chosen) for n in chosen}
+    parts = [
+        _Part(
+            start,
+            min(each, blocks - start),
+            options.checks == "full" or (options.checks == "sample" and number in weights),
+            {"off": 0.0, "full": 1.0, "sample": weights.get(number, 0.0)}[options.counters],
+        )
+        for number, start in enumerate(starts)
+    ]
+    # Blocks that wait for earlier ones cannot run in the opposite order.
+    return parts[::-1] if options.reverse and not loaded.code.spinning else parts
 
 
 def _blocks_per_batch(launch: Launch, shared_bytes: int, local_bytes: int) -> int:

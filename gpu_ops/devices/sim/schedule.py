@@ -69,17 +69,11 @@ class Meter:
             self.tick()
 
 
-Observer = Callable[[BlockCode, Lanes], None]
-"""Told of every block that runs, for counting."""
-
-
 class Scheduler:
     """Runs a batch to its end."""
 
-    def __init__(
-        self, code: Code, batch: Batch, meter: Meter, observers: tuple[Observer, ...], descending: bool
-    ) -> None:
-        self.code, self.batch, self.meter, self.observers = code, batch, meter, observers
+    def __init__(self, code: Code, batch: Batch, meter: Meter, descending: bool) -> None:
+        self.code, self.batch, self.meter, self.counters = code, batch, meter, batch.counters
         self.descending = descending
         self.main = Frame([None] * len(code.zeros))
         self.ready: dict[int, Group] = {}
@@ -132,9 +126,9 @@ class Scheduler:
         found = code.function(self.batch, lanes, *given)
         for number, value in zip(code.gives, found, strict=False):
             self._assign(group, number, value)
-        self.meter.add(len(code.block.lines) + 1, lanes.warps, code)
-        for observer in self.observers:
-            observer(code, lanes)
+        self.meter.add(code.instructions, lanes.warps, code)
+        if self.counters is not None:
+            self.counters.ran(code, lanes)
         self._go_on(code, group, found[-1] if code.block.chooser is not None else None)
 
     def _value(self, values: list[Array | None], number: int) -> Array:
@@ -187,6 +181,8 @@ class Scheduler:
         elif not calm.any():
             self._arrive(other, group)
         else:
+            if self.counters is not None:
+                self.counters.branched(code, group.lanes, calm)
             self._send(taken, group, calm)
             self._send(other, group, ~calm)
 

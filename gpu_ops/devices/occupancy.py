@@ -1,0 +1,92 @@
+"""How many warps of a kernel a multiprocessor can hold at once, and what limits them, by the vendor's public rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gpu_ops.errors import DeviceError
+
+WARP = 32
+REGISTERS = 65536
+REGISTER_UNIT = 256
+"""Registers are given to a warp in this many at a time."""
+PARTITIONS = 4
+"""Each quarter of a multiprocessor has its own registers."""
+
+Limiter = Literal["registers", "shared memory", "warps", "blocks"]
+
+
+@dataclass(frozen=True)
+class Multiprocessor:
+    """What one multiprocessor has. `reserved_bytes` of shared memory go to the system for each block."""
+
+    warps: int
+    blocks: int
+    shared_bytes: int
+    shared_unit: int = 128
+    reserved_bytes: int = 1024
+
+
+MULTIPROCESSORS = {
+    75: Multiprocessor(32, 16, 64 << 10, 256, 0),
+    80: Multiprocessor(64, 32, 164 << 10),
+    86: Multiprocessor(48, 16, 100 << 10),
+    87: Multiprocessor(48, 16, 164 << 10),
+    89: Multiprocessor(48, 24, 100 << 10),
+    90: Multiprocessor(64, 32, 228 << 10),
+    100: Multiprocessor(64, 32, 228 << 10),
+    103: Multiprocessor(64, 32, 228 << 10),
+    120: Multiprocessor(48, 24, 100 << 10),
+    121: Multiprocessor(48, 24, 100 << 10),
+}
+"""By architecture, from the vendor's table of technical specifications."""
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """`blocks` that fit on a multiprocessor, their `warps`, the `most` there could be, and what stops at that."""
+
+    blocks: int
+    warps: int
+    most: int
+    limiter: Limiter
+
+    @property
+    def share(self) -> float:
+        """Of all warps that a multiprocessor can hold."""
+        return self.warps / self.most
+
+
+def occupancy(architecture: str, threads: int, registers: int, shared_bytes: int) -> Occupancy:
+    """The occupancy of blocks of `threads`, with `registers` a thread and `shared_bytes` a block (static and dynamic).
+
+    Raises DeviceError for an architecture whose figures are not published.
+    """
+    unit = MULTIPROCESSORS.get(int(architecture.removeprefix("sm_")))
+    if unit is None:
+        known = ", ".join(f"sm_{n}" for n in MULTIPROCESSORS)
+        raise DeviceError(f"The occupancy of {architecture} is not known; choose from {known}.")
+    warps = -(-threads // WARP)
+    each = -(-(shared_bytes + unit.reserved_bytes) // unit.shared_unit) * unit.shared_unit
+    limits: dict[Limiter, int] = {
+        "warps": unit.warps // warps,
+        "blocks": unit.blocks,
+        "registers": _blocks_by_registers(warps, registers, unit),
+        "shared memory": unit.shared_bytes // each if each else unit.blocks,
+    }
+    limiter = min(limits, key=lambda name: limits[name])
+    blocks = limits[limiter]
+    return Occupancy(blocks, blocks * warps, unit.warps, limiter)
+
+
+def _blocks_by_registers(warps: int, registers: int, unit: Multiprocessor) -> int:
+    if not registers:
+        return unit.blocks
+    each = -(-registers * WARP // REGISTER_UNIT) * REGISTER_UNIT
+    return REGISTERS // PARTITIONS // each * PARTITIONS // warps
+
+
+def by_block_size(architecture: str, registers: int, static_bytes: int) -> dict[int, Occupancy]:
+    """The occupancy at every block size that is whole warps, with the same registers and shared memory a block."""
+    return {t: occupancy(architecture, t, registers, static_bytes) for t in range(WARP, 1025, WARP)}
