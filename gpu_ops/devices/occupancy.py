@@ -63,7 +63,7 @@ def occupancy(architecture: str, threads: int, registers: int, shared_bytes: int
 
     Raises DeviceError for an architecture whose figures are not published.
     """
-    unit = MULTIPROCESSORS.get(int(architecture.removeprefix("sm_")))
+    unit = _multiprocessor(architecture)
     if unit is None:
         known = ", ".join(f"sm_{n}" for n in MULTIPROCESSORS)
         raise DeviceError(f"The occupancy of {architecture} is not known; choose from {known}.")
@@ -78,6 +78,16 @@ def occupancy(architecture: str, threads: int, registers: int, shared_bytes: int
     limiter = min(limits, key=lambda name: limits[name])
     blocks = limits[limiter]
     return Occupancy(blocks, blocks * warps, unit.warps, limiter)
+
+
+def is_known(architecture: str) -> bool:
+    """Whether `occupancy` can tell anything about a GPU such as "sm_90" or "sm_90a"."""
+    return _multiprocessor(architecture) is not None
+
+
+def _multiprocessor(architecture: str) -> Multiprocessor | None:
+    number = architecture.removeprefix("sm_").rstrip("af")
+    return MULTIPROCESSORS.get(int(number)) if number.isdigit() else None
 
 
 def _blocks_by_registers(warps: int, registers: int, unit: Multiprocessor) -> int:

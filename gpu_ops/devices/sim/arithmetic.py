@@ -15,6 +15,7 @@ i1, i2, i4, i8 = np.int8, np.int16, np.int32, np.int64
 u1, u2, u4, u8 = np.uint8, np.uint16, np.uint32, np.uint64
 f2, f4, f8 = np.float16, np.float32, np.float64
 UNSIGNED = {1: u1, 2: u2, 4: u4, 8: u8}
+NO = np.zeros((1, 1), np.bool_)
 SIGNED = {1: i1, 2: i2, 4: i4, 8: i8}
 
 # Integers
@@ -111,6 +112,12 @@ def highest_bit(a: Array) -> Array:
         found = found + np.where(there, step, 0).astype(i4)
         bits = np.where(there, bits >> bits.dtype.type(step), bits)
     return found + (bits != 0).astype(i4)
+
+
+def shift_to_top(a: Array) -> Array:
+    """How far a shift to the left brings that bit to the top; −1 where there is none."""
+    place = highest_bit(a)
+    return np.where(place < 0, i4(-1), i4(a.dtype.itemsize * 8 - 1) - place)
 
 
 def extract_bits(a: Array, start: Array, length: Array) -> Array:
@@ -239,8 +246,8 @@ def flush(a: Array) -> Array:
 
 
 def saturate(a: Array) -> Array:
-    """Between 0 and 1; not-a-number is 0."""
-    return np.where(np.isnan(a), a.dtype.type(0), np.clip(a, 0, 1)).astype(a.dtype)
+    """Between +0 and 1; not-a-number is +0."""
+    return np.where(a > 0, np.minimum(a, a.dtype.type(1)), a.dtype.type(0))
 
 
 def to_integer(a: Array, dtype: Any, mode: str) -> Array:
@@ -276,6 +283,11 @@ def convert_saturating(a: Array, dtype: Any) -> Array:
 def in_double(function: Any, a: Array) -> Array:
     """A function of one float32, by way of float64."""
     return function(a.astype(f8)).astype(a.dtype)
+
+
+def pairs(function: Any, dtype: Any, a: Array, b: Array) -> Array:
+    """A function of both 16-bit integers of each 32-bit word."""
+    return pack(i4, *(function(part(a, place, dtype), part(b, place, dtype)) for place in (0, 1)))
 
 
 def half2(function: Any, *words: Array) -> Array:

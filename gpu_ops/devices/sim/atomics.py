@@ -76,15 +76,32 @@ def _running_sums(memory: Array, places: Array, starts: Array, values: Array) ->
 
 
 def _one_by_one(memory: Array, places: Array, starts: Array, operation: str, values: Array) -> Array:
-    """The first lane of every place, then the second of every place, and so on."""
+    """The first lane of every place, then the second of every place, and so on; or, where many lanes meet at few
+    places, place after place."""
     lengths = np.diff(np.concatenate((starts, [len(places)])))
     old = np.empty(len(places), memory.dtype)
-    lanes = starts
+    if len(starts) < lengths.max() and (operation in _WITHOUT_ANSWER or (values == values[0]).all()):
+        for start, length in zip(starts, lengths, strict=True):
+            found = _sequence(memory[places[start]], operation, values[start : start + length])
+            old[start : start + length] = found[:-1]
+            memory[places[start]] = found[-1]
+        return old
     for turn in range(int(lengths.max())):
         lanes = starts[lengths > turn] + turn
         old[lanes] = memory[places[lanes]]
         memory[places[lanes]] = _STEP[operation](old[lanes], values[lanes])
     return old
+
+
+def _sequence(first: Any, operation: str, values: Array) -> Array:
+    """What one place holds before the first lane and after each (n + 1,). For inc and dec all limits are equal."""
+    if operation in _WITHOUT_ANSWER:
+        return _WITHOUT_ANSWER[operation].accumulate(np.concatenate(([first], values)))
+    limit, turns = int(values[0]), np.arange(len(values))
+    start = int(_STEP[operation](np.asarray(first), values[0]))  # within the ring from here on
+    round_ = limit + 1
+    ring = (start + turns) % round_ if operation == "inc" else (start - turns) % round_
+    return np.concatenate(([first], ring.astype(values.dtype)))
 
 
 def _compare_and_swap(memory: Array, places: Array, starts: Array, compared: Array, new: Array) -> Array:

@@ -143,7 +143,7 @@ class Batch:
         self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int
     ) -> tuple[Array, Array, Array, Array]:
         if self.counters is not None:
-            self.counters.local_access(lanes, site)
+            self.counters.local_access(lanes, site, address)
         size = np.dtype(dtype).itemsize
         start = lanes.calm(address) + site.offset
         room = self.launching.local_bytes
@@ -245,6 +245,8 @@ class Batch:
 
     def texture(self, lanes: Lanes, site: Site, handle: Array, where: list[Array], dtype: Any) -> list[Array]:
         """Four components; those the texture has not are 0, the last 1."""
+        if self.counters is not None:
+            self.counters.texture_access(lanes, site)
         handles = np.unique(lanes.active(handle))
         texture = self.launching.textures.get(int(handles[0])) if len(handles) == 1 else None
         if texture is None:

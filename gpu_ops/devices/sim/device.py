@@ -142,7 +142,7 @@ class SimDevice:
                 check_launch(step, step.kernel.entry, self.limits)
                 check_constants(step.kernel.compiled, step.constants)
         start = time.perf_counter()
-        spans, findings, printed = [], [], []
+        spans, findings, printed, lines = [], [], [], []
         counted: Counter[str] = Counter()
         options = replace(self.options, reverse=True) if mode == "reverse" else self.options
         for step in plan.steps:
@@ -152,6 +152,7 @@ class SimDevice:
                 findings += list(found.found.values())
                 printed += found.printed
                 counted.update(found.counters)
+                lines += found.lines()
             elif isinstance(step, Copy):
                 self.copy(step.target, step.source)
             elif isinstance(step, Fill):
@@ -160,7 +161,8 @@ class SimDevice:
                 raise KernelError(f"{step.name} calls a library; the simulated GPU runs kernels only.")
             spans.append((step.name, begin, time.perf_counter() - start))
         elapsed = time.perf_counter() - start
-        return Execution(elapsed, tuple(spans) if trace else (), tuple(findings), tuple(printed), dict(counted))
+        shown = tuple(spans) if trace else ()
+        return Execution(elapsed, shown, tuple(findings), tuple(printed), dict(counted), tuple(lines))
 
     def _launch(self, launch: Launch, options: Options) -> Findings:
         kernel: SimKernel = launch.kernel

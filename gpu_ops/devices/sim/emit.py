@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from gpu_ops.devices.sim import arithmetic
+from gpu_ops.devices.sim import arithmetic, floating
 from gpu_ops.devices.sim.emit_memory import MemoryOperations
 from gpu_ops.devices.sim.flow import Block, results, spinning
 from gpu_ops.devices.sim.inline import Flat, is_special
@@ -35,6 +36,11 @@ class BlockCode:
     takes: tuple[int, ...]
     gives: tuple[int, ...]
     live_in: frozenset[int]
+
+    @cached_property
+    def instructions(self) -> int:
+        """Instructions in it, the one that ends it included."""
+        return len(self.block.lines) + (self.block.end in ("branch", "choose", "exit"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +75,7 @@ class Emitter(MemoryOperations):
         for block in self.blocks:
             self._block(block)
         text = "\n".join(self.text)
-        space: dict[str, Any] = {"A": arithmetic, "np": np, "SITES": self.sites, **self.constants}
+        space: dict[str, Any] = {"A": arithmetic, "F": floating, "np": np, "SITES": self.sites, **self.constants}
         exec(compile(text, f"<{self.flat.name}>", "exec"), space)
         codes = []
         for block in self.blocks:
@@ -207,12 +213,10 @@ class Emitter(MemoryOperations):
         return cut if want == f"u{size}" else f"{cut}.view(A.{want})"
 
     def constant(self, number: Imm, code: str) -> str:
-        """A constant (1, 1) array, by its name in the functions."""
+        """A constant (1, 1) array, by its name in the functions. Whole numbers are bits, whatever the type."""
         code = f"i{code[1:]}" if code[0] == "a" else code
         if code == "p":
             made = np.array([[bool(number.value)]])
-        elif number.kind == "int" and code[0] == "f":
-            made = np.array([[number.value]], code)
         else:
             size = 8 if number.kind == "f64" else 4 if number.kind == "f32" else int(code[1:])
             bits = number.value & ((1 << 8 * size) - 1)
@@ -254,10 +258,11 @@ class Emitter(MemoryOperations):
         given = [self.value(o, c) for o, c in zip(line.args[1:], takes, strict=False)]
         expression = self._shift(line, takes, given) or made.expression.format(*given)
         code = made.gives[0] if made.gives[0][0] != "a" else takes[0]
+        if len(targets) > 1:  # before the first result, which may take an operand's place
+            self.emit(f"second = {made.second.format(*given)}")
         self.assign(targets[0], expression, code)
-        if len(targets) > 1:  # setp p|q: q is the comparison's opposite
-            first = made.expression if len(takes) == 2 else "(" + made.expression + ")"
-            self.assign(targets[1], f"~{first.format(*given)}", "p")
+        if len(targets) > 1:
+            self.assign(targets[1], "second", "p")
 
     def _settled(self, takes: tuple[str, ...], target: Operand) -> tuple[str, ...]:
         """Where any integer will do: the type the result is kept in."""
@@ -291,7 +296,8 @@ class Emitter(MemoryOperations):
 
     def site(self, line: Instruction, space: str, offset: int, verb: str, nbytes: int) -> str:
         """A new site, as the functions name it."""
-        watched = bool({"volatile", "relaxed", "acquire", "release"} & set(line.op))
+        ordered = bool({"volatile", "relaxed", "acquire", "release"} & set(line.op))
+        watched = ordered and line.op[0] in ("ld", "st")  # atomics say "relaxed" in the newer dialect only
         self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, watched))
         return f"SITES[{len(self.sites) - 1}]"
 

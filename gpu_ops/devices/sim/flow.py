@@ -98,17 +98,13 @@ def _cut(
                 if kind == "trap":
                     blocks[-1].lines.append(line)
                 finish("exit", (), line)
-            elif _is_barrier(line):
-                if blocks[-1].lines:
-                    finish("go", (following,))
-                blocks[-1].lines.append(line)
-                finish("barrier", (blocks[-1].number + 1,), line)
             else:
-                if kind in WARP_SYNC or line.op[:2] == ("bar", "warp"):
-                    if blocks[-1].lines:
-                        finish("go", (following,))
-                    blocks[-1].gathers = True
+                if (_is_barrier(line) or _gathers(line)) and blocks[-1].lines:
+                    finish("go", (following,))
+                blocks[-1].gathers |= _gathers(line)
                 blocks[-1].lines.append(line)
+                if _is_barrier(line):
+                    finish("barrier", (blocks[-1].number + 1,), line)
     if blocks[-1].lines or blocks[-1].number in labels.values():
         finish("exit", ())
     blocks.pop()
@@ -117,6 +113,11 @@ def _cut(
 
 def _is_barrier(line: Instruction) -> bool:
     return line.op[0] in ("bar", "barrier") and "warp" not in line.op and "cluster" not in line.op
+
+
+def _gathers(line: Instruction) -> bool:
+    """Whether lanes of a warp wait for one another at it."""
+    return line.op[0] in WARP_SYNC or line.op[:2] == ("bar", "warp")
 
 
 def registers_of(operand: Operand) -> Iterator[str]:

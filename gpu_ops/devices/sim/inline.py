@@ -48,14 +48,25 @@ def flatten(program: Program, kernel: str) -> Flat:
     if function is None or not function.is_entry:
         found = ", ".join(f.name for f in program.functions.values() if f.is_entry) or "none"
         raise KernelError(f'There is no kernel "{kernel}" in the PTX (found: {found}).')
-    inliner = _Inliner(program)
-    body = inliner.body(function, "", {}, (), "")
+    in_memory: set[str] = set()
+    while True:
+        inliner = _Inliner(program, in_memory)
+        body = inliner.body(function, "", {}, (), "")
+        if inliner.mixed <= in_memory:
+            break
+        in_memory |= inliner.mixed
     return Flat(kernel, tuple(function.params), inliner.registers, tuple(inliner.locals), body)
 
 
 class _Inliner:
-    def __init__(self, program: Program) -> None:
+    """Parameters of calls are registers, one for each part; those `in_memory`, which callers and functions take apart
+    in different ways (`mixed`), are local memory."""
+
+    def __init__(self, program: Program, in_memory: set[str]) -> None:
         self.program = program
+        self.in_memory = in_memory
+        self.mixed: set[str] = set()
+        self.parts: dict[str, dict[int, int]] = {}
         self.registers: dict[str, str] = {}
         self.locals: list[Variable] = []
         self.calls = 0
@@ -69,6 +80,8 @@ class _Inliner:
         own = {v.name for v in function.variables if v.space == "local"}
         self.registers |= {prefix + name: type for name, type in function.registers.items()}
         self.locals += [replace(v, name=prefix + v.name) for v in function.variables if v.space == "local"]
+        params = [replace(v, name=prefix + v.name, space="local") for v in function.variables if v.space == "param"]
+        self.locals += [v for v in params if v.name in self.in_memory]
         scope = _Scope(prefix, passed, own)
         lines: list[Line] = []
         for line in function.body:
@@ -83,6 +96,8 @@ class _Inliner:
     def _instruction(self, line: Instruction, scope: _Scope, stack: tuple[Instruction, ...], leave: str) -> list[Line]:
         chain = tuple((c.place.file, c.place.line) for c in reversed(stack))
         place = line.place._replace(inlined_at=line.place.inlined_at + chain)
+        if not place.line and stack:  # the compiler's own function: its caller's line
+            place = stack[-1].place
         if line.op[0] == "call":
             return self._call(line, scope, stack, place)
         if line.op[0] == "ret":
@@ -100,17 +115,25 @@ class _Inliner:
         assert isinstance(memory, Mem)
         if not isinstance(memory.base, Sym) or memory.base.name not in scope.passed.values():
             return [line]
+        if memory.base.name in self.in_memory:
+            return [replace(line, op=(line.op[0], "local", *line.op[2:]))]
         type = line.op[-1]
         values = value.items if isinstance(value, Vec) else (value,)
         moves: list[Line] = []
         for place, one in enumerate(values):
             name = f"{memory.base.name}+{memory.offset + place * size_of(type)}"
             self.registers.setdefault(name, type)
-            if size_of(self.registers[name]) != size_of(type):
-                raise KernelError(f"{_at(line.place)}: a structure passed in parts of different size is not simulated.")
+            self._note_part(memory.base.name, memory.offset + place * size_of(type), size_of(type))
             args: tuple[Operand, ...] = (one, Reg(name)) if load else (Reg(name), one)
             moves.append(replace(line, op=("mov", type), args=args))
         return moves
+
+    def _note_part(self, name: str, offset: int, size: int) -> None:
+        """A part of a parameter; parts that overlap otherwise than in whole need memory."""
+        parts = self.parts.setdefault(name, {})
+        if any(o < offset + size and offset < o + s and (o, s) != (offset, size) for o, s in parts.items()):
+            self.mixed.add(name)
+        parts[offset] = size
 
     def _call(self, line: Instruction, scope: _Scope, stack: tuple[Instruction, ...], place: Place) -> list[Line]:
         lists = [a for a in line.args if isinstance(a, Vec)]

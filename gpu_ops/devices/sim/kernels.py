@@ -12,7 +12,8 @@ from gpu_ops.devices.compiler import Compiled, Entry, read_source
 from gpu_ops.devices.sim.emit import Code, Emitter
 from gpu_ops.devices.sim.flow import Block, blocks_of
 from gpu_ops.devices.sim.inline import Flat, flatten
-from gpu_ops.devices.sim.ptx import Mem, Operand, Program, Sym, Variable, Vec, parse, size_of
+from gpu_ops.devices.sim.ptx import Mem, Operand, Program, Sym, Variable, Vec, size_of
+from gpu_ops.devices.sim.reader import parse
 
 _KEPT = 256
 _LOADED: OrderedDict[tuple[str, str], Loaded] = OrderedDict()

@@ -10,7 +10,8 @@ import numpy as np
 
 from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.batch import Batch, Launching, Stopped
-from gpu_ops.devices.sim.counters import Counters
+from gpu_ops.devices.sim.coalescing import Rule
+from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.kernels import Loaded, plain_name
 from gpu_ops.devices.sim.lanes import WARP, Array, Launched
@@ -35,12 +36,13 @@ class Options:
     """How to simulate. `checks` looks for hazards, uninitialised reads and blocks that write the same, in all batches
     or in a sample of them; bounds and alignment are always looked at. `counters` count by source line; what a sample
     of batches gives is scaled. `budget` are warp instructions a launch may take. `reverse` runs everything in another
-    order that the kernel must stand."""
+    order that the kernel must stand. `coalescing` also counts what an older GPU would have made of global accesses."""
 
     checks: Extent = "full"
     counters: Extent = "off"
     budget: float = 2e9
     reverse: bool = False
+    coalescing: Rule = "today"
 
 
 def run_launch(
@@ -60,7 +62,7 @@ def run_launch(
     launching = Launching(params, symbols, textures, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     names = tuple((plain_name(n), first, last) for n, first, last in loaded.shared)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
-    counters = None if options.counters == "off" else Counters(loaded.code)
+    counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing)
     done = 0
     meter = Meter(options.budget, lambda: advance(done, blocks))
     for part in _batches(launch, shared_bytes, loaded, options):
@@ -81,7 +83,9 @@ def run_launch(
         advance(done, blocks)
     _settle(regions)
     findings.counters = {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed}
-    findings.by_place = counters.by_place() if counters is not None else {}
+    if counters is not None:
+        findings.by_place = counters.by_place()
+        findings.counters |= totals(findings.by_place) | counters.block_loads()
     return findings
 
 

@@ -35,11 +35,13 @@ class Rule(NamedTuple):
 
 
 class Computation(NamedTuple):
-    """A row made ready: NumPy codes of the results and operands; "a4" is any integer of four bytes."""
+    """A row made ready: NumPy codes of the result and operands; "a4" is any integer of four bytes. `second` gives the
+    predicate of instructions that have two results."""
 
     gives: tuple[str, ...]
     takes: tuple[str, ...]
     expression: str
+    second: str = ""
 
 
 INTEGER = {
@@ -78,7 +80,7 @@ INTEGER = {
     "bfe": Rule("t", "tuu", "A.extract_bits({0}, {1}, {2})"),
     "bfi": Rule("b", "bbuu", "A.insert_bits({0}, {1}, {2}, {3})"),
     "bfind": Rule("i", "t", "A.highest_bit({0})"),
-    "bfind.shiftamt": Rule("i", "t", "np.where(A.highest_bit({0}) < 0, -1, A.BITS({0}) - 1 - A.highest_bit({0}))"),
+    "bfind.shiftamt": Rule("i", "t", "A.shift_to_top({0})"),
     "brev": Rule("a", "a", "A.reverse_bits({0})"),
     "clz": Rule("i", "b", "A.leading_zeros({0})"),
     "popc": Rule("i", "b", "A.population({0})"),
@@ -131,6 +133,7 @@ HALF2 = {
     "abs": "A.half2(np.abs, {0})",
     "neg": "A.half2(np.negative, {0})",
 }
+PAIRS = {"add": "np.add", "min": "np.minimum", "max": "np.maximum"}
 PREDICATE = {
     "and": Rule("p", "pp", "{0} & {1}"),
     "or": Rule("p", "pp", "{0} | {1}"),
@@ -171,12 +174,6 @@ DIRECTED_EXACTLY = {
     "rcp": "F.exactly('rcp', {mode!r}, {T}, {0})",
     "sqrt": "F.exactly('sqrt', {mode!r}, {T}, {0})",
 }
-CARRY = {
-    "add": ("bbp", "{0} + {1}", "A.{step}({0}, {1}, A.NO)"),
-    "addc": ("bbp", "{0} + {1} + {2}", "A.{step}({0}, {1}, {2})"),
-    "sub": ("bbp", "{0} - {1}", "A.borrow({0}, {1}, A.NO)"),
-    "subc": ("bbp", "{0} - {1} - {2}", "A.borrow({0}, {1}, {2})"),
-}
 
 
 def computation(line: Instruction) -> Computation:
@@ -188,6 +185,10 @@ def computation(line: Instruction) -> Computation:
         return _comparison(line)
     if op[0] in ("dp4a", "dp2a"):
         return _dot(line)
+    if op[0] == "vabsdiff4":
+        return _differences(line)
+    if op[0] in CARRY_READERS or "cc" in op:
+        return _carried(line)
     type = op[-1]
     if type == "pred":
         table: dict[str, Rule] = PREDICATE
@@ -196,7 +197,11 @@ def computation(line: Instruction) -> Computation:
             raise refused(line)
         takes = ("i4",) * (3 if op[0] == "fma" else 1 if op[0] in ("abs", "neg") else 2)
         return Computation(("i4",), takes, HALF2[op[0]])
-    elif type.startswith("f") and op[0] in ("fma", "mad"):
+    elif type in ("s16x2", "u16x2") and ".".join(op[:-1]) in PAIRS:
+        return Computation(
+            ("i4",), ("i4", "i4"), f"A.pairs({PAIRS['.'.join(op[:-1])]}, A.{NUMPY[type[:3]]}, {{0}}, {{1}})"
+        )
+    elif type in FUSED and op[0] in ("fma", "mad"):
         table = {op[0]: Rule("t", "ttt", FUSED[type])}
     else:
         table = FLOAT if type.startswith("f") and op[0] != "slct" else INTEGER
@@ -237,9 +242,10 @@ def _modified(done: Computation, line: Instruction) -> Computation:
     expression = done.expression
     mode = next((p for p in line.op if p in ("rz", "rm", "rp")), "")
     if mode:
-        if done.gives != ("f4",) or line.op[0] not in DIRECTED:
+        table = DIRECTED | DIRECTED_EXACTLY if done.gives == ("f8",) else DIRECTED_EXACTLY | DIRECTED
+        if done.gives[0] not in ("f4", "f8") or line.op[0] not in table:
             raise refused(line)
-        expression = DIRECTED[line.op[0]].replace("{mode!r}", repr(mode))
+        expression = table[line.op[0]].replace("{mode!r}", repr(mode)).replace("{T}", f"A.{done.gives[0]}")
     if "ftz" in line.op and done.takes[0] == "f4":
         for place, type in enumerate(done.takes):
             if type == "f4":
@@ -261,11 +267,13 @@ def _comparison(line: Instruction) -> Computation:
         raise refused(line)
     code = NUMPY[type]
     expression = f"({table[op[1]]})"
+    opposite = f"~{expression}"
     takes: tuple[str, ...] = (code, code)
     if combine:
+        opposite = f"(~{expression} {COMBINE[combine]} {{2}})"
         expression, takes = f"({expression} {COMBINE[combine]} {{2}})", (*takes, "p")
     if not number:
-        return Computation(("p",), takes, expression)
+        return Computation(("p",), takes, expression, opposite)
     target = NUMPY[gives]
     value = f"{expression}.astype(A.{target})" if target[0] == "f" else f"-({expression}.astype(A.{target}))"
     return Computation((target,), takes, value)
@@ -275,7 +283,8 @@ def _conversion(line: Instruction) -> Computation:
     """cvt.rn.f32.s32 and its kin."""
     op = line.op
     to, source = op[-2], op[-1]
-    if to not in NUMPY or source not in NUMPY or NUMPY[to] in ("", "p") or "x2" in to + source:
+    known = {*ROUNDINGS, "ftz", "sat"}.issuperset(op[1:-2])
+    if to not in NUMPY or source not in NUMPY or NUMPY[to] in ("", "p") or "x2" in to + source or not known:
         raise refused(line)
     target, origin = NUMPY[to], NUMPY[source]
     mode = next((p for p in op if p in ROUNDINGS), "")
@@ -286,16 +295,18 @@ def _conversion(line: Instruction) -> Computation:
         elif mode in ("rz", "rm", "rp"):
             if (source, to) != ("f64", "f32"):
                 raise refused(line)
-            value = f"A.directed({value}, {mode!r})"
+            value = f"F.directed({value}, {mode!r})"
         value = f"{value}.astype(A.{target})"
         value = f"A.saturate({value})" if "sat" in op else value
     elif origin[0] == "f":
         value = f"A.to_integer({value}, A.{target}, {mode or 'rzi'!r})"
     elif target[0] == "f":
         if mode in ("rz", "rm", "rp"):
-            if to != "f32" or origin[1:] == "8":
+            if to == "f16":
                 raise refused(line)
-            value = f"A.directed({value}.astype(A.f8), {mode!r})"
+            narrow = to == "f32" and origin[1:] != "8"
+            value = f"F.directed({value}.astype(A.f8), {mode!r})" if narrow else value
+            value = value if narrow else f"F.exactly('value', {mode!r}, A.{target}, {value})"
         value = f"{value}.astype(A.{target})"
     else:
         value = f"A.convert_saturating({value}, A.{target})" if "sat" in op else f"{value}.astype(A.{target})"
@@ -310,6 +321,40 @@ def _dot(line: Instruction) -> Computation:
     shift = 16 if "hi" in line.op else 0
     right = f"A.shr({{1}}.view(A.u4), A.u4({shift})).view(A.i4)"
     return Computation(("i4",), takes, f"A.dot_bytes({{0}}, {right}, {{2}}, {signs}, (16, 8))")
+
+
+def _differences(line: Instruction) -> Computation:
+    """vabsdiff4.u32.u32.u32 d, a, b, c, with .add added to c; without, nothing of c is left."""
+    add = line.op[-1] == "add"
+    signs = tuple(p == "s32" for p in (line.op[-3:-1] if add else line.op[-2:]))
+    if len(line.op) != (5 if add else 4):
+        raise refused(line)
+    name = "sum_of_differences({0}, {1}, {2}" if add else "absolute_differences({0}, {1}"
+    return Computation(("i4",), ("i4", "i4", "i4"), f"A.{name}, {signs})")
+
+
+CARRY_READERS = ("addc", "subc", "madc")
+
+
+def _carried(line: Instruction) -> Computation:
+    """add.cc, addc, mad.lo.cc, madc.hi and their kin. Who reads the carry has it as the last operand. Subtracting adds
+    the complement, so that a carry means no borrow: PTX's own division of 128 bits counts on that."""
+    kind, reads, code = line.op[0].rstrip("c"), line.op[0] in CARRY_READERS, NUMPY.get(line.op[-1], "  ")
+    word = f"u{code[1:]}"
+    first, other = ("{0}", "{1}")
+    takes: tuple[str, ...] = (word, word)
+    if kind == "mad":
+        high, other = "hi" in line.op, "{2}"
+        first = f"A.multiply_high({{0}}, {{1}}).view(A.{word})" if high else "({0} * {1})"
+        takes = (code if high else word,) * 2 + (word,)
+    if kind not in ("add", "sub", "mad") or word not in ("u4", "u8"):
+        raise refused(line)
+    more = f"{{{len(takes)}}}" if reads else "A.NO"
+    takes = (*takes, "p") if reads else takes
+    if kind == "sub":
+        less = f"~{more}" if reads else more
+        return Computation((word,), takes, f"{first} - {other} - {less}", f"~A.borrow({first}, {other}, {less})")
+    return Computation((word,), takes, f"{first} + {other} + {more}", f"A.carry({first}, {other}, {more})")
 
 
 def refused(line: Instruction) -> KernelError:

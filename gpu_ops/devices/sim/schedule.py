@@ -95,25 +95,30 @@ class Scheduler:
                 return
 
     def _next(self) -> int:
-        """The block to run: the lowest, unless its lanes only wait for others."""
-        lowest = min(self.ready)
-        if len(self.ready) + len(self.parked) > 1 and lowest in self.code.spinning:
+        """The block to run: the lowest (the highest when descending), unless its lanes only wait for others."""
+        usual, other = (max, min) if self.descending else (min, max)
+        chosen = usual(self.ready)
+        if len(self.ready) + len(self.parked) > 1 and chosen in self.code.spinning:
             self.spun += 1
             if self.spun > PATIENCE:
                 if self.spun > PATIENCE + TURN:
                     self.spun = 0
                 elif len(self.ready) > 1:
-                    return max(self.ready)
+                    return other(self.ready)
                 else:
                     self._release_whole_blocks()
-                    return max(self.ready)
-        return max(self.ready) if self.descending else lowest
+                    return other(self.ready)
+        return chosen
 
     # One block
 
     def _step(self, number: int) -> None:
         group = self.ready.pop(number)
         code = self.code.blocks[number]
+        if code.block.gathers and number in self.parked:  # those who came before wait for these
+            self.ready[number] = group
+            self._join(self.ready, number, self.parked.pop(number))
+            group = self._fullest(self.ready.pop(number))
         if code.block.end == "barrier" or (code.block.gathers and not self._gathered(code, group)):
             self._park(number, group)
             return
@@ -164,6 +169,8 @@ class Scheduler:
         else:
             assert chooser is not None
             choice = group.lanes.calm(chooser).astype(np.int64)
+            if self.counters is not None:
+                self.counters.branched(code, group.lanes, np.minimum(choice, len(block.targets) - 1))
             for place, target in enumerate(block.targets):
                 chosen = choice == place
                 if place == len(block.targets) - 1:
@@ -290,8 +297,8 @@ class Scheduler:
     # Waiting for one another
 
     def _gathered(self, code: BlockCode, group: Group) -> bool:
-        """Whether a warp-wide instruction may run: all lanes it names are here, or nobody else is under way."""
-        if not self.ready:
+        """Whether a warp-wide instruction may run: all lanes it names are here, or nobody else is about."""
+        if not self.ready and not self.parked:
             return True
         if group.lanes.mask is None and not group.lanes.packed:
             return True
@@ -315,8 +322,10 @@ class Scheduler:
         """Nobody else can run: those who wait for a warp go on; if all are at barriers, these open."""
         warp_wide = [n for n in self.parked if self.code.blocks[n].block.end != "barrier"]
         if warp_wide:
-            number = min(warp_wide)
-            self._run(self.code.blocks[number], self.parked.pop(number))
+            codes = {n: self.code.blocks[n] for n in sorted(warp_wide)}
+            whole = (n for n, code in codes.items() if self._gathered(code, self.parked[n]))
+            number = next(whole, min(warp_wide))
+            self._run(codes[number], self._fullest(self.parked.pop(number)))
             return
         self._report_divergence()
         waiting, self.parked = self.parked, {}

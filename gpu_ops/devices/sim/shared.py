@@ -108,7 +108,7 @@ class SharedMemory:
             back = view[rows, places] if self.checks else stored
         if self.checks:
             differs = _bits(stored) != _bits(back)
-            if differs.any():
+            if differs.any() and not site.watched:
                 self._overwritten(lanes, site, differs.any(axis=-1) if count > 1 else differs)
 
     def atomic(
@@ -196,6 +196,10 @@ class SharedMemory:
         """Hold an access to what others did since the last barrier, and write it down."""
         self.time += 1
         touch = self._touch(lanes, address, nbytes)
+        if site.watched:  # it knows that others are about
+            if not self.all_written:
+                self._look_written(lanes, site, touch, kind)
+            return
         start = int(self.block_start.min())
         rivals = {"read": ("write", "atomic"), "write": ("write", "read", "atomic"), "atomic": ("write", "read")}[kind]
         for rival in rivals:
@@ -257,10 +261,7 @@ class SharedMemory:
 
     def _overwritten(self, lanes: Lanes, site: Site, different: Array) -> None:
         """Lanes of one instruction wrote different values to one place: which one stays is chance."""
-        if not lanes.packed and lanes.mask is None:
-            places = np.flatnonzero(np.broadcast_to(different, lanes.shape))
-        else:
-            places = lanes.places[different.reshape(-1)]
+        places = lanes.places[different.reshape(-1)]
         text = f"{site.verb} where another thread writes another value at the same time"
         self.findings.add("write-after-write hazard", site.place, lanes, places, lambda place: text)
 

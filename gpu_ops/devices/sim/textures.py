@@ -36,15 +36,11 @@ class SimTexture:
         axes = [(w, n) for w, n in zip(reversed(where), self.array.shape, strict=True)]
         if not self.linear:
             return self._at([_whole(w) for w, _ in axes])
-        corners = [_neighbours(w) for w, _ in axes]
+        lows, shares = zip(*(_neighbours(w) for w, _ in axes), strict=True)
         total: Any = np.float64(0)
-        for choice in itertools.product((0, 1), repeat=len(corners)):
-            weight: Any = np.float64(1)
-            for side, (_, share) in zip(choice, corners, strict=True):
-                weight = weight * (share if side else 1 - share)
-            places = [low + side for side, (low, _) in zip(choice, corners, strict=True)]
-            total = total + weight * self._at(places)
-        return np.asarray(total).astype(np.float32)
+        for choice, weight in _weights(shares):
+            total = total + weight * self._at([low + side for low, side in zip(lows, choice, strict=True)])
+        return np.asarray(total / _STEPS).astype(np.float32)
 
     def _at(self, places: list[Array]) -> Array:
         """Elements at whole places; beyond the edges the edge's, or zero."""
@@ -62,8 +58,27 @@ def _whole(coordinate: Array) -> Array:
 
 
 def _neighbours(coordinate: Array) -> tuple[Array, Array]:
-    """The lower of the two elements whose centres lie around it, and the share of the upper one in 1/256."""
+    """The lower of the two elements whose centres lie around it, and the share of the upper one in 256 steps."""
     shifted = coordinate.astype(np.float64) - 0.5
     low = np.floor(shifted)
-    share = np.rint((shifted - low) * _STEPS) / _STEPS
-    return low.astype(np.int64), share
+    return low.astype(np.int64), _rounded((shifted - low) * _STEPS)
+
+
+def _weights(shares: tuple[Array, ...]) -> list[tuple[tuple[int, ...], Array]]:
+    """What each neighbour counts, in 256 steps that add up to 256, as an H200 was seen to weigh them: the product of
+    both shares is rounded, and the other three follow from it."""
+    if len(shares) == 1:
+        return [((0,), _STEPS - shares[0]), ((1,), shares[0])]
+    down, across = shares
+    both = _rounded(down * across / _STEPS)
+    return [
+        ((0, 0), _STEPS - down - across + both),
+        ((0, 1), across - both),
+        ((1, 0), down - both),
+        ((1, 1), both),
+    ]
+
+
+def _rounded(value: Array) -> Array:
+    """To whole steps, halves up."""
+    return np.floor(value + 0.5)

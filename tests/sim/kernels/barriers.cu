@@ -201,3 +201,36 @@ extern "C" __global__ void uneven(const int* a, int* out) {
     }
     out[blockIdx.x * 96 + threadIdx.x] = value;
 }
+
+// One warp waits for what another one leaves.
+extern "C" __global__ void handed_over(int* out) {
+    __shared__ volatile int flag;
+    __shared__ volatile int box;
+    if (threadIdx.x == 0) flag = 0;
+    __syncthreads();
+    if (threadIdx.x == 32) {
+        box = 77 + blockIdx.x;
+        __threadfence_block();
+        flag = 1;
+    }
+    if (threadIdx.x < 32) {
+        while (flag == 0) {}
+        __threadfence_block();
+        out[blockIdx.x * 32 + threadIdx.x] = box;
+    }
+}
+
+// Floating-point sums by compare and swap, 64-bit atomics, in shared memory.
+extern "C" __global__ void shared_swaps(float* sums, unsigned long long* wide) {
+    __shared__ unsigned long long largest;
+    __shared__ int bits;
+    __shared__ double total;
+    if (threadIdx.x == 0) { largest = 0; bits = 0; total = 0.0; }
+    __syncthreads();
+    atomicMax(&largest, (unsigned long long)threadIdx.x << 33);
+    int seen = 0, found;
+    while ((found = atomicCAS(&bits, seen, __float_as_int(__int_as_float(seen) + 1.5f))) != seen) seen = found;
+    atomicAdd(&total, 0.25);
+    __syncthreads();
+    if (threadIdx.x == 0) { sums[0] = __int_as_float(bits); sums[1] = (float)total; wide[0] = largest; }
+}

@@ -145,3 +145,22 @@ extern "C" __global__ void calls(const float* a, float* out, int* turned, int n)
     rotate(three, i % 7);
     for (int k = 0; k < 3; k++) turned[3 * i + k] = three[k];
 }
+
+// A structure that caller and function take apart in different ways.
+struct Mixed { char c; float4 f; short h[3]; double d; };
+__device__ __noinline__ Mixed mixed(int i) {
+    Mixed m;
+    m.c = i;
+    m.f = make_float4(i, i + 1, i + 2, i + 3);
+    m.h[0] = i * 2;
+    m.h[1] = -i;
+    m.h[2] = 7;
+    m.d = i * 0.5;
+    return m;
+}
+__device__ __noinline__ double used(Mixed m, int k) { return m.c + m.f.y * m.h[k % 3] + m.d; }
+
+extern "C" __global__ void mixed_structures(double* out, int n) {
+    START
+    out[i] = used(mixed(i % 100), i);
+}

@@ -91,6 +91,18 @@ extern "C" __global__ void warp_scan(const int* a, int* out) {
     out[i] = box[threadIdx.x];
 }
 
+// Lanes come to the same shuffle by ways of different length, round after round.
+extern "C" __global__ void late(const int* a, int* out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, x = a[i], total = 0;
+    for (int round = 0; round < 4; round++) {
+        for (int k = 0; k < (x >> round) % 5; k++) total += k * x;
+        if (x & 1 << round) total ^= x * 7;
+        total += __shfl_xor_sync(ALL, total, 1 << round);
+        if (x % 3 == round) total -= __popc(__activemask()) > 0;
+    }
+    out[i] = total;
+}
+
 #if __CUDA_ARCH__ >= 800
 extern "C" __global__ void reductions(const int* a, unsigned* out) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,0 +1,67 @@
+"""How the first generations of GPUs joined the accesses of half a warp into transactions, by their public rules."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from gpu_ops.devices.sim.lanes import Array
+
+Rule = Literal["today", "1.0", "1.2"]
+HALF = 16
+RULES: dict[Rule, str] = {
+    "today": "sectors of 32 bytes a warp, in any order",
+    "1.0": "capability 1.0 and 1.1: lane k of half a warp must use word k of one aligned segment, or all go alone",
+    "1.2": "capability 1.2 and 1.3: one transaction for each aligned segment that half a warp uses, in any order",
+}
+
+
+def transactions(addresses: Array, mask: Array | None, nbytes: int, rule: Rule) -> tuple[int, int]:
+    """Transactions and their bytes, of accesses of `nbytes` by warps at (warps, 32); `mask`: who runs (None: all)."""
+    rows = addresses.reshape(-1, HALF)
+    running = np.ones(rows.shape, np.bool_) if mask is None else mask.reshape(-1, HALF)
+    some = running.any(axis=1)
+    rows, running = rows[some], running[some]
+    return _first(rows, running, nbytes) if rule == "1.0" else _second(rows, running, nbytes)
+
+
+def _first(rows: Array, running: Array, nbytes: int) -> tuple[int, int]:
+    """Words of 4, 8 or 16 bytes: in order in one segment, resting lanes leave gaps. Else each lane by itself, with 32
+    bytes. 16-byte words fill two segments of 128 bytes, hence two transactions."""
+    if nbytes < 4:
+        joined = np.zeros(len(rows), np.bool_)
+    else:
+        begins = rows - np.arange(HALF) * nbytes
+        lane = running.argmax(axis=1)[:, None]
+        begin = np.take_along_axis(begins, lane, axis=1)
+        joined = ((begins == begin) | ~running).all(axis=1) & (begin[:, 0] % (HALF * nbytes) == 0)
+    each, size = (2, 128) if nbytes == 16 else (1, HALF * nbytes)
+    alone = int(np.count_nonzero(running[~joined]))
+    together = int(np.count_nonzero(joined)) * each
+    return together + alone, together * size + alone * 32
+
+
+def _second(rows: Array, running: Array, nbytes: int) -> tuple[int, int]:
+    """One transaction for each segment: of 32 bytes for bytes, 64 for 16-bit words, else 128; halved, down to 32, while
+    only one half of it is used."""
+    size = {1: 32, 2: 64}.get(nbytes, 128)
+    number, moved = 0, 0
+    left = running.copy()
+    while left.any():
+        rows, left = rows[left.any(axis=1)], left[left.any(axis=1)]
+        lane = left.argmax(axis=1)[:, None]
+        segment = np.take_along_axis(rows, lane, axis=1) // size
+        mine = left & (rows // size == segment)
+        low = np.where(mine, rows % size, size).min(axis=1)
+        high = np.where(mine, rows % size + nbytes - 1, -1).max(axis=1)
+        taken = np.full(len(rows), size)
+        while True:
+            halved = (taken > 32) & (low // (taken // 2) == high // (taken // 2))
+            if not halved.any():
+                break
+            taken[halved] //= 2
+        number += len(rows)
+        moved += int(taken.sum())
+        left = left & ~mine
+    return number, moved

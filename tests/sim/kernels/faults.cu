@@ -1,0 +1,198 @@
+// Kernels that are wrong in one way each; with RIGHT defined they are right. A comment //! names the line at fault.
+#ifdef RIGHT
+#define ONLY_RIGHT(x) x
+#define PICK(right, wrong) right
+#else
+#define ONLY_RIGHT(x)
+#define PICK(right, wrong) wrong
+#endif
+#define KERNEL extern "C" __global__ void
+#define PLACE int i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x;
+
+KERNEL read_past(const float* a, float* out, int n) {
+    PLACE
+    out[i] = a[i + PICK(0, 1)];  //! read_past
+}
+
+KERNEL read_before(const float* a, float* out, int n) {
+    PLACE
+    out[i] = a[PICK(i ? i - 1 : 0, i - 1)];  //! read_before
+}
+
+KERNEL write_past(const float* a, float* out, int n) {
+    PLACE
+    ONLY_RIGHT(if (i < n))
+    out[i] = 1.0f;  //! write_past
+}
+
+KERNEL write_before(const float* a, float* out, int n) {
+    PLACE
+    if (i < n) out[PICK(i, i - 2)] = 1.0f;  //! write_before
+}
+
+KERNEL atomic_past(const float* a, float* out, int n) {
+    PLACE
+    if (i < n) atomicAdd(out + PICK(i % n, n + i % 2), 1.0f);  //! atomic_past
+}
+
+KERNEL misaligned(const float* a, float* out, int n) {
+    PLACE
+    if (i >= n / 2 - 1) return;
+    float2 pair = *(const float2*)(a + PICK(0, 1) + 2 * i);  //! misaligned
+    out[i] = pair.x + pair.y;
+}
+
+KERNEL wide_past(const float* a, float* out, int n) {
+    PLACE
+    if (i >= n / 4 + PICK(0, 1)) return;
+    float4 four = ((const float4*)a)[i];  //! wide_past
+    out[i] = four.x + four.y + four.z + four.w;
+}
+
+__device__ float neighbour(const float* values, int at) {
+    return values[at + PICK(0, 200)];  //! through_a_call
+}
+
+KERNEL through_a_call(const float* a, float* out, int n) {
+    PLACE
+    if (i < n) out[i] = neighbour(a, i);  // called here
+}
+
+KERNEL shared_past(const float* a, float* out, int n) {
+    __shared__ float box[128];
+    PLACE
+    box[t] = i;
+    __syncthreads();
+    if (i < n) out[i] = box[t + PICK(0, 1)];  //! shared_past
+}
+
+KERNEL shared_before(const float* a, float* out, int n) {
+    __shared__ float box[128];
+    PLACE
+    box[PICK(t, t - 3)] = i;  //! shared_before
+    __syncthreads();
+    if (i < n && t < 125) out[i] = box[t];
+}
+
+KERNEL unwritten_box(const float* a, float* out, int n) {
+    __shared__ float box[128];
+    PLACE
+    if (PICK(true, t < 100)) box[t] = i;
+    __syncthreads();
+    if (i < n) out[i] = box[127 - t];  //! unwritten_box
+}
+
+KERNEL unwritten_global(const float* a, float* out, int n) {
+    PLACE
+    if (i >= n) return;
+    ONLY_RIGHT(out[i] = 0.0f;)
+    out[i] += a[i];  //! unwritten_global
+}
+
+KERNEL read_after_write(const float* a, float* out, int n) {
+    __shared__ float box[128];
+    PLACE
+    box[t] = i;
+    ONLY_RIGHT(__syncthreads();)
+    if (i < n) out[i] = box[127 - t];  //! read_after_write
+}
+
+KERNEL write_after_read(const float* a, float* out, int n) {
+    __shared__ float box[128];
+    PLACE
+    box[t] = i;
+    __syncthreads();
+    float value = box[127 - t];
+    ONLY_RIGHT(__syncthreads();)
+    box[t] = value;  //! write_after_read
+    if (i < n) out[i] = value;
+}
+
+KERNEL write_after_write(const float* a, float* out, int n) {
+    __shared__ float box[128];
+    PLACE
+    if (t < 64) box[t] = i;
+    ONLY_RIGHT(__syncthreads();)
+    if (t >= 64) box[t - 64] = i;  //! write_after_write
+    __syncthreads();
+    if (i < n) out[i] = box[t & 63];
+}
+
+KERNEL atomic_after_write(const float* a, float* out, int n) {
+    __shared__ float sum;
+    PLACE
+    if (t == 0) sum = 0.0f;
+    ONLY_RIGHT(__syncthreads();)
+    atomicAdd(&sum, 1.0f);  //! atomic_after_write
+    __syncthreads();
+    if (i < n) out[i] = sum;
+}
+
+KERNEL warp_read_after_write(const float* a, float* out, int n) {
+    __shared__ float box[128];
+    PLACE
+    box[t] = i;
+    ONLY_RIGHT(__syncwarp();)
+    if (i < n) out[i] = box[t ^ 1];  //! warp_read_after_write
+}
+
+KERNEL warp_write_after_read(const float* a, float* out, int n) {
+    __shared__ float box[128];
+    PLACE
+    box[t] = i;
+    __syncwarp();
+    float value = box[t ^ 1];
+    ONLY_RIGHT(__syncwarp();)
+    box[t] = value;  //! warp_write_after_read
+    if (i < n) out[i] = value;
+}
+
+KERNEL same_place(const float* a, float* out, int n) {
+    __shared__ int box[32];
+    PLACE
+    ONLY_RIGHT(if (t == 3))
+    box[5] = t;  //! same_place
+    __syncthreads();
+    if (i < n) out[i] = box[5];
+}
+
+KERNEL two_blocks(const float* a, float* out, int n) {
+    PLACE
+    out[PICK(i, t)] = blockIdx.x;  //! two_blocks
+}
+
+KERNEL divergent_barrier(const float* a, float* out, int n) {
+    __shared__ float box[128];
+    PLACE
+    box[t] = a[t];
+    ONLY_RIGHT(__syncthreads();)
+    float value;
+    if (t < 40) {
+        PICK(, __syncthreads());  //! divergent_barrier
+        value = box[t] * 2.0f;
+    } else {
+        value = box[t] + 1.0f;
+        PICK(, __syncthreads());
+    }
+    if (i < n) out[i] = value;
+}
+
+KERNEL inactive_lane(const float* a, float* out, int n) {
+    PLACE
+    float value = a[t];
+    if (PICK(true, (t & 31) < 16)) value += __shfl_down_sync(PICK(0xffffffffu, 0x0000ffffu), value, 8);  //! inactive_lane
+    if (i < n) out[i] = value;
+}
+
+KERNEL endless(const float* a, float* out, int n) {
+    PLACE
+    const volatile float* watched = a;
+    while (watched[0] != PICK(watched[0], -1.0f)) {}  //! endless
+    if (i < n) out[i] = 1.0f;
+}
+
+KERNEL by_order(const float* a, int* out, int* count) {
+    PLACE
+    int place = atomicAdd(count, 1);
+    out[PICK(i, place)] = i;
+}

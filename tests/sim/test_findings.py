@@ -1,0 +1,134 @@
+"""Each fault is found, on its line and by its buffer's name; the corrected kernel raises nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_ops.devices.sim import schedule
+from gpu_ops.devices.sim.launch import Options
+from gpu_ops.errors import KernelError
+from gpu_ops.plan import Finding
+from tests.sim.bench import Case, Empty, Outcome, launch
+from tests.sim.table import text
+
+ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
+SOURCE = text("faults.cu")
+N = 250
+
+FAULTS = {
+    "read_past": ("out of bounds", "reads 4 bytes 4 bytes past the end of a"),
+    "read_before": ("out of bounds", "reads 4 bytes 4 bytes before a"),
+    "write_past": ("out of bounds", "writes 4 bytes 4 bytes past the end of out"),
+    "write_before": ("out of bounds", "writes 4 bytes 8 bytes before out"),
+    "atomic_past": ("out of bounds", "changes 4 bytes 4 bytes past the end of out"),
+    "misaligned": ("misaligned", "reads 8 bytes at a at byte 4, no multiple of 8"),
+    "wide_past": ("out of bounds", "reads 16 bytes 8 bytes past the end of a"),
+    "through_a_call": ("out of bounds", "past the end of a"),
+    "shared_past": ("out of bounds", "reads 4 bytes 4 bytes past the end of shared memory (512 bytes a block)"),
+    "shared_before": ("out of bounds", "writes 4 bytes 12 bytes before shared memory"),
+    "unwritten_box": ("uninitialised read", "of box before anything is in it"),
+    "unwritten_global": ("uninitialised read", "reads out at byte 0 before anything is in it"),
+    "read_after_write": ("read-after-write hazard", "of box, which thread"),
+    "write_after_read": ("write-after-read hazard", "of box, which thread"),
+    "write_after_write": ("write-after-write hazard", "of box, which thread"),
+    "atomic_after_write": ("atomic-after-write hazard", "of sum, which thread 0 wrote with no __syncthreads()"),
+    "warp_read_after_write": (
+        "read-after-write hazard within a warp",
+        "of box, which thread 1 wrote with no __syncwarp()",
+    ),
+    "warp_write_after_read": (
+        "write-after-read hazard within a warp",
+        "of box, which thread 1 read with no __syncwarp()",
+    ),
+    "same_place": ("write-after-write hazard", "where another thread writes another value at the same time"),
+    "two_blocks": ("two blocks write one element", "writes element 0 of out, which block"),
+    "divergent_barrier": ("barrier in divergent code", "threads of one block wait here while others wait at line"),
+    "inactive_lane": ("shuffle from an inactive lane", "a lane that does not take part"),
+}
+WHOLE = {"read_past", "read_before", "two_blocks"}
+"""These take as many threads as there are numbers."""
+
+
+def _line(mark: str) -> int:
+    """The line that a comment marks."""
+    return next(n for n, line in enumerate(SOURCE.splitlines(), start=1) if line.rstrip().endswith(mark))
+
+
+def _case(kernel: str, right: bool) -> Case:
+    n = 256 if kernel in WHOLE else N
+    out: Any = Empty((n,), "float32") if kernel == "unwritten_global" else np.zeros(n, np.float32)
+    args = (np.arange(n, dtype=np.float32), out, np.int32(n))
+    return Case(SOURCE, kernel, (2, 1, 1), (128, 1, 1), args, defines={"RIGHT": 1} if right else {})
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("kernel", FAULTS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_fault_is_found(kernel: str, architecture: str, packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if packed:
+        monkeypatch.setattr(schedule, "SMALLEST", 1)
+        monkeypatch.setattr(schedule, "FEW", 1)
+    kind, words = FAULTS[kernel]
+    outcome = launch(_case(kernel, right=False), f"sim:{architecture}")
+    here = [f for f in outcome.findings if f.kind == kind and f.line == _line(f"//! {kernel}")]
+    assert here, [str(f) for f in outcome.findings]
+    assert words in here[0].detail and here[0].kernel == kernel and here[0].file == "tests/kernel.cu"
+    assert here[0].count >= 1 and here[0].severity == "error"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("kernel", FAULTS)
+def test_the_corrected_kernel_raises_nothing(kernel: str, architecture: str) -> None:
+    for reverse in (False, True):
+        outcome = launch(_case(kernel, right=True), f"sim:{architecture}", Options(reverse=reverse))
+        assert outcome.findings == ()
+
+
+def _only(kernel: str) -> Finding:
+    outcome = launch(_case(kernel, right=False))
+    assert len(outcome.findings) == 1, [str(f) for f in outcome.findings]
+    return outcome.findings[0]
+
+
+def test_a_finding_counts_and_names_the_first() -> None:
+    past = _only("write_past")
+    assert (past.count, past.block, past.thread) == (6, (1, 0, 0), (122, 0, 0))
+    hazard = _only("read_after_write")
+    assert hazard.count == N and hazard.block == (0, 0, 0)
+    clash = _only("two_blocks")
+    assert clash.count == 128
+
+
+def test_a_finding_tells_where_its_line_was_inlined() -> None:
+    found = _only("through_a_call")
+    assert found.line == _line("//! through_a_call")
+    assert found.inlined_at == (("tests/kernel.cu", _line("// called here")),)
+    assert found.count == 200
+
+
+def test_dropped_stores_leave_memory_alone() -> None:
+    kept = launch(_case("write_before", right=False)).arrays[1]
+    assert (kept[:248] == 1).all() and (kept[248:] == 0).all()
+
+
+def test_the_budget_stops_an_endless_loop() -> None:
+    with pytest.raises(KernelError, match=rf"kernel.cu:{_line('//! endless')}: .*endless loop"):
+        launch(_case("endless", right=False), "sim", Options(budget=20_000))
+    assert launch(_case("endless", right=True), "sim", Options(budget=20_000)).findings == ()
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_another_order_shows_what_depends_on_it(right: bool) -> None:
+    args = (np.zeros(1, np.float32), np.zeros(40960, np.int32), np.zeros(1, np.int32))
+    given = Case(SOURCE, "by_order", (40, 1, 1), (1024, 1, 1), args, defines={"RIGHT": 1} if right else {})
+    outcomes: list[Outcome] = [launch(given, "sim", Options(reverse=r)) for r in (False, True)]
+    assert (outcomes[0].arrays[1] == outcomes[1].arrays[1]).all() == right
+
+
+def test_checks_can_be_left_out_but_for_bounds() -> None:
+    options = Options(checks=False)
+    assert launch(_case("read_after_write", right=False), "sim", options).findings == ()
+    assert launch(_case("read_past", right=False), "sim", options).kinds() == {"out of bounds"}

@@ -1,0 +1,52 @@
+"""Every kernel of the table on the simulated GPU, in both dialects of PTX: results right, nothing found wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_ops.devices.sim import launch as runs
+from gpu_ops.devices.sim import schedule
+from gpu_ops.devices.sim.launch import Options
+from tests.sim.bench import launch
+from tests.sim.cases import TABLE
+from tests.sim.compare import deviations
+from tests.sim.table import KERNELS, Entry
+
+ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
+ROWS = [(e, a) for e in TABLE.values() for a in ARCHITECTURES if int(a[3:]) >= e.capability]
+
+
+@pytest.mark.parametrize(("row", "architecture"), ROWS, ids=[f"{e.name}-{a}" for e, a in ROWS])
+def test_kernel(row: Entry, architecture: str) -> None:
+    given, expected = row.build()
+    assert deviations(row, given, expected, launch(given, f"sim:{architecture}")) == []
+
+
+@pytest.mark.parametrize("row", TABLE.values(), ids=list(TABLE))
+def test_kernel_in_another_order(row: Entry) -> None:
+    """Right kernels do not care which threads come first."""
+    given, expected = row.build()
+    architecture = next(a for a in ARCHITECTURES if int(a[3:]) >= row.capability)
+    outcome = launch(given, f"sim:{architecture}", Options(reverse=True))
+    assert deviations(row, given, expected, outcome) == []
+
+
+@pytest.mark.parametrize("row", TABLE.values(), ids=list(TABLE))
+def test_kernel_in_packed_groups_and_small_batches(row: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How lanes are kept and how many blocks run at once is nobody's business."""
+    monkeypatch.setattr(schedule, "SMALLEST", 1)
+    monkeypatch.setattr(schedule, "FEW", 2)
+    monkeypatch.setattr(runs, "BATCH_LANES", 256)
+    given, expected = row.build()
+    architecture = next(a for a in ARCHITECTURES if int(a[3:]) >= row.capability)
+    assert deviations(row, given, expected, launch(given, f"sim:{architecture}")) == []
+
+
+def test_every_kernel_file_is_used() -> None:
+    programs = "".join(p.read_text(encoding="utf-8") for p in KERNELS.parent.glob("*.py"))
+    assert [p.name for p in KERNELS.glob("*.cu") if f'"{p.name}"' not in programs] == []
+
+
+def test_there_are_enough_kernels() -> None:
+    launched = {(case.kernel, case.text) for case, _ in (e.build() for e in TABLE.values())}
+    assert len(launched) >= 80

@@ -1,0 +1,166 @@
+"""What is not simulated is refused before anything runs; what cannot be launched likewise. Messages and stops."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_ops.devices.sim.batch import Stopped
+from gpu_ops.errors import DeviceError, KernelError
+from tests.sim.bench import Case, launch
+from tests.sim.table import case, text
+
+ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
+
+MMA = """float d[4], c[4] = {0, 0, 0, 0}; unsigned a = i, b = i;
+asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5},{%6},{%7,%8,%9,%10};"
+    : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+    : "r"(a), "r"(a), "r"(b), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3])); out[i] = d[0];"""
+REFUSED = {
+    "mma": (MMA, "mma.sync.aligned.m16n8k8", 75),
+    "named barrier": ('asm volatile("bar.sync 1, 64;"); out[i] = 1;', "bar.sync", 75),
+    "barrier that only arrives": ('asm volatile("bar.arrive 2, 64;"); out[i] = 1;', "bar.arrive", 75),
+    "cp.async": (
+        "__shared__ float box[32]; unsigned to = __cvta_generic_to_shared(box + i);\n"
+        'asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to), "l"(out + i)); out[i] = box[i];',
+        "cp.async",
+        80,
+    ),
+    "bfloat16": (
+        'unsigned short h; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(out[i])); out[i] = h;',
+        "cvt.rn.bf16",
+        80,
+    ),
+    "matrix load": (
+        "__shared__ int box[64]; unsigned r, at = __cvta_generic_to_shared(box); box[i] = i;\n"
+        'asm("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(at)); out[i] = r + box[3];',
+        "ldmatrix.sync",
+        75,
+    ),
+    "narrow atomic": (
+        'unsigned short old, v = i; asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(old) : "l"(out), "h"(v));\n'
+        "out[i] = old;",
+        "atom.add.noftz.f16",
+        75,
+    ),
+    "cluster": (
+        'unsigned r; asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r)); out[i] = r;',
+        "cluster_ctarank",
+        90,
+    ),
+}
+PAIRS = [(n, a) for n, (_, _, least) in REFUSED.items() for a in ARCHITECTURES if int(a[3:]) >= least]
+
+
+def _kernel(body: str) -> Case:
+    source = f'\nextern "C" __global__ void k(float* out) {{\nint i = threadIdx.x;\n{body}\n}}\n'
+    return Case(source, "k", (1, 1, 1), (32, 1, 1), (np.zeros(32, np.float32),))
+
+
+@pytest.mark.parametrize(("name", "architecture"), PAIRS)
+def test_an_unknown_instruction_is_refused_by_name_and_line(name: str, architecture: str) -> None:
+    body, opcode, _ = REFUSED[name]
+    given = _kernel(body)
+    lines = [n for n, t in enumerate(given.text.splitlines(), 1) if "asm" in t]
+    with pytest.raises(KernelError, match=re.escape(opcode)) as caught:
+        launch(given, f"sim:{architecture}")
+    found = re.match(r"tests/kernel\.cu:(\d+): ", str(caught.value))
+    assert found and abs(int(found[1]) - lines[0]) <= 1
+    assert "does not run" in str(caught.value) and "\n" not in str(caught.value)
+
+
+RECURSION = """
+__device__ __noinline__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+extern "C" __global__ void k(int* out) { out[threadIdx.x] = fibonacci(threadIdx.x); }
+"""
+POINTER = """
+typedef int (*Function)(int);
+__device__ __noinline__ int one(int x) { return x + 1; }
+__device__ __noinline__ int two(int x) { return x * 2; }
+extern "C" __global__ void k(int* out) { Function f = out[0] ? one : two; out[threadIdx.x] = f(threadIdx.x); }
+"""
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize(("source", "words"), [(RECURSION, "recursion is not simulated"), (POINTER, "not simulated")])
+def test_calls_that_are_not_simulated(source: str, words: str, architecture: str) -> None:
+    given = Case(source, "k", (1, 1, 1), (32, 1, 1), (np.zeros(32, np.int32),))
+    with pytest.raises(KernelError, match=words):
+        launch(given, f"sim:{architecture}")
+
+
+def _good() -> Case:
+    args = (np.ones(100, np.int32), np.ones(100, np.int32), np.zeros(100, np.uint32), 100)
+    return case("integer.cu", "comparisons", args)
+
+
+BAD_LAUNCHES: dict[str, tuple[dict[str, Any], str]] = {
+    "too few arguments": ({"args": (np.zeros(1, np.int32),)}, "takes 4 arguments .* gives 1"),
+    "a float for an int": (
+        {"args": (*(np.zeros(9, np.int32),) * 3, np.float32(3))},
+        r"argument 4 is float32, the kernel declares u32",
+    ),
+    "an array for an int": ({"args": (np.zeros(9, np.int32),) * 4}, r"argument 4 is array"),
+    "a number for an array": (
+        {"args": (np.int64(0), *(np.zeros(9, np.int32),) * 2, np.int32(3))},
+        r"argument 1 is int64",
+    ),
+    "a block too large": ({"block": (1025, 1, 1)}, "1025 threads; allowed are 1 to 1024"),
+    "an empty block": ({"block": (0, 1, 1)}, "a block of 0 x 1 x 1"),
+    "a flat block": ({"block": (1, 1, 65)}, "a block of 1 x 1 x 65"),
+    "an empty grid": ({"grid": (0, 1, 1)}, "a grid of 0 x 1 x 1 blocks"),
+    "a grid too tall": ({"grid": (1, 65536, 1)}, "a grid of 1 x 65536 x 1 blocks"),
+    "too much shared memory": ({"shared_bytes": 300_000}, "300000 bytes of shared memory"),
+    "no such kernel": ({"kernel": "missing"}, r'has no kernel "missing" \(found: .*comparisons'),
+    "no such constant": ({"constants": {"weights": np.zeros(3)}}, "no __constant__ weights"),
+    "a syntax error": (
+        {"text": 'extern "C" __global__ void k(int* a) {\n  a[0] = 1\n}'},
+        r"kernel.cu:3:\d+: error: expected a",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_LAUNCHES)
+def test_a_launch_that_cannot_be_is_one_clear_error(name: str) -> None:
+    changes, words = BAD_LAUNCHES[name]
+    if name in ("a number for an array",):  # older PTX does not say which 64-bit number is a pointer
+        with pytest.raises(KernelError, match=words):
+            launch(replace(_good(), **changes), "sim:sm_120")
+        return
+    with pytest.raises(KernelError, match=words) as caught:
+        launch(replace(_good(), **changes))
+    assert caught.value.args[0].count("\n") == 0
+
+
+def test_an_architecture_that_nobody_knows() -> None:
+    with pytest.raises(DeviceError, match="There is no simulated sm_12; choose from sm_75"):
+        launch(_good(), "sim:sm_12")
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_printed_lines(architecture: str) -> None:
+    a = np.array([1.5, 0, 0, -0.125, 0, 0, 1e10], np.float32)
+    printed = launch(case("messages.cu", "lines", (a, 7), block=32), f"sim:{architecture}").printed
+    values = [f"thread {i}: {a[i]:.3f} text {chr(97 + i)}     7|{-i:<4d}|ff 1099511627776%\n" for i in (0, 3, 6)]
+    assert sorted(printed) == sorted([*values, "plain\n"])
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize(
+    ("kernel", "kind", "words"), [("claims", "assertion failed", r"a\[i\] < n"), ("traps", "trap", "stops by a trap")]
+)
+def test_a_kernel_that_stops_itself(kernel: str, kind: str, words: str, architecture: str) -> None:
+    a = np.arange(64, dtype=np.int32)
+    line = next(n for n, t in enumerate(text("messages.cu").splitlines(), 1) if t.endswith(f"// {kernel[:-1]}"))
+    args = (a, 50) if kernel == "claims" else (a,)
+    with pytest.raises(Stopped, match=rf"kernel.cu:{line}: {kind}: .*{words}") as caught:
+        launch(case("messages.cu", kernel, args, grid=2, block=32), f"sim:{architecture}")
+    found = caught.value.findings[-1]
+    assert (found.kind, found.line) == (kind, line)
+    assert found.thread == ((18, 0, 0) if kernel == "claims" else (7, 0, 0))
+    fine = (a, 64) if kernel == "claims" else (np.zeros(32, np.int32),)
+    assert launch(case("messages.cu", kernel, fine, grid=2, block=32), f"sim:{architecture}").findings == ()
