@@ -23,6 +23,19 @@ def seconds(value: float | None, digits: int = 4) -> str:
     return f"{number(value / 1e-9, digits)} ns"
 
 
+def count(value: float) -> str:
+    """A whole number in full, with the reader's thousands apart."""
+    return QLocale().toString(round(value))
+
+
+def short_count(value: float) -> str:
+    """A count with at most four digits: 250, 1.5 k, 1.746 M."""
+    for unit, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= scale:
+            return f"{number(value / scale)} {unit}"
+    return number(value)
+
+
 def percent(share: float | None) -> str:
     """A share of one as a percentage."""
     if share is None:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-COMMANDS = ("list", "run", "bench", "sweep", "claims", "compile", "doctor")
+COMMANDS = ("list", "run", "bench", "sweep", "claims", "compile", "doctor", "xray")
 WINDOW_BENCH = "window-bench"
 APT_LINE = (
     "sudo apt install libegl1 libgl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libxcb-cursor0 libxcb-icccm4"
@@ -46,7 +46,7 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--filter", help="a filter's id or family")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the filter")
     parser.add_argument("--variant", nargs="+", default=[], metavar="ID", help="tick these variants")
-    parser.add_argument("--device", help="where CUDA variants run: cuda:N")
+    parser.add_argument("--device", help="where kernels run: cuda:N, sim or sim:sm_90")
     parser.add_argument("--measure", action="store_true", help="measure once the input is there")
     parser.add_argument(
         "--screenshot", metavar="FILE.png", help="draw the window into a file when all is done, and exit"

@@ -15,6 +15,7 @@ DeviceArray = Any
 """An array that lives on a device: a NumPy array on the CPU, a CuPy array on CUDA."""
 Mode = Literal["stream", "cold", "hot", "wall"]
 Clock = Literal["cuda-event", "wall", "simulated"]
+Checks = Literal["full", "sample", "off"]
 How = Literal["direct", "graph", "reverse"]
 
 
@@ -126,6 +127,18 @@ def _tuple(numbers: tuple[int, int, int]) -> str:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """What a simulated GPU counted of one kernel at one line of its source, by name; `inlined_at` are the callers'
+    places, innermost first."""
+
+    kernel: str
+    file: str
+    line: int
+    inlined_at: tuple[tuple[str, int], ...]
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class Execution:
     """What one execution of a plan took: seconds in all, and (step name, start, end) where it was traced. A simulated
     GPU also tells what it found wrong, what kernels printed, and what it counted."""
@@ -135,6 +148,7 @@ class Execution:
     findings: tuple[Finding, ...] = ()
     printed: tuple[str, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
+    lines: tuple[Counted, ...] = ()
 
 
 class Kernel(Protocol):
@@ -183,8 +197,9 @@ class Device(Protocol):
     @property
     def limits(self) -> Limits: ...
 
-    def session(self, edits: Mapping[str, str]) -> Device:
-        """A view of the device with its own kernel modules, in which `edits` {file: text} replace kernel files."""
+    def session(self, edits: Mapping[str, str], checks: Checks = "full") -> Device:
+        """A view of the device with its own kernel modules, in which `edits` {file: text} replace kernel files.
+        `checks` says how much a simulated GPU looks for faults."""
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         """A host array on the device, contiguous; into `out` when given."""

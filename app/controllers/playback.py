@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -103,7 +103,10 @@ class Playback(QObject):
 
     @Slot(str, object, object)
     def _take_output(self, variant: str, array: Array, _statistics: Any) -> None:
-        if INPUT not in self.choices or array.shape != self.choices[INPUT].shape:
+        if INPUT not in self.choices:
+            return
+        if array.shape != self.choices[INPUT].shape:  # a part of it, or another thing: not to be heard
+            self._keep([key for key in self.choices if key != variant])
             return
         self.choices[variant] = array
         if self._track is not None and variant == self.chosen:
@@ -113,7 +116,10 @@ class Playback(QObject):
     @Slot(object, str)
     def _drop_results(self, choice: Any, what: str) -> None:
         """Results of another filter, and of variants no longer picked, can no longer be heard."""
-        kept = () if what == "filter" else choice.picks
+        self._keep(() if what == "filter" else choice.picks)
+
+    def _keep(self, kept: Sequence[str]) -> None:
+        """Only the input and these can be heard."""
         self.choices = {key: array for key, array in self.choices.items() if key == INPUT or key in kept}
         if self.chosen not in self.choices:
             self.chosen = INPUT

@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
 from app.worker import Engine
@@ -37,13 +38,13 @@ QUIET_MS = 400
 class SessionController(QObject):
     """Runs what the session asks for. A click, a key and the command line all come through here.
 
-    `outputs_changed(variant, array, statistics)` brings a result's pixels or samples; `message(kind, sentence,
-    details)` everything a person must know; `began` says that a job begins, `busy_changed(text)` what it does, empty
-    when nothing runs, and `progressed(done, total)` how far it is, 0 of 0 where nobody knows; `settled` says that all
-    that was asked for is done, the timing after a pause included.
+    `outputs_changed(variant, array, statistics, origin)` brings a result's pixels or samples, and says which part of
+    the input they are; `message(kind, sentence, details)` everything a person must know; `began` says that a job
+    begins, `busy_changed(text)` what it does, empty when nothing runs, and `progressed(done, total)` how far it is, 0
+    of 0 where nobody knows; `settled` says that all that was asked for is done, the timing after a pause included.
     """
 
-    outputs_changed = Signal(str, object, object)
+    outputs_changed = Signal(str, object, object, object)
     input_array_changed = Signal(object, object)
     message = Signal(str, str, str)
     began = Signal()
@@ -153,7 +154,7 @@ class SessionController(QObject):
 
     def _declare(self) -> None:
         """The rows there will be: every picked variant on its device, in the filter's order."""
-        picked = [self._pick(v) for v in self.session.filter.variants if v.id in self.session.choice.picks]
+        picked = self._picks("live")
         titles = {v.id: v.title for v in self.session.filter.variants}
         self.results.declare([(p.variant, p.device) for p in picked], titles)
         self._set_baseline(self.session.baseline)
@@ -194,7 +195,7 @@ class SessionController(QObject):
             input=self.session.input,
             filter=choice.filter,
             params=choice.params,
-            picks=tuple(self._pick(v) for v in self.session.filter.variants if v.id in choice.picks),
+            picks=self._picks(how),
             protocol={"live": "none", "time": "quick", "measure": "careful"}[how],  # type: ignore[arg-type]
             checks="full" if how == "measure" else "sample",
             roofs=how == "measure",
@@ -203,6 +204,11 @@ class SessionController(QObject):
         texts = {"live": self.tr("running"), "time": self.tr("timing"), "measure": self.tr("measuring")}
         self._submit(how, request, texts[how])
 
+    def _picks(self, how: str) -> tuple[Pick, ...]:
+        """What such a run is of. A simulated GPU has no time: what it counts came with the picture."""
+        picks = (self._pick(v) for v in self.session.filter.variants if v.id in self.session.choice.picks)
+        return tuple(p for p in picks if how != "time" or not p.device.startswith("sim"))
+
     def _pick(self, variant: Variant) -> Pick:
         device = "cpu" if variant.device == "cpu" else self.session.device
         return Pick(variant.id, device, self.session.choice.knobs.get(variant.id, {}))
@@ -210,7 +216,10 @@ class SessionController(QObject):
     def _time_live(self) -> None:
         if self._jobs or self.session.input is None:
             return
-        self._start("time")
+        if self._picks("time"):
+            self._start("time")
+        else:
+            self.settled.emit()
 
     def _submit(self, kind: str, request: Any, text: str) -> None:
         self._jobs[request.job] = kind
@@ -239,12 +248,12 @@ class SessionController(QObject):
             self.message.emit("error", answer.sentence, answer.details)
             self._end(answer.job)
         elif isinstance(answer, Finished):
-            self._end(answer.job)
+            self._end(answer.job, answer.cancelled)
 
     def _take_devices(self, devices: Sequence[DeviceStatus]) -> None:
-        """CUDA variants run on the first CUDA device there is, until the person picks another."""
-        cuda = [d.name for d in devices if d.available and d.name != "cpu"]
-        self.session.set_devices(tuple(cuda))
+        """Kernels run on the first CUDA device there is, or simulated where there is none, until another is picked."""
+        there = [d.name for kind in ("cuda", "sim") for d in devices if d.available and d.kind == kind]
+        self.session.set_devices(tuple(there))
         self.devices_changed.emit(devices)
 
     def _take_update(self, update: RunUpdate) -> None:
@@ -252,7 +261,7 @@ class SessionController(QObject):
         fresh = update.generation == self._generation
         for name, shared in update.outputs.items():
             if fresh and name in {o.id for o in self.session.filter.outputs}:
-                self._take_output(str(update.row["variant"]), shared, update.statistics[name])
+                self._take_output(update, shared, update.statistics[name])
             else:
                 self._engine.release(shared.segment)
         if fresh:
@@ -273,8 +282,11 @@ class SessionController(QObject):
             return
         self.results.put(row)
 
-    def _take_output(self, variant: str, shared: SharedArray, statistics: Any) -> None:
-        self.outputs_changed.emit(variant, self._engine.array(shared), statistics)
+    def _take_output(self, update: RunUpdate, shared: SharedArray, statistics: Any) -> None:
+        variant, input = str(update.row["variant"]), self.session.input
+        whole = input.array.shape[: len(update.place)] if input is not None else ()
+        origin = Origin(str(update.row["device"]).startswith("sim"), update.place, whole)
+        self.outputs_changed.emit(variant, self._engine.array(shared), statistics, origin)
         # The view has the new array now; nothing draws from the old segment any more.
         if variant in self._held:
             self._engine.release(self._held[variant].segment)
@@ -285,7 +297,7 @@ class SessionController(QObject):
             self._engine.release(shared.segment)
         self._held.clear()
 
-    def _end(self, job: int) -> None:
+    def _end(self, job: int, cancelled: bool = False) -> None:
         kind = self._jobs.pop(job, "")
         if kind in ("live", "time", "measure"):
             self.results.stop_running()
@@ -293,7 +305,7 @@ class SessionController(QObject):
             how, self._waiting = self._waiting, ""
             self._start(how)
             return
-        if kind == "live" and self.timed_after_pause:
+        if kind == "live" and self.timed_after_pause and not cancelled:
             self._quiet.start()
         if not self._jobs:
             self.busy_changed.emit("")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -9,6 +11,18 @@ from app.models.background import Background
 from app.models.extremes import Array, SignalPyramid
 
 LARGE = 1 << 20  # samples from which on the buckets are made away from the thread of the window
+
+
+class Trace(NamedTuple):
+    """What a curve shows: samples (N,), their rate in hertz or None, the number of the first sample in the input, and
+    a mark that always stands beside the name."""
+
+    name: str
+    samples: Array
+    rate: float | None
+    visible: bool = True
+    start: int = 0
+    mark: str = ""
 
 
 class Curve(QObject):
@@ -21,18 +35,21 @@ class Curve(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.name = ""
+        self.name = self.mark = ""
         self.rate: float | None = None
+        self.start = 0
         self.visible = self.sharp = False
         self.pyramid: SignalPyramid | None = None
         self._background = Background(self)
         self._background.finished.connect(self._on_built)
 
-    def set_signal(self, name: str, array: Array, rate: float | None, visible: bool) -> None:
-        """Show another signal (N,), `rate` in hertz or None; it is not copied and must not change."""
+    def set_signal(
+        self, name: str, array: Array, rate: float | None, visible: bool = True, start: int = 0, mark: str = ""
+    ) -> None:
+        """Show another signal, as a Trace says it; its samples are not copied and must not change."""
         if array.ndim != 1:
             raise ValueError(f"a curve is (N,), not {array.shape}")
-        self.name, self.rate, self.visible = name, rate, visible
+        self.name, self.rate, self.visible, self.start, self.mark = name, rate, visible, start, mark
         if self.pyramid is None or not _same(self.pyramid.array, array):
             self._background.cancel()
             self.pyramid = pyramid = SignalPyramid(array)
@@ -58,25 +75,25 @@ class Curve(QObject):
         return 1 / self.rate if self.rate else 1.0
 
     @property
-    def length(self) -> float:
-        """x units from the first to the last sample."""
-        return (len(self.pyramid.array) - 1) * self.step if self.pyramid else 0.0
+    def end(self) -> float:
+        """x of the last sample; the input's first is at 0."""
+        return (self.start + len(self.pyramid.array) - 1) * self.step if self.pyramid else 0.0
 
     def points(self, start: float, stop: float, width: int) -> tuple[Array, Array] | None:
         """Points (x, y) of the range in x units for `width` screen pixels, with one more sample at either end."""
         if self.pyramid is None:
             return None
         size = len(self.pyramid.array)
-        first = int(min(max(start / self.step - 1, 0), size))
-        last = int(min(max(stop / self.step + 2, 0), size))
+        first = int(min(max(start / self.step - 1 - self.start, 0), size))
+        last = int(min(max(stop / self.step + 2 - self.start, 0), size))
         x, y = self.pyramid.points(first, last, width)
-        return x * self.step, y
+        return (x + self.start) * self.step, y
 
     def value(self, x: float) -> float | None:
         """The sample nearest to x; None beside the signal."""
         if self.pyramid is None:
             return None
-        index = round(x / self.step)
+        index = round(x / self.step) - self.start
         return float(self.pyramid.array[index]) if 0 <= index < len(self.pyramid.array) else None
 
 

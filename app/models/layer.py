@@ -9,7 +9,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.background import Background
 from app.models.display import Display, StatisticsLike, apart
+from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array, Pyramid, quick_range
+from app.models.viewport import Rect
 from app.models.viewport import Tone as Tone
 
 State = Literal["fresh", "stale", "unverified", "wrong", "failed"]
@@ -28,6 +30,7 @@ class Layer(QObject):
         self.pyramid: Pyramid | None = None
         self.statistics: StatisticsLike | None = None
         self.title = ""
+        self.origin = WHOLE
         self.state: State | None = None
         self.verdict = ""
         self.tone: Tone | None = None
@@ -43,12 +46,26 @@ class Layer(QObject):
     def shape(self) -> tuple[int, ...] | None:
         return None if self.pyramid is None else self.pyramid.array.shape
 
-    def set_array(self, array: Array, statistics: StatisticsLike | None, title: str) -> None:
+    @property
+    def extent(self) -> tuple[int, ...] | None:
+        """(H, W) of the input that the image is a part, or all, of."""
+        return self.origin.whole or (None if self.pyramid is None else self.pyramid.array.shape[:2])
+
+    @property
+    def rect(self) -> Rect:
+        """The pixels of the input that the image has."""
+        if self.pyramid is None:
+            return Rect(0, 0, 0, 0)
+        (top, left), (height, width) = self.pyramid.at, self.pyramid.array.shape[:2]
+        return Rect(left, top, left + width, top + height)
+
+    def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
         """Show another image (H, W), (H, W, 3) or (H, W, 4); it is not copied and must not change."""
         self._background.cancel()
         p = statistics.percentiles if statistics is not None else None
-        self.pyramid = pyramid = Pyramid(array, (p[0.1], p[50], p[99.9]) if p else None)
-        self.statistics = statistics
+        top, left = origin.start or (0, 0)
+        self.pyramid = pyramid = Pyramid(array, (p[0.1], p[50], p[99.9]) if p else None, (top, left))
+        self.statistics, self.origin = statistics, origin
         self.set_title(title)
         if array.size <= LARGE:
             pyramid.build()
@@ -64,6 +81,7 @@ class Layer(QObject):
         """Let go of the array."""
         self._background.cancel()
         self.pyramid = self.statistics = None
+        self.origin = WHOLE
         self.changed.emit()
 
     def set_title(self, title: str) -> None:
@@ -85,13 +103,17 @@ class Layer(QObject):
         self.changed.emit()
 
     def value(self, x: float, y: float) -> np.ndarray[Any, Any] | None:
-        """The pixel at a data point: (1,) or (channels,). None beside the image."""
-        if self.pyramid is None:
+        """The pixel at a data point of the input: (1,) or (channels,). None beside the image."""
+        rect = self.rect
+        if self.pyramid is None or not (rect.left <= x < rect.right and rect.top <= y < rect.bottom):
             return None
-        height, width = self.pyramid.array.shape[:2]
-        if not (0 <= x < width and 0 <= y < height):
-            return None
-        return np.atleast_1d(self.pyramid.array[int(y), int(x)])
+        return np.atleast_1d(self.pyramid.array[int(y) - rect.top, int(x) - rect.left])
+
+    def part(self, rect: Rect) -> Array:
+        """The image in a rectangle of the input, which it must have."""
+        assert self.pyramid is not None
+        top, left = self.pyramid.at
+        return self.pyramid.array[rect.top - top : rect.bottom - top, rect.left - left : rect.right - left]
 
     def tone_in(self, display: Display) -> Tone:
         """The levels and colours it is shown in."""

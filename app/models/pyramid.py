@@ -43,15 +43,18 @@ class Pyramid:
 
     Making one costs nothing. `build` makes the levels and may run in another thread while `sample` is asked; until a
     level exists, it picks single pixels from the finest coarser-than-needed data there is.
-    `percentiles` (0.1, 50, 99.9) decide what an outlier is; estimated when not given.
+    `percentiles` (0.1, 50, 99.9) decide what an outlier is; estimated when not given. `at` is where the array's first
+    pixel (row, column) lies in the image that it is a part of; places to sample are that image's.
     """
 
-    def __init__(self, array: Array, percentiles: tuple[float, float, float] | None = None) -> None:
+    def __init__(
+        self, array: Array, percentiles: tuple[float, float, float] | None = None, at: tuple[int, int] = (0, 0)
+    ) -> None:
         if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)) or 0 in array.shape:
             raise ValueError(f"an image is (H, W), (H, W, 3) or (H, W, 4), not {array.shape}")
         if array.dtype.name not in DTYPES:
             raise ValueError(f"an image holds {', '.join(DTYPES)}, not {array.dtype}")
-        self.array = array
+        self.array, self.at = array, at
         self.levels: list[Array | None] = [array]
         self.threshold: float | None = None  # colours have no outliers
         self.centre = 0.0
@@ -136,8 +139,9 @@ class Pyramid:
         level = self.level(scale) if level is None else level
         rows, columns = self._size(level)
         step = scale / (1 << level)
-        first, last, left = _owned(x, step, width, columns, pick)
-        head, tail, top = _owned(y, step, height, rows, pick)
+        below, right = (n / (1 << level) for n in self.at)
+        first, last, left = _owned(x, step, width, columns, pick, right)
+        head, tail, top = _owned(y, step, height, rows, pick, below)
         result = np.empty((len(head), len(first), *self.array.shape[2:]), self.array.dtype)
         if not result.size:
             return Sampled(result, x, y)
@@ -169,14 +173,15 @@ class Pyramid:
         return dtype.type(min(limit, np.iinfo(dtype).max) if dtype.kind == "u" else limit)
 
 
-def _owned(start: int, step: float, count: int, cells: int, pick: bool) -> tuple[Array, Array, int]:
+def _owned(start: int, step: float, count: int, cells: int, pick: bool, at: float) -> tuple[Array, Array, int]:
     """First and last cell of each of `count` device pixels from `start` on that shows any, and the first such pixel.
-    `step` is the width of a pixel in cells. What a pixel gets follows from its own place alone."""
+    `step` is the width of a pixel in cells, `at` the place of the first cell, in cells. What a pixel gets
+    follows from its own place alone."""
     pixels = np.arange(start, start + count + 1)
     if step <= 1:  # magnified: the cell under the pixel's centre
-        first = last = np.floor((pixels[:-1] + 0.5) * step).astype(np.int64)
+        first = last = np.floor((pixels[:-1] + 0.5) * step - at).astype(np.int64)
     else:  # reduced: the cells that start within the pixel; one only where the level is still missing
-        bounds = np.ceil(pixels * step).astype(np.int64)
+        bounds = np.ceil(pixels * step - at).astype(np.int64)
         first, last = bounds[:-1], bounds[1:] - 1
         if pick or step > PICKED:
             last = first

@@ -42,6 +42,12 @@ CSV_COLUMNS = (
     "failure",
     "notes",
 )
+"""Where rows are simulated, their findings and one column for each counter follow."""
+
+
+def by_weight(counters: Iterable[str]) -> tuple[str, ...]:
+    """Each name once: the work of all warps, which every simulated row has, before what is special."""
+    return tuple(sorted(dict.fromkeys(counters), key=lambda name: name != "warp_instructions"))
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,30 @@ class Entry:
 
     @property
     def ok(self) -> bool | None:
-        return self.row.get("ok")
+        return False if _faulty(self.row) else self.row.get("ok")
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulated GPU runs it: it counts its work and has no times."""
+        return self.device.partition(":")[0] == "sim" or self.clock == "simulated"
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """What a simulated GPU counted, by name."""
+        counters: Mapping[str, int] = self.row.get("counters", {})
+        return counters
+
+    @property
+    def findings(self) -> Sequence[Mapping[str, Any]]:
+        """What a simulated GPU found wrong: kind, severity, file, line, count, block, thread, detail, text."""
+        findings: Sequence[Mapping[str, Any]] = self.row.get("findings", ())
+        return findings
+
+    @property
+    def printed(self) -> Sequence[str]:
+        """Lines that the kernel printed."""
+        printed: Sequence[str] = self.row.get("printed", ())
+        return printed
 
     @property
     def origin(self) -> tuple[bool, str]:
@@ -236,7 +265,7 @@ class Results(QObject):
             return None
         above, below = base.seconds("kernel"), entry.seconds(stage)
         comparable = base.origin == entry.origin and _job(base.row) == _job(entry.row)
-        if not comparable or not above or not below or "simulated" in (base.clock, entry.clock):
+        if not comparable or not above or not below or base.simulated or entry.simulated:
             return None
         return above / below
 
@@ -247,7 +276,7 @@ class Results(QObject):
         """
         groups: dict[Any, list[Entry]] = {}
         for entry in self._entries.values():
-            if entry.seconds("kernel") and entry.ok is not False and entry.clock != "simulated":
+            if entry.seconds("kernel") and entry.ok is not False and not entry.simulated:
                 groups.setdefault((entry.origin, _job(entry.row)), []).append(entry)
         candidates = [(_fair(members), members) for members in groups.values()]
 
@@ -258,17 +287,23 @@ class Results(QObject):
 
         return max(candidates, key=merit)[0] if candidates else _fair([])
 
+    def counters(self) -> tuple[str, ...]:
+        """Names of all that was counted in any simulated row, what tells most first."""
+        return by_weight(name for e in self._entries.values() if e.simulated for name in e.counters)
+
     # ---------------------------------------------------------------- files
 
     def to_csv(self) -> str:
         """The table in the C locale: seconds, a point for decimals, one heading line."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(CSV_COLUMNS)
+        counters = self.counters()
+        columns = (*CSV_COLUMNS, *(("findings", *counters) if counters else ()))
+        writer.writerow(columns)
         for entry in self._entries.values():
             if entry.row:
-                cells = self._csv_cells(entry)
-                writer.writerow([cells[name] for name in CSV_COLUMNS])
+                cells = {name: entry.counters.get(name, "") for name in counters} | self._csv_cells(entry)
+                writer.writerow([cells[name] for name in columns])
         return text.getvalue()
 
     def _csv_cells(self, entry: Entry) -> dict[str, Any]:
@@ -276,11 +311,19 @@ class Results(QObject):
         speedup = self.speedup(entry.key)
         cells: dict[str, Any] = {name: row.get(name) for name in CSV_COLUMNS}
         cells |= {name: kernel.get(name) for name in ("q1_s", "q3_s", "n", "clock")}
+        cells |= {"clock": "simulated"} if entry.simulated else {}
         cells |= {f"{stage}_s": entry.seconds(stage) for stage in ("kernel", "upload", "download")}
         cells |= {f"{stage}_s": entry.seconds(stage) for stage in ("elapsed", "elapsed_pinned")}
-        cells |= {"state": entry.state, "recorded": entry.recorded, "machine": entry.machine, "speedup": speedup}
+        cells |= {
+            "ok": entry.ok,
+            "state": entry.state,
+            "recorded": entry.recorded,
+            "machine": entry.machine,
+            "speedup": speedup,
+        }
         cells |= {"against": " on ".join(self._baseline) if speedup and self._baseline else None}
         cells["notes"] = "; ".join(row.get("notes", []))
+        cells["findings"] = "; ".join(str(f["text"]) for f in entry.findings)
         return {name: "" if value is None else value for name, value in cells.items()}
 
     def to_report_rows(self) -> list[dict[str, Any]]:
@@ -301,7 +344,12 @@ class Results(QObject):
 
 
 def _state(row: Mapping[str, Any]) -> State:
-    return "failed" if row.get("failure") or row.get("ok") is False else "fresh"
+    return "failed" if row.get("failure") or row.get("ok") is False or _faulty(row) else "fresh"
+
+
+def _faulty(row: Mapping[str, Any]) -> bool:
+    """Whether a simulated GPU found an error: then the result is wrong, whatever it looks like."""
+    return any(f["severity"] == "error" for f in row.get("findings", ()))
 
 
 def _job(row: Mapping[str, Any]) -> str:

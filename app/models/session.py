@@ -92,10 +92,16 @@ class Session(QObject):
             self.device = name
             self.device_changed.emit(name)
 
+    @property
+    def simulated(self) -> bool:
+        """Whether kernels run on a simulated GPU."""
+        return self.device.partition(":")[0] == "sim"
+
     def set_devices(self, names: tuple[str, ...]) -> None:
-        """The CUDA devices there are. The first one is taken, and its variants join an untouched choice."""
+        """The devices that run kernels, the best first. It is taken, and its variants join an untouched choice."""
         self.devices = names
-        if names and self.device not in names:
+        kept = self.device in names or (self.simulated and "sim" in names)  # sim:sm_90 is another sort of sim
+        if names and not kept:
             if self._choice == _default_choice(self.filter, self.device != ""):
                 self._set(_default_choice(self.filter, True), "picks", undoable=False)
             self.set_device(names[0])
@@ -130,7 +136,7 @@ class Session(QObject):
 
 
 def _default_choice(filter: Filter, cuda: bool) -> Choice:
-    """Defaults, with the project's own variants picked: those of the CPU, and those of CUDA where there is a device."""
+    """Defaults, with the project's own variants picked: the CPU's, and the kernels where a device can run them."""
     params = {p.name: p.default for p in filter.params}
     picks = tuple(v.id for v in filter.variants if not v.library and (cuda or v.device == "cpu"))
     return Choice(filter.id, params, picks)

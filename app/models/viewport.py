@@ -127,8 +127,10 @@ class Viewport(QObject):
         key = (pyramid, scale, level)
         kept = self._values if self._values is not None and self._values.key == key else None
         missing = rect.without(kept.rect) if kept else [rect]
-        height, width = (math.ceil(n / scale) for n in pyramid.array.shape[:2])
-        count = sum(part.meet(Rect(0, 0, width, height)).area for part in missing)
+        (top, left), (height, width) = pyramid.at, pyramid.array.shape[:2]
+        edges = math.floor(left / scale), math.floor(top / scale)
+        image = Rect(*edges, math.ceil((left + width) / scale), math.ceil((top + height) / scale))
+        count = sum(part.meet(image).area for part in missing)
         self.rough = count * pyramid.effort(scale, level) > EFFORT
         if self.rough:
             self._request(key, rect)

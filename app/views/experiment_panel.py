@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.models.session import Session
 from app.views.form import ParameterForm
+from app.views.parts import MarkChip
 from app.views.upright import Upright
 from app.views.variant_list import VariantList
 from gpu_ops import FILTERS
-from gpu_ops.types import Filter
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.types import Filter, Variant
 
 LONGEST_WORD = 26
 
@@ -34,6 +37,9 @@ class ExperimentPanel(QWidget):
         self.input_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.filters = self._combo("filters", self.tr("Filter"))
         self.devices = self._combo("devices", self.tr("GPU"))
+        self.devices.setMinimumContentsLength(6)  # beside it there is room for the chip
+        self.simulated = MarkChip(self)
+        self.simulated.setObjectName("simulatedDevice")
         self.form: ParameterForm | None = None
         self.variants = VariantList(self)
         self.run_button = QPushButton(self.tr("&Run"), self)
@@ -66,6 +72,7 @@ class ExperimentPanel(QWidget):
             row.addWidget(label)
             row.addWidget(combo, 1)
             self._column.addLayout(row)
+        row.addWidget(self.simulated)  # beside the GPU
         self._form_place = self._column.count()
         self._column.addWidget(self.variants, 1)
         scroll = Upright(self)
@@ -97,18 +104,34 @@ class ExperimentPanel(QWidget):
 
     @Slot(object)
     def show_devices(self, statuses: Any) -> None:
-        """The CUDA devices there are, or the reason why there is none."""
+        """The devices that run kernels: CUDA's, then the simulated one. What is not available is there with the
+        reason why."""
+        kernels = [s for kind in ("cuda", "sim") for s in statuses if s.kind == kind]
+        reasons = [self.tr("{name}: {reason}").format(name=s.name, reason=s.reason) for s in kernels if s.reason]
         with QSignalBlocker(self.devices):
             self.devices.clear()
-            cuda = [s for s in statuses if s.name != "cpu"]
-            for status in (s for s in cuda if s.available):
-                self.devices.addItem(f"{status.name}  {status.model}", status.name)
-            if not self.devices.count():
-                self._missing_gpu = cuda[0].reason if cuda else self._missing_gpu
-                self.devices.addItem(self.tr("none available"))
-                self.devices.setToolTip(self._missing_gpu)
+            for status in sorted(kernels, key=lambda s: not s.available):
+                self._add_device(status)
+            if not any(s.available for s in kernels):
+                self._missing_gpu = "; ".join(reasons) or self._missing_gpu
+                self.devices.insertItem(0, self.tr("none available"))
+                self.devices.setCurrentIndex(0)
+        view = self.devices.view()
+        view.setMinimumWidth(view.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth())
+        self.devices.setToolTip("\n".join(reasons) or ("" if kernels else self._missing_gpu))
         self.devices.setEnabled(bool(self._session.devices))
         self._show_device(self._session.device)
+
+    def _add_device(self, status: DeviceStatus) -> None:
+        """One to choose, or a greyed one that says why it cannot be chosen."""
+        place = self.devices.count()
+        name = self.tr("{name} (not available)") if not status.available else "{name}  {model}"
+        self.devices.addItem(name.format(name=status.name, model=status.model), status.name)
+        self.devices.setItemData(place, status.reason or status.model, Qt.ItemDataRole.ToolTipRole)
+        self.devices.setItemData(place, status.reason, Qt.ItemDataRole.AccessibleDescriptionRole)
+        model = self.devices.model()
+        assert isinstance(model, QStandardItemModel)
+        model.item(place).setEnabled(status.available)
 
     @Slot(object)
     def _show_input(self, shared: Any) -> None:
@@ -149,8 +172,18 @@ class ExperimentPanel(QWidget):
             self.filters.setCurrentIndex(self.filters.findData(filter.id))
 
     def _availability(self, filter: Filter) -> dict[str, str]:
-        missing = "" if self._session.device else self._missing_gpu
-        return {v.id: missing if v.device == "cuda" else "" for v in filter.variants}
+        return {v.id: self._reason(v) for v in filter.variants}
+
+    def _reason(self, variant: Variant) -> str:
+        """Why a variant cannot run here; nothing when it can."""
+        if variant.device == "cpu":
+            return ""
+        if not self._session.device:
+            return self._missing_gpu
+        if self._session.simulated and variant.library:
+            text = self.tr("it calls {library}; a simulated GPU runs kernels only")
+            return text.format(library=variant.library)
+        return ""
 
     @Slot(object, str)
     def _show_choice(self, choice: Any, what: str) -> None:
@@ -165,9 +198,15 @@ class ExperimentPanel(QWidget):
 
     @Slot(str)
     def _show_device(self, name: str) -> None:
+        if name and self.devices.findData(name) < 0 and self._session.simulated:
+            self._add_device(
+                DeviceStatus(name, self.tr("simulated GPU"), True)
+            )  # another architecture, asked for by name
         place = self.devices.findData(name)
-        if place >= 0:
+        if place >= 0 and self.devices.count():
             self.devices.setCurrentIndex(place)
+        tip = self.tr("Kernels run on a simulated GPU: on the middle of the input, counted and not timed")
+        self.simulated.show_texts(*([self.tr("simulated")] * 2 + [tip] if self._session.simulated else ["", ""]))
         self.variants.set_filter(self._session.filter, self._availability(self._session.filter))
         self.variants.set_picks(self._session.choice.picks)
 

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.models.display import Display
 from app.models.layer import Layer
 from app.models.viewport import Frame, Viewport
-from app.views.parts import draw_tag
+from app.views.parts import draw_mark, draw_tag, mark_size, mark_texts
 
 Mode = Literal["single", "swipe", "flicker"]
 ZOOM = 1.25  # for one notch of the wheel or one key
@@ -104,7 +104,7 @@ class ImageCanvas(QWidget):
 
     def _place(self) -> None:
         """Tell the Display what is shown how large, so that it can fit."""
-        shapes = [layer.shape for layer in self.layers if layer.shape]
+        shapes = [layer.extent for layer in self.layers if layer.extent]
         if not shapes or not self.isVisible():
             self.display.forget(id(self))
             return
@@ -168,19 +168,29 @@ class ImageCanvas(QWidget):
         dark = self.palette().color(QPalette.ColorRole.Dark)
         painter.fillRect(self.rect(), dark)
         if self.mode == "swipe" and len(self.images) > 1:
-            edge = self.divider * self.width()
+            edge, common = self.divider * self.width(), self._common()
             for index, (left, right) in enumerate(((0.0, edge), (edge, float(self.width())))):
-                painter.setClipRect(QRectF(left, 0, right - left, self.height()))
+                painter.setClipRect(QRectF(left, 0, right - left, self.height()).intersected(common))
                 self._draw(painter, index)
             painter.setClipping(False)
             self._draw_divider(painter, edge)
         elif self.images:
+            painter.setClipRect(self._common())
             self._draw(painter, int(self.flickered))
+            painter.setClipping(False)
         self._draw_notes(painter)
         if self.hasFocus():
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 0))
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
+
+    def _common(self) -> QRectF:
+        """Where on the screen there is what all layers have: of two that are compared nothing else is shown."""
+        rects = [layer.rect for layer in self.layers if layer.pyramid is not None]
+        if len(set(rects)) < 2:
+            return QRectF(self.rect())
+        both = rects[0].meet(rects[1])
+        return QRectF(self.screen_at(both.left, both.top), self.screen_at(both.right, both.bottom))
 
     def _draw(self, painter: QPainter, index: int) -> None:
         drawn = self.images[index]
@@ -194,6 +204,9 @@ class ImageCanvas(QWidget):
             painter.fillRect(area, QColor(190, 190, 190))
             painter.fillRect(area, QBrush(QColor(110, 110, 110), Qt.BrushStyle.Dense4Pattern))
         painter.drawImage(corner, image)
+        if (whole := self.layers[index].origin.whole) and len(self.layers) == 1:
+            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Mid), 1, Qt.PenStyle.DashLine))
+            painter.drawRect(QRectF(self.screen_at(0, 0), self.screen_at(whole[1], whole[0])))
 
     def _draw_divider(self, painter: QPainter, x: float) -> None:
         middle, grip = self.height() / 2, self.fontMetrics().height() / 2
@@ -225,12 +238,28 @@ class ImageCanvas(QWidget):
         elif self.mode == "flicker" or self.overlay:
             text = self.overlay or self.shown_name()
             draw_tag(painter, QPointF(gap, gap), text, self.width() - 2 * gap)
+        self._draw_marks(painter, gap)
         if not self.layers or self.layers[0].pyramid is None:
             painter.setPen(self.palette().color(QPalette.ColorRole.BrightText))
             painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignCenter), self.tr("No image yet"))
         elif not all(layer.sharp for layer in self.layers if layer.pyramid):
-            corner = QPointF(self.width() - gap, self.height() - gap * 1.5 - self.fontMetrics().height())
+            corner = QPointF(self.width() - gap, self.height() - gap * 3 - 2 * self.fontMetrics().height())
             draw_tag(painter, corner, self.tr("Sharpening…"), self.width() - 2 * gap, right=True)
+
+    def _draw_marks(self, painter: QPainter, gap: int) -> None:
+        """On what a simulated GPU made this always stands, below at its own side."""
+        shown = list(self.layers) if self.mode == "swipe" else self.layers[int(self.flickered) :][:1]
+        for index, layer in enumerate(shown):
+            short, text = mark_texts(layer.origin, layer.shape)
+            if not text:
+                continue
+            room = self.width() / len(shown) - 2 * gap
+            size = mark_size(self, text)
+            if size.width() > room or size.height() * 6 > self.height():  # in a low pane it would hide the picture
+                text, size = short, mark_size(self, short)
+            left = gap if index == 0 else self.width() - gap - size.width()
+            box = QRectF(left, self.height() - gap - size.height(), size.width(), size.height())
+            draw_mark(painter, box, text, self.palette())
 
     # Events
 

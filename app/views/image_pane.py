@@ -6,14 +6,16 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.models.display import Display, StatisticsLike
 from app.models.layer import Layer, State, default_levels
+from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array
+from app.views.findings_bar import FindingsBar
 from app.views.image_canvas import ImageCanvas
-from app.views.parts import ElidedLabel, StateChip, number
+from app.views.parts import ElidedLabel, StateChip, mark_texts, number
 
 
 class ImagePane(QWidget):
-    """Title and verdict above, the canvas, position and value below. All panes of a Display show their own value at
-    the position of its cursor, whichever of them it is in."""
+    """Title, verdict and findings above, the canvas, position and value below. All panes of a Display show their own
+    value at the position of its cursor, whichever of them it is in."""
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,11 +30,13 @@ class ImagePane(QWidget):
         font.setBold(True)
         self.title.setFont(font)
         self.chip = StateChip(self)
+        self.findings = FindingsBar(self)
         self.status = ElidedLabel(parent=self)
         self.status.setObjectName("imageStatus")
         self._arrange()
         self.layer.described.connect(self._describe)
         self.layer.changed.connect(self._show_value)
+        self.layer.changed.connect(self._describe)
         display.cursor_moved.connect(self._show_value)
         display.navigated.connect(self._show_value)
         self._show_value()
@@ -51,16 +55,19 @@ class ImagePane(QWidget):
         layout.setContentsMargins(0, unit // 2, 0, unit // 2)
         layout.setSpacing(unit // 2)
         layout.addLayout(bar)
+        layout.addWidget(self.findings)
         layout.addWidget(self.canvas, 1)
         layout.addLayout(foot)
         self.chip.setMinimumHeight(self.chip.sizeHint().height())
         bar.addStrut(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
 
-    def set_array(self, array: Array, statistics: StatisticsLike | None, title: str) -> None:
+    def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
         """Show an image (H, W) or (H, W, 3 | 4), used in place. Zoom stays; levels stay unless it is the first of
-        the group or its shape differs from the one shown before here."""
-        other = self.layer.shape is not None and self.layer.shape != array.shape
-        self.layer.set_array(array, statistics, title)
+        the group or belongs to an input of another size than the one shown before here."""
+        before = self.layer.extent, (self.layer.shape or ())[2:]
+        other = self.layer.shape is not None
+        self.layer.set_array(array, statistics, title, origin)
+        other = other and before != (self.layer.extent, array.shape[2:])
         if self.layer.tone is not None:
             return
         if statistics is None:
@@ -71,6 +78,7 @@ class ImagePane(QWidget):
     def clear(self) -> None:
         """Let go of the array."""
         self.layer.clear()
+        self.findings.show_findings((), ())
 
     def set_state(self, state: State | None, text: str = "") -> None:
         """The verdict: its symbol and word, and more in words."""
@@ -89,7 +97,10 @@ class ImagePane(QWidget):
     def _describe(self) -> None:
         self.title.setText(self.layer.title)
         self.chip.show_state(self.layer.state, self.layer.verdict)
-        self.canvas.setAccessibleName(self.tr("Image {title}").format(title=self.layer.title))
+        mark = mark_texts(self.layer.origin, self.layer.shape)[1]
+        name = " · ".join(t for t in (self.layer.title, mark) if t)
+        self.canvas.setAccessibleName(self.tr("Image {title}").format(title=name))
+        self.canvas.setToolTip(mark)
         self.setAccessibleName(self.layer.title)
 
     def _show_value(self) -> None:

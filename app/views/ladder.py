@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
     QCheckBox,
+    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -34,7 +35,7 @@ from PySide6.QtWidgets import (
 from app.models.results import Key, Results
 from app.views.ladder_layout import Builder, Geometry, Line
 from app.views.ladder_paint import LadderPainter, small_font
-from app.views.row_text import details, fair_text
+from app.views.row_text import counter_title, details, fair_text
 
 PICTURE_SCALE = 2
 DETAIL_LINES = 6
@@ -52,6 +53,7 @@ class LadderCanvas(QWidget):
         self.setAccessibleName(self.tr("Timing ladder"))
         self.results = results
         self.log = True
+        self.counter = ""
         self.current = -1
         self._geometry: Geometry | None = None
 
@@ -59,7 +61,12 @@ class LadderCanvas(QWidget):
         """The layout at a width."""
         font = self.font()
         small = QFontMetricsF(small_font(font))
-        return Builder(width, QFontMetricsF(font), small, self.results, self.log).build()
+        return Builder(width, QFontMetricsF(font), small, self.results, self.log, self.shown_counter()).build()
+
+    def shown_counter(self) -> str:
+        """What is shown of simulated rows: what was chosen, else what tells most."""
+        known = self.results.counters()
+        return self.counter if self.counter in known else known[0] if known else ""
 
     def ladder(self) -> Geometry:
         """The layout as it is now."""
@@ -195,6 +202,14 @@ class TimingLadder(QWidget):
         )
         self.log_box.setChecked(True)
         self.log_box.toggled.connect(self.set_log)
+        self.counters = QComboBox(self)
+        self.counters.setObjectName("ladder_counter")
+        self.counters.setAccessibleName(self.tr("Counted work"))
+        self.counters.setToolTip(self.tr("What simulated rows are compared by; it says nothing of time"))
+        self.counters.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.counters.activated.connect(self._choose_counter)
+        self.counters_label = QLabel(self.tr("&Counted:"), self)
+        self.counters_label.setBuddy(self.counters)
         self.empty = QLabel(self.tr("Nothing measured yet: tick variants and choose Run → Measure."), self)
         self.empty.setObjectName("ladder_empty")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -215,7 +230,8 @@ class TimingLadder(QWidget):
     def _lay_out(self) -> None:
         top = QHBoxLayout()
         top.addStretch(1)
-        top.addWidget(self.log_box)
+        for widget in (self.counters_label, self.counters, self.log_box):
+            top.addWidget(widget)
         unit = self.fontMetrics().height()
         top.setContentsMargins(unit // 2, unit // 4, unit // 2, 0)
         layout = QVBoxLayout(self)
@@ -233,10 +249,25 @@ class TimingLadder(QWidget):
         self._scroll.setVisible(filled)
         self.log_box.setVisible(filled)
         self.empty.setVisible(not filled)
+        self._list_counters()
         self.canvas.refresh()
         lines = self.canvas.ladder().lines
         place = self.canvas.current
         self._tell(lines[place] if 0 <= place < len(lines) else None)
+
+    def _list_counters(self) -> None:
+        known = self._results.counters()
+        if known != tuple(self.counters.itemData(i) for i in range(self.counters.count())):
+            self.counters.clear()
+            for name in known:
+                self.counters.addItem(counter_title(name), name)
+        self.counters.setCurrentIndex(self.counters.findData(self.canvas.shown_counter()))
+        for widget in (self.counters_label, self.counters):
+            widget.setVisible(bool(known))
+
+    def _choose_counter(self, place: int) -> None:
+        self.canvas.counter = self.counters.itemData(place)
+        self.canvas.refresh()
 
     def _show_details(self, line: Line | None) -> None:
         self._tell(line)

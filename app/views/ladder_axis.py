@@ -1,4 +1,4 @@
-"""A time axis: where a time stands and which ticks are worth a label."""
+"""An axis of times or of counts: where a value stands and which ticks are worth a label."""
 
 from __future__ import annotations
 

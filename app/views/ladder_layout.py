@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF
 
-from app.figures import NONE, number, percent, relative_error, seconds, times
+from app.figures import NONE, count, number, percent, relative_error, seconds, short_count, times
 from app.models.results import Entry, FairBar, Results
 from app.views.ladder_axis import Axis, axis_for
 from app.views.row_text import (
     clock_name,
+    counter_title,
     device_name,
     recorded_text,
     speedup_heading,
@@ -23,6 +24,8 @@ from app.views.row_text import (
 
 COLUMNS = ("kernel", "rate", "share", "speedup", "error", "verdict")
 DROPPED_FIRST = ((), ("error",), ("error", "rate"), ("error", "rate", "share"))
+JUDGED = ("error", "verdict")
+"""Columns of simulated rows as well; the others are of times."""
 BAR_STAGES = ("upload", "kernel", "download")
 MARKS = ("elapsed", "elapsed_pinned")
 
@@ -43,7 +46,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Section:
-    """Lines that share an axis."""
+    """Lines that share an axis; `counter` is what a simulated section counts, empty where times stand."""
 
     title: str
     heading: QRectF
@@ -52,6 +55,15 @@ class Section:
     heads: Mapping[str, QRectF]
     lines: tuple[Line, ...]
     show_axis: bool = True
+    counter: str = ""
+
+    def ticks(self, most: int) -> list[float]:
+        """Round values, at most so many; counts are whole."""
+        return [t for t in self.axis.ticks(most) if not self.counter or float(t).is_integer()]
+
+    def label(self, value: float) -> str:
+        """A tick in words."""
+        return "0" if not value else short_count(value) if self.counter else seconds(value)
 
 
 @dataclass(frozen=True)
@@ -78,9 +90,9 @@ class Geometry:
         return tuple(line for section in self.sections for line in section.lines)
 
 
-def entry_texts(entry: Entry, results: Results) -> dict[str, str]:
-    """The cells of a row."""
-    row = entry.row
+def entry_texts(entry: Entry, results: Results, counter: str = "") -> dict[str, str]:
+    """The cells of a row; `counter` is what is shown of simulated ones."""
+    row, counted = entry.row, entry.counters.get(counter) if entry.simulated else None
     timed = entry.seconds("kernel") is not None
     rate = row.get("gbps")
     return {
@@ -88,6 +100,7 @@ def entry_texts(entry: Entry, results: Results) -> dict[str, str]:
         "rate": f"{number(rate)} GB/s" if timed and rate is not None else "",
         "share": percent(row.get("share")) if timed and row.get("share") is not None else "",
         "speedup": times(results.speedup(entry.key)) if timed else "",
+        "counted": "" if counted is None or entry.ok is False else count(counted),
         "error": relative_error(row.get("error_max")) if row and not row.get("failure") else "",
         "verdict": verdict(entry),
     }
@@ -126,20 +139,24 @@ class Builder:
     """Lays the ladder out for a width and a font."""
 
     def __init__(
-        self, width: float, font: QFontMetricsF, small: QFontMetricsF, results: Results, log: bool, fair: bool = True
+        self, width: float, font: QFontMetricsF, small: QFontMetricsF, results: Results, log: bool, counter: str = ""
     ) -> None:
         self.width, self.font, self.small, self.results, self.log = width, font, small, results, log
+        self.counter = counter
         self.unit = font.height()
         self.margin = self.unit * 0.6
         self.entries = results.entries()
-        bars = results.five_bars() if fair else ()
+        self.measured = [e for e in self.entries if not e.simulated]
+        self.simulated = [e for e in self.entries if e.simulated]
+        bars = results.five_bars()
         self.fair = bars if any(b.seconds for b in bars) else ()
-        self.texts = {e.key: entry_texts(e, results) for e in self.entries}
+        self.texts = {e.key: entry_texts(e, results, counter) for e in self.entries}
         self.headings = {
             "kernel": translate("Rows", "kernel"),
             "rate": translate("Rows", "rate"),
             "share": translate("Rows", "of roof"),
             "speedup": speedup_heading(results),
+            "counted": counter_title(counter),
             "error": translate("Rows", "error"),
             "verdict": translate("Rows", "verdict"),
         }
@@ -154,6 +171,10 @@ class Builder:
         if name == "kernel":
             widest = max([widest, *(self.font.horizontalAdvance(fair_texts(b)["kernel"]) for b in self.fair)])
         return max(widest, self._heading_width(name)) + self.unit
+
+    def _counted_width(self) -> float:
+        """Its heading has one line."""
+        return max(self._column_width("counted"), self.small.horizontalAdvance(self.headings["counted"]) + self.unit)
 
     def _heading_width(self, name: str) -> float:
         """The narrowest width at which a heading takes two lines at most; a very long one is cut short."""
@@ -174,7 +195,10 @@ class Builder:
         for dropped in DROPPED_FIRST:
             self.columns = tuple(c for c in COLUMNS if c in filled and c not in dropped)
             self.widths = {c: self._column_width(c) for c in self.columns}
-            room = self.width - 2 * self.margin - self.name_width - sum(self.widths.values())
+            self.timed = sum(width for c, width in self.widths.items() if c not in JUDGED)
+            # Simulated rows have one figure where the others have their times; what it needs more is left free there.
+            self.lead = max(0.0, self._counted_width() - self.timed) if self.simulated else 0.0
+            room = self.width - 2 * self.margin - self.name_width - self.lead - sum(self.widths.values())
             if room >= 11 * self.unit:
                 self.narrow, self.bar_left, self.bar_width = False, self.margin + self.name_width, room - self.unit
                 return
@@ -185,13 +209,13 @@ class Builder:
     def build(self) -> Geometry:
         top = self.margin
         legend, top = self._legend(top)
-        measured = [e for e in self.entries if e.clock != "simulated"]
-        simulated = [e for e in self.entries if e.clock == "simulated"]
         sections: list[Section] = []
-        for title, entries in (("", measured), (translate("Rows", "Simulated time, on an axis of its own"), simulated)):
-            if entries:
-                section, top = self._section(title, entries, top)
-                sections.append(section)
+        if self.measured:
+            section, top = self._section(self.measured, top)
+            sections.append(section)
+        if self.simulated:
+            section, top = self._counted_section(top + (self.unit * 0.5 if sections else 0.0))
+            sections.append(section)
         if self.fair and sections:
             section, top = self._fair_section(sections[0].axis, top + self.unit * 0.5)
             sections.append(section)
@@ -211,21 +235,29 @@ class Builder:
         return tuple(items), top + (self.unit * 1.5 if items else 0.0)
 
     def _heading(
-        self, title: str, top: float, show_heads: bool = True
+        self, title: str, top: float, counted: bool = False
     ) -> tuple[QRectF, QRectF, dict[str, QRectF], float]:
         """The title's line, the box of the axis labels, the boxes of the column heads and where lines start."""
         titled = self.unit * 1.5 if title else 0.0
         heading = QRectF(self.margin, top, self.width - 2 * self.margin, titled)
         top += titled
-        tall = self.unit * (1.3 if self.narrow or not show_heads else 1.3 * self._heading_lines())
-        heads: dict[str, QRectF] = {}
-        x = self.bar_left + self.bar_width + self.unit
-        if show_heads and not self.narrow:
-            for name in self.columns:
-                heads[name] = QRectF(x, top, self.widths[name] - self.unit * 0.5, tall)
-                x += self.widths[name]
+        tall = self.unit * (1.3 if self.narrow or counted else 1.3 * self._heading_lines())
+        heads = {} if self.narrow else self._cells(counted, top, tall)
         axis_box = QRectF(self.bar_left, top + tall - self.unit * 1.3, self.bar_width, self.unit * 1.3)
         return heading, axis_box, heads, top + tall
+
+    def _cells(self, counted: bool, top: float, height: float) -> dict[str, QRectF]:
+        """Boxes of a line's columns: what is counted takes the place of all the times."""
+        x, gap = self.bar_left + self.bar_width + self.unit, self.unit * 0.5
+        cells: dict[str, QRectF] = {}
+        if counted:
+            cells["counted"] = QRectF(x, top, self.lead + self.timed - gap, height)
+        x += self.lead
+        for name in self.columns:
+            if name in JUDGED or not counted:
+                cells[name] = QRectF(x, top, self.widths[name] - gap, height)
+            x += self.widths[name]
+        return cells
 
     def _heading_lines(self) -> int:
         wide = any(
@@ -237,26 +269,40 @@ class Builder:
         """The axis inside the bar box: room for the arrows at its left, for a mark at its right."""
         return self.bar_left + self.unit * 1.1, self.bar_left + self.bar_width - self.unit * 0.6
 
-    def _section(self, title: str, entries: Sequence[Entry], top: float) -> tuple[Section, float]:
-        heading, axis_box, heads, top = self._heading(title, top)
+    def _section(self, entries: Sequence[Entry], top: float) -> tuple[Section, float]:
+        heading, axis_box, heads, top = self._heading("", top)
         axis = axis_for(all_times(entries), *self._axis_span(), self.log)
+        lines, top = self._lines(entries, top)
+        return Section("", heading, axis, axis_box, heads, lines), top
+
+    def _counted_section(self, top: float) -> tuple[Section, float]:
+        """Simulated rows beside one another, on an axis of counts from 0 on: it says nothing of time."""
+        title = translate("Rows", "Counted work (simulated)")
+        heading, axis_box, heads, top = self._heading(title, top, counted=True)
+        counts = [e.counters[self.counter] for e in self.simulated if self.counter in e.counters and e.ok is not False]
+        axis = axis_for(counts or [1], *self._axis_span(), False)
+        lines, top = self._lines(self.simulated, top)
+        return Section(title, heading, axis, axis_box, heads, lines, counter=self.counter or "none"), top
+
+    def _lines(self, entries: Sequence[Entry], top: float) -> tuple[tuple[Line, ...], float]:
         lines = []
         for entry in entries:
             lines.append(self._line(top, self.texts[entry.key], entry=entry))
             top = lines[-1].rect.bottom()
-        return Section(title, heading, axis, axis_box, heads, tuple(lines)), top
+        return tuple(lines), top
 
     def _fair_section(self, axis: Axis, top: float) -> tuple[Section, float]:
-        titled = self.unit * 1.7
+        """On the axis of the measured rows, which is shown again where the counted ones stand between."""
+        titled, again = self.unit * 1.7, self.unit * 1.3 if self.simulated else 0.0
         heading = QRectF(self.margin, top, self.width - 2 * self.margin, titled)
-        top += titled
+        box = QRectF(self.bar_left, heading.bottom(), self.bar_width, again)
+        top = box.bottom()
         lines = []
         for bar in self.fair:
             lines.append(self._line(top, fair_texts(bar), fair=bar))
             top = lines[-1].rect.bottom()
-        box = QRectF(self.bar_left, heading.bottom(), self.bar_width, 0)
         title = translate("Rows", "The fair comparison")
-        return Section(title, heading, axis, box, {}, tuple(lines), show_axis=False), top
+        return Section(title, heading, axis, box, {}, tuple(lines), show_axis=bool(again)), top
 
     def _line(
         self, top: float, texts: Mapping[str, str], entry: Entry | None = None, fair: FairBar | None = None
@@ -272,14 +318,11 @@ class Builder:
         name = QRectF(self.margin, name_top, width, unit)
         sub = QRectF(self.margin, name_top + unit, width, unit if entry else 0)
         bars = QRectF(self.bar_left, top + unit * 0.25, self.bar_width, height - unit * 0.5)
-        x = self.bar_left + self.bar_width + unit
-        cells: dict[str, QRectF] = {}
-        if entry:
-            for column in self.columns:
-                cells[column] = QRectF(x, top, self.widths[column] - unit * 0.5, height)
-                x += self.widths[column]
-        else:
+        cells = self._cells(entry is not None and entry.simulated, top, height)
+        if not entry:
+            x = self.bar_left + self.bar_width + unit + self.lead
             first = self.widths.get("kernel", 5 * unit)
+            cells = {}
             cells["kernel"] = QRectF(x, top, first - unit * 0.5, height)
             cells["who"] = QRectF(x + first, top, self.width - self.margin - x - first, height)
         return Line(rect, name, sub, bars, cells, texts, entry, fair)
@@ -302,7 +345,7 @@ class Builder:
             return Line(
                 QRectF(0, top, self.width, y + unit * 0.2 - top), name, QRectF(), bars, cells, texts, entry, fair
             )
-        shown = [texts[c] for c in ("kernel", "rate", "share", "speedup") if texts[c] and texts[c] != NONE]
+        shown = [texts[c] for c in ("kernel", "rate", "share", "speedup", "counted") if texts[c] and texts[c] != NONE]
         cells = {"verdict": right, "summary": QRectF(self.margin, y, inner, unit if shown else 0)}
         y = cells["summary"].bottom() + unit * 0.3
         summary = {**texts, "summary": " · ".join(shown)}
@@ -328,6 +371,8 @@ def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
     items = [(kind, f"{words[kind]} · {' / '.join(used)}") for kind, used in clocks.items() if used]
     if any(e.seconds("kernel") is not None for e in entries):
         items.append(("quartiles", translate("Rows", "quartiles")))
+    if any(e.simulated for e in entries):
+        items.append(("simulated", translate("Rows", "counted, simulated")))
     if any(e.recorded for e in entries):
         items.append(("recorded", translate("Rows", "recorded elsewhere")))
     if any(e.state == "stale" for e in entries):

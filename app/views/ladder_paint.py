@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygonF
 
-from app.figures import seconds
 from app.models.results import Entry
 from app.theme import Colours, Role, colours_of, mix
 from app.views.ladder_axis import Axis
@@ -75,6 +74,7 @@ class LadderPainter:
             "kernel": self.colours.kernel,
             "upload": self.colours.upload,
             "download": self.colours.download,
+            "simulated": self.colours.simulated.colour,
         }
         middle = box.center().y()
         if item.kind in looks:
@@ -105,7 +105,7 @@ class LadderPainter:
             flags = side | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap
             self.p.drawText(rect.adjusted(0, 0, 0, -self.unit * 0.15), flags, self.geometry.headings[name])
         for line in section.lines:
-            self._line(line, section.axis)
+            self._line(line, section)
 
     def _grid(self, section: Section) -> None:
         axis, box = section.axis, section.axis_box
@@ -114,14 +114,14 @@ class LadderPainter:
         pen = QPen(self.colours.grid, 1)
         pen.setCosmetic(True)
         bottom = section.lines[-1].rect.bottom() if section.lines else box.bottom()
-        for tick in axis.ticks(int((axis.right - axis.left) / widest)):
+        for tick in section.ticks(int((axis.right - axis.left) / widest)):
             x = round(axis.x(tick)) + 0.5
             self.p.setPen(pen)
             for line in section.lines:
                 bars = line.bars if self.geometry.narrow else line.rect
                 self.p.drawLine(QLineF(x, bars.top(), x, bars.bottom()))
             if section.show_axis:
-                label = seconds(tick) if tick else "0"
+                label = section.label(tick)
                 width = metrics.horizontalAdvance(label) + 2
                 left = min(max(x - width / 2, box.left()), box.right() - width)
                 self._write(QRectF(left, box.top(), width, box.height()), label, CENTRE, self.colours.muted, True)
@@ -132,7 +132,8 @@ class LadderPainter:
 
     # ---------------------------------------------------------------- lines
 
-    def _line(self, line: Line, axis: Axis) -> None:
+    def _line(self, line: Line, section: Section) -> None:
+        axis = section.axis
         entry = line.entry or (line.fair.entry if line.fair else None)
         faded = entry is not None and entry.state in ("stale", "running", "waiting")
         colour = self.colours.muted if faded else self.text
@@ -140,7 +141,7 @@ class LadderPainter:
         self._write(line.name, title, LEFT, colour)
         if line.entry:
             self._sub(line.sub, line.entry)
-            self._bars(line, line.entry, axis)
+            self._counted(line, line.entry, section) if section.counter else self._bars(line, line.entry, axis)
         elif line.fair:
             self._fair(line, axis)
         for name, rect in line.cells.items():
@@ -156,7 +157,8 @@ class LadderPainter:
         metrics = QFontMetricsF(self.small)
         gap = self.unit * 0.4
         x = rect.left()
-        texts: list[tuple[str, Role | None]] = [(device_name(entry.device), None)]
+        device = self.colours.simulated if entry.simulated else None
+        texts: list[tuple[str, Role | None]] = [(device_name(entry.device), device)]
         texts.append((state_text(entry), None if entry.state == "waiting" else self.colours.stale))
         texts += [(recorded_text(entry), self.colours.recorded), (knob_text(entry), None)]
         for text, role in texts:
@@ -199,6 +201,18 @@ class LadderPainter:
             found = entry.seconds(stage)
             if found is not None:
                 self._diamond(QPointF(axis.x(found), lane.center().y()), stage == "elapsed", faded)
+
+    def _counted(self, line: Line, entry: Entry, section: Section) -> None:
+        """A bar of counts, or why there is none."""
+        found = entry.counters.get(section.counter)
+        if found is None or entry.ok is False:
+            room = line.bars.adjusted(self.unit * 1.5, 0, 0, 0)
+            self._write(room, failure_text(entry), LEFT, self.colours.muted, small=True)
+            return
+        tall = self.unit * 0.8
+        axis = section.axis
+        box = QRectF(axis.left, line.bars.center().y() - tall / 2, max(1.0, axis.x(found) - axis.left), tall)
+        self._fill(box, self.colours.simulated.colour, entry.recorded, entry.state in ("stale", "running"))
 
     def _kernel_colour(self, entry: Entry) -> QColor:
         return self.colours.cpu if entry.device == "cpu" else self.colours.kernel

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
     QScrollArea,
-    QStackedWidget,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -38,19 +37,17 @@ from app.views.histogram import HistogramBar
 from app.views.ladder import TimingLadder
 from app.views.message_bar import Message, MessageBar
 from app.views.page_window import PageWindow
-from app.views.panes import PaneGrid
+from app.views.pictures import INPUT as INPUT
+from app.views.pictures import Pictures
 from app.views.preferences import PreferencesPage, apply_preferences
 from app.views.recent_menu import RecentMenu
 from app.views.result_table import ResultTable
 from app.views.shortcuts import ShortcutsPage
-from app.views.signal_pane import SignalPane
 from app.views.status_line import StatusLine
 from app.views.window_actions import join_actions, order_focus, palette_entries, show_look
 from gpu_ops import __version__, all_claims, judge_by_reports, recorded_reports
 
 LAYOUT_VERSION = 1
-INPUT = "input"
-MOST_PANES = 6
 Chooser = Callable[[QWidget, str], str]
 
 
@@ -88,8 +85,8 @@ class MainWindow(QMainWindow):
         self.recorded = RecordedRuns(controller.session, controller.results, recorded_reports, self)
         self.playback = Playback(controller, parent=self)
         self.display = Display(self)
-        self.panes = PaneGrid(self.display, self)
-        self.signal_pane = SignalPane(self)
+        self.stack = Pictures(self.display, controller.session, controller.results, self)
+        self.panes, self.signal_pane = self.stack.panes, self.stack.signal_pane
         self.messages = MessageBar(self)
         self.panel = ExperimentPanel(controller.session, self)
         self.ladder = TimingLadder(controller.results, self)
@@ -98,7 +95,6 @@ class MainWindow(QMainWindow):
         self.palette_window = CommandPalette(self)
         self._pasted = PasteFile()
         self._pages: dict[str, PageWindow] = {}
-        self._curves: dict[str, tuple[np.ndarray, float | None]] = {}
         self._arrange()
         self._add_docks()
         join_actions(self)
@@ -113,10 +109,6 @@ class MainWindow(QMainWindow):
     # Layout
 
     def _arrange(self) -> None:
-        self.stack = QStackedWidget(self)
-        self.stack.setAccessibleName(self.tr("Pictures or curves"))
-        self.stack.addWidget(self.panes)
-        self.stack.addWidget(self.signal_pane)
         centre = QWidget(self)
         layout = QVBoxLayout(centre)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -153,7 +145,7 @@ class MainWindow(QMainWindow):
     def _listen(self) -> None:
         controller = self.controller
         controller.input_array_changed.connect(self._show_input)
-        controller.outputs_changed.connect(self._show_output)
+        controller.outputs_changed.connect(self.stack.show_output)
         controller.message.connect(self.messages.show_message)
         self.messages.shown.connect(self._log_message)
         controller.began.connect(self.status.begin)
@@ -164,8 +156,8 @@ class MainWindow(QMainWindow):
         self.recorded.message.connect(self.messages.show_message)
         controller.doctor_answered.connect(self._show_doctor)
         self.table.failed.connect(self._show_failure)
-        controller.results.row_changed.connect(self._show_verdict)
-        controller.session.choice_changed.connect(self._arrange_panes)
+        # Forms and panes are made as they are needed, and Qt appends what is new to the end of the way of Tab.
+        self.stack.arranged.connect(lambda: QTimer.singleShot(0, self, self._order_focus))
         self.panel.run_wanted.connect(controller.run_live)
         self.panel.measure_wanted.connect(controller.measure)
 
@@ -192,7 +184,7 @@ class MainWindow(QMainWindow):
     def copy_image(self) -> None:
         """Put the picture with the focus, or the last result's, on the clipboard; curves as they are drawn."""
         layer = chosen_layer(self.panes)
-        if self.stack.currentWidget() is self.signal_pane:
+        if self.stack.curved:
             QApplication.clipboard().setImage(self.signal_pane.grab().toImage())
         elif layer is not None:
             QApplication.clipboard().setImage(picture(layer, self.display))
@@ -224,18 +216,6 @@ class MainWindow(QMainWindow):
     def _order_focus(self) -> None:
         order_focus(self, [self.panel, self.panes, self.signal_pane, self.tabs])
 
-    def _titles(self) -> dict[str, str]:
-        return {v.id: v.title for v in self.controller.session.filter.variants}
-
-    def _arrange_panes(self) -> None:
-        keys = [INPUT, *self.controller.session.choice.picks][:MOST_PANES]
-        if tuple(keys) != tuple(self.panes.keys):
-            self.panes.set_panes(keys)
-        # Forms and panes are made as they are needed, and Qt appends what is new to the end of the way of Tab.
-        QTimer.singleShot(0, self, self._order_focus)
-        self._curves = {k: v for k, v in self._curves.items() if k == INPUT or k in keys}
-        self._draw_curves()
-
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:
         image = shared.kind == "image"
@@ -243,52 +223,11 @@ class MainWindow(QMainWindow):
         if path and path != self._pasted.path:
             self.recent.add(path)
         self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=shared.name))
-        self._curves = {} if image else {INPUT: (array, shared.rate)}
-        self.stack.setCurrentWidget(self.panes if image else self.signal_pane)
+        self.stack.show_input(array, shared)
         self.tabs.setTabVisible(self.levels_tab, image)
-        self._arrange_panes()
         if image:
-            self.panes.set_array(INPUT, array, shared.statistics, shared.name)
             self.histogram.set_statistics(shared.statistics)
             self.fit()
-
-    @Slot(str, object, object)
-    def _show_output(self, variant: str, array: np.ndarray, statistics: Any) -> None:
-        shared = self.controller.session.input
-        if self.stack.currentWidget() is self.signal_pane and shared is not None:
-            self._curves[variant] = (array, shared.rate)
-            self._draw_curves()
-        elif variant in self.panes.panes:
-            self.panes.set_array(variant, array, statistics, self._titles().get(variant, variant))
-            self.panes.pane(variant).set_state("unverified")
-
-    def _draw_curves(self) -> None:
-        titles = {INPUT: self.tr("input"), **self._titles()}
-        curves = []
-        for key, (array, rate) in self._curves.items():
-            columns = array.reshape(len(array), -1)
-            for channel in range(columns.shape[1]):
-                name = titles.get(key, key)
-                if columns.shape[1] > 1:
-                    name = self.tr("{name}, channel {number}").format(name=name, number=channel + 1)
-                curves.append((name, columns[:, channel], rate, True))
-        self.signal_pane.set_curves(curves)
-
-    @Slot(object)
-    def _show_verdict(self, key: tuple[str, str]) -> None:
-        """What is known of a result stands on its picture."""
-        entry = self.controller.results.entry(key)
-        if key[0] not in self.panes.panes or not entry.row:
-            return
-        pane = self.panes.pane(key[0])
-        if entry.row.get("failure"):
-            pane.set_state("failed", str(entry.row["failure"]))
-        elif entry.row["ok"] is False:
-            pane.set_state("wrong")
-        elif entry.state == "stale":
-            pane.set_state("stale")
-        elif entry.row["ok"]:
-            pane.set_state("fresh")
 
     # Pages
 
@@ -339,20 +278,20 @@ class MainWindow(QMainWindow):
         self.messages.show_message("info", text.format(version=__version__))
 
     def zoom(self, factor: float) -> None:
-        if self.stack.currentWidget() is self.signal_pane:
+        if self.stack.curved:
             start, stop = self.signal_pane.view_range()
             self.signal_pane.zoom_at(factor, (start + stop) / 2)
         else:
             self.display.zoom_at(factor, *self.display.centre)
 
     def fit(self) -> None:
-        if self.stack.currentWidget() is self.signal_pane:
+        if self.stack.curved:
             self.signal_pane.fit()
         else:
             self.display.refit()
 
     def one_to_one(self) -> None:
-        if self.stack.currentWidget() is self.signal_pane:
+        if self.stack.curved:
             self.signal_pane.one_to_one()
         else:
             self.display.one_to_one()

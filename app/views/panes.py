@@ -23,7 +23,8 @@ from PySide6.QtWidgets import (
 
 from app.models.background import Background
 from app.models.display import DIVERGING, Display, StatisticsLike, colors
-from app.models.layer import Tone
+from app.models.layer import Layer, Tone
+from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array, difference
 from app.views.image_canvas import ImageCanvas
 from app.views.image_pane import ImagePane
@@ -70,7 +71,7 @@ class PaneGrid(QWidget):
         self._difference = Background(self)
         self._difference.finished.connect(self._show_difference)
         self._difference.failed.connect(self._fail_difference)
-        self._title = ""
+        self._title, self._origin = "", WHOLE
         self.compare = ImageCanvas(display, self)
         self.compare.setObjectName("compareCanvas")
         self._make_bar()
@@ -187,16 +188,19 @@ class PaneGrid(QWidget):
         """The pane with this key; it must be one of those set."""
         return self.panes[key]
 
-    def set_array(self, key: str, array: Array, statistics: StatisticsLike | None, title: str) -> None:
-        """Show an image in a pane."""
-        self.panes[key].set_array(array, statistics, title)
+    def set_array(
+        self, key: str, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE
+    ) -> None:
+        """Show an image in a pane, where it belongs in the input."""
+        self.panes[key].set_array(array, statistics, title, origin)
 
     def set_difference(self, a: str, b: str) -> None:
-        """Show a − b of two panes in the pane "difference", worked out away from the thread of the window."""
+        """Show a − b of what two panes both have in the pane "difference", worked out away from the thread of the
+        window."""
         one, other = self.panes[a].layer, self.panes[b].layer
         if one.pyramid is None or other.pyramid is None:
             return
-        first, second = one.pyramid.array, other.pyramid.array
+        first, second, self._origin = _in_common(one, other)
         self._title = self.tr("{a} − {b}").format(a=one.title, b=other.title)
         self._difference.start(lambda stop: _difference(first, second))
 
@@ -207,7 +211,7 @@ class PaneGrid(QWidget):
         array, most = result
         pane = self.panes[DIFFERENCE]
         pane.layer.set_tone(Tone(-most or -0.5, most or 0.5, colors(DIVERGING)))
-        pane.set_array(array, None, self._title)
+        pane.set_array(array, None, self._title, self._origin)
         pane.set_state(None)
         text = self.tr("± {most}, blue below, yellow above") if most else self.tr("no difference")
         pane.overlay = text.format(most=number(float(f"{most:.3g}")))
@@ -224,7 +228,7 @@ class PaneGrid(QWidget):
     # Layout
 
     def _aspect(self) -> float:
-        shapes = [pane.layer.shape for pane in self.panes.values() if pane.layer.shape]
+        shapes = [pane.layer.extent for pane in self.panes.values() if pane.layer.extent]
         return min(8.0, max(1 / 8, shapes[0][1] / shapes[0][0])) if shapes else 1.0
 
     def _best(self) -> int:
@@ -320,6 +324,15 @@ class PaneGrid(QWidget):
             if texts:
                 texts.insert(0, self.tr("x {x}, y {y}").format(x=int(x), y=int(y)))
         self.values.setText("   ".join(texts))
+
+
+def _in_common(one: Layer, other: Layer) -> tuple[Array, Array, Origin]:
+    """What both have of one input, and where it lies there; all of them where they are of different inputs."""
+    assert one.pyramid is not None and other.pyramid is not None
+    both, simulated = one.rect.meet(other.rect), one.origin.simulated or other.origin.simulated
+    if one.extent != other.extent or one.rect == other.rect or not both.area:
+        return one.pyramid.array, other.pyramid.array, Origin(simulated, one.origin.start, one.origin.whole)
+    return one.part(both), other.part(both), Origin(simulated, (both.top, both.left), one.extent or ())
 
 
 def _difference(a: Array, b: Array) -> tuple[Array, float]:

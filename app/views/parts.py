@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.models.layer import State
+from app.models.origin import Origin
+from app.theme import colours_of, mix
 
 
 def number(value: float) -> str:
@@ -25,6 +27,21 @@ def mixed(one: QColor, other: QColor, share: float) -> QColor:
 def is_dark(palette: QPalette) -> bool:
     window, text = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)
     return window.lightness() < text.lightness()
+
+
+def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]:
+    """What always stands on a result that a simulated GPU made, in short and in full; nothing on others."""
+    translate = QCoreApplication.translate
+    if not origin.simulated:
+        return "", ""
+    short = translate("Parts", "simulated")
+    if not origin.start or shape is None:
+        return short, short
+    if len(origin.start) == 1:
+        text = translate("Parts", "simulated · middle {count} samples").format(count=number(shape[0]))
+    else:
+        text = translate("Parts", "simulated · middle {width} × {height}").format(width=shape[1], height=shape[0])
+    return short, text
 
 
 class ElidedLabel(QLabel):
@@ -125,6 +142,78 @@ class StateChip(QWidget):
         text = self.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideRight, inner.width() + 1)
         painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter), text)
         painter.end()
+
+
+class MarkChip(QWidget):
+    """Says that something is simulated: with its symbol, in the colour of all that is. It cannot be closed."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("markChip")
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.text = self._short = ""
+        self._compact = False
+        self.hide()
+
+    def set_compact(self, compact: bool) -> None:
+        """Whether there is room for the short text only."""
+        if compact != self._compact:
+            self._compact = compact
+            self.updateGeometry()
+            self.update()
+
+    def shown_text(self) -> str:
+        return self._short if self._compact else self.text
+
+    def show_texts(self, short: str, text: str, tip: str = "") -> None:
+        """In short while compact; hidden when there is none."""
+        self._short, self.text = short, text
+        self.setToolTip(tip or text)
+        self.setAccessibleName(text)
+        self.setAccessibleDescription(tip)
+        self.setVisible(bool(text))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return mark_size(self, self.shown_text())
+
+    def minimumSizeHint(self) -> QSize:
+        return mark_size(self, self._short)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self.updateGeometry()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        draw_mark(painter, QRectF(self.rect()), self.shown_text(), self.palette())
+        painter.end()
+
+
+def mark_size(widget: QWidget, text: str) -> QSize:
+    """The size of a mark with this text, its symbol included."""
+    metrics, symbol = widget.fontMetrics(), colours_of(widget.palette()).simulated.symbol
+    width = metrics.horizontalAdvance(f"{symbol} {text}") + 2 * metrics.averageCharWidth()
+    return QSize(width + 2, metrics.height() + metrics.descent())
+
+
+def draw_mark(painter: QPainter, box: QRectF, text: str, palette: QPalette) -> None:
+    """A mark that something is simulated, on an opaque ground: readable on every picture."""
+    role, base = colours_of(palette).simulated, palette.color(QPalette.ColorRole.Base)
+    pad = painter.fontMetrics().averageCharWidth()
+    inner = box.adjusted(pad, 0, -pad, 0)
+    text = painter.fontMetrics().elidedText(
+        f"{role.symbol} {text}", Qt.TextElideMode.ElideRight, int(inner.width()) + 1
+    )
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(role.colour)
+    painter.setBrush(mix(base, role.colour, 0.12))
+    painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), box.height() / 3, box.height() / 3)
+    painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter), text)
+    painter.restore()
 
 
 def draw_tag(painter: QPainter, corner: QPointF, text: str, widest: float, right: bool = False) -> None:

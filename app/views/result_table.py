@@ -25,6 +25,7 @@ from app.figures import number, percent, relative_error, seconds, times
 from app.models.results import Entry, Key, Results
 from app.theme import colours_of
 from app.views.row_text import (
+    counted_text,
     details,
     device_name,
     recorded_text,
@@ -37,6 +38,7 @@ from app.views.row_text import (
 
 Index = QModelIndex | QPersistentModelIndex
 SORT = Qt.ItemDataRole.UserRole
+COUNTED = "counted"
 Chooser = Callable[[str, str, str], str]
 """Asks for a file to write: title, proposed name, filter. An empty answer means no."""
 
@@ -58,6 +60,12 @@ def _stage(name: str, field: str = "median_s") -> Callable[[Entry, Results], Any
 
 def _row(name: str) -> Callable[[Entry, Results], Any]:
     return lambda entry, results: entry.row.get(name) if entry.stage("kernel") else None
+
+
+def _counted(entry: Entry, results: Results) -> Any:
+    """What tells most of a simulated row's work; its tool tip has the rest."""
+    names = results.counters()
+    return [entry.counters[names[0]], counted_text(entry, names[0])] if names and names[0] in entry.counters else None
 
 
 def _error(entry: Entry, results: Results) -> Any:
@@ -105,6 +113,7 @@ def columns() -> tuple[Column, ...]:
         Column("speedup", "", lambda e, r: r.speedup(e.key), times),
         Column("elapsed", translate("Rows", "end to end"), _stage("elapsed"), seconds),
         Column("pinned", translate("Rows", "pinned"), _stage("elapsed_pinned"), seconds),
+        Column(COUNTED, translate("Rows", "counted work"), _counted, lambda counted: str(counted[1])),
         Column("error", translate("Rows", "error"), _error, _error_text),
         Column("verdict", translate("Rows", "verdict"), lambda e, r: verdict(e), str, False),
         Column("state", translate("Rows", "state"), _state, str, False),
@@ -124,6 +133,7 @@ def _explained() -> dict[str, str]:
         "speedup": translate("Rows", "How many times as fast as the baseline"),
         "elapsed": translate("Rows", "With the copies to and from the device"),
         "pinned": translate("Rows", "End to end, when the memory is pinned: the GPU copies from it directly"),
+        COUNTED: translate("Rows", "What the simulated GPU did; it has no times"),
         "error": translate("Rows", "Largest error against the reference, relative to the reference's scale"),
         "verdict": translate("Rows", "Whether every error is within what the filter allows"),
     }
@@ -269,17 +279,20 @@ class ResultTable(QTableView):
     @Slot()
     def _fit(self) -> None:
         """Columns as wide as their texts; notes take what is left."""
+        simulated = any(e.simulated for e in self._results.entries())
+        self.setColumnHidden([c.id for c in self.table_model.columns].index(COUNTED), not simulated)
         self.resizeColumnsToContents()
         unit = self.fontMetrics().height()
         self.verticalHeader().setDefaultSectionSize(unit * 7 // 4)
         for place in range(len(self.table_model.columns) - 1):
-            self.setColumnWidth(place, min(self.columnWidth(place) + unit, 20 * unit))
+            if not self.isColumnHidden(place):  # a width would show it again
+                self.setColumnWidth(place, min(self.columnWidth(place) + unit, 24 * unit))
 
     def copy(self) -> None:
         """The selected rows, or all when none is, with headings, as tab-separated text."""
         chosen = sorted({i.row() for i in self.selectionModel().selectedIndexes()})
         rows = chosen or range(self.sorter.rowCount())
-        places = range(self.sorter.columnCount())
+        places = [c for c in range(self.sorter.columnCount()) if not self.isColumnHidden(c)]
         heading = [str(self.sorter.headerData(c, Qt.Orientation.Horizontal)) for c in places]
         lines = [heading, *([str(self.sorter.index(r, c).data()) for c in places] for r in rows)]
         QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines) + "\n")

@@ -7,11 +7,12 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from app.figures import NONE, number, percent, relative_error, seconds, times
-from app.models.results import Entry, FairBar, Results
+from app.figures import NONE, count, number, percent, relative_error, seconds, times
+from app.models.results import Entry, FairBar, Results, by_weight
 from app.theme import Colours, Role
 
 translate = QCoreApplication.translate
+MOST_PRINTED = 8
 
 
 def clock_name(clock: str, mode: str = "") -> str:
@@ -26,11 +27,30 @@ def clock_name(clock: str, mode: str = "") -> str:
 
 
 def device_name(device: str) -> str:
-    """A device as people call it: CPU, GPU 0."""
+    """A device as people call it: CPU, GPU 0, simulated GPU."""
     if device == "cpu":
         return translate("Rows", "CPU")
-    place = device.partition(":")[2]
-    return translate("Rows", "GPU {place}").format(place=place) if device.startswith("cuda") else device
+    kind, _, place = device.partition(":")
+    if kind == "sim":
+        name = translate("Rows", "simulated GPU")
+        return translate("Rows", "{name}, {architecture}").format(name=name, architecture=place) if place else name
+    return translate("Rows", "GPU {place}").format(place=place) if kind == "cuda" else device
+
+
+def counter_title(name: str) -> str:
+    """A counter as people call it; one that is not known here by the words of its name."""
+    names = {
+        "launches": translate("Rows", "launches"),
+        "blocks": translate("Rows", "blocks"),
+        "warp_instructions": translate("Rows", "warp instructions"),
+    }
+    return names.get(name, name.replace("_", " "))
+
+
+def counted_text(entry: Entry, name: str) -> str:
+    """A counter of a simulated row with its number; nothing where it was not counted."""
+    found = entry.counters.get(name)
+    return "" if found is None else f"{count(found)} {counter_title(name)}"
 
 
 def state_text(entry: Entry) -> str:
@@ -81,11 +101,20 @@ def failure_text(entry: Entry) -> str:
     """The sentence that stands where a bar would."""
     if entry.row.get("failure"):
         return str(entry.row["failure"])
+    if entry.simulated:
+        return _uncounted(entry)
     if entry.ok is False:
         return translate("Rows", "Wrong result: it is not timed.")
     if entry.row and entry.seconds("kernel") is None and entry.state != "running":
         return translate("Rows", "Computed, not timed.")
     return ""
+
+
+def _uncounted(entry: Entry) -> str:
+    """Why a simulated row has no bar."""
+    if entry.findings and entry.ok is False:
+        return str(entry.findings[0]["text"])
+    return translate("Rows", "Wrong result: its work is not compared.") if entry.ok is False else ""
 
 
 def speedup_heading(results: Results) -> str:
@@ -122,14 +151,23 @@ def details(entry: Entry, results: Results) -> str:
     row = entry.row
     if row.get("gbps") is not None:
         lines.append(_rate_line(row))
+    counted = (counted_text(entry, name) for name in by_weight(entry.counters))
+    lines += [translate("Rows", "counted, simulated: {work}").format(work=work) for work in counted]
     speedup = results.speedup(entry.key)
     if speedup is not None:
         lines.append(f"{times(speedup)} {speedup_heading(results).removeprefix('× ')}")
-    lines += _verdict_lines(entry)
+    lines += [*_verdict_lines(entry), *(str(f["text"]) for f in entry.findings)]
     knobs = ", ".join(f"{k} {v}" for k, v in row.get("knobs", {}).items())
     if knobs:
         lines.append(translate("Rows", "knobs: {knobs}").format(knobs=knobs))
-    return "\n".join([*lines, *row.get("notes", []), *([row["flag"]] if row.get("flag") else [])])
+    return "\n".join([*lines, *row.get("notes", []), *([row["flag"]] if row.get("flag") else []), *_printed(entry)])
+
+
+def _printed(entry: Entry) -> list[str]:
+    """What the kernel printed, its first lines only."""
+    lines = [translate("Rows", "printed: {line}").format(line=line) for line in entry.printed[:MOST_PRINTED]]
+    rest = len(entry.printed) - len(lines)
+    return [*lines, *([translate("Rows", "and {count} printed lines more").format(count=count(rest))] if rest else [])]
 
 
 def _stage_line(name: str, stage: Mapping[str, Any], device: str) -> str:

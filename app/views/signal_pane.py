@@ -7,63 +7,26 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen, QWheelEvent
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPalette, QPen, QWheelEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.models.curve import Curve
-from app.models.pyramid import Array
+from app.models.curve import Curve, Trace
+from app.views.findings_bar import FindingsBar
 from app.views.parts import ElidedLabel, is_dark, number
+from app.views.signal_legend import DARK as DARK
+from app.views.signal_legend import DASHES, LegendEntry, pen
+from app.views.signal_legend import LIGHT as LIGHT
 
 ZOOM, PAN = 1.25, 0.1
-# Okabe and Ito's colours, darker on white and lighter on black, each with a dash of its own.
-LIGHT = ((0, 0, 0), (0, 114, 178), (190, 80, 0), (0, 130, 95), (180, 80, 140), (140, 110, 0))
-DARK = ((240, 240, 240), (86, 180, 233), (255, 150, 50), (0, 200, 140), (225, 140, 190), (240, 228, 66))
-DASHES: tuple[tuple[float, ...], ...] = ((), (8, 4), (2, 3), (10, 3, 2, 3), (16, 4), (6, 3, 2, 3, 2, 3))
+LEGEND_LINES = 3
 STRAIGHT = 40  # curves longer than this many view widths are drawn solid: dashes cannot be seen there and take seconds
 
 
-def pen(index: int, dark: bool, dashed: bool = True) -> QPen:
-    """The pen of the curve at `index`: cosmetic, one pixel."""
-    made = QPen(QColor(*(DARK if dark else LIGHT)[index % len(LIGHT)]), 1)
-    made.setCosmetic(True)
-    dash = DASHES[index % len(DASHES)]
-    if dash and dashed:
-        made.setDashPattern(list(dash))
-    return made
-
-
-class LegendEntry(QWidget):
-    """A sample of the line, and the name, elided where it does not fit."""
-
-    def __init__(self, index: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.index = index
-        self.label = ElidedLabel(parent=self)
-        unit = self.fontMetrics().averageCharWidth()
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(unit * 6, 0, 0, 0)
-        layout.addWidget(self.label)
-
-    def sizeHint(self) -> QSize:
-        unit = self.fontMetrics().averageCharWidth()
-        return QSize(unit * 7 + self.fontMetrics().horizontalAdvance(self.label.text()), self.fontMetrics().height())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        line = pen(self.index, is_dark(self.palette()))
-        line.setWidth(2)
-        if DASHES[self.index]:
-            line.setDashPattern([d / 2 for d in DASHES[self.index]])  # in pen widths
-        painter.setPen(line)
-        middle = self.height() / 2
-        painter.drawLine(QPointF(0, middle), QPointF(self.fontMetrics().averageCharWidth() * 5, middle))
-        painter.end()
-
-
 class SignalPane(QWidget):
-    """A legend, one plot, and a line with the values under the cursor. The wheel zooms time, drag pans, double-click
-    fits. Keys while the plot is focused: + − 0 (fit) 1 (a sample per pixel), arrows pan, Shift+arrows move the cursor.
+    """A legend, findings, one plot, and a line with the values under the cursor. The wheel zooms time, drag pans,
+    double-click fits. Keys while the plot is focused: + − 0 (fit) 1 (a sample per pixel), arrows pan, Shift+arrows
+    move the cursor.
 
     `fixed` is the y range (low, high), or None to follow what is visible.
     """
@@ -77,6 +40,7 @@ class SignalPane(QWidget):
         self.cursor_x: float | None = None
         self._drawn: tuple[float, float, int] | None = None
         self._entries: list[LegendEntry] = []
+        self.findings: dict[str, FindingsBar] = {}
         self._make_plot()
         self.status = ElidedLabel(parent=self)
         self.status.setObjectName("signalStatus")
@@ -130,15 +94,17 @@ class SignalPane(QWidget):
         layout.setContentsMargins(0, unit // 2, 0, unit // 2)
         layout.setSpacing(unit // 2)
         layout.addLayout(self._legend)
+        self._bars = QVBoxLayout()
+        self._bars.setSpacing(unit // 2)
+        layout.addLayout(self._bars)
         layout.addWidget(self.plot, 1)
         layout.addLayout(foot)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     # What is shown
 
-    def set_curves(self, curves: Sequence[tuple[str, Array, float | None, bool]]) -> None:
-        """Show (name, array (N,), rate in hertz or None, visible) each. The range of time stays, unless there was
-        none or the unit of time changes."""
+    def set_curves(self, curves: Sequence[Trace]) -> None:
+        """Show these. The range of time stays, unless there was none or the unit of time changes."""
         unit_before, had = self._unit(), any(c.pyramid is not None for c in self.curves)
         while len(self.curves) < len(curves):
             self._add_curve()
@@ -147,9 +113,7 @@ class SignalPane(QWidget):
                 curve.set_signal(*curves[index])
             else:
                 curve.clear()
-            self._entries[index].label.setText(curve.name)
-            self._entries[index].setAccessibleName(curve.name)
-            self._entries[index].setVisible(curve.visible)
+            self._entries[index].show_curve(curve)
         self._lay_legend()
         unit = self._unit()
         if unit == "s":
@@ -160,6 +124,13 @@ class SignalPane(QWidget):
             self.fit()
         else:
             self.refresh()
+
+    def bar(self, key: str) -> FindingsBar:
+        """Where the findings of one of the results stand; made once and reused."""
+        if key not in self.findings:
+            self.findings[key] = FindingsBar(self)
+            self._bars.addWidget(self.findings[key])
+        return self.findings[key]
 
     def _add_curve(self) -> None:
         """Curves and their items are made once and reused: pyqtgraph's are never freed."""
@@ -174,11 +145,22 @@ class SignalPane(QWidget):
 
     def _lay_legend(self) -> None:
         shown = [entry for entry, curve in zip(self._entries, self.curves, strict=True) if curve.visible]
-        columns = max(1, min(len(shown), self.width() // (self.fontMetrics().averageCharWidth() * 22)))
+        columns = self._legend_columns(shown)
         for place, entry in enumerate(shown):
             self._legend.addWidget(entry, place // columns, place % columns)
         for column in range(self._legend.columnCount()):
             self._legend.setColumnStretch(column, int(column < columns))
+
+    def _legend_columns(self, shown: Sequence[LegendEntry]) -> int:
+        """As many as leave the marks whole, unless that takes too many lines; no more than the lines need."""
+        count = max(1, len(shown))
+        whole = max((e.sizeHint().width() for e in shown if e.chip.text), default=0)
+        least = max((e.least_width() for e in shown), default=1)
+        for width in (max(whole, least), least):
+            lines = -(-count // max(1, self.width() // width))
+            if lines <= LEGEND_LINES:
+                break
+        return -(-count // lines)
 
     def _unit(self) -> str:
         rated = [c.rate is not None for c in self.curves if c.pyramid is not None]
@@ -256,7 +238,7 @@ class SignalPane(QWidget):
 
     def fit(self) -> None:
         """Show all of time."""
-        length = max((c.length for c in self.curves if c.pyramid is not None), default=0.0)
+        length = max((c.end for c in self.curves if c.pyramid is not None), default=0.0)
         step = min((c.step for c in self.curves if c.pyramid is not None), default=1.0)
         self.set_range(0.0 if length else -step, length or step)
 

@@ -95,7 +95,9 @@ class StatusLine(QObject):
     @Slot(object)
     def show_devices(self, statuses: Sequence[DeviceStatus]) -> None:
         """Where the engine can run."""
-        names = [s.name for s in statuses if s.available]
+        simulated = self.tr("{name} (simulated)")
+        there = [s for s in statuses if s.available]
+        names = [simulated.format(name=s.name) if s.kind == "sim" else s.name for s in there]
         if "cpu" not in names:
             names.insert(0, "cpu")
         self._engine = self.tr("engine ready on {devices}").format(devices=", ".join(names))

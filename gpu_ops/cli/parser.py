@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Iterable, Sequence
 
 from gpu_ops import __version__
-from gpu_ops.cli import info, measure
+from gpu_ops.cli import info, measure, xray
 from gpu_ops.devices.compiler import ARCHITECTURES
+from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import SAMPLES
 from gpu_ops.params import Param
@@ -29,6 +30,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="name", required=True, metavar="COMMAND")
     for name, help in MEASURING.items():
         _add_measuring(commands.add_parser(name, help=help, description=help), name, _named_filters(argv))
+    _add_xray(commands, _named_filters(argv))
     _add_info(commands)
     return parser.parse_args(argv)
 
@@ -93,6 +95,28 @@ def _add_flags(group: argparse._ActionsContainer, params: Iterable[Param]) -> No
         texts = list(dict.fromkeys(f"{p.help}: {p.allowed} (default {p.default})" for p in same))
         help = "; ".join(texts).replace("%", "%%")
         group.add_argument(f"--{name.replace('_', '-')}", dest=f"param_{name}", metavar="VALUE", help=help)
+
+
+def _add_xray(commands: argparse._SubParsersAction[argparse.ArgumentParser], filters: list[Filter]) -> None:
+    help = "a kernel's source with counters beside each line, on a simulated GPU"
+    parser = commands.add_parser("xray", help=help, description=f"{help}; of two variants, what changed.")
+    parser.set_defaults(command=xray.run)
+    families = ", ".join(dict.fromkeys(f.family for f in FILTERS))
+    parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
+    parser.add_argument("variants", nargs="*", metavar="VARIANT", help="one, or two to compare (default: the last)")
+    _add_input(parser)
+    _add_flags(parser.add_argument_group("parameters"), (p for f in filters for p in f.params))
+    _add_flags(parser.add_argument_group("knobs"), (p for f in filters for v in f.variants for p in v.knobs))
+    parser.add_argument("--kernel", metavar="FILE.cu", help="this kernel in the variant's place")
+    how = parser.add_argument_group("how it is simulated")
+    how.add_argument(
+        "--gpu", default=ARCHITECTURES[0], metavar="SM", help=f"such as sm_90 (default {ARCHITECTURES[0]})"
+    )
+    how.add_argument("--counters", choices=("full", "sample"), default="full", help="count all blocks, or a sample")
+    rules = "; ".join(f"{name}: {text}" for name, text in RULES.items())
+    how.add_argument("--coalescing", choices=tuple(RULES), default="today", help=rules)
+    how.add_argument("--whole", action="store_true", help="simulate all of a large input instead of its middle")
+    parser.add_argument("--json", metavar="FILE", help="write the answer here as JSON; - for standard output")
 
 
 def _add_info(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

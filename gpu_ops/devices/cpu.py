@@ -16,7 +16,21 @@ import numpy as np
 from gpu_ops.devices.libraries import import_library
 from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError
 from gpu_ops.params import Value
-from gpu_ops.plan import Call, Copy, DeviceArray, Execution, Fill, How, Launch, Limits, Mode, Plan, Sampler, Step
+from gpu_ops.plan import (
+    Call,
+    Checks,
+    Copy,
+    DeviceArray,
+    Execution,
+    Fill,
+    How,
+    Launch,
+    Limits,
+    Mode,
+    Plan,
+    Sampler,
+    Step,
+)
 from gpu_ops.progress import finite
 
 SHORTEST_SAMPLE = 1e-3
@@ -35,7 +49,7 @@ class CpuDevice:
     def __init__(self) -> None:
         self.limits = Limits((0, 0), 0, 0, os.cpu_count() or 1, last_level_cache(), total_memory(), 0)
 
-    def session(self, edits: Mapping[str, str]) -> CpuDevice:
+    def session(self, edits: Mapping[str, str], checks: Checks = "full") -> CpuDevice:
         return self
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:

@@ -111,8 +111,15 @@ def _run_picks(
     experiment = Experiment(
         request.filter, input, request.params, picks, request.protocol, request.mode, request.checks
     )
+    count, of = len(picks), len(request.picks)
+    before = of - count if picks[0].device.startswith("sim") else 0
+
+    def tell(text: str, done: int, total: int) -> None:
+        """These picks are a part of what was asked for; every pick takes as many steps."""
+        desk.progress(text, done + total * before // count, total * of // count)
+
     shown: list[Pick] = []
-    for run in run_experiment(experiment, stop=desk.stopped, progress=desk.progress):
+    for run in run_experiment(experiment, stop=desk.stopped, progress=tell):
         first = not any(pick is run.pick for pick in shown)
         shown.append(run.pick)
         run = replace(run, notes=(*notes, *run.notes))

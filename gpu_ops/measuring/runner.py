@@ -115,7 +115,7 @@ def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
     if device.kind != variant.device and not (device.kind == "sim" and variant.device == "cuda"):
         raise ParamError(f"{filter.id} {variant.id} runs on {variant.device}, not on {pick.device}.")
     run = planned_run(experiment, pick)
-    session = device.session(pick.edits)
+    session = device.session(pick.edits, experiment.checks)
     guard = experiment.protocol == "none" and experiment.checks != "off"
     return Job(run.pick, variant, device, run, cast(Device, GuardedSession(session)) if guard else session)
 

@@ -19,7 +19,7 @@ from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
 from gpu_ops.errors import DeviceError, DeviceLost, DeviceMemoryError, KernelError, KernelFault
 from gpu_ops.params import Value
-from gpu_ops.plan import Copy, DeviceArray, Execution, How, Launch, Limits, Mode, Plan, Sampler
+from gpu_ops.plan import Checks, Copy, DeviceArray, Execution, How, Launch, Limits, Mode, Plan, Sampler
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class CudaDevice:
             self.limits = _limits(properties, cupy.cuda.runtime.memGetInfo()[1])
         self._shared = shared or _Shared(index, _architecture(self.limits.capability))
 
-    def session(self, edits: Mapping[str, str]) -> CudaDevice:
+    def session(self, edits: Mapping[str, str], checks: Checks = "full") -> CudaDevice:
         return CudaDevice(self._shared.index, self._shared, edits)
 
     def stream(self, index: int) -> Any:

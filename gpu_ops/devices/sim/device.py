@@ -23,7 +23,7 @@ from gpu_ops.devices.sim.memory import Memory, Region
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.params import Value
-from gpu_ops.plan import Call, Copy, DeviceArray, Execution, Fill, How, Launch, Limits, Mode, Plan, Sampler
+from gpu_ops.plan import Call, Checks, Copy, DeviceArray, Execution, Fill, How, Launch, Limits, Mode, Plan, Sampler
 
 DEFAULT_ARCHITECTURE = "sm_75"
 
@@ -71,8 +71,9 @@ class SimDevice:
         self._edits = dict(edits or {})
         self._modules: dict[str, tuple[dict[str, Region], tuple[Any, ...]]] = {}
 
-    def session(self, edits: Mapping[str, str]) -> SimDevice:
-        return SimDevice(self.architecture, self.options, self._memory, edits)
+    def session(self, edits: Mapping[str, str], checks: Checks = "full") -> SimDevice:
+        options = self.options if checks == "full" else replace(self.options, checks=checks)
+        return SimDevice(self.architecture, options, self._memory, edits)
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         target = self.empty(array.shape, array.dtype) if out is None else out

@@ -103,6 +103,8 @@ def _batches(launch: Launch, shared_bytes: int, loaded: Loaded, options: Options
     """All batches in the order they run. Samples are the first, the last, and every eighth in between."""
     blocks = int(np.prod(launch.grid, dtype=np.int64))
     each = _blocks_per_batch(launch, shared_bytes, loaded.local_bytes)
+    if options.reverse:  # at least two batches, so that their order can change
+        each = min(each, -(-blocks // 2))
     starts = list(range(0, blocks, each))
     inner = range(1, len(starts) - 1)
     chosen = {*inner[SAMPLED // 2 :: SAMPLED]} or {*inner[:1]}

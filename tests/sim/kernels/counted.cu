@@ -114,21 +114,26 @@ extern "C" __global__ void divergent(float* y, int limit)
     y[threadIdx.x] = v;
 }
 
-// A switch with far apart cases, so that a jump table is made of it.
+// A switch with so many cases that a jump table is made of it; lanes choose among the first `ways`.
 extern "C" __global__ void chosen(int* y, int ways)
 {
     const int t = threadIdx.x;
     int v = y[t];
     switch (t % ways) {  //! switch
-    case 0: y[32] = v; break;
-    case 1: y[33] += v * v; break;
-    case 2: y[34] = v ^ y[35]; break;
-    case 3: y[36] = v / 3; break;
-    case 4: y[37] = v % 7; break;
-    case 5: y[38] = v << 2; break;
-    case 6: y[39] = ~v; break;
-    default: y[40] = 1;
+    case 0: v = v * 3 + 1; break;
+    case 1: v = v / 7; break;
+    case 2: v = v ^ 0x55; break;
+    case 3: v = v % 13; break;
+    case 4: for (v = 0; v * v < t; v++) {} break;
+    case 5: v = v + 1000; break;
+    case 6: v = -v; break;
+    case 7: v = v << 3; break;
+    case 8: v = y[t + 1] - 7; break;
+    case 9: v = y[t + 2] * v; break;
+    case 12: v = 77; break;
+    default: v = -1;
     }
+    y[t] = v;
 }
 
 extern "C" __global__ void histogram(const int* bin, int* bins)

@@ -1,0 +1,19 @@
+"""Which part of an input a result is of, and whether a simulated GPU made it. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Origin:
+    """`start` is where the result begins in the input and `whole` the input's extent, along each spatial axis: (y, x)
+    and (H, W) of images, (sample,) and (N,) of signals. Both are () for a result of the whole input."""
+
+    simulated: bool = False
+    start: tuple[int, ...] = ()
+    whole: tuple[int, ...] = ()
+
+
+WHOLE = Origin()
+"""That of a plain result of the whole input."""

@@ -1,0 +1,164 @@
+"""What was found wrong with a result, in the result's own bar."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+
+from app.figures import number
+from app.theme import Role, colours_of, fixed_font, inked, mix
+from app.views.parts import ElidedLabel
+
+DETAIL_LINES = 6
+WIDE = 70  # letters from which on sentence and buttons stand in one line
+Finding = Mapping[str, Any]
+
+
+class FindingsBar(QFrame):
+    """The first finding in one line and how many more there are; Details shows all of them, and what the kernel
+    printed; Copy takes the same. Hidden while there is neither."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("findingsBar")
+        self._name = ""
+        self._findings: tuple[Finding, ...] = ()
+        self._printed: tuple[str, ...] = ()
+        self._symbol = QLabel(self)
+        self.sentence = ElidedLabel(parent=self)
+        self.sentence.setObjectName("finding")
+        self.more = QLabel(self)
+        self.more.setObjectName("moreFindings")
+        self.details_button = self._button(self.tr("Details"), "findingDetails", self.tr("Show or hide all of it"))
+        self.details_button.setCheckable(True)
+        self.copy_button = self._button(self.tr("Copy"), "findingCopy", self.tr("Copy all of it"))
+        self.copy_button.clicked.connect(self.copy)
+        self.details = QPlainTextEdit(self)
+        self.details.setObjectName("findingsDetails")
+        self.details.setReadOnly(True)
+        self.details.setTabChangesFocus(True)
+        self.details.setAccessibleName(self.tr("Everything that was found"))
+        self.details.setFrameShape(QFrame.Shape.NoFrame)
+        self.details.hide()
+        self.details_button.toggled.connect(self.details.setVisible)
+        self._arrange()
+        self.hide()
+
+    def _button(self, text: str, name: str, tip: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setText(text)
+        button.setObjectName(name)
+        button.setToolTip(tip)
+        button.setAccessibleDescription(tip)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.setAutoRaise(True)
+        return button
+
+    def _arrange(self) -> None:
+        unit = self.fontMetrics().averageCharWidth()
+        said, rest = QHBoxLayout(), QHBoxLayout()
+        self._rest = rest
+        said.addWidget(self._symbol)
+        said.addWidget(self.sentence, 1)
+        rest.addWidget(self.more)
+        rest.addStretch(1)
+        rest.addWidget(self.details_button)
+        rest.addWidget(self.copy_button)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.addLayout(said, 1)
+        self._row.addLayout(rest)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(unit * 2, unit // 2, unit // 2, unit // 2)
+        for part in (said, rest, self._row, layout):
+            part.setSpacing(unit // 2)
+        layout.addLayout(self._row)
+        layout.addWidget(self.details)
+
+    def show_findings(self, findings: Sequence[Finding], printed: Sequence[str], name: str = "") -> None:
+        """Findings as rows hold them, and printed lines. `name` says whose they are where that is not seen."""
+        told = name, tuple(findings), tuple(printed)
+        if told == (self._name, self._findings, self._printed):
+            return
+        self._name, self._findings, self._printed = told
+        self.setVisible(bool(findings or printed))
+        self.details_button.setChecked(False)
+        self.sentence.setText(self._sentence())
+        count = len(self._findings) - 1
+        more = self.tr("and 1 more") if count == 1 else self.tr("and {count} more").format(count=number(count, 9))
+        self.more.setText(more if count > 0 else "")
+        self.more.setVisible(count > 0)
+        self.details.setPlainText(self.text())
+        self.setAccessibleName(" ".join(t for t in (self.sentence.text(), self.more.text()) if t))
+        self._adapt()
+
+    def _sentence(self) -> str:
+        if self._findings:
+            text = str(self._findings[0]["text"])
+        elif len(self._printed) == 1:
+            text = self.tr("the kernel printed: {line}").format(line=self._printed[0])
+        else:
+            text = self.tr("the kernel printed {count} lines").format(count=number(len(self._printed), 9))
+        return self.tr("{name}: {text}").format(name=self._name, text=text) if self._name else text
+
+    def text(self) -> str:
+        """All of it, a finding or a printed line to a line."""
+        lines = [str(f["text"]) for f in self._findings]
+        if self._printed:
+            lines += [*([""] if lines else []), self.tr("Printed by the kernel:"), *self._printed]
+        return "\n".join(lines)
+
+    def copy(self) -> None:
+        """All of it to the clipboard."""
+        QGuiApplication.clipboard().setText(self.text())
+
+    def _role(self) -> Role:
+        """Errors before warnings; what was only printed is neither."""
+        colours, kinds = colours_of(self.palette()), {f["severity"] for f in self._findings}
+        return colours.error if "error" in kinds else colours.warn if kinds else colours.info
+
+    def _adapt(self) -> None:
+        """Sizes and colours of the present font and palette."""
+        role = self._role()
+        if self._symbol.text() != role.symbol:
+            self._symbol.setText(role.symbol)
+        self._symbol.setPalette(inked(self._symbol.palette(), role.colour))
+        font = self.details.font()
+        if font.family() != fixed_font():
+            font.setFamily(fixed_font())
+            self.details.setFont(font)
+        lines = min(self.text().count("\n") + 1, DETAIL_LINES)
+        self._turn()
+        line = self.details.fontMetrics().lineSpacing()
+        self.details.setMinimumHeight(min(lines + 1, 3) * line)  # in a low pane it scrolls
+        self.details.setMaximumHeight((lines + 1) * line)
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._turn()
+
+    def _turn(self) -> None:
+        """All in one line where that leaves room to read the sentence."""
+        unit, ways = self.fontMetrics().averageCharWidth(), QBoxLayout.Direction
+        said = self.fontMetrics().horizontalAdvance(self.sentence.text()) + 6 * unit
+        wide = self.width() >= min(WIDE * unit, said + self._rest.sizeHint().width())
+        self._row.setDirection(ways.LeftToRight if wide else ways.TopToBottom)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_row"):
+            self._adapt()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """A quiet ground with a stripe in the colour of the worst."""
+        colour = self._role().colour
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), mix(self.palette().color(self.backgroundRole()), colour, 0.09))
+        stripe = self.rect()
+        stripe.setWidth(max(2, self.fontMetrics().height() // 5))
+        painter.fillRect(stripe, colour)
+        painter.end()

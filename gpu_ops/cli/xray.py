@@ -1,0 +1,312 @@
+"""xray: a kernel's source with counters beside each line, or two variants side by side."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_ops.cli.inputs import given, read_input, read_kernel
+from gpu_ops.cli.measure import emit
+from gpu_ops.cli.tables import align
+from gpu_ops.devices.compiler import supported_architectures
+from gpu_ops.devices.sim.batch import Stopped
+from gpu_ops.devices.sim.coalescing import RULES
+from gpu_ops.errors import DeviceError, ParamError
+from gpu_ops.filters import find_filter
+from gpu_ops.measuring.affordable import affordable, cut_note
+from gpu_ops.measuring.explain import Sentence, compare, explain, number
+from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, as_dict, xray
+from gpu_ops.types import Filter, Input, Variant
+
+FINE, WRONG = 0, 3
+Counts = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column beside the source: the sum of `counts`, divided by the sum of `over` where that is given."""
+
+    title: str
+    meaning: str
+    counts: tuple[str, ...]
+    over: tuple[str, ...] = ()
+
+    def cell(self, counts: Counts) -> str:
+        """What stands in a line's cell: nothing where nothing was counted."""
+        value = sum(counts.get(name, 0) for name in self.counts)
+        if not self.over:
+            return number(value) if value else ""
+        base = sum(counts.get(name, 0) for name in self.over)
+        return f"{value / base:.3g}" if base and value else ""
+
+
+SHARED = ("shared_load_requests", "shared_store_requests", "shared_atomic_requests")
+COLUMNS = (
+    Column("instr", "instructions executed, counted once a warp", ("warp_instructions",)),
+    Column("lanes", "lanes of 32 that work in them, on average", ("thread_instructions",), ("warp_instructions",)),
+    Column("div", "branches at which lanes of a warp part", ("divergent_branches",)),
+    Column("ld", "requests (one a warp) to load from global memory", ("global_load_requests",)),
+    Column("sec/ld", "sectors of 32 bytes a load touches", ("global_load_sectors",), ("global_load_requests",)),
+    Column(
+        "idl/ld",
+        "sectors its bytes would fill, side by side",
+        ("global_load_ideal_sectors",),
+        ("global_load_requests",),
+    ),
+    Column(
+        "tra/ld",
+        "transactions a load takes by the older rule",
+        ("global_load_transactions",),
+        ("global_load_requests",),
+    ),
+    Column("st", "requests to store to global memory", ("global_store_requests",)),
+    Column("sec/st", "sectors a store touches", ("global_store_sectors",), ("global_store_requests",)),
+    Column(
+        "idl/st",
+        "sectors its bytes would fill, side by side",
+        ("global_store_ideal_sectors",),
+        ("global_store_requests",),
+    ),
+    Column(
+        "tra/st",
+        "transactions a store takes by the older rule",
+        ("global_store_transactions",),
+        ("global_store_requests",),
+    ),
+    Column("atom", "atomic operations of threads", ("atomics",)),
+    Column("coll", "of them, those that meet another of their warp", ("atomic_collisions",)),
+    Column("sh", "requests to shared memory", SHARED),
+    Column("wav/sh", "passes over its banks a request takes", ("shared_wavefronts",), SHARED),
+    Column("idl/sh", "passes it would take without bank conflicts", ("shared_ideal_wavefronts",), SHARED),
+    Column("const", "requests to constant memory", ("constant_requests",)),
+    Column(
+        "wor/co", "different words a request wants, one after the other", ("constant_words",), ("constant_requests",)
+    ),
+    Column("tex", "requests to textures", ("texture_requests",)),
+    Column("local", "requests to local memory, which is the card's", ("local_requests",)),
+    Column("sec/lo", "sectors such a request touches", ("local_sectors",), ("local_requests",)),
+)
+
+TOTALS = {
+    "warp_instructions": "instructions of warps",
+    "thread_instructions": "instructions of threads",
+    "divergent_branches": "divergent branches",
+    "global_load_threads": "global loads of threads",
+    "global_load_requests": "global load requests",
+    "global_load_sectors": "global load sectors",
+    "global_load_transactions": "global load transactions",
+    "global_load_transaction_bytes": "global load transaction bytes",
+    "global_store_threads": "global stores of threads",
+    "global_store_requests": "global store requests",
+    "global_store_sectors": "global store sectors",
+    "global_store_transactions": "global store transactions",
+    "global_store_transaction_bytes": "global store transaction bytes",
+    "global_atomic_sectors": "global atomic sectors",
+    "atomics": "atomic operations",
+    "atomic_collisions": "atomic collisions",
+    "shared_load_threads": "shared loads of threads",
+    "shared_store_threads": "shared stores of threads",
+    "shared_wavefronts": "shared wavefronts",
+    "constant_threads": "constant reads of threads",
+    "constant_words": "constant words",
+    "texture_threads": "texture fetches of threads",
+    "local_bytes": "local memory bytes",
+    "local_sectors": "local memory sectors",
+}
+"""Totals in the order in which they are shown."""
+IDEALS = {
+    "global_load_sectors": "global_load_ideal_sectors",
+    "global_store_sectors": "global_store_ideal_sectors",
+    "global_atomic_sectors": "global_atomic_ideal_sectors",
+    "shared_wavefronts": "shared_ideal_wavefronts",
+    "constant_words": "constant_requests",
+}
+"""What each total would be at best."""
+NOTABLE = 0.05
+"""Share of a kernel's instructions from which a header's line is listed."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """X-ray one variant, or two side by side. Exit code 3 when a fault was found."""
+    if len(args.variants) > 2:
+        raise ParamError(f"xray takes one variant, or two to compare, not {len(args.variants)}.")
+    if args.gpu not in supported_architectures():
+        raise DeviceError(f"NVRTC does not know {args.gpu}; it knows {', '.join(supported_architectures())}.")
+    whole = read_input(args)
+    filter = find_filter(args.filter, whole.kind)
+    part, starts = (whole, ()) if args.whole else affordable(whole)
+    notes = [f"{cut_note(whole, part)} (--whole takes all of it)"] if starts else []
+    notes += ["counted in a sample of the blocks, scaled to all"] if args.counters == "sample" else []
+    note = "; ".join(notes)
+    variants = [filter.variant(id) for id in args.variants] or [_top(filter)]
+    try:
+        rays = [_xray(args, filter, variant, part) for variant in variants]
+    except Stopped as stopped:
+        print("\n".join(["findings", *(f"  {f.severity}: {f}" for f in stopped.findings)]))
+        print(f"kernelscope: {stopped}", file=sys.stderr)
+        return WRONG
+    sentences = compare(*rays) if len(rays) == 2 else explain(rays[0])
+    if args.json:
+        emit(args.json, _json(rays, sentences, note))
+    if args.json != "-":
+        print(_title(filter, part, rays[0], note))
+        print(_comparison(rays[0], rays[1], sentences) if len(rays) == 2 else _single(rays[0], sentences))
+    return WRONG if any(x.faulty for x in rays) else FINE
+
+
+def _top(filter: Filter) -> Variant:
+    """The last variant with kernels: the ladder's top, which uses the most of the machine."""
+    return [v for v in filter.variants if v.kernels][-1]
+
+
+def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
+    values = given(args)
+    params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
+    for knob in (k for v in filter.variants for k in v.knobs if k.name in values):
+        knob.check(values[knob.name])  # a bad knob is an error even where this variant has it not
+    knobs = {k.name: k.check(values[k.name]) for k in variant.knobs if k.name in values}
+    how = {"counters": args.counters, "coalescing": args.coalescing}
+    return xray(filter, variant, input, params, knobs, args.gpu, _edits(args, variant), **how)
+
+
+def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
+    """Somebody's own kernel in the place of the variant's."""
+    if not args.kernel:
+        return {}
+    if len(args.variants) > 1 or len(variant.kernels) != 1:
+        raise ParamError("--kernel takes the place of the one kernel of one variant; name such a variant.")
+    return {variant.kernels[0]: read_kernel(args.kernel)}
+
+
+def _json(rays: Sequence[XRay], sentences: Sequence[Sentence], note: str) -> dict[str, Any]:
+    said = [{"rule": s.rule, "text": s.text, "evidence": dict(s.evidence)} for s in sentences]
+    if len(rays) == 1:
+        return {**as_dict(rays[0]), "note": note, "sentences": said}
+    parts = {name: as_dict(x) for name, x in zip(("before", "after"), rays, strict=True)}
+    return {"schema": parts["before"]["schema"], "note": note, **parts, "sentences": said}
+
+
+def _title(filter: Filter, input: Input, x: XRay, note: str) -> str:
+    shape = " x ".join(map(str, x.shape))
+    values = "".join(f"; {k} {v}" for k, v in x.params.items())
+    cut = f"\n{note}" if note else ""
+    return f"{filter.id} of {input.name}, {shape} {x.dtype}{values}; simulated {x.architecture}{cut}"
+
+
+# One variant
+
+
+def _single(x: XRay, sentences: Sequence[Sentence]) -> str:
+    knobs = "".join(f", {k} {v}" for k, v in x.knobs.items())
+    parts = [f"{x.variant}{knobs}  –  {x.idea}"]
+    for kernel in x.kernels:
+        parts += [_kernel(kernel), _headers(kernel)]
+    parts += [_legend(x), _totals(x), *(_resources(k) for k in x.kernels), _expected(x)]
+    parts += ["\n".join(f"  {s.text}" for s in sentences), _findings(x)]
+    return "\n\n".join(p for p in parts if p)
+
+
+def _used(counts: Sequence[Counts]) -> list[Column]:
+    return [c for c in COLUMNS if any(c.cell(one) for one in counts)]
+
+
+def _kernel(kernel: KernelXRay) -> str:
+    columns = _used([*kernel.lines.values()])
+    rows = [["line", *(c.title for c in columns), "source"]]
+    for line, source in enumerate(kernel.text.splitlines(), start=1):
+        counts = kernel.lines.get(line, {})
+        rows.append([str(line), *(c.cell(counts) for c in columns), source.expandtabs(4)])
+    if 0 in kernel.lines:
+        rows.append(["?", *(c.cell(kernel.lines[0]) for c in columns), "(no line: the compiler's own)"])
+    grid, block = (" x ".join(str(n) for n in shape if n > 1) or "1" for shape in (kernel.grid, kernel.block))
+    times = f", {kernel.launches} launches; the first" if kernel.launches > 1 else ""
+    heading = f"{kernel.file}  {kernel.name}{times}: {grid} blocks of {block} threads"
+    return f"{heading}\n{align(rows, frozenset(range(len(columns) + 1)))}"
+
+
+def _headers(kernel: KernelXRay) -> str:
+    """The headers' own lines, where they touch memory or are a good part of all."""
+    least = NOTABLE * kernel.totals.get("warp_instructions", 0)
+    lines = {
+        place: counts
+        for place, counts in kernel.headers.items()
+        if counts.get("warp_instructions", 0) >= least or any(n.endswith(("requests", "atomics")) for n in counts)
+    }
+    if not lines:
+        return ""
+    columns = _used([*lines.values()])
+    rows = [["of it in headers", *(c.title for c in columns)]]
+    rows += [[f"{file}:{line}", *(c.cell(counts) for c in columns)] for (file, line), counts in lines.items()]
+    return align(rows, frozenset(range(1, len(columns) + 1)))
+
+
+def _legend(x: XRay) -> str:
+    columns = _used([counts for k in x.kernels for counts in k.lines.values()])
+    width = max((len(c.title) for c in columns), default=0)
+    rule = [f"older rule: {RULES[x.coalescing]}"] if x.coalescing != "today" else []
+    return "\n".join([*(f"  {c.title.ljust(width)}  {c.meaning}" for c in columns), *(f"  {r}" for r in rule)])
+
+
+def _totals(x: XRay) -> str:
+    totals = x.totals
+    rows = [["in all", "count", f"a {x.unit}", "at best", "ratio"]]
+    for name, title in TOTALS.items():
+        if totals.get(name):
+            best = totals.get(IDEALS.get(name, ""), 0)
+            ratio = f"{totals[name] / best:.3g}" if best else ""
+            each = number(totals[name] / x.outputs)
+            rows.append([title, number(totals[name]), each, number(best) if best else "", ratio])
+    return align(rows, frozenset(range(1, 5)))
+
+
+def _resources(kernel: KernelXRay) -> str:
+    spilled = kernel.resources.get("spill_store_bytes", 0) + kernel.resources.get("spill_load_bytes", 0)
+    parts = [
+        f"{kernel.resources.get('registers', 0)} registers a thread",
+        f"{spilled} bytes spilled",
+        f"{kernel.shared_bytes} bytes of shared memory a block",
+    ]
+    text = f"{kernel.name}: {', '.join(parts)}"
+    o = kernel.occupancy
+    if o is None:
+        return f"{text}\n  occupancy: not known for this GPU"
+    held = f"{o.blocks} blocks, {o.warps} of {o.most} warps a multiprocessor"
+    return f"{text}\n  occupancy {o.share:.0%}: {held}, limited by {o.limiter}"
+
+
+def _expected(x: XRay) -> str:
+    """Global loads of blocks, counted beside what the variant's formula says."""
+    if x.expected is None or len(x.kernels) != 1:
+        return ""
+    counted = {**x.kernels[0].block_loads, "total": x.totals.get("global_load_threads", 0)}
+    rows = [["global loads of threads", "counted", "formula"]]
+    for name, title in zip((*BLOCK_LOADS, "total"), ("first block", "inner block", "last block", "all"), strict=True):
+        rows.append([title, str(counted.get(name, "not in the sample")), str(getattr(x.expected, name))])
+    return align(rows, frozenset({1, 2}))
+
+
+def _findings(x: XRay) -> str:
+    found = [f"{f.severity}: {f}" for f in x.findings]
+    lines = ["findings", *(f"  {text}" for text in found)] if found else ["findings: none"]
+    lines += ["printed", *(f"  {text}" for text in x.printed)] if x.printed else []
+    return "\n".join(lines)
+
+
+# Two variants
+
+
+def _comparison(a: XRay, b: XRay, sentences: Sequence[Sentence]) -> str:
+    rows = [[f"a {b.unit}", a.variant, b.variant, "ratio"]]
+    for name, title in TOTALS.items():
+        before, after = (x.totals.get(name, 0) / x.outputs for x in (a, b))
+        if before or after:
+            rows.append([title, number(before), number(after), f"{after / before:.3g}" if before and after else ""])
+    said = "\n".join(f"  {s.text}" for s in sentences)
+    resources = "\n".join(_resources(k) for x in (a, b) for k in x.kernels)
+    ideas = f"{a.variant}  –  {a.idea}\n{b.variant}  –  {b.idea}"
+    findings = "\n".join(f"{x.variant} – {_findings(x)}" for x in (a, b))
+    parts = [ideas, align(rows, frozenset({1, 2, 3})), resources, said, findings]
+    return "\n\n".join(p for p in parts if p)

@@ -1,0 +1,381 @@
+"""Sentences about X-rays: what a variant does to memory, and what changed from one variant to another.
+
+Each rule names the facts it rests on and is given those alone, so a sentence cannot say more than its evidence. Facts
+are counts for each element of the result, and figures of the kernel; nothing here speaks of time or cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_ops.measuring.xray import KernelXRay, XRay
+
+Facts = Mapping[str, Any]
+"""Numbers by name, 0 for what does not occur; `limiter` is a word."""
+SECTOR = 32
+NOTICED = 0.02
+"""Relative changes below this are none."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What a rule says, with the facts it rests on: one value each for a variant, (before, after) for a comparison."""
+
+    rule: str
+    text: str
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A rule about one variant: `say(facts, unit)` is a sentence or None."""
+
+    id: str
+    rests_on: tuple[str, ...]
+    say: Callable[[Facts, str], str | None]
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A rule about two variants: `say(before, after, unit)` is a sentence or None."""
+
+    id: str
+    rests_on: tuple[str, ...]
+    say: Callable[[Facts, Facts, str], str | None]
+
+
+def facts(x: XRay) -> dict[str, Any]:
+    """All facts of an X-ray: counts for each output element, and figures of the kernel that does most."""
+    found: dict[str, Any] = {name: value / x.outputs for name, value in x.totals.items()}
+    found["least_bytes"] = x.least_bytes / x.outputs
+    found["launches"] = sum(k.launches for k in x.kernels)
+    main = max(x.kernels, key=lambda k: k.totals.get("warp_instructions", 0))
+    return found | _figures(main)
+
+
+def _figures(kernel: KernelXRay) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "registers": kernel.resources.get("registers", 0),
+        "spilled_bytes": kernel.resources.get("spill_store_bytes", 0) + kernel.resources.get("spill_load_bytes", 0),
+        "block_shared_bytes": kernel.shared_bytes,
+    }
+    if kernel.occupancy:
+        found |= {"occupancy": kernel.occupancy.share, "limiter": kernel.occupancy.limiter}
+    return found
+
+
+def explain(x: XRay) -> list[Sentence]:
+    """What stands out in one variant."""
+    return [s for s in (_seen(rule, facts(x), x.unit) for rule in SEEN) if s]
+
+
+def compare(before: XRay, after: XRay) -> list[Sentence]:
+    """What changed from one variant to another, and what it should bring."""
+    return [s for s in (_changed(rule, facts(before), facts(after), after.unit) for rule in CHANGED) if s]
+
+
+def _given(rule: Seen | Changed, all: Facts) -> dict[str, Any]:
+    return {name: all.get(name, "" if name == "limiter" else 0.0) for name in rule.rests_on}
+
+
+def _seen(rule: Seen, all: Facts, unit: str) -> Sentence | None:
+    given = _given(rule, all)
+    text = rule.say(given, unit)
+    return Sentence(rule.id, text, given) if text else None
+
+
+def _changed(rule: Changed, before: Facts, after: Facts, unit: str) -> Sentence | None:
+    a, b = _given(rule, before), _given(rule, after)
+    text = rule.say(a, b, unit)
+    return Sentence(rule.id, text, {name: (a[name], b[name]) for name in a}) if text else None
+
+
+# Words for numbers
+
+
+def number(value: float) -> str:
+    """Three digits: 1.02, 12.5, 164k."""
+    for letter, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(value) >= 999.5 * scale / 1e3:
+            return f"{value / scale:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+def differs(a: float, b: float) -> bool:
+    """Whether one is noticeably more than the other."""
+    return abs(a - b) > NOTICED * max(abs(a), abs(b))
+
+
+def move(a: float, b: float, unit: str) -> str:
+    """How something plural went from a to b: "fall from 5 to 1.02 a sample (÷4.92)"."""
+    if not differs(a, b):
+        return f"stay {number(b)} a {unit}"
+    if not a or not b:
+        return f"come up: {number(b)} a {unit}" if b else f"are gone: {number(a)} a {unit} before"
+    how, ratio = ("fall", f"÷{number(a / b)}") if b < a else ("rise", f"×{number(b / a)}")
+    return f"{how} from {number(a)} to {number(b)} a {unit} ({ratio})"
+
+
+def _ratio(facts: Facts, actual: str, ideal: str) -> float:
+    return float(facts[actual] / facts[ideal]) if facts[ideal] else 1.0
+
+
+# What changed
+
+STANDS_IN = (
+    ("shared_load_threads", "what is fetched is put into shared memory and read from there", "shared"),
+    ("constant_threads", "constant memory answers", "constant"),
+    ("texture_threads", "textures answer", "texture"),
+)
+"""Reads that may stand in for global loads: (fact, why, name)."""
+
+
+def _loads(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["global_load_threads"], b["global_load_threads"]
+    if not differs(before, after):
+        return None
+    text = f"Global loads {move(before, after, unit)}"
+    more, fewer = (a, b) if after < before else (b, a)
+    reasons = []
+    for name, why, what in STANDS_IN:
+        reads = fewer[name] - more[name]
+        if what == "shared" and not _is_filled_by_loads(fewer):
+            continue
+        if reads > 0 and differs(fewer[name], more[name]):
+            count = f"{number(reads)} {what} reads a {unit}"
+            reasons.append(f"{why}: {count} instead" if fewer is b else f"the {count} in their place are gone")
+    return f"{text}, because {' and '.join(reasons)}." if reasons else f"{text}."
+
+
+def _is_filled_by_loads(f: Facts) -> bool:
+    """Whether what is loaded goes to shared memory. Zeros beyond an edge are stored there without a load."""
+    return bool(0.98 <= f["shared_store_threads"] / max(f["global_load_threads"], 1e-9) <= 1.5)
+
+
+def _sectors(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["global_load_sectors"], b["global_load_sectors"]
+    if not differs(before, after):
+        return None
+    most = (
+        f"at most {number(SECTOR * after)} bytes a {unit} can come from the L2 cache, {number(SECTOR * before)} before"
+    )
+    return f"The sectors that loads ask for {move(before, after, unit)}: {most}."
+
+
+def _fewer_requests(a: Facts, b: Facts, unit: str) -> str | None:
+    if differs(a["global_load_sectors"], b["global_load_sectors"]):
+        return None
+    before, after = a["global_load_requests"], b["global_load_requests"]
+    if not differs(before, after):
+        return None
+    each = "brings more" if after < before else "brings less"
+    return f"The same sectors are asked for, but requests to load {move(before, after, unit)}: each {each}."
+
+
+def _waste(kind: str) -> Callable[[Facts, Facts, str], str | None]:
+    actual, ideal = f"global_{kind}_sectors", f"global_{kind}_ideal_sectors"
+
+    def say(a: Facts, b: Facts, unit: str) -> str | None:
+        before, after = _ratio(a, actual, ideal), _ratio(b, actual, ideal)
+        if not a[ideal] or not b[ideal] or not differs(before, after):
+            return None
+        how = "better" if after < before else "less well"
+        return (
+            f"Addresses of a {kind} lie {how} together: it touches {number(after)} times the sectors that its bytes "
+            f"would fill side by side, {number(before)} times before."
+        )
+
+    return say
+
+
+def _asked(f: Facts) -> float:
+    return float(SECTOR * (f["global_load_sectors"] + f["global_store_sectors"] + f["global_atomic_sectors"]))
+
+
+def _dram(a: Facts, b: Facts, unit: str) -> str | None:
+    if differs(a["least_bytes"], b["least_bytes"]):
+        return f"The bytes that must cross the card's memory {move(a['least_bytes'], b['least_bytes'], unit)}."
+    before, after = _asked(a), _asked(b)
+    if not differs(before, after):
+        return None
+    asked = f"{number(before)} bytes a {unit} are asked of them before, {number(after)} after"
+    return (
+        f"The bytes that must cross the card's memory stay {number(b['least_bytes'])} a {unit}: where its bandwidth is "
+        f"the limit and the caches catch the rest ({asked}), nothing changes."
+    )
+
+
+def _instructions(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["warp_instructions"], b["warp_instructions"]
+    if not differs(before, after):
+        return None
+    gain = "less" if after < before else "more"
+    return f"Instructions of warps {move(before, after, unit)}: {gain} to issue, where that is the limit."
+
+
+def _lanes(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = (_ratio(f, "thread_instructions", "warp_instructions") for f in (a, b))
+    if not differs(before, after):
+        return None
+    return f"Of a warp's 32 lanes {number(after)} work in an instruction on average, {number(before)} before."
+
+
+def _divergence(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["divergent_branches"], b["divergent_branches"]
+    return f"Divergent branches {move(before, after, unit)}." if differs(before, after) else None
+
+
+def _conflicts(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = (_ratio(f, "shared_wavefronts", "shared_ideal_wavefronts") for f in (a, b))
+    if not b["shared_ideal_wavefronts"] or not differs(before, after):
+        return None
+    if not differs(after, 1.0):
+        return f"Bank conflicts are gone: an access to shared memory took {number(before)} times the passes it needs."
+    was = f", {number(before)} before" if a["shared_ideal_wavefronts"] else ""
+    return f"Bank conflicts: an access to shared memory takes {number(after)} times the passes it needs{was}."
+
+
+def _constants(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = (_ratio(f, "constant_words", "constant_requests") for f in (a, b))
+    if not differs(before, after):
+        return None
+    return f"A constant read of a warp takes {number(after)} words one after the other, {number(before)} before."
+
+
+def _atomics(a: Facts, b: Facts, unit: str) -> str | None:
+    lines = []
+    for name, title in (("atomics", "Atomic operations"), ("atomic_collisions", "Collisions of them within a warp")):
+        if differs(a[name], b[name]):
+            lines.append(f"{title} {move(a[name], b[name], unit)}.")
+    return " ".join(lines) or None
+
+
+def _local(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["local_sectors"], b["local_sectors"]
+    return f"Sectors of local memory {move(before, after, unit)}." if differs(before, after) else None
+
+
+def _occupancy(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["occupancy"], b["occupancy"]
+    if not before or not after or not differs(before, after):
+        return None
+    how = "falls" if after < before else "rises"
+    effect = "fewer" if after < before else "more"
+    return (
+        f"Occupancy {how} from {before:.0%} to {after:.0%}, with {b['limiter']} as its limit: {effect} warps there to "
+        "work while others wait for memory."
+    )
+
+
+def _spills(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["spilled_bytes"], b["spilled_bytes"]
+    if before == after:
+        return None
+    return f"Bytes of registers that a thread spills to local memory: {number(after)}, {number(before)} before."
+
+
+def _launches(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["launches"], b["launches"]
+    return f"Launches: {after}, {before} before." if before != after else None
+
+
+SECTORS = ("global_load_sectors", "global_store_sectors", "global_atomic_sectors")
+CHANGED = (
+    Changed("loads", ("global_load_threads", "shared_store_threads", *(name for name, _, _ in STANDS_IN)), _loads),
+    Changed("sectors", ("global_load_sectors",), _sectors),
+    Changed("requests", ("global_load_sectors", "global_load_requests"), _fewer_requests),
+    Changed("load waste", ("global_load_sectors", "global_load_ideal_sectors"), _waste("load")),
+    Changed("store waste", ("global_store_sectors", "global_store_ideal_sectors"), _waste("store")),
+    Changed("memory", ("least_bytes", *SECTORS), _dram),
+    Changed("bank conflicts", ("shared_wavefronts", "shared_ideal_wavefronts"), _conflicts),
+    Changed("constant words", ("constant_words", "constant_requests"), _constants),
+    Changed("atomics", ("atomics", "atomic_collisions"), _atomics),
+    Changed("local memory", ("local_sectors",), _local),
+    Changed("instructions", ("warp_instructions",), _instructions),
+    Changed("lanes", ("thread_instructions", "warp_instructions"), _lanes),
+    Changed("divergence", ("divergent_branches",), _divergence),
+    Changed("occupancy", ("occupancy", "limiter"), _occupancy),
+    Changed("spills", ("spilled_bytes",), _spills),
+    Changed("launches", ("launches",), _launches),
+)
+
+
+# What one variant shows
+
+
+def _repeats(f: Facts, unit: str) -> str | None:
+    asked = _asked(f)
+    if not f["least_bytes"] or asked < 1.5 * f["least_bytes"]:
+        return None
+    return (
+        f"{number(asked)} bytes a {unit} are asked for in sectors, {number(f['least_bytes'])} must cross the card's "
+        "memory: the caches have to catch the rest."
+    )
+
+
+def _wasteful(kind: str) -> Callable[[Facts, str], str | None]:
+    def say(f: Facts, unit: str) -> str | None:
+        ratio = _ratio(f, f"global_{kind}_sectors", f"global_{kind}_ideal_sectors")
+        if ratio < 1.05:
+            return None
+        return f"A {kind} touches {number(ratio)} times the sectors that its bytes would fill side by side."
+
+    return say
+
+
+def _conflicting(f: Facts, unit: str) -> str | None:
+    ratio = _ratio(f, "shared_wavefronts", "shared_ideal_wavefronts")
+    return f"Bank conflicts: shared memory takes {number(ratio)} times the passes it needs." if ratio > 1.02 else None
+
+
+def _spread(f: Facts, unit: str) -> str | None:
+    ratio = _ratio(f, "constant_words", "constant_requests")
+    if ratio < 1.02:
+        return None
+    return f"Lanes want {number(ratio)} constant words at a time, which come one after the other."
+
+
+def _idle(f: Facts, unit: str) -> str | None:
+    lanes = _ratio(f, "thread_instructions", "warp_instructions")
+    return f"Of a warp's 32 lanes only {number(lanes)} work in an instruction on average." if lanes < 30 else None
+
+
+def _colliding(f: Facts, unit: str) -> str | None:
+    if not f["atomic_collisions"]:
+        return None
+    share = f["atomic_collisions"] / f["atomics"]
+    return f"{share:.0%} of the atomic operations meet another one of their warp at the same address and wait for it."
+
+
+def _spilling(f: Facts, unit: str) -> str | None:
+    spilled = f["spilled_bytes"]
+    return f"Registers do not suffice: {number(spilled)} bytes a thread go to local memory." if spilled else None
+
+
+def _in_local(f: Facts, unit: str) -> str | None:
+    sectors = f["local_sectors"]
+    if not sectors:
+        return None
+    return f"An array of each thread lies in local memory, which is the card's: {number(sectors)} sectors a {unit}."
+
+
+def _limited(f: Facts, unit: str) -> str | None:
+    if not f["occupancy"] or f["occupancy"] > 0.5:
+        return None
+    return f"Occupancy is {f['occupancy']:.0%}, limited by {f['limiter']}."
+
+
+SEEN = (
+    Seen("memory", ("least_bytes", *SECTORS), _repeats),
+    Seen("load waste", ("global_load_sectors", "global_load_ideal_sectors"), _wasteful("load")),
+    Seen("store waste", ("global_store_sectors", "global_store_ideal_sectors"), _wasteful("store")),
+    Seen("bank conflicts", ("shared_wavefronts", "shared_ideal_wavefronts"), _conflicting),
+    Seen("constant words", ("constant_words", "constant_requests"), _spread),
+    Seen("lanes", ("thread_instructions", "warp_instructions"), _idle),
+    Seen("atomics", ("atomics", "atomic_collisions"), _colliding),
+    Seen("spills", ("spilled_bytes",), _spilling),
+    Seen("local memory", ("local_sectors",), _in_local),
+    Seen("occupancy", ("occupancy", "limiter"), _limited),
+)

@@ -1,0 +1,255 @@
+"""X-ray: what a variant's kernels do to memory, line by line, counted on a simulated GPU."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_ops.devices.compiler import header_fields, read_source
+from gpu_ops.devices.occupancy import Occupancy, by_block_size, is_known, occupancy
+from gpu_ops.devices.sim.coalescing import Rule
+from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.devices.sim.launch import Extent, Options
+from gpu_ops.errors import ParamError
+from gpu_ops.params import Values, check_values
+from gpu_ops.plan import Counted, Execution, Finding, Launch, Plan
+from gpu_ops.types import Accesses, Filter, Input, Meta, Variant
+
+SCHEMA = "kernelscope-xray/1"
+
+
+BLOCK_LOADS = ("first", "inner", "last")
+
+
+@dataclass(frozen=True)
+class KernelXRay:
+    """One kernel of a variant, all its launches together; grid, block and `shared_bytes` are the first one's.
+
+    `lines` has counts by line of its file, headers' counts at the line that uses them; `headers` by (file, line) of
+    the headers themselves. `block_loads` are global loads by threads of the first, the inner and the last block of the
+    first launch. `occupancy` is None where the architecture's is not known.
+    """
+
+    name: str
+    file: str
+    text: str
+    launches: int
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    lines: Mapping[int, Mapping[str, int]]
+    headers: Mapping[tuple[str, int], Mapping[str, int]]
+    totals: Mapping[str, int]
+    block_loads: Mapping[str, int]
+    resources: Mapping[str, int]
+    occupancy: Occupancy | None
+    by_block: Mapping[int, Occupancy]
+
+
+@dataclass(frozen=True)
+class XRay:
+    """A variant under the X-ray. `shape` and `dtype` are those of the input that was simulated, `outputs` the elements
+    of its result, each a `unit` such as "sample". `least_bytes` must cross the card's memory in any variant. `expected`
+    are the loads that the variant declares, where it does. `coalescing` is the rule of `…_transactions`."""
+
+    filter: str
+    variant: str
+    title: str
+    idea: str
+    architecture: str
+    shape: tuple[int, ...]
+    dtype: str
+    params: Values
+    knobs: Values
+    outputs: int
+    unit: str
+    least_bytes: int
+    expected: Accesses | None
+    coalescing: Rule
+    kernels: tuple[KernelXRay, ...]
+    findings: tuple[Finding, ...]
+    printed: tuple[str, ...]
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Counts of all kernels together."""
+        return add_up(k.totals for k in self.kernels)
+
+    @property
+    def faulty(self) -> bool:
+        """Whether a finding is an error."""
+        return any(f.severity == "error" for f in self.findings)
+
+
+def xray(
+    filter: Filter,
+    variant: Variant,
+    input: Input,
+    params: Values,
+    knobs: Values,
+    architecture: str = "sm_75",
+    edits: Mapping[str, str] | None = None,
+    counters: Extent = "full",
+    coalescing: Rule = "today",
+) -> XRay:
+    """Simulate a variant on an input, counting. Long; it says how far it is (`gpu_ops.progress`).
+
+    Raises ParamError for variants without kernels of their own, KernelError, DeviceError, Cancelled.
+    """
+    if not variant.kernels:
+        kernels = ", ".join(v.id for v in filter.variants if v.kernels)
+        raise ParamError(f"{variant.id} has no kernel to look into; choose from {kernels}.")
+    params = check_values(filter.params, params, filter.id)
+    knobs = check_values(variant.knobs, knobs, variant.id)
+    filter.check(input.meta, params)
+    device = SimDevice(architecture, Options(counters=counters, coalescing=coalescing))
+    reason = variant.supports(input.meta, params, knobs, device.limits)
+    if reason:
+        raise ParamError(f"{variant.id} cannot do this: {reason}.")
+    session = device.session(edits or {})
+    plan = variant.plan(session, session.upload(input.array), params, knobs)
+    # Step by step, so that each launch has counts of its own.
+    done = [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
+    return XRay(
+        filter=filter.id,
+        variant=variant.id,
+        title=variant.title,
+        idea=variant.idea,
+        architecture=architecture,
+        shape=input.array.shape,
+        dtype=input.array.dtype.name,
+        params=params,
+        knobs=knobs,
+        outputs=sum(int(out.size) for out in plan.outputs.values()),
+        unit=_unit(filter, input.meta),
+        least_bytes=filter.work(input.meta, params).bytes,
+        expected=variant.accesses(input.meta, params, knobs) if variant.accesses else None,
+        coalescing=coalescing,
+        kernels=_kernels(done, architecture, edits),
+        findings=tuple(f for _, found in done for f in found.findings),
+        printed=tuple(line for _, found in done for line in found.printed),
+    )
+
+
+def _unit(filter: Filter, meta: Meta) -> str:
+    """What one element of the result is called."""
+    kinds = {o.kind for o in filter.outputs}
+    names = {frozenset({"signal"}): "sample", frozenset({"image"}): "pixel"}
+    name = names.get(frozenset(kinds), "output")
+    return "value" if name != "output" and meta.channels > 1 else name
+
+
+Done = tuple[Launch, Execution]
+
+
+def _kernels(
+    done: Sequence[tuple[Any, Execution]], architecture: str, edits: Mapping[str, str] | None
+) -> tuple[KernelXRay, ...]:
+    launches: dict[str, list[Done]] = defaultdict(list)
+    for step, found in done:
+        if isinstance(step, Launch):
+            launches[step.kernel.name].append((step, found))
+    return tuple(_kernel(name, own, architecture, edits) for name, own in launches.items())
+
+
+def _kernel(name: str, done: Sequence[Done], architecture: str, edits: Mapping[str, str] | None) -> KernelXRay:
+    first, execution = done[0]
+    file = first.kernel.compiled.source
+    counted = [c for _, found in done for c in found.lines]
+    lines, headers = _by_line(file, counted)
+    resources = first.kernel.resources
+    threads = first.block[0] * first.block[1] * first.block[2]
+    shared = resources.get("shared_bytes", 0) + first.shared_bytes
+    registers = resources.get("registers", 0)
+    known = is_known(architecture)
+    return KernelXRay(
+        name=name,
+        file=file,
+        text=read_source(file, edits),
+        launches=len(done),
+        grid=first.grid,
+        block=first.block,
+        shared_bytes=shared,
+        lines=lines,
+        headers=headers,
+        totals=add_up(c.counts for c in counted),
+        block_loads={
+            b: execution.counters[f"block_loads_{b}"] for b in BLOCK_LOADS if f"block_loads_{b}" in execution.counters
+        },
+        resources=resources,
+        occupancy=occupancy(architecture, threads, registers, shared) if known else None,
+        by_block=by_block_size(architecture, registers, shared) if known else {},
+    )
+
+
+def _by_line(
+    file: str, counted: Sequence[Counted]
+) -> tuple[dict[int, dict[str, int]], dict[tuple[str, int], dict[str, int]]]:
+    """Counts by line of the kernel's file, and by (file, line) of the headers it uses."""
+    lines: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    headers: dict[tuple[str, int], dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for one in counted:
+        places = ((one.file, one.line), *one.inlined_at)
+        own = next((line for where, line in places if where == file), 0)
+        for key, value in one.counts.items():
+            lines[own][key] += value
+            if one.file != file:
+                headers[one.file, one.line][key] += value
+    return {k: dict(v) for k, v in sorted(lines.items())}, {k: dict(v) for k, v in sorted(headers.items())}
+
+
+def add_up(counts: Any) -> dict[str, int]:
+    """Counts by name, summed."""
+    total: dict[str, int] = defaultdict(int)
+    for one in counts:
+        for name, value in one.items():
+            total[name] += value
+    return dict(total)
+
+
+def as_dict(x: XRay) -> dict[str, Any]:
+    """An X-ray as JSON: schema kernelscope-xray/1."""
+    return {
+        "schema": SCHEMA,
+        "filter": x.filter,
+        "variant": x.variant,
+        "architecture": x.architecture,
+        "shape": list(x.shape),
+        "dtype": x.dtype,
+        "params": dict(x.params),
+        "knobs": dict(x.knobs),
+        "outputs": x.outputs,
+        "unit": x.unit,
+        "least_bytes": x.least_bytes,
+        "expected_loads": vars(x.expected) if x.expected else None,
+        "coalescing": x.coalescing,
+        "totals": x.totals,
+        "kernels": [_kernel_dict(k) for k in x.kernels],
+        "findings": [{**vars(f), "text": str(f)} for f in x.findings],
+        "printed": list(x.printed),
+    }
+
+
+def _kernel_dict(k: KernelXRay) -> dict[str, Any]:
+    return {
+        "name": k.name,
+        "file": k.file,
+        "header": header_fields(k.text),
+        "launches": k.launches,
+        "grid": list(k.grid),
+        "block": list(k.block),
+        "shared_bytes": k.shared_bytes,
+        "block_loads": dict(k.block_loads),
+        "resources": dict(k.resources),
+        "occupancy": _occupancy_dict(k.occupancy) if k.occupancy else None,
+        "occupancy_by_block": {str(t): _occupancy_dict(o) for t, o in k.by_block.items()},
+        "lines": [{"line": n, "counts": dict(c)} for n, c in k.lines.items()],
+        "headers": [{"file": f, "line": n, "counts": dict(c)} for (f, n), c in k.headers.items()],
+        "totals": dict(k.totals),
+    }
+
+
+def _occupancy_dict(o: Occupancy) -> dict[str, Any]:
+    return {"blocks": o.blocks, "warps": o.warps, "most_warps": o.most, "share": o.share, "limiter": o.limiter}

@@ -1,0 +1,50 @@
+"""What a window hears of a simulated GPU: statuses, rows and answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from fake_engine import FakeEngine
+from result_rows import row
+
+from app.views.main_window import MainWindow
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.messages import PROTOCOL, Ready, RunUpdate, SharedArray, Statistics
+
+CPU = DeviceStatus("cpu", "Xeon", True)
+NO_CUDA = DeviceStatus("cuda:0", "", False, "CUDA finds no driver")
+CUDA = DeviceStatus("cuda:0", "H200", True)
+SIM = DeviceStatus("sim", "simulated GPU, sm_75", True)
+NO_SIM = DeviceStatus("sim", "simulated GPU", False, "NVRTC is missing; install nvidia-cuda-nvrtc")
+COUNTERS = {"launches": 1, "blocks": 256, "warp_instructions": 507008}
+
+
+def ready(engine: FakeEngine, *statuses: DeviceStatus) -> None:
+    engine.answered.emit(Ready(PROTOCOL, (CPU, *statuses)))
+
+
+def finding(line: int, severity: str = "error") -> dict[str, Any]:
+    """A finding as rows hold it."""
+    text = f"mean2d/3_shared.cu:{line}: read-after-write hazard: tile[{line}] – once in thread (0, 0, 0)"
+    place = {"file": "mean2d/3_shared.cu", "line": line, "block": [0, 0, 0], "thread": [0, 0, 0]}
+    return {"kind": "read-after-write hazard", "severity": severity, "count": 1, "detail": "", "text": text, **place}
+
+
+def simulated(variant: str, **more: Any) -> dict[str, Any]:
+    """One simulated row as the engine sends it: counters and no kernel time; `more` replaces entries."""
+    extra = {"clock": "simulated", "counters": dict(COUNTERS), "findings": [], "printed": [], "stage": "verified"}
+    return row(variant, "sim", None, **extra) | more
+
+
+def bring(
+    window: MainWindow, engine: FakeEngine, row: dict[str, Any], array: np.ndarray, place: tuple[int, ...] = ()
+) -> None:
+    """A result comes for what is asked now."""
+    name = f"segment{len(engine.arrays)}"
+    engine.arrays[name] = array
+    low, high = float(array.min()), float(array.max())
+    figures = Statistics(low, high, low, {0.1: low, 1: low, 50: low, 99: high, 99.9: high}, (1,) * 256, 0, 0)
+    output = {o.id: SharedArray(name, array.shape, array.dtype.name) for o in window.controller.session.filter.outputs}
+    generation = window.controller._generation
+    engine.answered.emit(RunUpdate(engine.jobs, generation, row, output, {n: figures for n in output}, place))

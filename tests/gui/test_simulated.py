@@ -1,0 +1,381 @@
+"""A simulated GPU in the window: where it is chosen, where its results lie, what is counted and what is found."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from fake_engine import FakeEngine, make
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QApplication
+from result_rows import rows
+from simulated_rows import COUNTERS, CUDA, NO_CUDA, NO_SIM, SIM, bring, finding, ready, simulated
+
+from app.theme import colours_of
+from app.views.main_window import INPUT, MainWindow
+from gpu_ops import from_array
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+KERNELS = ("naive", "constant", "shared")
+
+
+@pytest.fixture
+def engine(qapp) -> FakeEngine:
+    return FakeEngine()
+
+
+@pytest.fixture
+def window(qtbot, engine: FakeEngine) -> MainWindow:
+    return make(qtbot, engine)
+
+
+def picture() -> np.ndarray:
+    return np.add.outer(np.arange(80), np.arange(120)).astype(np.uint8)
+
+
+@pytest.fixture
+def shown(window: MainWindow, engine: FakeEngine) -> MainWindow:
+    """An image of 80 × 120 whose middle 40 × 60 was simulated: from row 20 and column 30 on."""
+    ready(engine, NO_CUDA, SIM)
+    window.controller.timed_after_pause = False
+    engine.show(from_array(picture()))
+    engine.end()
+    bring(window, engine, rows()[0] | {"device": "cpu"}, picture())
+    bring(window, engine, simulated("naive"), picture()[20:60, 30:90].copy(), (20, 30))
+    return window
+
+
+# Where it is chosen.
+
+
+def test_without_cuda_the_simulated_gpu_is_chosen_and_says_so(window: MainWindow, engine: FakeEngine) -> None:
+    ready(engine, NO_CUDA, SIM)
+    panel, session = window.panel, window.controller.session
+    assert session.device == "sim" == panel.devices.currentData()
+    assert panel.simulated.isVisible() and panel.simulated.text == "simulated"
+    assert set(KERNELS) <= set(session.choice.picks)
+    assert window.status.state.text().endswith("engine ready on cpu, sim (simulated)")
+    assert not panel.variants.row("cupyx").tick.isEnabled()
+    assert "it calls cupyx; a simulated GPU runs kernels only" in panel.variants.row("cupyx").reason.text()
+    assert "CUDA finds no driver" in panel.devices.toolTip()
+    assert [panel.devices.itemData(i) for i in range(2)] == ["sim", "cuda:0"]
+    assert not panel.devices.model().item(1).isEnabled()
+
+
+def test_with_cuda_it_is_chosen_first_and_the_simulated_one_by_hand(
+    qtbot, window: MainWindow, engine: FakeEngine
+) -> None:
+    ready(engine, CUDA, SIM)
+    panel, session = window.panel, window.controller.session
+    assert session.device == "cuda:0" and not panel.simulated.isVisible()
+    assert panel.variants.row("cupyx").tick.isEnabled()
+    panel.devices.setFocus()
+    qtbot.keyClick(panel.devices, Qt.Key.Key_Down)
+    assert session.device == "sim" and panel.simulated.isVisible()
+    assert not panel.variants.row("cupyx").tick.isEnabled()
+    ready(engine, CUDA, SIM)  # the engine was started anew
+    assert session.device == "sim"
+    qtbot.keyClick(panel.devices, Qt.Key.Key_Up)
+    assert session.device == "cuda:0" and not panel.simulated.isVisible()
+
+
+def test_with_neither_both_reasons_are_said(window: MainWindow, engine: FakeEngine) -> None:
+    ready(engine, NO_CUDA, NO_SIM)
+    panel = window.panel
+    assert window.controller.session.device == "" and panel.devices.currentText() == "none available"
+    for reason in (NO_CUDA.reason, NO_SIM.reason):
+        assert reason in panel.devices.toolTip() and reason in panel.variants.row("naive").reason.text()
+    assert "sim" not in window.status.state.text()
+
+
+def test_another_architecture_is_kept_and_named(window: MainWindow, engine: FakeEngine) -> None:
+    ready(engine, NO_CUDA, SIM)
+    window.controller.session.set_device("sim:sm_90")
+    assert window.panel.devices.currentData() == "sim:sm_90" and window.panel.simulated.isVisible()
+    ready(engine, NO_CUDA, SIM)
+    assert window.controller.session.device == "sim:sm_90" == window.panel.devices.currentData()
+
+
+def test_what_has_no_time_is_not_run_for_its_time(window: MainWindow, engine: FakeEngine) -> None:
+    ready(engine, NO_CUDA, SIM)
+    engine.show(from_array(picture()))
+    assert {p.device for p in engine.asked[-1].picks} == {"cpu", "sim"}
+    engine.end()
+    window.controller._quiet.timeout.emit()
+    assert engine.asked[-1].protocol == "quick" and {p.device for p in engine.asked[-1].picks} == {"cpu"}
+    engine.end()
+    window.controller.session.set_picks(KERNELS)
+    engine.end()
+    before, told = len(engine.asked), []
+    window.controller._quiet.stop()
+    window.controller.settled.connect(lambda: told.append(True))
+    window.controller._time_live()
+    assert len(engine.asked) == before and told == [True]
+
+
+# Where its results lie.
+
+
+def test_a_part_lies_where_it_belongs(qtbot, shown: MainWindow) -> None:
+    pane, whole = shown.panes.pane("naive"), shown.panes.pane(INPUT)
+    shown.display.set_cursor(40.5, 25.5)
+    assert pane.layer.value(40.5, 25.5) == whole.layer.value(40.5, 25.5) == [65]
+    assert pane.status.text() == whole.status.text() == "x 40, y 25: 65"
+    for x, y in ((29.5, 25.5), (90.5, 25.5), (40.5, 19.5), (40.5, 60.5)):
+        assert pane.layer.value(x, y) is None
+    shown.display.clear_cursor()
+    assert shown.display.centre == (60.0, 40.0), "the whole is fitted, not the part"
+
+
+@pytest.mark.parametrize("scale", [0.13, 0.5, 1.0, 1.7])
+def test_a_part_is_painted_pixel_for_pixel_as_the_whole(shown: MainWindow, scale: float) -> None:
+    """Magnified the same pixels stand at the same places; reduced all but the part's rim."""
+    shown.display.set_levels(0, 255)
+    shown.display.following = False
+    shown.display._go(61.3, 40.2, scale)
+    images = []
+    for key in ("naive", "serial"):
+        canvas = shown.panes.pane(key).canvas
+        canvas.resize(300, 200)
+        canvas.grab()
+        drawn, x, y = canvas.images[0]
+        images.append((drawn.convertToFormat(QImage.Format.Format_Grayscale8), x, y))
+    (part, x, y), (whole, left, top) = images
+    rim = int(np.ceil(1 / scale)) if scale > 1 else 0
+    for row in range(rim, part.height() - rim):
+        for column in range(rim, part.width() - rim):
+            expected = whole.pixelColor(x - left + column, y - top + row).red()
+            assert abs(part.pixelColor(column, row).red() - expected) <= (2 if scale > 1 else 0)
+    assert part.width() == pytest.approx(min(300, 60 / scale), abs=1)
+    assert part.height() == pytest.approx(min(200, 40 / scale), abs=1)
+
+
+def test_the_mark_stands_on_the_picture_whatever_happens(qtbot, shown: MainWindow, engine: FakeEngine) -> None:
+    canvas = shown.panes.pane("naive").canvas
+    role = colours_of(canvas.palette()).simulated
+    assert "simulated · middle 60 × 40" in canvas.accessibleName() == "Image 1 naive · simulated · middle 60 × 40"
+
+    def marked() -> bool:
+        image = canvas.grab().toImage()
+        corner = [image.pixelColor(x, y) for x in range(0, 30) for y in range(canvas.height() - 40, canvas.height())]
+        return role.colour in corner
+
+    assert marked()
+    qtbot.keyClick(canvas, Qt.Key.Key_Plus)
+    qtbot.mouseMove(canvas, QPoint(50, 50))
+    assert marked()
+    bring(shown, engine, rows()[2] | {"filter": "mean2d"}, picture())  # measured on a GPU since
+    assert not marked() and canvas.accessibleName() == "Image 1 naive"
+
+
+def test_comparing_shows_only_what_both_have(qtbot, shown: MainWindow) -> None:
+    shown.display.set_levels(0, 255)
+    qtbot.mouseClick(shown.panes._modes.button(1), Qt.MouseButton.LeftButton)
+    shown.panes.set_pair("serial", "naive")
+    QApplication.processEvents()
+    canvas = shown.panes.compare
+    ground = canvas.palette().dark().color()
+    image = canvas.grab().toImage()
+
+    def at(x: float, y: float) -> QColor:
+        return image.pixelColor(canvas.screen_at(x, y).toPoint())
+
+    assert at(33, 40).red() == at(33, 40).green() != ground.red() and abs(at(85, 40).red() - 125) <= 2
+    assert at(20, 40) == ground == at(100, 40)
+    assert shown.display.centre == (60.0, 40.0)
+    shown.panes.set_mode("flicker")
+    QApplication.processEvents()
+    image = canvas.grab().toImage()
+    assert at(20, 40) == ground and abs(at(60, 40).red() - 100) <= 2
+
+
+def test_the_difference_is_of_what_both_have(qtbot, shown: MainWindow) -> None:
+    panes = shown.panes
+    panes.set_panes([INPUT, "serial", "naive", "difference"])
+    with qtbot.waitSignal(panes._difference.finished):
+        panes.set_difference("serial", "naive")
+    pane = panes.pane("difference")
+    assert pane.layer.shape == (40, 60) and pane.overlay == "no difference"
+    assert pane.layer.origin.start == (20, 30) and pane.layer.origin.simulated
+    assert pane.layer.value(30, 20) == [0] and pane.layer.value(29, 20) is None
+
+
+def test_a_curve_begins_at_its_sample_and_bears_the_mark(qtbot, window: MainWindow, engine: FakeEngine) -> None:
+    ready(engine, NO_CUDA, SIM)
+    signal = np.arange(1000, dtype=np.float32)
+    engine.show(from_array(signal, kind="signal", rate=100.0))
+    pane = window.signal_pane
+    bring(window, engine, simulated("naive"), signal[300:700].copy(), (300,))
+    curve = pane.curves[-1]
+    x, y = curve.points(*pane.view_range(), 4000)
+    assert (x[0], y[0]) == (3.0, 300.0) and (x[-1], y[-1]) == (6.99, 699.0)
+    pane.set_cursor(5.0)
+    assert pane.status.text().count("500") == 2, "input and part have the same value at the same time"
+    pane.set_cursor(2.0)
+    assert pane.status.text().count("200") == 1
+    assert pane.view_range() == (0.0, pytest.approx(9.99)), "all of the input is fitted"
+    entry = pane._entries[len(pane.curves) - 1]
+    assert entry.chip.isVisible() and entry.chip.text == "simulated · middle 400 samples"
+    assert entry.chip.shown_text().startswith("simulated")
+    assert not pane._entries[0].chip.isVisible()
+    assert window.playback.choices.keys() == {INPUT}
+
+
+# What is counted.
+
+
+def counted(window: MainWindow) -> None:
+    """Two simulated rows beside two measured ones."""
+    results = window.controller.results
+    results.load(rows()[:2], recorded=False)
+    results.put(simulated("naive"))
+    results.put(simulated("shared", counters=COUNTERS | {"warp_instructions": 253504}))
+    results.set_baseline(("serial", "cpu"))
+
+
+def test_counted_work_has_a_section_and_an_axis_of_its_own(qtbot, window: MainWindow) -> None:
+    counted(window)
+    for width in (360, 700, 1200):
+        geometry = window.ladder.canvas.geometry_for(width)
+        measured, work, fair = geometry.sections
+        assert work.title == "Counted work (simulated)" and work.counter == "warp_instructions"
+        assert [line.entry.device for line in work.lines if line.entry] == ["sim", "sim"]
+        assert all(line.entry.device == "cpu" for line in measured.lines if line.entry)
+        assert not work.axis.log and work.axis.low == 0 and work.axis.high > 507008
+        assert measured.axis.high < 1 and fair.axis is measured.axis and fair.show_axis
+        bars = [work.axis.x(e.entry.counters["warp_instructions"]) - work.axis.left for e in work.lines if e.entry]
+        assert bars[0] == pytest.approx(2 * bars[1])
+        for line in work.lines:
+            assert line.texts["counted"] and not any(line.texts[t] for t in ("kernel", "rate", "share", "speedup"))
+    assert "kernel" not in work.heads and geometry.headings["counted"] == "warp instructions"
+    assert [t for t in work.ticks(4) if not t.is_integer()] == []
+
+
+@pytest.mark.parametrize("width", [320, 480, 700, 1000, 1600])
+def test_nothing_overlaps_in_the_counted_section(window: MainWindow, width: int) -> None:
+    counted(window)
+    window.controller.results.put(simulated("constant", ok=False, findings=[finding(25)]))
+    geometry = window.ladder.canvas.geometry_for(width)
+    boxes = [r for s in geometry.sections for r in (s.heading, *s.heads.values())]
+    boxes += [r for line in geometry.lines for r in (line.name, line.sub, line.bars, *line.cells.values())]
+    boxes = [b.adjusted(0.1, 0.1, -0.1, -0.1) for b in boxes if b.width() > 0 and b.height() > 0]
+    assert all(QRectF(0, 0, geometry.width, geometry.height).contains(b) for b in boxes)
+    assert not any(a.intersects(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_only_simulated_rows(window: MainWindow) -> None:
+    window.controller.results.load([simulated("naive")], recorded=False)
+    (work,) = window.ladder.canvas.geometry_for(800).sections
+    assert work.lines[0].texts["counted"] == "507008"
+    assert window.ladder.picture(800).height() > 100
+
+
+def test_another_counter_can_be_chosen(qtbot, window: MainWindow) -> None:
+    box = window.ladder.counters
+    assert not box.isVisible()
+    counted(window)
+    assert box.isVisible() and box.currentText() == "warp instructions"
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_End)
+    assert window.ladder.canvas.ladder().sections[1].counter == "blocks"
+    assert window.ladder.canvas.ladder().sections[1].lines[0].texts["counted"] == "256"
+    window.controller.results.put(simulated("naive", counters=COUNTERS | {"l1_wavefronts": 12}))
+    assert box.currentData() == "blocks" and box.itemText(3) == "l1 wavefronts"
+
+
+def test_the_table_says_simulated_and_gives_no_time(window: MainWindow) -> None:
+    table, results = window.table, window.controller.results
+    place = [c.id for c in table.table_model.columns].index("counted")
+    results.load(rows()[:2], recorded=False)
+    assert table.isColumnHidden(place)
+    counted(window)
+    assert not table.isColumnHidden(place)
+
+    def cell(row: int, id: str) -> str:
+        return str(table.sorter.index(row, [c.id for c in table.table_model.columns].index(id)).data())
+
+    assert cell(2, "device") == "simulated GPU" and cell(2, "verdict") == "✓ right"
+    assert cell(2, "counted") == "507008 warp instructions"
+    assert [cell(2, id) for id in ("kernel", "q1", "q3", "n", "gbps", "share", "speedup", "elapsed")] == [""] * 8
+    assert cell(0, "counted") == "" and cell(0, "speedup") == "×1"
+    table.sortByColumn(place, Qt.SortOrder.AscendingOrder)
+    assert [cell(r, "variant") for r in range(2)] == ["shared", "naive"]
+    results.set_baseline(("naive", "sim"))
+    assert [cell(r, "speedup") for r in range(4)] == [""] * 4
+
+
+def test_files_carry_the_counters(window: MainWindow) -> None:
+    results = window.controller.results
+    results.load(rows()[:2], recorded=False)
+    assert "warp_instructions" not in results.to_csv()
+    counted(window)
+    results.put(simulated("constant", findings=[finding(25)]))
+    table = list(csv.DictReader(io.StringIO(results.to_csv())))
+    assert [r["warp_instructions"] for r in table] == ["", "", "507008", "253504", "507008"]
+    assert table[2]["clock"] == "simulated" and table[2]["kernel_s"] == table[2]["speedup"] == ""
+    assert table[4]["ok"] == "False" and ":25: read-after-write hazard" in table[4]["findings"]
+    assert json.loads(results.to_json())["runs"][2]["counters"] == COUNTERS
+
+
+# What is found.
+
+
+def test_findings_stand_in_the_results_own_bar(qtbot, shown: MainWindow, engine: FakeEngine) -> None:
+    pane = shown.panes.pane("naive")
+    bar = pane.findings
+    assert not bar.isVisible()
+    found = simulated("naive", ok=None, findings=[finding(n) for n in (25, 31, 40)], printed=["x = 3"])
+    bring(shown, engine, found, picture()[20:60, 30:90].copy(), (20, 30))
+    assert pane.layer.state == "wrong", "an error is enough, before anything is compared"
+    assert bar.isVisible() and bar.sentence.text().startswith("mean2d/3_shared.cu:25: read-after-write hazard: ")
+    assert bar.more.text() == "and 2 more" and not bar.details.isVisible()
+    assert not any(p.findings.isVisible() for key, p in shown.panes.panes.items() if key != "naive")
+    qtbot.mouseClick(bar.details_button, Qt.MouseButton.LeftButton)
+    assert bar.details.isVisible()
+    lines = bar.details.toPlainText().splitlines()
+    assert [f":{n}: " in line for n, line in zip((25, 31, 40), lines, strict=False)] == [True] * 3
+    assert lines[-1] == "x = 3"
+    qtbot.mouseClick(bar.copy_button, Qt.MouseButton.LeftButton)
+    assert QApplication.clipboard().text() == bar.details.toPlainText()
+    bring(shown, engine, simulated("naive"), picture()[20:60, 30:90].copy(), (20, 30))
+    assert not bar.isVisible() and pane.layer.state == "fresh"
+
+
+def test_warnings_and_printed_lines_leave_the_verdict_alone(shown: MainWindow, engine: FakeEngine) -> None:
+    pane, part = shown.panes.pane("naive"), picture()[20:60, 30:90].copy()
+    bring(shown, engine, simulated("naive", findings=[finding(7, "warning")]), part, (20, 30))
+    assert pane.layer.state == "fresh" and pane.findings.isVisible() and not pane.findings.more.isVisible()
+    bring(shown, engine, simulated("naive", printed=["a", "b"]), part, (20, 30))
+    assert pane.findings.sentence.text() == "the kernel printed 2 lines"
+    engine.show(from_array(picture()))
+    assert not pane.findings.isVisible(), "another input"
+
+
+def test_findings_of_a_signals_result_name_it(qtbot, window: MainWindow, engine: FakeEngine) -> None:
+    ready(engine, NO_CUDA, SIM)
+    engine.show(from_array(np.arange(1000, dtype=np.float32), kind="signal"))
+    found = simulated("shared", ok=False, findings=[finding(25)])
+    bring(window, engine, found, np.zeros(400, np.float32), (300,))
+    bar = window.signal_pane.bar("shared")
+    assert bar.isVisible() and bar.sentence.text().startswith("3 constant + shared: mean2d/3_shared.cu:25: ")
+    window.controller.session.set_picks(("serial", "naive"))
+    assert not bar.isVisible()
+
+
+def test_details_tell_what_was_counted_found_and_printed(window: MainWindow) -> None:
+    counted(window)
+    printed = [f"line {n}" for n in range(30)]
+    window.controller.results.put(simulated("naive", findings=[finding(25)], printed=printed))
+    canvas = window.ladder.canvas
+    place = next(i for i, line in enumerate(canvas.ladder().lines) if line.entry and line.entry.variant == "naive")
+    canvas.set_current(place)
+    text = window.ladder.details.toPlainText()
+    assert text.startswith("naive · simulated GPU") and "WRONG" in text
+    assert "counted, simulated: 507008 warp instructions" in text and "counted, simulated: 256 blocks" in text
+    assert "mean2d/3_shared.cu:25: read-after-write hazard" in text
+    assert "printed: line 0" in text and "and 22 printed lines more" in text
+    assert canvas.ladder().lines[place].texts["counted"] == "", "wrong work is not compared"

@@ -1,0 +1,111 @@
+"""The simulated GPU behind the window, in a real engine: parts, findings, progress and cancelling."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+import gpu_ops
+from app.controllers.look import Look
+from app.controllers.session import SessionController
+from app.models.results import Results
+from app.models.session import Session
+from app.views.main_window import INPUT, MainWindow
+from app.worker import Engine
+from gpu_ops import device_statuses, find_filter
+
+PATIENCE = 120_000
+SHARED = "mean2d/3_shared.cu"
+REASON = next(s.reason for s in device_statuses() if s.kind == "sim")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.skipif(bool(REASON), reason=REASON or "the simulated GPU is there"),
+]
+
+
+@pytest.fixture(scope="module")
+def engine(qapp):
+    engine = Engine()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def window(qtbot, engine):
+    """A window whose kernels run simulated, whatever GPUs there are."""
+    controller = SessionController(engine, Session(), Results())
+    window = MainWindow(controller, Look(QApplication.instance(), "light"))
+    qtbot.addWidget(window)
+    window.resize(1200, 800)
+    window.show()
+    qtbot.waitExposed(window)
+    controller.start()
+    qtbot.waitUntil(lambda: bool(controller.session.device), timeout=PATIENCE)
+    controller.session.set_device("sim")
+    yield window
+    if controller.busy:
+        with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
+            controller.cancel()
+    engine.answered.disconnect(controller._answered)
+
+
+def settle(qtbot, window, do) -> None:
+    with qtbot.waitSignal(window.controller.settled, timeout=PATIENCE):
+        do()
+    qtbot.waitUntil(lambda: not window.controller.busy, timeout=PATIENCE)
+
+
+def test_the_middle_is_simulated_verified_counted_and_shown_in_its_place(qtbot, window) -> None:
+    settle(qtbot, window, lambda: window.controller.open_sample("camera"))
+    whole = np.asarray(window.panes.pane(INPUT).layer.pyramid.array)
+    part = whole[128:384, 128:384]
+    expected = find_filter("mean2d").reference(part, {"window": 3, "border": "reflect"})["image"]
+    for variant in ("naive", "constant", "shared"):
+        pane, entry = window.panes.pane(variant), window.controller.results.entry((variant, "sim"))
+        np.testing.assert_array_equal(pane.layer.pyramid.array, expected)
+        assert pane.layer.value(200.5, 150.5) == expected[22, 72]
+        assert pane.layer.state == "fresh" and "simulated · middle 256 × 256" in pane.canvas.accessibleName()
+        assert entry.ok and entry.counters["warp_instructions"] > 0 and entry.seconds("kernel") is None
+    assert window.controller.results.entry(("serial", "cpu")).seconds("kernel") > 0
+    assert window.ladder.canvas.ladder().sections[1].title == "Counted work (simulated)"
+
+
+def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatch) -> None:
+    path = Path(gpu_ops.__file__).parent / "kernels" / SHARED
+    text = path.read_text().replace("__syncthreads();", "", 1)
+    assert text != path.read_text()
+    pick = window.controller._pick
+    monkeypatch.setattr(window.controller, "_pick", lambda variant: replace(pick(variant), edits={SHARED: text}))
+    settle(qtbot, window, lambda: window.controller.open_sample("camera"))
+    entry, pane = window.controller.results.entry(("shared", "sim")), window.panes.pane("shared")
+    assert entry.ok is False and pane.layer.state == "wrong"
+    assert pane.findings.isVisible() and pane.findings.sentence.text().startswith(f"{SHARED}:")
+    assert "hazard" in pane.findings.sentence.text()
+    assert window.panes.pane("naive").layer.state == "fresh" and not window.panes.pane("naive").findings.isVisible()
+
+
+def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(qtbot, window, engine) -> None:
+    settle(qtbot, window, lambda: window.controller.open_sample("camera"))
+    before, child = window.controller.results.entry(("naive", "sim")).row, engine.client.pid
+    told: list[tuple[int, int]] = []
+    window.controller.progressed.connect(lambda done, total: told.append((done, total)))
+    window.controller.session.set_params({"window": 63, "border": "reflect"})
+    status = window.status
+    qtbot.waitUntil(
+        lambda: status.busy.text() == "computing naive on sim" and status.button.isVisible(), timeout=PATIENCE
+    )
+    assert status.progress.isVisible() and status.progress.maximum() > 0, "the variants before it are done"
+    assert window.controller.results.entry(("naive", "sim")).state == "running"
+    with qtbot.waitSignal(window.controller.settled, timeout=PATIENCE):
+        qtbot.mouseClick(status.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not window.controller.busy, timeout=PATIENCE)
+    entry = window.controller.results.entry(("naive", "sim"))
+    assert entry.row is before and entry.state == "stale" and window.messages.current() is None
+    shares = [done / total for done, total in told if total]
+    assert shares == sorted(shares) and 0 < max(shares) < 1
+    assert engine.client.pid == child, "nothing had to be ended for it"
