@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,7 @@ BAD: list[tuple[list[str], int, str]] = [
     (["run", "mean", *SMALL, "--variant", "naive"], 2, "naive of mean1d runs on cpu; its variants are"),
     (["run", "mean", "--input", "nowhere.png", *CPU], 2, "nowhere.png"),
     (["run", "mean", "--sample", "camera", "--length", "9", *CPU], 2, "Sample camera has no option 'length'"),
-    (["run", "mean", *SMALL[:-2], "--device", "tpu"], 4, "no device 'tpu'; choose cpu or cuda:N"),
+    (["run", "mean", *SMALL[:-2], "--device", "tpu"], 4, "no device 'tpu'; choose cpu, sim"),
     (["run", "mean", *SMALL, "--output", "out.xyz"], 2, ".xyz"),
     (["sweep", "mean", *SMALL, "--over", "window"], 2, "not NAME=V1,V2"),
     (
@@ -216,12 +217,24 @@ def test_a_kernel_that_cannot_work_is_refused_before_any_gpu_is_needed(
 
 
 @NO_GPU
-def test_a_kernel_that_fits_needs_a_gpu_to_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_without_a_gpu_a_kernel_is_held_to_the_contract_on_the_simulated_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     from gpu_ops.devices.compiler import KERNELS as folder
 
-    code, _, err = call(capsys, "run", "mean1d", "--kernel", str(folder / "mean1d" / "1_naive.cu"))
-    assert code == 4
-    assert "not available" in err
+    path = folder / "mean1d" / "1_naive.cu"
+    code, out, _ = call(capsys, "run", "mean1d", "--variant", "naive", "--kernel", str(path))
+    assert code == 0
+    right, total = re.search(r"on sim: (\d+) of (\d+) cases right", out).groups()  # type: ignore[union-attr]
+    assert right == total and int(total) >= 25
+
+
+@NO_GPU
+def test_a_faulty_kernel_is_named_with_its_line_on_the_simulated_gpu(capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(__file__).parent / "wrong_kernels" / "mean1d.shared.missing_barrier.cu"
+    code, out, _ = call(capsys, "run", "mean1d", "--variant", "shared", "--kernel", str(path))
+    assert code == 3
+    assert "mean1d/3_shared.cu:25: read-after-write hazard" in out
 
 
 def test_nothing_is_saved_of_a_bad_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

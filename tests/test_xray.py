@@ -166,7 +166,7 @@ TILED = {
 def test_loads_that_shared_memory_takes_over() -> None:
     text = _said(_ray(**PLAIN), _ray(**TILED))["loads"]
     assert "fall from 5 to 1.02 a sample (÷4.9)" in text
-    assert "put into shared memory and read from there: 5 shared reads a sample instead" in text
+    assert "put into shared memory and read from there (5 shared reads a sample instead)" in text
     other = _said(_ray(**PLAIN), _ray(**{**TILED, "shared_load_threads": 300}))["loads"]
     assert "3 shared reads a sample instead" in other
 
@@ -178,7 +178,7 @@ def test_no_reason_without_evidence() -> None:
     both = _said(_ray(**PLAIN, constant_threads=500), _ray(**{**TILED, "constant_threads": 500}))["loads"]
     assert "constant" not in both
     fewer = _said(_ray(**PLAIN), _ray(**{**PLAIN, "global_load_threads": 250, "constant_threads": 250}))["loads"]
-    assert fewer.endswith("because constant memory answers: 2.5 constant reads a sample instead.")
+    assert fewer.endswith("because constant memory answers (2.5 constant reads a sample instead).")
 
 
 def test_the_way_back_says_what_is_gone() -> None:

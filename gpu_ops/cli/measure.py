@@ -19,7 +19,7 @@ from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import InputError, ParamError, ReportError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import save
-from gpu_ops.measuring.contract import check_case, covering_cases
+from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import read_report, report, row, row_key, same_machine, with_speedups, write_report
 from gpu_ops.measuring.runner import planned_run, run_experiment
@@ -126,7 +126,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
     there = any(s.kind == "cuda" and s.available for s in device_statuses())
     device = args.device[0] if args.device else "cuda:0" if there else "sim"
     limits = open_device(device).limits
-    cases = covering_cases(filter, variant, limits)
+    cases = covering_cases(filter, variant, limits, most_work=SIMULATED_WORK if device.startswith("sim") else None)
     wrong: list[str] = []
     for case in cases:
         result = check_case(filter, variant, case, device, edits)

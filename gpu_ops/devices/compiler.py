@@ -160,7 +160,8 @@ def _compile(
     names = [n.encode() for n in headers]
     program = _call(nvrtc.nvrtcCreateProgram(text.encode(), source.encode(), len(names), contents, names))
     try:
-        (status,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
+        given = [f.encode() for f in (*flags, *_without_cache())]
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(given), given)
         log = _text(_blob(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program))
         diagnostics = parse_log(log)
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
@@ -172,6 +173,19 @@ def _compile(
     seconds = time.perf_counter() - start
     found = (_entries(ptx, log), _constants(ptx))
     return Compiled(source, architecture, defines, flags, ptx, cubin, log, *found, diagnostics, seconds, key)
+
+
+@cache
+def _without_cache() -> tuple[str, ...]:
+    """The flag that keeps NVRTC from answering out of the driver's cache, where it has one: such an answer comes
+    without the assembler's log, and in no time."""
+    nvrtc = _nvrtc()
+    program = _call(nvrtc.nvrtcCreateProgram(b"", b"", 0, [], []))
+    try:
+        (status,) = nvrtc.nvrtcCompileProgram(program, 1, [b"--no-cache"])
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+    return ("--no-cache",) if status == nvrtc.nvrtcResult.NVRTC_SUCCESS else ()
 
 
 def _compile_error(source: str, diagnostics: tuple[Diagnostic, ...], log: str) -> KernelError:

@@ -28,7 +28,7 @@ def examine(with_roofs: bool = True) -> dict[str, Any]:
         "libraries": library_versions(),
     }
     if with_roofs:
-        found["roofs"] = {s.name: vars(roofs(s.name)) for s in statuses if s.available}
+        found["roofs"] = {s.name: vars(roofs(s.name)) for s in statuses if s.available and s.kind != "sim"}
     return found
 
 

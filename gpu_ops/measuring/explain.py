@@ -145,8 +145,8 @@ def _loads(a: Facts, b: Facts, unit: str) -> str | None:
             continue
         if reads > 0 and differs(fewer[name], more[name]):
             count = f"{number(reads)} {what} reads a {unit}"
-            reasons.append(f"{why}: {count} instead" if fewer is b else f"the {count} in their place are gone")
-    return f"{text}, because {' and '.join(reasons)}." if reasons else f"{text}."
+            reasons.append(f"{why} ({count} instead)" if fewer is b else f"the {count} in their place are gone")
+    return f"{text}, because {', and '.join(reasons)}." if reasons else f"{text}."
 
 
 def _is_filled_by_loads(f: Facts) -> bool:

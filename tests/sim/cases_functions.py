@@ -76,7 +76,7 @@ def _angles_of_two() -> Any:
     return case("functions.cu", "angles", (a, b, np.zeros(3 * N, np.float32), N)), (SAME, SAME, expected)
 
 
-@entry("functions.doubles", ulps=2, across=0)
+@entry("functions.doubles", ulps=2, across=1)  # hardware starts 1/√x from an approximation of its own
 def _doubles() -> Any:
     rng = np.random.default_rng(5)
     a, b = 10.0 ** rng.uniform(-5, 2.8, N), rng.uniform(-30, 30, N)

@@ -9,7 +9,7 @@ from wrong import WRONG, parts
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import FILTERS, find_filter
-from gpu_ops.measuring.contract import Case, check_case, covering_cases
+from gpu_ops.measuring.contract import SIMULATED_WORK, Case, check_case, covering_cases
 from gpu_ops.types import Filter, Run, Variant
 
 KERNELS = [
@@ -23,7 +23,6 @@ FAULTS = {
     "scatter_race": "two blocks write one element",
 }
 """What is seen besides the wrong result, where anything is."""
-MOST_WORK = 2_500_000  # operations of a case: seconds on the simulated GPU, which the real one is spared
 
 
 def _failure(filter: Filter, variant: Variant, case: Case) -> str:
@@ -35,7 +34,7 @@ def _failure(filter: Filter, variant: Variant, case: Case) -> str:
 
 @pytest.mark.parametrize("filter, variant", KERNELS)
 def test_covering_set(filter: Filter, variant: Variant) -> None:
-    cases = covering_cases(filter, variant, open_device("sim").limits, most_work=MOST_WORK)
+    cases = covering_cases(filter, variant, open_device("sim").limits, most_work=SIMULATED_WORK)
     assert len(cases) >= 25
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
@@ -46,7 +45,7 @@ def test_a_wrong_kernel_is_rejected_and_its_fault_named(path: Path) -> None:
     filter = find_filter(filter_id)
     variant = filter.variant(variant_id)
     edits = {variant.kernels[0]: path.read_text()}
-    cases = covering_cases(filter, variant, open_device("sim").limits, most_work=MOST_WORK)
+    cases = covering_cases(filter, variant, open_device("sim").limits, most_work=SIMULATED_WORK)
     kinds: set[str] = set()
     rejected: list[Run] = []
     for case in cases:

@@ -114,25 +114,22 @@ extern "C" __global__ void divergent(float* y, int limit)
     y[threadIdx.x] = v;
 }
 
-// A switch with so many cases that a jump table is made of it; lanes choose among the first `ways`.
+// A jump table, which the compiler seldom makes by itself; lanes choose among the first `ways`.
 extern "C" __global__ void chosen(int* y, int ways)
 {
     const int t = threadIdx.x;
-    int v = y[t];
-    switch (t % ways) {  //! switch
-    case 0: v = v * 3 + 1; break;
-    case 1: v = v / 7; break;
-    case 2: v = v ^ 0x55; break;
-    case 3: v = v % 13; break;
-    case 4: for (v = 0; v * v < t; v++) {} break;
-    case 5: v = v + 1000; break;
-    case 6: v = -v; break;
-    case 7: v = v << 3; break;
-    case 8: v = y[t + 1] - 7; break;
-    case 9: v = y[t + 2] * v; break;
-    case 12: v = 77; break;
-    default: v = -1;
-    }
+    int v = 0;
+    asm volatile(
+        "{\n"
+        "table: .branchtargets A, B, C;\n"
+        "brx.idx %1, table;\n"
+        "A: mov.s32 %0, 5; bra.uni D;\n"
+        "B: mov.s32 %0, 6; bra.uni D;\n"
+        "C: mov.s32 %0, 7;\n"
+        "D:\n"
+        "}"
+        : "+r"(v)
+        : "r"(t % ways));
     y[t] = v;
 }
 
