@@ -120,6 +120,8 @@ class Playback(QObject):
 
     def _keep(self, kept: Sequence[str]) -> None:
         """Only the input and these can be heard."""
+        if all(key == INPUT or key in kept for key in self.choices):
+            return
         self.choices = {key: array for key, array in self.choices.items() if key == INPUT or key in kept}
         if self.chosen not in self.choices:
             self.chosen = INPUT

@@ -29,7 +29,7 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.types import Pick, Variant
 
-LIVE_MS = 300
+LIVE_MS = 2000
 """A live run that takes longer gives way to newer choices; a shorter one is shown first, so that dragging shows all."""
 QUIET_MS = 400
 """After the last change: the live picture is then timed as well."""

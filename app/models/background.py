@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, Slot
@@ -32,7 +33,8 @@ class _Job(QRunnable):
             result = self._work(self.stopped.is_set)
         except Exception as caught:  # shown by whoever asked; a worker must not end silently
             error = caught
-        _relay.done.emit(self.stopped, result, error)
+        with suppress(RuntimeError):  # the program ends: nobody is there to be told
+            _relay.done.emit(self.stopped, result, error)
 
 
 class Background(QObject):

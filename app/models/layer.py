@@ -16,7 +16,7 @@ from app.models.viewport import Tone as Tone
 
 State = Literal["fresh", "stale", "unverified", "wrong", "failed"]
 STATES: tuple[State, ...] = ("fresh", "stale", "unverified", "wrong", "failed")
-LARGE = 1 << 22  # values from which on the levels are made away from the thread of the window
+LARGE = 1 << 20  # values from which on the levels are made away from the thread of the window
 
 
 class Layer(QObject):

@@ -154,8 +154,10 @@ class Results(QObject):
         """Show these rows, in this order; rows that stay keep their results."""
         titles = titles or {}
         known = self._entries
-        self._entries = {k: replace(known.get(k, Entry(k)), title=titles.get(k[0], "")) for k in keys}
-        self.rows_reset.emit()
+        entries = {k: replace(known.get(k, Entry(k)), title=titles.get(k[0], "")) for k in keys}
+        if list(entries.items()) != list(known.items()):  # a moving parameter declares the same rows again and again
+            self._entries = entries
+            self.rows_reset.emit()
 
     def load(
         self,

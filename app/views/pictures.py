@@ -38,7 +38,7 @@ class Pictures(QStackedWidget):
         self._curves: dict[str, tuple[np.ndarray, float | None, Origin]] = {}
         self.addWidget(self.panes)
         self.addWidget(self.signal_pane)
-        session.choice_changed.connect(self.arrange)
+        session.choice_changed.connect(self._choice_changed)
         results.row_changed.connect(self._show_verdict)
 
     @property
@@ -50,7 +50,11 @@ class Pictures(QStackedWidget):
         """Variants by id, as they are called."""
         return {v.id: v.title for v in self._session.filter.variants}
 
-    @Slot()
+    @Slot(object, str)
+    def _choice_changed(self, _choice: object, what: str) -> None:
+        if what not in ("params", "knobs"):
+            self.arrange()
+
     def arrange(self) -> None:
         """A pane for the input and each picked variant, as far as there is room."""
         keys = [INPUT, *self._session.choice.picks][:MOST_PANES]

@@ -15,10 +15,11 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     QSortFilterProxyModel,
     Qt,
+    QTimer,
     Signal,
     Slot,
 )
-from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView, QWidget
 
 from app.figures import number, percent, relative_error, seconds, times
@@ -261,7 +262,9 @@ class ResultTable(QTableView):
         self.horizontalHeader().setStretchLastSection(True)
         self._build_menu()
         for signal in (self.table_model.modelReset, self.table_model.dataChanged, self.table_model.headerDataChanged):
-            signal.connect(self._fit)
+            signal.connect(self._fit_later)
+        self._fit_timer = QTimer(self, singleShot=True, interval=0)  # many news of one moment, one look at every cell
+        self._fit_timer.timeout.connect(self._fit)
         self._fit()
 
     def _build_menu(self) -> None:
@@ -275,6 +278,15 @@ class ResultTable(QTableView):
         self.order_action = QAction(self.tr("&Declared order"), self)
         self.order_action.triggered.connect(lambda: self.sortByColumn(-1, Qt.SortOrder.AscendingOrder))
         self.menu.addActions([self.copy_action, self.csv_action, self.json_action, self.order_action])
+
+    @Slot()
+    def _fit_later(self) -> None:
+        if self.isVisible():
+            self._fit_timer.start()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        self._fit()
 
     @Slot()
     def _fit(self) -> None:

@@ -11,6 +11,7 @@ import pytest
 from fake_engine import FakeEngine, make
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QColor, QImage
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from result_rows import rows
 from simulated_rows import COUNTERS, CUDA, NO_CUDA, NO_SIM, SIM, bring, finding, ready, simulated
@@ -290,9 +291,12 @@ def test_another_counter_can_be_chosen(qtbot, window: MainWindow) -> None:
 def test_the_table_says_simulated_and_gives_no_time(window: MainWindow) -> None:
     table, results = window.table, window.controller.results
     place = [c.id for c in table.table_model.columns].index("counted")
+    window.tabs.setCurrentWidget(table)
     results.load(rows()[:2], recorded=False)
+    QTest.qWait(0)
     assert table.isColumnHidden(place)
     counted(window)
+    QTest.qWait(0)
     assert not table.isColumnHidden(place)
 
     def cell(row: int, id: str) -> str:
