@@ -214,3 +214,16 @@ def test_a_kernel_that_dies_is_named_and_ends_the_process_with_3(cuda: str, tmp_
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 3, done.stdout + done.stderr
     assert "A kernel died of an illegal memory access" in done.stderr
+
+
+def test_registers_are_known_in_every_process(cuda: str) -> None:
+    """A compiler that answers out of the driver's cache gives no log: the second process would see none."""
+    text = "from gpu_ops.devices import open_device\n"
+    text += f"k = open_device({cuda!r}).kernel('mean1d/1_naive.cu', 'mean1d_naive', "
+    text += "dict(SAMPLE='float', ACCUMULATOR='float', INTEGER=0, BORDER=1, CHANNELS=1, OUTPUTS=2))\n"
+    text += "print(k.resources['registers'])"
+    found = [
+        int(subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout)
+        for _ in range(3)
+    ]
+    assert found[0] >= 10 and len(set(found)) == 1
