@@ -19,6 +19,7 @@ from typing import Any
 
 from gpu_ops.devices import open_device
 from gpu_ops.errors import DeviceError, KernelError
+from gpu_ops.measuring.provenance import commit
 from tests.sim.bench import Outcome, launch
 from tests.sim.cases import TABLE
 from tests.sim.compare import apart, judged
@@ -67,6 +68,7 @@ def run(devices: list[str], pattern: str, target: Path | None) -> dict[str, Any]
     report: dict[str, Any] = {
         "schema": SCHEMA,
         "provenance": {
+            **commit(),
             "devices": {name: device.describe() for name, device in zip(devices, opened, strict=True)},
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "left_out": sorted(r.name for r in TABLE.values() if r.capability > capability),

@@ -26,6 +26,7 @@ from gpu_ops.devices.occupancy import occupancy
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import FILTERS
+from gpu_ops.measuring.provenance import machine
 from gpu_ops.params import check_values
 from gpu_ops.plan import Device, Launch, Plan
 from gpu_ops.types import Filter, Meta, Variant
@@ -170,6 +171,7 @@ def compare(device_name: str) -> dict[str, Any]:
     fits = occupancies(device_name)
     return {
         "schema": "kernelscope-profiler/1",
+        "provenance": machine([device_name], with_roofs=False),
         "device": facts,
         "ncu": subprocess.run(["ncu", "--version"], capture_output=True, text=True).stdout.strip().splitlines()[-1],
         "equal": sum(r["equal"] for r in rows),
