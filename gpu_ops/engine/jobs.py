@@ -21,18 +21,22 @@ from gpu_ops.engine.messages import (
     SharedArray,
     SharedInput,
     Statistics,
+    XRayAnswer,
+    XRayRequest,
 )
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.filters import find_filter
 from gpu_ops.io import SAMPLES, convert, load, sample, save
 from gpu_ops.measuring.affordable import cut_note
 from gpu_ops.measuring.doctor import examine
+from gpu_ops.measuring.explain import explain
 from gpu_ops.measuring.report import row
 from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.measuring.xray import as_dict, xray
 from gpu_ops.progress import finite, listening, stage
 from gpu_ops.types import Experiment, Input, Pick, Run
 
-Job = LoadRequest | SampleRequest | RunRequest | SaveRequest | DoctorRequest
+Job = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest
 
 
 def work(desk: Desk, job: Job) -> None:
@@ -47,6 +51,8 @@ def work(desk: Desk, job: Job) -> None:
                 _load(desk, job)
             case SampleRequest():
                 _sample(desk, job)
+            case XRayRequest():
+                _xray(desk, job)
             case SaveRequest():
                 desk.progress(f"saving {job.path}")
                 save(job.path, desk.array(job.array), rate=job.rate)
@@ -139,6 +145,28 @@ def _outputs(desk: Desk, run: Run) -> tuple[dict[str, SharedArray], dict[str, St
     kinds = {o.id: o.kind for o in find_filter(run.filter).outputs}
     figures = {name: statistics(colours(kinds[name], array)) for name, array in run.outputs.items()}
     return {name: desk.share(array) for name, array in run.outputs.items()}, figures
+
+
+def _xray(desk: Desk, request: XRayRequest) -> None:
+    pick = request.pick
+    desk.progress(f"looking into {pick.variant} on a simulated {request.architecture}")
+    whole = desk.input(request.input)
+    part, place = desk.middle(whole)
+    filter = find_filter(request.filter)
+    found = xray(
+        filter, filter.variant(pick.variant), part, request.params, pick.knobs, request.architecture, pick.edits
+    )
+    content = {
+        **as_dict(found),
+        "title": found.title,
+        "idea": found.idea,
+        "sentences": [{"rule": s.rule, "text": s.text, "evidence": dict(s.evidence)} for s in explain(found)],
+        "sources": {k.file: k.text for k in found.kernels},
+        "name": whole.name,
+        "whole": list(whole.array.shape[: 2 if whole.kind == "image" else 1]),
+        "place": list(place),
+    }
+    desk.send(XRayAnswer(request.job, content))
 
 
 def colours(kind: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -91,6 +91,19 @@ class RunRequest:
 
 
 @dataclass(frozen=True)
+class XRayRequest:
+    """Look into a picked variant's kernels on a simulated GPU of an `architecture` such as "sm_75", whatever the pick's
+    device. Only the part of the input is taken that such a GPU affords."""
+
+    job: int
+    input: SharedInput
+    filter: str
+    params: Mapping[str, Any]
+    pick: Pick
+    architecture: str
+
+
+@dataclass(frozen=True)
 class SaveRequest:
     """Save an array to a file by its suffix."""
 
@@ -193,6 +206,16 @@ class DoctorAnswer:
 
 
 @dataclass(frozen=True)
+class XRayAnswer:
+    """The answer to XRayRequest: schema kernelscope-xray/1, and beside it "title", "idea", "sentences" that explain it,
+    "sources" {file: text}, the input's "name" and "whole" spatial shape, and "place", where the part that was taken
+    begins along each spatial axis, [] when it is the whole."""
+
+    job: int
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Finished:
     """A job is done."""
 
@@ -210,8 +233,8 @@ class Failed:
     kind: Literal["input", "kernel", "device", "engine"] = "input"
 
 
-Request = LoadRequest | SampleRequest | RunRequest | SaveRequest | CancelRequest | DoctorRequest
-Answer = Ready | Progress | Loaded | RunUpdate | DoctorAnswer | Finished | Failed
+Request = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | CancelRequest | DoctorRequest
+Answer = Ready | Progress | Loaded | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
 
 
 def doing(request: Request) -> str:
@@ -223,6 +246,8 @@ def doing(request: Request) -> str:
             return f"made the sample {request.id}"
         case RunRequest():
             return f"ran {request.filter}"
+        case XRayRequest():
+            return f"looked into {request.pick.variant} of {request.filter}"
         case SaveRequest():
             return f"saved {PurePath(request.path).name}"
         case DoctorRequest():
@@ -233,7 +258,7 @@ def doing(request: Request) -> str:
 
 def segments_read(request: Request) -> Iterator[str]:
     """Names of the segments whose content a request needs."""
-    if isinstance(request, RunRequest):
+    if isinstance(request, RunRequest | XRayRequest):
         yield request.input.array.segment
     elif isinstance(request, SaveRequest):
         yield request.array.segment

@@ -57,16 +57,19 @@ def library_versions() -> dict[str, str]:
 
 @cache
 def commit() -> dict[str, Any]:
-    """The commit of the checkout and whether it was clean. Outside a checkout KERNELSCOPE_COMMIT may name it; the
-    hash of the source tree stands beside it either way."""
+    """The commit of the checkout and whether it was clean; KERNELSCOPE_COMMIT names it where the files were copied to
+    from somewhere else. The hash of the source tree stands beside it either way."""
+    named = os.environ.get("KERNELSCOPE_COMMIT")
+    if named:
+        return {"commit": named, "clean": None}
     try:
         inside = ["git", "-C", str(ROOT)]
         top = subprocess.run([*inside, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10)
         changed = subprocess.run([*inside, "status", "--porcelain", "."], capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
-        return {"commit": os.environ.get("KERNELSCOPE_COMMIT"), "clean": None}
+        return {"commit": None, "clean": None}
     if top.returncode:
-        return {"commit": os.environ.get("KERNELSCOPE_COMMIT"), "clean": None}
+        return {"commit": None, "clean": None}
     return {"commit": top.stdout.strip(), "clean": not changed.stdout.strip()}
 
 
