@@ -53,17 +53,8 @@ MENUS: tuple[tuple[str, str, str], ...] = (
 
 
 def _compare(id: str, text: str, keys: str, tip: str, checked: bool = False) -> ActionSpec:
-    return ActionSpec(
-        f"compare_{id.replace(' ', '_')}",
-        text,
-        "view/compare",
-        (keys,),
-        tip,
-        checkable=True,
-        checked=checked,
-        group="compare",
-        data=id,
-    )
+    name, menu = f"compare_{id.replace(' ', '_')}", "view/compare"
+    return ActionSpec(name, text, menu, (keys,), tip, checkable=True, checked=checked, group="compare", data=id)
 
 
 def _colour_map(id: str, text: str, tip: str, checked: bool = False) -> ActionSpec:
@@ -268,6 +259,12 @@ _VIEW = (
         "Alt+3",
         QT_TRANSLATE_NOOP("Actions", "Two pictures in turn while a key is held"),
     ),
+    _compare(
+        "difference",
+        QT_TRANSLATE_NOOP("Actions", "&Difference"),
+        "Alt+4",
+        QT_TRANSLATE_NOOP("Actions", "The first picture minus the second, in colours around zero"),
+    ),
     ActionSpec(
         "swap",
         QT_TRANSLATE_NOOP("Actions", "S&wap pictures"),
@@ -322,6 +319,16 @@ _VIEW = (
         "light", QT_TRANSLATE_NOOP("Actions", "&Light"), QT_TRANSLATE_NOOP("Actions", "Dark text on a light ground")
     ),
     _scheme("dark", QT_TRANSLATE_NOOP("Actions", "&Dark"), QT_TRANSLATE_NOOP("Actions", "Light text on a dark ground")),
+    ActionSpec(
+        "xray",
+        QT_TRANSLATE_NOOP("Actions", "&X-ray"),
+        "view",
+        ("Ctrl+Shift+X",),
+        QT_TRANSLATE_NOOP("Actions", "Show a kernel's source with what each line does to memory"),
+        "xray",
+        checkable=True,
+        separator=True,
+    ),
     ActionSpec(
         "presenter",
         QT_TRANSLATE_NOOP("Actions", "&Presenter size"),
@@ -384,6 +391,6 @@ TOOLBAR: tuple[str, ...] = (
     *("open", "save", ""),
     *("undo", "redo", ""),
     *("run", "measure", "cancel", ""),
-    *("fit", "one_to_one", "swap", "play"),
+    *("fit", "one_to_one", "swap", "play", "xray"),
 )
 """What the toolbar shows; an empty name is a separator."""

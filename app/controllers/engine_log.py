@@ -21,6 +21,7 @@ from gpu_ops.engine.messages import (
     RunUpdate,
     SampleRequest,
     SaveRequest,
+    XRayRequest,
 )
 
 WHO = "engine"
@@ -86,6 +87,10 @@ def described(request: Any) -> str:
             how = f"protocol {request.protocol}, mode {request.mode}, checks {request.checks}"
             job = f"{request.filter}{_values(request.params)} of {_array(array.shape, array.dtype)}"
             return f"run {job}; {how}; {picks}"
+        case XRayRequest():
+            array, pick = request.input.array, request.pick
+            job = f"{pick.variant}{_values(pick.knobs)} of {request.filter}{_values(request.params)}"
+            return f"look into {job} on a simulated {request.architecture}; {_array(array.shape, array.dtype)}"
         case SaveRequest():
             return f"save {request.path}, {_array(request.array.shape, request.array.dtype)}"
         case DoctorRequest():

@@ -26,11 +26,15 @@ from gpu_ops.engine.messages import (
     SampleRequest,
     SaveRequest,
     SharedArray,
+    XRayAnswer,
+    XRayRequest,
 )
 from gpu_ops.types import Pick, Variant
 
 LIVE_MS = 2000
 """A live run that takes longer gives way to newer choices; a shorter one is shown first, so that dragging shows all."""
+SIMULATED = "sm_75"
+"""What an X-ray simulates where the device that is chosen names no architecture: the one that a simulated GPU has."""
 QUIET_MS = 400
 """After the last change: the live picture is then timed as well."""
 
@@ -42,6 +46,8 @@ class SessionController(QObject):
     the input they are; `message(kind, sentence, details)` everything a person must know; `began` says that a job
     begins, `busy_changed(text)` what it does, empty when nothing runs, and `progressed(done, total)` how far it is, 0
     of 0 where nobody knows; `settled` says that all that was asked for is done, the timing after a pause included.
+    `xrayed(content)` brings an X-ray, `xray_failed(sentence)` why there is none; `cancelled` says that a person wants
+    nothing of what runs.
     """
 
     outputs_changed = Signal(str, object, object, object)
@@ -53,6 +59,9 @@ class SessionController(QObject):
     devices_changed = Signal(object)
     doctor_answered = Signal(object)
     settled = Signal()
+    xrayed = Signal(object)
+    xray_failed = Signal(str)
+    cancelled = Signal()
 
     def __init__(self, engine: Engine, session: Session, results: Results, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -106,8 +115,24 @@ class SessionController(QObject):
         """Stop whatever runs; what is on the screen stays."""
         self._waiting = ""
         self._quiet.stop()
+        self.cancelled.emit()
         for job in list(self._jobs):
             self._engine.cancel(job)
+
+    def xray(self, variant: str) -> None:
+        """Look into a variant's kernels on a simulated GPU. It gives way to whatever else is asked for."""
+        assert self.session.input is not None
+        choice, pick = self.session.choice, self._pick(self.session.filter.variant(variant))
+        kind, _, named = self.session.device.partition(":")
+        architecture = named if kind == "sim" and named else SIMULATED
+        job = self._engine.next_job()
+        request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, architecture)
+        self._submit("xray", request, self.tr("looking into the kernel"))
+
+    def stop_xray(self) -> None:
+        """Let go of an X-ray at work; nothing is killed for it."""
+        for job in [job for job, kind in self._jobs.items() if kind == "xray"]:
+            self._engine.cancel(job, kill=False)
 
     def save_result(self, path: str) -> None:
         """Save the result of the last picked variant that has one, by the file's suffix."""
@@ -222,6 +247,7 @@ class SessionController(QObject):
             self.settled.emit()
 
     def _submit(self, kind: str, request: Any, text: str) -> None:
+        self.stop_xray()
         self._jobs[request.job] = kind
         if kind == "live":
             self._overdue.start()
@@ -244,7 +270,11 @@ class SessionController(QObject):
             self._take_update(answer)
         elif isinstance(answer, DoctorAnswer):
             self.doctor_answered.emit(answer.content)
+        elif isinstance(answer, XRayAnswer):
+            self.xrayed.emit(answer.content)
         elif isinstance(answer, Failed):
+            if self._jobs.get(answer.job) == "xray":
+                self.xray_failed.emit(answer.sentence)
             self.message.emit("error", answer.sentence, answer.details)
             self._end(answer.job)
         elif isinstance(answer, Finished):

@@ -61,15 +61,19 @@ class Layer(QObject):
 
     def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
         """Show another image (H, W), (H, W, 3) or (H, W, 4); it is not copied and must not change."""
-        self._background.cancel()
         p = statistics.percentiles if statistics is not None else None
         top, left = origin.start or (0, 0)
-        self.pyramid = pyramid = Pyramid(array, (p[0.1], p[50], p[99.9]) if p else None, (top, left))
-        self.statistics, self.origin = statistics, origin
+        pyramid = Pyramid(array, (p[0.1], p[50], p[99.9]) if p else None, (top, left))
+        self.set_pyramid(pyramid, statistics, title, origin)
+
+    def set_pyramid(self, pyramid: Pyramid, statistics: StatisticsLike | None, title: str, origin: Origin) -> None:
+        """Show another image by its pyramid, which lies where `origin` says; its levels are built if they are not."""
+        self._background.cancel()
+        self.pyramid, self.statistics, self.origin = pyramid, statistics, origin
         self.set_title(title)
-        if array.size <= LARGE:
+        if pyramid.array.size <= LARGE:
             pyramid.build()
-        else:
+        elif not pyramid.complete:
             self._background.start(lambda stop: pyramid if pyramid.build(stop) else None)
         self.changed.emit()
 

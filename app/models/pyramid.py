@@ -317,16 +317,3 @@ def _color_bytes(part: Array, low: float, high: float) -> Array:
     if part.dtype.kind == "f":
         result[np.isnan(part).any(axis=2)] = (*NAN_COLOR, 255)
     return result
-
-
-def difference(a: Array, b: Array) -> Array:
-    """a − b as float32, strip by strip, so that float64 needs no whole copy. The shapes must be equal."""
-    if a.shape != b.shape:
-        raise ValueError(f"the shapes differ: {a.shape} and {b.shape}")
-    result = np.empty(a.shape, np.float32)
-    rows = max(1, STRIP // max(1, a[0].size))
-    with np.errstate(invalid="ignore", over="ignore"):
-        for top in range(0, len(a), rows):
-            part = slice(top, top + rows)
-            result[part] = np.subtract(a[part], b[part], dtype=np.float64)
-    return result

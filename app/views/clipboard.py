@@ -9,17 +9,19 @@ from PySide6.QtGui import QImage
 from app.models.display import Display
 from app.models.layer import Layer, Tone
 from app.models.pyramid import to_uint8
-from app.views.panes import DIFFERENCE, PaneGrid
+from app.views.panes import PaneGrid
 
 PASTED = "pasted.png"
 
 
 def chosen_layer(panes: PaneGrid) -> Layer | None:
-    """The picture that has the focus, else the last result, else the input; None where nothing is shown."""
+    """The difference where that is shown, else the picture that has the focus, else the last result, else the input;
+    None where nothing is shown."""
+    if panes.mode == "difference" and panes.difference.found is not None:
+        return panes.difference.layer
     keys = [key for key in panes.keys if panes.pane(key).layer.pyramid is not None]
     focused = [key for key in keys if panes.pane(key).canvas.hasFocus()]
-    results = [key for key in keys[1:] if key != DIFFERENCE]
-    for found in (focused, results, keys):
+    for found in (focused, keys[1:], keys):
         if found:
             return panes.pane(found[-1]).layer
     return None

@@ -25,9 +25,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.models.display import Display
-from app.models.layer import Layer
+from app.models.layer import Layer, Tone
 from app.models.viewport import Frame, Viewport
 from app.views.parts import draw_mark, draw_tag, mark_size, mark_texts
+from app.views.scale_legend import draw_scale
 
 Mode = Literal["single", "swipe", "flicker"]
 ZOOM = 1.25  # for one notch of the wheel or one key
@@ -52,7 +53,8 @@ class ImageCanvas(QWidget):
         self.mode: Mode = "single"
         self.divider = 0.5
         self.flickered = False
-        self.overlay = ""
+        self.overlay, self.missing = "", ""
+        self.legend: Tone | None = None
         self._dragged: QPointF | None = None
         self._dividing = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -90,6 +92,11 @@ class ImageCanvas(QWidget):
             self._viewports.append(Viewport(self))
             self._viewports[-1].sharpened.connect(self.refresh)
         self._on_layer()
+
+    def set_notes(self, overlay: str, missing: str = "", legend: Tone | None = None) -> None:
+        """Lines of text on the picture, what to say while there is none, and the tone to explain by a scale."""
+        self.overlay, self.missing, self.legend = overlay, missing, legend
+        self.update()
 
     def _on_layer(self) -> None:
         for viewport in self._viewports:
@@ -236,12 +243,17 @@ class ImageCanvas(QWidget):
             widest = max(self.width() - edge, self.width() / 2) - 2 * gap
             draw_tag(painter, QPointF(self.width() - gap, gap), self.layers[1].title, widest, right=True)
         elif self.mode == "flicker" or self.overlay:
-            text = self.overlay or self.shown_name()
-            draw_tag(painter, QPointF(gap, gap), text, self.width() - 2 * gap)
+            corner = QPointF(gap, gap)
+            for line in (self.overlay or self.shown_name()).splitlines():
+                draw_tag(painter, corner, line, self.width() - 2 * gap)
+                corner += QPointF(0, self.fontMetrics().height() + gap)
+            if self.legend is not None:
+                draw_scale(painter, corner, self.legend, self.width() - 2 * gap)
         self._draw_marks(painter, gap)
         if not self.layers or self.layers[0].pyramid is None:
             painter.setPen(self.palette().color(QPalette.ColorRole.BrightText))
-            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignCenter), self.tr("No image yet"))
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(self.rect(), int(flags), self.missing or self.tr("No image yet"))
         elif not all(layer.sharp for layer in self.layers if layer.pyramid):
             corner = QPointF(self.width() - gap, self.height() - gap * 3 - 2 * self.fontMetrics().height())
             draw_tag(painter, corner, self.tr("Sharpening…"), self.width() - 2 * gap, right=True)

@@ -84,16 +84,6 @@ class ImagePane(QWidget):
         """The verdict: its symbol and word, and more in words."""
         self.layer.set_state(state, text)
 
-    @property
-    def overlay(self) -> str:
-        """Text on the picture."""
-        return self.canvas.overlay
-
-    @overlay.setter
-    def overlay(self, text: str) -> None:
-        self.canvas.overlay = text
-        self.canvas.update()
-
     def _describe(self) -> None:
         self.title.setText(self.layer.title)
         self.chip.show_state(self.layer.state, self.layer.verdict)

@@ -24,6 +24,7 @@ from app.controllers.look import Look
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns
 from app.controllers.session import SessionController
+from app.controllers.xray import XRayController
 from app.models.display import Display
 from app.models.log import Log
 from app.settings import Settings
@@ -45,9 +46,10 @@ from app.views.result_table import ResultTable
 from app.views.shortcuts import ShortcutsPage
 from app.views.status_line import StatusLine
 from app.views.window_actions import join_actions, order_focus, palette_entries, show_look
+from app.views.xray_panel import XRayPanel
 from gpu_ops import __version__, all_claims, judge_by_reports, recorded_reports
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 Chooser = Callable[[QWidget, str], str]
 
 
@@ -92,6 +94,7 @@ class MainWindow(QMainWindow):
         self.ladder = TimingLadder(controller.results, self)
         self.table = ResultTable(controller.results, self)
         self.histogram = HistogramBar(self.display, self)
+        self.xray_panel = XRayPanel(XRayController(controller, self), self)
         self.palette_window = CommandPalette(self)
         self._pasted = PasteFile()
         self._pages: dict[str, PageWindow] = {}
@@ -131,7 +134,10 @@ class MainWindow(QMainWindow):
         area = Qt.DockWidgetArea
         self.experiment_dock = self._dock("experiment", self.tr("Experiment"), self.panel, area.LeftDockWidgetArea)
         self.timing_dock = self._dock("timing", self.tr("Timing"), self.tabs, area.BottomDockWidgetArea)
+        self.xray_dock = self._dock("xray", self.tr("X-ray"), self.xray_panel, area.RightDockWidgetArea)
+        self.xray_dock.hide()
         self.setCorner(Qt.Corner.BottomLeftCorner, area.LeftDockWidgetArea)
+        self.setCorner(Qt.Corner.BottomRightCorner, area.RightDockWidgetArea)
         self.dock_sizes = DockSizes(self, self.experiment_dock, self.timing_dock)
 
     def _dock(self, name: str, title: str, widget: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
@@ -160,6 +166,7 @@ class MainWindow(QMainWindow):
         self.stack.arranged.connect(lambda: QTimer.singleShot(0, self, self._order_focus))
         self.panel.run_wanted.connect(controller.run_live)
         self.panel.measure_wanted.connect(controller.measure)
+        self.panel.variants.selection_changed.connect(self.xray_panel.choose)
 
     # Files
 
@@ -214,7 +221,7 @@ class MainWindow(QMainWindow):
     # Pictures
 
     def _order_focus(self) -> None:
-        order_focus(self, [self.panel, self.panes, self.signal_pane, self.tabs])
+        order_focus(self, [self.panel, self.panes, self.signal_pane, self.tabs, self.xray_panel])
 
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:

@@ -1,12 +1,12 @@
-"""The panes of a result: input, variants and difference, side by side or two of them in one place."""
+"""The panes of a result: input and variants side by side, or two of them, or their difference, in one place."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -21,19 +21,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.background import Background
-from app.models.display import DIVERGING, Display, StatisticsLike, colors
-from app.models.layer import Layer, Tone
+from app.models.difference import Difference
+from app.models.display import Display, StatisticsLike
+from app.models.layer import Layer
 from app.models.origin import WHOLE, Origin
-from app.models.pyramid import Array, difference
+from app.models.pyramid import Array
 from app.views.image_canvas import ImageCanvas
+from app.views.image_canvas import Mode as CanvasMode
 from app.views.image_pane import ImagePane
 from app.views.parts import ElidedLabel, number
 
-Mode = Literal["side by side", "swipe", "flicker"]
-MODES: tuple[Mode, ...] = ("side by side", "swipe", "flicker")
+Mode = Literal["side by side", "swipe", "flicker", "difference"]
+MODES: tuple[Mode, ...] = ("side by side", "swipe", "flicker", "difference")
 MOST = 6
-DIFFERENCE = "difference"
 
 
 def best_columns(
@@ -54,7 +54,8 @@ class PaneGrid(QWidget):
     """Up to six panes by key, all linked to one Display. Panes are made once and reused.
 
     Side by side shows all; swipe shows two in one place with a divider to move; flicker shows the first, and the
-    second while Space (or the button) is held. A tag on the picture names what is shown.
+    second while Space (or the button) is held; difference shows the first minus the second. A tag on the picture
+    names what is shown.
     """
 
     mode_changed = Signal(str)
@@ -68,22 +69,21 @@ class PaneGrid(QWidget):
         self.mode: Mode = "side by side"
         self.columns = 1
         self._spare: list[ImagePane] = []
-        self._difference = Background(self)
-        self._difference.finished.connect(self._show_difference)
-        self._difference.failed.connect(self._fail_difference)
-        self._title, self._origin = "", WHOLE
+        self._pair: list[Layer] = []
+        self.difference = Difference(self)
         self.compare = ImageCanvas(display, self)
         self.compare.setObjectName("compareCanvas")
         self._make_bar()
         self._arrange()
         self.set_mode("side by side")
+        self.difference.changed.connect(self._describe)
         display.cursor_moved.connect(self._show_values)
         display.navigated.connect(self._show_values)
 
     def _make_bar(self) -> None:
         self._bar = QWidget(self)
         self._modes = QButtonGroup(self)
-        texts = self.tr("Si&de by side"), self.tr("S&wipe"), self.tr("Flic&ker")
+        texts = self.tr("Si&de by side"), self.tr("S&wipe"), self.tr("Flic&ker"), self.tr("Differe&nce")
         for index, text in enumerate(texts):
             button = QToolButton(self._bar)
             button.setText(text)
@@ -93,6 +93,7 @@ class PaneGrid(QWidget):
             self._modes.addButton(button, index)
         self._modes.button(1).setToolTip(self.tr("Two results in one picture, with a divider to move"))
         self._modes.button(2).setToolTip(self.tr("One result, and the other while Space is held"))
+        self._modes.button(3).setToolTip(self.tr("The first picture minus the second, in colours around zero"))
         self._modes.idClicked.connect(lambda index: self.set_mode(MODES[index]))
         self.first, self.second = QComboBox(self._bar), QComboBox(self._bar)
         self.hold = QToolButton(self._bar)
@@ -172,8 +173,6 @@ class PaneGrid(QWidget):
             if key not in self.panes:
                 self.panes[key] = self._spare.pop() if self._spare else self._new_pane()
                 self.panes[key].setObjectName(f"pane-{key}")
-        if DIFFERENCE not in keys:
-            self._difference.cancel()
         self.keys = list(keys)
         self._lay()
         self._list_titles()
@@ -193,37 +192,6 @@ class PaneGrid(QWidget):
     ) -> None:
         """Show an image in a pane, where it belongs in the input."""
         self.panes[key].set_array(array, statistics, title, origin)
-
-    def set_difference(self, a: str, b: str) -> None:
-        """Show a − b of what two panes both have in the pane "difference", worked out away from the thread of the
-        window."""
-        one, other = self.panes[a].layer, self.panes[b].layer
-        if one.pyramid is None or other.pyramid is None:
-            return
-        first, second, self._origin = _in_common(one, other)
-        self._title = self.tr("{a} − {b}").format(a=one.title, b=other.title)
-        self._difference.start(lambda stop: _difference(first, second))
-
-    @Slot(object)
-    def _show_difference(self, result: tuple[Array, float]) -> None:
-        if DIFFERENCE not in self.panes:
-            return
-        array, most = result
-        pane = self.panes[DIFFERENCE]
-        pane.layer.set_tone(Tone(-most or -0.5, most or 0.5, colors(DIVERGING)))
-        pane.set_array(array, None, self._title, self._origin)
-        pane.set_state(None)
-        text = self.tr("± {most}, blue below, yellow above") if most else self.tr("no difference")
-        pane.overlay = text.format(most=number(float(f"{most:.3g}")))
-
-    @Slot(str)
-    def _fail_difference(self, sentence: str) -> None:
-        if DIFFERENCE in self.panes:
-            pane = self.panes[DIFFERENCE]
-            pane.clear()
-            pane.overlay = ""
-            pane.layer.set_title(self._title)
-            pane.set_state("failed", sentence)
 
     # Layout
 
@@ -267,12 +235,13 @@ class PaneGrid(QWidget):
         for widget in (self.first, self._and, self.second):
             widget.setVisible(mode != "side by side")
         self.hold.setVisible(mode == "flicker")
+        self._and.setText(self.tr("minus") if mode == "difference" else self.tr("and"))
         self._compare()
         self._pages.setCurrentIndex(int(mode != "side by side"))
         self.mode_changed.emit(mode)
 
     def set_pair(self, first: str, second: str) -> None:
-        """The two panes, by key, that swipe and flicker compare."""
+        """The two panes, by key, that are compared."""
         self.first.setCurrentIndex(self.first.findData(first))
         self.second.setCurrentIndex(self.second.findData(second))
         self._compare()
@@ -298,13 +267,46 @@ class PaneGrid(QWidget):
     def _compare(self) -> None:
         """Give the compared layers to the canvas; none while panes stand side by side."""
         chosen = [box.currentData() for box in (self.first, self.second)]
-        layers = [self.panes[key].layer for key in chosen if key in self.panes]
-        if self.mode == "side by side" or len(layers) < 2:
-            layers = []
-        if layers != self.compare.layers or self.compare.mode != self.mode:
-            self.compare.set_layers(layers, "swipe" if self.mode == "swipe" else "flicker")
-        self.compare.setAccessibleName(self.tr("Comparison {names}").format(names=", ".join(x.title for x in layers)))
+        pair = [self.panes[key].layer for key in chosen if key in self.panes]
+        self._pair = pair if self.mode != "side by side" and len(pair) == 2 else []
+        subtracted = self.mode == "difference"
+        self.difference.of(self._pair if subtracted else [])
+        layers = [self.difference.layer] if subtracted and self._pair else self._pair
+        mode: CanvasMode = "swipe" if self.mode == "swipe" else "single" if subtracted else "flicker"
+        if (layers, mode) != (self.compare.layers, self.compare.mode):
+            self.compare.set_layers(layers, mode)
+        self._describe()
         self._show_values()
+
+    def _describe(self) -> None:
+        """Say what is compared, and how large a difference is."""
+        name = self.tr("Comparison {names}").format(names=", ".join(layer.title for layer in self._pair))
+        lines: list[str] = []
+        missing, tone = "", None
+        if self.mode == "difference" and self._pair:
+            found, layer = self.difference.found, self.difference.layer
+            lines = [layer.title, self._extent_text()]
+            name = ", ".join(line for line in lines if line)
+            tone = layer.tone if found is not None and found.most else None
+            if found is None and all(one.pyramid is not None for one in self._pair):
+                missing = self.difference.failure or self.tr("Working out the difference…")
+        self.compare.setAccessibleName(name)
+        self.compare.set_notes("\n".join(line for line in lines if line), missing, tone)
+
+    def _extent_text(self) -> str:
+        """How far the two are apart, in words; empty while it is not known."""
+        found = self.difference.found
+        if found is None:
+            return ""
+        if found.equal:
+            return self.tr("the pictures are equal")
+        count = number(found.undefined)
+        if not found.most:
+            return self.tr("equal, but for {count} pixels that are not finite").format(count=count)
+        text = self.tr("± {most}, blue below, yellow above").format(most=number(found.most))
+        if found.undefined:
+            text = self.tr("{range}; {count} pixels are not finite").format(range=text, count=count)
+        return text
 
     def _flicker(self, other: bool) -> None:
         self.compare.flickered = other and len(self.compare.layers) > 1
@@ -312,35 +314,18 @@ class PaneGrid(QWidget):
         self.compare.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_values(self) -> None:
-        """Both values under the cursor."""
-        texts = []
+        """Both values under the cursor, and their difference where that is shown."""
+        texts: list[str] = []
         if self.display.cursor is not None and self.mode != "side by side":
             x, y = self.display.cursor
-            for layer in self.compare.layers:
-                value = layer.value(x, y)
-                if value is not None:
-                    words = ", ".join(number(float(v)) if np.isfinite(v) else str(v) for v in value)
-                    texts.append(self.tr("{title} {value}").format(title=layer.title, value=words))
-            if texts:
-                texts.insert(0, self.tr("x {x}, y {y}").format(x=int(x), y=int(y)))
+            found = [(layer.title, value) for layer in self._pair if (value := layer.value(x, y)) is not None]
+            if self.mode == "difference" and len(found) == 2 and found[0][1].shape == found[1][1].shape:
+                with np.errstate(invalid="ignore", over="ignore"):  # infinity minus infinity is NaN, and shown as such
+                    apart = np.subtract(found[0][1], found[1][1], dtype=np.float64)
+                found.append((self.tr("difference"), apart))
+            if found:
+                texts = [self.tr("x {x}, y {y}").format(x=int(x), y=int(y))]
+            for title, value in found:
+                words = ", ".join(number(float(v)) if np.isfinite(v) else str(v) for v in value)
+                texts.append(self.tr("{title} {value}").format(title=title, value=words))
         self.values.setText("   ".join(texts))
-
-
-def _in_common(one: Layer, other: Layer) -> tuple[Array, Array, Origin]:
-    """What both have of one input, and where it lies there; all of them where they are of different inputs."""
-    assert one.pyramid is not None and other.pyramid is not None
-    both, simulated = one.rect.meet(other.rect), one.origin.simulated or other.origin.simulated
-    if one.extent != other.extent or one.rect == other.rect or not both.area:
-        return one.pyramid.array, other.pyramid.array, Origin(simulated, one.origin.start, one.origin.whole)
-    return one.part(both), other.part(both), Origin(simulated, (both.top, both.left), one.extent or ())
-
-
-def _difference(a: Array, b: Array) -> tuple[Array, float]:
-    """a − b, and the largest finite distance."""
-    result = difference(a, b)
-    most = 0.0
-    for row in np.array_split(result, max(1, result.size >> 20)):
-        finite: Any = row[np.isfinite(row)]
-        if finite.size:
-            most = max(most, abs(float(finite.min())), abs(float(finite.max())))
-    return result, most

@@ -75,6 +75,7 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
         "swap": window.panes.swap_pair,
         "play": window.playback.toggle,
         "levels_auto": lambda: display.auto_levels("range"),
+        "xray": lambda: window.xray_dock.setVisible(actions["xray"].isChecked()),
         "presenter": lambda: window.look.set_presenter(actions["presenter"].isChecked()),
         "claims": lambda: window.page("claims").present(),
         "shortcuts": lambda: window.page("shortcuts").present(),
@@ -114,6 +115,7 @@ def _follow(window: MainWindow) -> None:
     SoundMenu(window.menus["view/sound"], actions["play"], window.playback, titles)
     window.playback.message.connect(window.messages.show_message)
     window.playback.moved.connect(window.signal_pane.set_heard)
+    window.xray_dock.toggleViewAction().toggled.connect(actions["xray"].setChecked)
     session.undo_changed.connect(show_undo)
     # The look may outlive the window: a slot of the window goes with it, which a closure would not.
     look.changed.connect(window.show_look)

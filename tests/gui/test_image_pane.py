@@ -327,8 +327,8 @@ def test_long_names_are_elided_with_a_tooltip(qtbot: QtBot) -> None:
 
 def test_overlay_and_clear(qtbot: QtBot) -> None:
     pane = shown(qtbot, np.zeros((5, 5), np.uint8))
-    pane.overlay = "shown: first"
-    assert pane.overlay == "shown: first"
+    pane.canvas.set_notes("shown: first\nand more")
+    pane.grab()
     pane.clear()
     pane.grab()
     assert pane.layer.pyramid is None and pane.canvas.images == [None] and pane.status.text() == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.models.difference import distance
 from app.models.display import Display
 from app.views.panes import PaneGrid, best_columns
 
@@ -23,8 +25,7 @@ def shown(qtbot: QtBot, keys: list[str], size: tuple[int, int] = (800, 600)) -> 
     grid.resize(*size)
     grid.set_panes(keys)
     for index, key in enumerate(keys):
-        if key != "difference":
-            grid.set_array(key, np.full((60, 80), 10 * index, np.uint8), None, f"Result {key}")
+        grid.set_array(key, np.full((60, 80), 10 * index, np.uint8), None, f"Result {key}")
     grid.show()
     qtbot.waitExposed(grid)
     QApplication.processEvents()
@@ -124,36 +125,125 @@ def test_comparing_follows_new_results_and_keeps_the_zoom(qtbot: QtBot) -> None:
     assert (grid.display.centre, grid.display.scale) == kept and grid.compare.layers == []
 
 
+def differing(qtbot: QtBot, a: Any, b: Any) -> PaneGrid:
+    """Two panes with these pictures, and their difference shown."""
+    grid = shown(qtbot, ["a", "b"])
+    grid.set_array("a", a, None, "Result a")
+    grid.set_array("b", b, None, "Result b")
+    qtbot.mouseClick(grid._modes.button(3), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: grid.difference.found is not None)
+    return grid
+
+
 def test_difference(qtbot: QtBot) -> None:
-    grid = shown(qtbot, ["a", "b", "difference"])
-    with qtbot.waitSignal(grid._difference.finished):
-        grid.set_difference("b", "a")
-    pane = grid.pane("difference")
-    assert pane.layer.pyramid is not None and pane.layer.tone is not None
-    assert pane.layer.pyramid.array.dtype == np.float32 and (pane.layer.pyramid.array == 10).all()
-    assert (pane.layer.tone.low, pane.layer.tone.high) == (-10, 10)
-    assert pane.layer.title == "Result b − Result a" and "± 10" in pane.overlay
+    ramp = np.tile(np.arange(80, dtype=np.uint8), (60, 1))
+    grid = differing(qtbot, ramp, np.full((60, 80), 40, np.uint8))
+    canvas, layer = grid.compare, grid.difference.layer
+    assert grid.mode == "difference" and canvas.isVisible() and canvas.layers == [layer]
+    assert layer.pyramid is not None and np.array_equal(layer.pyramid.array, ramp.astype(np.float32) - 40)
+    assert layer.tone == canvas.legend and (layer.tone.low, layer.tone.high) == (-40, 40)
+    assert canvas.overlay.splitlines() == ["Result a − Result b", "± 40, blue below, yellow above"]
+    assert "± 40" in canvas.accessibleName()
+    image = canvas.grab().toImage()
+    below, at, above = (image.pixelColor(canvas.screen_at(x + 0.5, 50).toPoint()) for x in (0, 40, 79))
+    assert below.blue() > below.red() and above.red() > above.blue()
+    assert max(at.getRgb()[:3]) - min(at.getRgb()[:3]) <= 4, "zero is in the middle of the map, which has no colour"
+    grid.swap_pair()
+    qtbot.waitUntil(lambda: grid.difference.found is not None)
+    assert layer.title == "Result b − Result a" and layer.value(79, 0) == [-39]
+
+
+def test_difference_of_equal_pictures_and_of_new_results(qtbot: QtBot) -> None:
+    same = np.arange(4800, dtype=np.uint16).reshape(60, 80)
+    grid = differing(qtbot, same, same.copy())
     levels = grid.display.low, grid.display.high
-    with qtbot.waitSignal(grid._difference.finished):
-        grid.set_difference("a", "a")
-    assert pane.overlay == "no difference" and (grid.display.low, grid.display.high) == levels
-    pane.grab()
+    grid.display.zoom_at(3, 20, 20)
+    kept = grid.display.centre, grid.display.scale
+    assert grid.compare.overlay.splitlines()[1] == "the pictures are equal" and grid.compare.legend is None
+    other = same.copy()
+    other[7, 9] += 3
+    grid.set_array("a", other, None, "Newer a")
+    qtbot.waitUntil(lambda: grid.compare.overlay.startswith("Newer a") and "± 3" in grid.compare.overlay)
+    grid.compare.grab()
+    assert (grid.display.centre, grid.display.scale) == kept and (grid.display.low, grid.display.high) == levels
+    grid.set_mode("side by side")
+    assert grid.difference.layer.pyramid is None and grid.difference.found is None, "nothing is kept that is not shown"
+    assert grid.compare.overlay == "" and grid.compare.legend is None
+    grid.set_array("a", same, None, "Newest a")
+    assert not grid.difference._background.busy, "nothing is worked out that is not shown"
+
+
+def test_difference_under_the_cursor(qtbot: QtBot) -> None:
+    grid = differing(qtbot, np.full((60, 80), 7, np.uint8), np.full((60, 80), 9.5, np.float32))
+    grid.display.set_cursor(5, 6)
+    assert grid.values.text().split("   ") == ["x 5, y 6", "Result a 7", "Result b 9.5", "difference -2.5"]
+    grid.set_mode("swipe")
+    assert "difference" not in grid.values.text()
 
 
 def test_no_difference_of_other_shapes(qtbot: QtBot) -> None:
-    grid = shown(qtbot, ["a", "b", "difference"])
-    grid.set_array("b", np.zeros((5, 5), np.uint8), None, "small")
-    with qtbot.waitSignal(grid._difference.failed):
-        grid.set_difference("a", "b")
-    assert grid.pane("difference").layer.state == "failed"
+    grid = shown(qtbot, ["a", "b"])
+    grid.set_mode("difference")
+    qtbot.waitUntil(lambda: grid.difference.found is not None)
+    grid.set_array("b", np.zeros((5, 6, 3), np.uint8), None, "small")
+    assert grid.difference.layer.pyramid is None and grid.compare.legend is None
+    assert "80 × 60 and 6 × 5 × 3: choose two" in grid.compare.missing
+    grid.compare.grab()
+    grid.set_array("b", np.zeros((60, 80), np.uint8), None, "again")
+    qtbot.waitUntil(lambda: grid.difference.found is not None)
+    assert grid.compare.missing == "" and "equal" in grid.compare.overlay
 
 
 def test_difference_with_nan(qtbot: QtBot) -> None:
-    grid = shown(qtbot, ["a", "b", "difference"])
     holed: Any = np.zeros((60, 80))
     holed[0, 0], holed[1, 1] = np.nan, np.inf
-    grid.set_array("a", holed, None, "holed")
-    with qtbot.waitSignal(grid._difference.finished):
-        grid.set_difference("a", "b")
-    tone = grid.pane("difference").layer.tone
-    assert tone is not None and (tone.low, tone.high) == (-10, 10)
+    grid = differing(qtbot, holed, np.full((60, 80), 10, np.uint8))
+    tone = grid.difference.layer.tone
+    assert tone is not None and (tone.low, tone.high) == (-10, 10) and "2 pixels are not finite" in grid.compare.overlay
+    grid.set_array("b", holed, None, "same")
+    qtbot.waitUntil(lambda: "but for 2 pixels" in grid.compare.overlay)
+
+
+def test_the_latest_difference_wins(qtbot: QtBot) -> None:
+    large = np.zeros((1500, 1500), np.float32)
+    grid = differing(qtbot, large, large)
+    for value in (1, 2, 3):
+        grid.set_array("a", large + np.float32(value), None, "a")
+    qtbot.waitUntil(lambda: not grid.difference._background.busy)
+    assert grid.difference.found is not None and grid.difference.found.most == 3
+
+
+def test_the_thread_of_the_window_does_not_subtract(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = []
+
+    def watched(*given: Any) -> Any:
+        threads.append(threading.get_ident())
+        return distance(*given)
+
+    monkeypatch.setattr("app.models.difference.distance", watched)
+    differing(qtbot, np.zeros((9, 9), np.uint8), np.ones((9, 9), np.uint8))
+    assert len(threads) == 1 and threads[0] != threading.get_ident()
+
+
+def test_distance_is_signed_and_exact() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 256, (2, 700, 900)).astype(np.uint8)
+    found = distance(a, b)
+    assert found is not None and np.array_equal(found.values, a.astype(np.float32) - b)
+    assert found.most == np.abs(a.astype(int) - b).max() and found.undefined == 0 and not found.equal
+    big = np.full((2, 2), 1e9)
+    exact = distance(big + 0.25, big)
+    assert exact is not None and (exact.values == 0.25).all() and exact.most == 0.25
+    tiny = distance(np.full((2, 2), 1e-200), np.zeros((2, 2), np.float32))
+    assert tiny is not None and not tiny.equal and tiny.values.all(), "what differs is not rounded to zero"
+    assert distance(a, b, lambda: True) is None
+    with pytest.raises(ValueError, match="shapes differ"):
+        distance(a, b[1:])
+
+
+def test_distance_of_colours_is_of_the_channel_that_differs_most() -> None:
+    a, b = np.zeros((1, 3, 3), np.float32), np.zeros((1, 3, 3), np.float32)
+    a[0, 0], b[0, 1], a[0, 2] = (1, 0, 5), (2, 7, 0), (9, np.nan, 0)
+    found = distance(a, b)
+    assert found is not None and found.values[0, :2].tolist() == [5, -7] and np.isnan(found.values[0, 2])
+    assert found.most == 7 and found.undefined == 1

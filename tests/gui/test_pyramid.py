@@ -9,7 +9,7 @@ import pytest
 
 from app.models import pyramid as pyramid_module
 from app.models.display import colors
-from app.models.pyramid import NAN_COLOR, Pyramid, difference, quick_range, to_uint8
+from app.models.pyramid import NAN_COLOR, Pyramid, quick_range, to_uint8
 
 PLAIN = (-1e9, 0.0, 1e9)  # nothing is an outlier
 SHAPES = [(1, 1), (1, 7), (17, 33), (20000, 3), (64, 64), (129, 255, 3), (40, 50, 4)]
@@ -195,12 +195,3 @@ def test_colours_share_their_levels_and_alpha_has_no_part_in_them(dtype: str, fu
 def test_nan_in_colour() -> None:
     part = np.array([[[0.5, np.nan, 0.5]]], np.float32)
     assert to_uint8(part, 0, 1).tolist() == [[[*NAN_COLOR, 255]]]
-
-
-def test_difference_is_signed_and_exact() -> None:
-    a, b = filled((700, 900), "uint8", 1), filled((700, 900), "uint8", 2)
-    assert np.array_equal(difference(a, b), a.astype(np.float32) - b)
-    big = np.full((2, 2), 1e9)
-    assert (difference(big + 0.25, big) == 0.25).all()
-    with pytest.raises(ValueError, match="shapes differ"):
-        difference(a, b[1:])

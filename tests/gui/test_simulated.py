@@ -196,13 +196,15 @@ def test_comparing_shows_only_what_both_have(qtbot, shown: MainWindow) -> None:
 
 def test_the_difference_is_of_what_both_have(qtbot, shown: MainWindow) -> None:
     panes = shown.panes
-    panes.set_panes([INPUT, "serial", "naive", "difference"])
-    with qtbot.waitSignal(panes._difference.finished):
-        panes.set_difference("serial", "naive")
-    pane = panes.pane("difference")
-    assert pane.layer.shape == (40, 60) and pane.overlay == "no difference"
-    assert pane.layer.origin.start == (20, 30) and pane.layer.origin.simulated
-    assert pane.layer.value(30, 20) == [0] and pane.layer.value(29, 20) is None
+    panes.set_pair("serial", "naive")
+    shown.actions_by_id["compare_difference"].trigger()
+    qtbot.waitUntil(lambda: panes.difference.found is not None)
+    layer = panes.difference.layer
+    assert layer.shape == (40, 60) and "the pictures are equal" in panes.compare.overlay
+    assert layer.origin.start == (20, 30) and layer.origin.simulated
+    assert layer.value(30, 20) == [0] and layer.value(29, 20) is None
+    shown.display.set_cursor(10, 10)
+    assert "difference" not in panes.values.text(), "only one has a value there"
 
 
 def test_a_curve_begins_at_its_sample_and_bears_the_mark(qtbot, window: MainWindow, engine: FakeEngine) -> None:

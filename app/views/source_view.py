@@ -1,0 +1,241 @@
+"""A kernel's source with line numbers, marks and one counter beside each line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QHelpEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+    QTextCursor,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QWidget
+
+from app.figures import short_count
+from app.theme import TEXT_CONTRAST, colours_of, contrast, fixed_font, mix
+from app.views.source_colours import SourceColours
+
+SIZE = 0.9
+"""Of the letters around it: source is wide."""
+FULL = 0.62
+"""How much of the heat colour the line with the most gets."""
+Told = Callable[[int], Sequence[str]]
+
+
+def heat(ground: QPalette, share: float) -> QColor:
+    """The ground of a number that is this share of the maximum; numbers stay readable on it."""
+    base, text = ground.color(QPalette.ColorRole.Base), ground.color(QPalette.ColorRole.Text)
+    strength = FULL * share
+    colour = mix(base, QColor("#d55e00"), strength)
+    while contrast(colour, text) < TEXT_CONTRAST and strength > 0:
+        strength -= 0.02
+        colour = mix(base, QColor("#d55e00"), max(strength, 0.0))
+    return colour
+
+
+class Gutter(QWidget):
+    """The column left of the source. Its view paints it."""
+
+    def __init__(self, view: SourceView) -> None:
+        super().__init__(view)
+        self._view = view
+        self.setMouseTracking(True)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(self._view.gutter_width(), 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        self._view.paint_gutter(event)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            self._view.show_line(event.pos().y(), event.globalPos())
+            return True
+        return super().event(event)
+
+
+class SourceView(QPlainTextEdit):
+    """Read-only source. Hovering a line tells all that is known of it, and so do Return and Space on the line of the
+    cursor."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("xray.source")
+        self.setReadOnly(True)
+        self.setTabChangesFocus(True)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setAccessibleName(self.tr("Kernel source"))
+        self.setAccessibleDescription(self.tr("Return or Space tells what was counted at the line of the cursor"))
+        self._colours = SourceColours(self.document())
+        self._column: Mapping[int, int] = {}
+        self._marks: Mapping[int, str] = {}
+        self._told: Told = lambda line: ()
+        self._widths = (0, 0, 0)
+        self._gutter = Gutter(self)
+        self.updateRequest.connect(self._scroll_gutter)
+        self.cursorPositionChanged.connect(self._show_current)
+        self.adapt()
+
+    # What is shown
+
+    def show_source(self, text: str, marks: Mapping[int, str], told: Told) -> None:
+        """A file's text. `marks` is the worst severity, "error" or "warning", by line; `told(line)` what is known."""
+        self._marks, self._told = marks, told
+        if text != self.toPlainText():
+            self.setPlainText(text)
+        self._fit()
+
+    def show_column(self, column: Mapping[int, int]) -> None:
+        """One counter by line."""
+        self._column = column
+        self._fit()
+
+    def cell(self, line: int) -> tuple[str, float]:
+        """The number beside a line, and its share of the maximum; nothing where nothing was counted."""
+        value = self._column.get(line, 0)
+        return (short_count(value), value / max(self._column.values())) if value else ("", 0.0)
+
+    def mark(self, line: int) -> str:
+        """The symbol beside a line: that of its worst finding."""
+        colours = colours_of(self.palette())
+        severity = self._marks.get(line, "")
+        return {"error": colours.error.symbol, "": ""}.get(severity, colours.warn.symbol)
+
+    def tip(self, line: int) -> str:
+        """What hovering a line says, as HTML."""
+        told = "<br>".join(escape(text) for text in self._told(line))
+        return f"<b>{escape(self.tr('Line {line}').format(line=line))}</b><br>{told}" if told else ""
+
+    def go_to(self, line: int) -> None:
+        """Put the cursor on a line and show it."""
+        block = self.document().findBlockByNumber(line - 1)
+        if block.isValid():
+            self.setTextCursor(QTextCursor(block))
+            self.centerCursor()
+
+    # Telling
+
+    def line_at(self, y: int) -> int:
+        """The line at a height of the viewport; 0 below the last."""
+        block = self.cursorForPosition(QPoint(0, y)).block()
+        place = self.blockBoundingGeometry(block).translated(self.contentOffset())
+        return block.blockNumber() + 1 if place.top() <= y < place.bottom() else 0
+
+    def show_line(self, y: int, at: QPoint) -> None:
+        """Tell of the line at a height."""
+        text = self.tip(self.line_at(y))
+        if text:
+            QToolTip.showText(at, text, self)
+        else:
+            QToolTip.hideText()
+
+    def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            self.show_line(event.pos().y(), event.globalPos())
+            return True
+        return super().viewportEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            place = self.cursorRect().bottomLeft()
+            text = self.tip(self.textCursor().blockNumber() + 1)
+            QToolTip.showText(self.viewport().mapToGlobal(place), text, self)
+        else:
+            super().keyPressEvent(event)
+
+    # Painting
+
+    def _measure(self) -> tuple[int, int, int]:
+        """Widths of the mark, the counter and the line number, with a gap after each."""
+        metrics = self.fontMetrics()
+        gap = metrics.averageCharWidth()
+        cells = [metrics.horizontalAdvance(self.cell(line)[0]) for line in self._column]
+        numbers = metrics.horizontalAdvance("0" * len(str(self.blockCount())))
+        return 2 * gap, max(cells, default=0) + 2 * gap, numbers + 2 * gap
+
+    def gutter_width(self) -> int:
+        return sum(self._widths)
+
+    def paint_gutter(self, event: QPaintEvent) -> None:
+        """Mark, counter and number of every line that is to be seen."""
+        painter = QPainter(self._gutter)
+        painter.setFont(self.font())
+        painter.fillRect(event.rect(), self.palette().color(QPalette.ColorRole.AlternateBase))
+        block, offset = self.firstVisibleBlock(), self.contentOffset()
+        while block.isValid():
+            place = self.blockBoundingGeometry(block).translated(offset)
+            if place.top() > event.rect().bottom():
+                break
+            self._paint_line(painter, block.blockNumber() + 1, place)
+            block = block.next()
+        painter.end()
+
+    def _paint_line(self, painter: QPainter, line: int, place: QRectF) -> None:
+        mark, cell, _ = self._widths
+        colours, gap = colours_of(self.palette()), self.fontMetrics().averageCharWidth()
+        top, height, right = round(place.top()), round(place.height()), Qt.AlignmentFlag.AlignRight
+        text, share = self.cell(line)
+        if text:
+            box = QRect(mark, top, cell, height)
+            painter.fillRect(box, heat(self.palette(), share))
+            painter.setPen(self.palette().color(QPalette.ColorRole.Text))
+            painter.drawText(box.adjusted(0, 0, -gap, 0), right | Qt.AlignmentFlag.AlignVCenter, text)
+        if self.mark(line):
+            painter.setPen(colours.error.colour if self._marks[line] == "error" else colours.warn.colour)
+            painter.drawText(QRect(0, top, mark, height), Qt.AlignmentFlag.AlignCenter, self.mark(line))
+        painter.setPen(colours.muted)
+        number = QRect(mark + cell, top, self._gutter.width() - mark - cell - gap, height)
+        painter.drawText(number, right | Qt.AlignmentFlag.AlignVCenter, str(line))
+
+    def _fit(self) -> None:
+        self._widths = self._measure()
+        self.setViewportMargins(self.gutter_width(), 0, 0, 0)
+        inside = self.contentsRect()
+        self._gutter.setGeometry(inside.left(), inside.top(), self.gutter_width(), inside.height())
+        self._gutter.update()
+
+    def _scroll_gutter(self, _rect: QRect, _dy: int) -> None:
+        self._gutter.update()
+
+    def _show_current(self) -> None:
+        """The line of the cursor stands on a ground of its own."""
+        current = QTextEdit.ExtraSelection()
+        current.cursor = self.textCursor()
+        form = current.format
+        form.setBackground(self.palette().color(QPalette.ColorRole.AlternateBase))
+        form.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        self.setExtraSelections([current])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_gutter"):
+            self.adapt()
+
+    def adapt(self) -> None:
+        """Take the font's size and the colours of where it stands."""
+        parent = self.parentWidget()
+        size = SIZE * parent.font().pointSizeF() if parent else self.font().pointSizeF()
+        if self.font().family() != fixed_font() or self.font().pointSizeF() != size:
+            font = QFont(fixed_font())
+            font.setPointSizeF(size)
+            self.setFont(font)
+        self.setTabStopDistance(4 * self.fontMetrics().averageCharWidth())
+        self._colours.take(self.palette())
+        self._show_current()
+        self._fit()

@@ -1,0 +1,220 @@
+"""The right panel: a kernel's source with what each line does to memory, counted on a simulated GPU."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.controllers.xray import XRayController
+from app.models.xray import KernelView, views, words
+from app.theme import colours_of, inked
+from app.views.source_view import SourceView
+from app.views.xray_text import report, title
+
+USUAL = 76
+"""Width at first, in letters."""
+SHARES = (3, 2)
+"""Of the height: the source, and what stands below it."""
+
+
+class XRayPanel(QWidget):
+    """Shows what an XRayController has and hands on what a person chooses. While it is hidden nothing is simulated."""
+
+    def __init__(self, controller: XRayController, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("xrayPanel")
+        self._controller = controller
+        self._kernels: list[KernelView] = []
+        self._shown: object = None
+        self._wanted = ""
+        self.variants = self._combo("xray.variants", self.tr("Variant to look into"))
+        self.kernels = self._combo("xray.kernels", self.tr("Kernel of the variant"))
+        self.counters = self._combo("xray.counters", self.tr("What is counted beside each line"))
+        self.again = QPushButton(self.tr("Look a&gain"), self)
+        self.again.setObjectName("xray.again")
+        self.again.setToolTip(self.tr("Simulate this variant again"))
+        self.title = self._label("xray.title")
+        self.state = self._label("xray.state")
+        self.source = SourceView(self)
+        self.report = QTextBrowser(self)
+        self.report.setObjectName("xray.report")
+        self.report.setAccessibleName(self.tr("Findings, explanations and totals"))
+        self.report.setOpenLinks(False)
+        self.report.setFrameShape(QFrame.Shape.NoFrame)
+        self._arrange()
+        self._listen()
+        self._show_variants()
+        self._show()
+
+    def _combo(self, name: str, title: str) -> QComboBox:
+        combo = QComboBox(self)
+        combo.setObjectName(name)
+        combo.setAccessibleName(title)
+        combo.setToolTip(title)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMinimumContentsLength(12)
+        return combo
+
+    def _label(self, name: str) -> QLabel:
+        label = QLabel(self)
+        label.setObjectName(name)
+        label.setWordWrap(True)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        return label
+
+    def _arrange(self) -> None:
+        gap = self.fontMetrics().averageCharWidth()
+        above, beside = QHBoxLayout(), QHBoxLayout()
+        variant, counted = QLabel(self.tr("&Variant"), self), QLabel(self.tr("&Beside lines"), self)
+        variant.setBuddy(self.variants)
+        counted.setBuddy(self.counters)
+        for widget, stretch in ((variant, 0), (self.variants, 1), (self.kernels, 1), (self.again, 0)):
+            above.addWidget(widget, stretch)
+        beside.addWidget(counted)
+        beside.addWidget(self.counters, 1)
+        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self.splitter.setObjectName("xray.splitter")
+        self.splitter.setChildrenCollapsible(False)
+        for part, share in zip((self.source, self.report), SHARES, strict=True):
+            self.splitter.addWidget(part)
+            self.splitter.setStretchFactor(self.splitter.indexOf(part), share)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(gap, gap, gap, gap)
+        layout.addLayout(above)
+        layout.addWidget(self.title)
+        layout.addWidget(self.state)
+        layout.addLayout(beside)
+        layout.addWidget(self.splitter, 1)
+
+    def _listen(self) -> None:
+        controller = self._controller
+        controller.changed.connect(self._show)
+        controller.variants_changed.connect(self._show_variants)
+        self.variants.activated.connect(lambda place: controller.choose(self.variants.itemData(place)))
+        self.kernels.activated.connect(self._show_kernel)
+        self.counters.activated.connect(self._choose_counter)
+        self.again.clicked.connect(controller.again)
+        self.report.anchorClicked.connect(self._follow)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(USUAL * self.fontMetrics().averageCharWidth(), super().sizeHint().height())
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        self._controller.watch(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
+        super().hideEvent(event)
+        self._controller.watch(False)
+
+    # What the controller says
+
+    @Slot()
+    def _show_variants(self) -> None:
+        self.variants.clear()
+        for variant in self._controller.variants:
+            self.variants.addItem(variant.title, variant.id)
+        self.variants.setCurrentIndex(self.variants.findData(self._controller.variant))
+
+    @Slot()
+    def _show(self) -> None:
+        content = self._controller.content
+        # First, as a text that is laid out before it is to be seen does not begin at its top.
+        for widget in (self.source, self.report, self.counters, self.title):
+            widget.setVisible(content is not None)
+        if content is not self._shown:
+            self._shown, self._kernels = content, views(content)
+            self.title.setText(self.tr("{variant}: {what}").format(variant=content["title"], what=title(content)))
+            self.kernels.clear()
+            self.kernels.addItems([k.name for k in self._kernels])
+            self._show_kernel()
+            self._show_report()
+            self.report.verticalScrollBar().setValue(0)
+        self.kernels.setVisible(len(self._kernels) > 1)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        """Why what is shown is not what is chosen."""
+        texts = {
+            "empty": self.tr("Open an input: then a kernel can be looked into."),
+            "waiting": self.tr("Waits until the run has ended."),
+            "running": self.tr("Simulating the kernel…"),
+            "stopped": self.tr("Stopped; press Look again to start anew."),
+            "failed": self.tr("There is no X-ray of this: {reason}").format(reason=self._controller.reason),
+            "shown": "",
+        }
+        state, colours = self._controller.state, colours_of(self.palette())
+        stale = self._shown is not None and state != "shown"
+        text = self.tr("{state} What is shown is of an earlier choice.") if stale else "{state}"
+        self.state.setText(text.format(state=texts[state]) if texts[state] else "")
+        self.state.setVisible(bool(texts[state]))
+        ink = colours.error.colour if state == "failed" else colours.muted
+        self.state.setPalette(inked(self.state.palette(), ink))
+        self.again.setEnabled(state in ("shown", "stopped", "failed"))
+
+    def _show_report(self) -> None:
+        if self._shown is not None:
+            place = self.report.verticalScrollBar().value()
+            self.report.setHtml(report(self._controller.content, self._kernels, self.palette()))
+            self.report.verticalScrollBar().setValue(place)
+
+    # What a person chooses
+
+    @Slot(str)
+    def choose(self, variant: str) -> None:
+        """A variant is selected elsewhere."""
+        self._controller.choose(variant)
+
+    def _show_kernel(self) -> None:
+        kernel = self._kernels[max(self.kernels.currentIndex(), 0)]
+        worst = {
+            line: "error" if any(m.severity == "error" for m in marks) else "warning"
+            for line, marks in kernel.marks.items()
+        }
+        first = self.source.toPlainText() != kernel.source
+        self.source.show_source(kernel.source, worst, kernel.told)
+        self.counters.clear()
+        for id in kernel.counters():
+            self.counters.addItem(words(id), id)
+        # The same counter as before where it occurs, else the first.
+        self.counters.setCurrentIndex(max(self.counters.findData(self._wanted), 0))
+        self._show_column()
+        if first:
+            column = kernel.column(str(self.counters.currentData()))
+            self.source.go_to(max(column, key=lambda line: column[line], default=1))
+
+    def _choose_counter(self) -> None:
+        self._wanted = str(self.counters.currentData())
+        self._show_column()
+
+    def _show_column(self) -> None:
+        kernel = self._kernels[max(self.kernels.currentIndex(), 0)]
+        self.source.show_column(kernel.column(str(self.counters.currentData())))
+
+    @Slot(QUrl)
+    def _follow(self, link: QUrl) -> None:
+        """Show the line that a finding is at."""
+        place, _, line = link.fragment().partition("-")
+        if int(place) != self.kernels.currentIndex():
+            self.kernels.setCurrentIndex(int(place))
+            self._show_kernel()
+        self.source.go_to(int(line))
+        self.source.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "splitter"):
+            self.source.adapt()
+            self._show_report()
+            self._show_state()

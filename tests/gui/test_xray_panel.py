@@ -1,0 +1,272 @@
+"""The X-ray beside the pictures: when it is asked for, what it shows, and how it gives way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_engine import FakeEngine, act, make
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtGui import QPalette
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolTip
+
+from app.controllers.look import Look
+from app.controllers.session import SessionController
+from app.figures import count
+from app.models.results import Results
+from app.models.session import Session
+from app.models.xray import BEST, SECTORS, WORDS
+from app.settings import Settings
+from app.theme import TEXT_CONTRAST, contrast, palette
+from app.views.main_window import MainWindow
+from app.views.source_view import heat
+from app.views.window_actions import palette_entries
+from app.worker import Engine
+from gpu_ops import device_statuses, find_filter, from_array
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.messages import Failed, Finished, Ready, RunRequest, XRayAnswer, XRayRequest
+
+PATIENCE = 120_000
+SIM = DeviceStatus("sim", "simulated GPU", True)
+REASON = next(s.reason for s in device_statuses() if s.kind == "sim")
+FILE = "mean2d/3_shared.cu"
+SOURCE = "// idea\n__global__ void k(int* x)\n{\n    x[0] = x[1];\n    x[2] = 7;\n}\n"
+LOADS = {"global_load_requests": 2000, "global_load_sectors": 12500, "global_load_ideal_sectors": 6250}
+STORES = {"global_store_sectors": 2500, "global_store_ideal_sectors": 2500, "warp_instructions": 80}
+FINDING = {
+    **{"kind": "hazard", "severity": "error", "kernel": "k", "file": "mean.cuh", "line": 9, "count": 3},
+    **{"inlined_at": ((FILE, 4),), "text": "mean.cuh:9: hazard: two threads write <x>"},
+}
+
+
+def content(variant: str = "shared", **more: Any) -> dict[str, Any]:
+    """An answer like the engine's, of a kernel of six lines."""
+    kernel = {
+        **{"name": "k", "file": FILE, "launches": 1, "grid": [8, 32, 1], "block": [32, 4, 1], "shared_bytes": 340},
+        **{"block_loads": {}, "resources": {"registers": 44}, "occupancy_by_block": {}, "headers": []},
+        "occupancy": {"blocks": 8, "warps": 16, "most_warps": 32, "share": 0.5, "limiter": "registers"},
+        "lines": [{"line": 4, "counts": LOADS}, {"line": 5, "counts": STORES}],
+        "totals": {**LOADS, **STORES},
+    }
+    return {
+        **{"variant": variant, "title": "3 constant + shared", "idea": "", "architecture": "sm_75", "unit": "pixel"},
+        **{"shape": [256, 256], "whole": [512, 600], "place": [128, 172], "name": "photo", "outputs": 1000},
+        **{"totals": kernel["totals"], "kernels": [kernel], "sources": {FILE: SOURCE}, "printed": ["here & there"]},
+        **{"findings": [FINDING], "sentences": [{"rule": "r", "text": "Loads touch twice what they need."}]},
+        **more,
+    }
+
+
+@pytest.fixture
+def engine(qapp) -> FakeEngine:
+    return FakeEngine()
+
+
+@pytest.fixture
+def window(qtbot, engine: FakeEngine) -> MainWindow:
+    """A window with an input whose runs have ended; kernels run simulated."""
+    window = make(qtbot, engine)
+    window.resize(1400, 900)
+    window.controller.timed_after_pause = False
+    engine.answered.emit(Ready(1, (SIM,)))
+    engine.show(from_array(np.zeros((512, 600), np.uint8)))
+    engine.end()
+    return window
+
+
+def asked(engine: FakeEngine) -> list[XRayRequest]:
+    return [r for r in engine.asked if isinstance(r, XRayRequest)]
+
+
+def show(qtbot, window: MainWindow, engine: FakeEngine, answer: dict[str, Any] | None = None) -> None:
+    """Open the panel and answer what it asks."""
+    act(window, "xray")
+    qtbot.waitUntil(lambda: bool(asked(engine)))
+    engine.answered.emit(XRayAnswer(asked(engine)[-1].job, answer or content()))
+    engine.end()
+
+
+def plain(text: str) -> str:
+    """A text whose spaces are all alike."""
+    return text.replace("\u00a0", " ")
+
+
+def test_it_is_hidden_until_it_is_wanted_and_nothing_is_simulated_for_nobody(qtbot, window, engine) -> None:
+    qtbot.wait(20)
+    assert not window.xray_dock.isVisible() and asked(engine) == []
+    QTest.keyClick(window, Qt.Key.Key_X, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert window.xray_dock.isVisible() and window.actions_by_id["xray"].isChecked()
+    qtbot.waitUntil(lambda: len(asked(engine)) == 1)
+    request = asked(engine)[0]
+    assert (request.filter, request.pick.variant, request.architecture) == ("mean2d", "shared", "sm_75")
+    window.xray_dock.close()
+    assert not window.actions_by_id["xray"].isChecked()
+    assert "X-ray" in [name for name, _ in palette_entries(window)]
+
+
+def test_where_the_panel_stays_is_kept_with_the_layout(qtbot, engine, tmp_path) -> None:
+    path = tmp_path / "window.ini"
+    first = make(qtbot, engine, Settings(path))
+    act(first, "xray")
+    first.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, first.xray_dock)
+    first.close()
+    second = make(qtbot, engine, Settings(path))
+    assert second.xray_dock.isVisible() and second.actions_by_id["xray"].isChecked()
+    assert second.dockWidgetArea(second.xray_dock) == Qt.DockWidgetArea.LeftDockWidgetArea
+    act(second, "reset_layout")
+    assert not second.xray_dock.isVisible() and not second.actions_by_id["xray"].isChecked()
+    assert second.dockWidgetArea(second.xray_dock) == Qt.DockWidgetArea.RightDockWidgetArea
+
+
+def test_numbers_stand_beside_the_lines_and_the_counter_is_chosen(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    panel, source = window.xray_panel, window.xray_panel.source
+    assert source.toPlainText() == SOURCE
+    assert "the middle 256 × 256 of photo (512 × 600), sm_75" in plain(panel.title.text())
+    assert not panel.state.isVisible()
+    assert panel.counters.currentData() == SECTORS
+    assert [source.cell(line) for line in (3, 4, 5)] == [("", 0.0), ("12.5 k", 1.0), ("2.5 k", 0.2)]
+    counters = [panel.counters.itemData(i) for i in range(panel.counters.count())]
+    assert counters == [SECTORS, *(n for n in WORDS if n in {**LOADS, **STORES})]
+    panel.counters.setFocus()
+    QTest.keyClick(panel.counters, Qt.Key.Key_Down)
+    assert panel.counters.currentData() == "warp_instructions"
+    assert [source.cell(line) for line in (4, 5)] == [("", 0.0), ("80", 1.0)]
+
+
+def test_without_global_memory_instructions_are_shown(qtbot, window, engine) -> None:
+    answer = content(findings=[])
+    answer["kernels"][0]["lines"] = [{"line": 5, "counts": {"warp_instructions": 80, "constant_requests": 3}}]
+    show(qtbot, window, engine, answer)
+    assert window.xray_panel.counters.currentData() == "warp_instructions"
+    assert window.xray_panel.source.mark(4) == "" and "none" in window.xray_panel.report.toPlainText()
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+def test_a_line_tells_all_its_counters_to_mouse_and_keys(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    source = window.xray_panel.source
+    tip = source.tip(4)
+    assert f"{count(12500)} sectors of 32 bytes that loads touch; {count(6250)} at best" in tip
+    assert f"{count(2000)} requests to load from global memory" in tip
+    assert "two threads write &lt;x&gt;" in tip, "the finding of a header stands at the line that uses it"
+    assert source.tip(3) == ""
+    source.go_to(4)
+    place = source.cursorRect().center()
+    assert source.line_at(place.y()) == 4 and source.line_at(source.viewport().height() - 1) == 0
+    source.show_line(place.y(), source.mapToGlobal(QPoint(5, 5)))
+    assert QToolTip.text() == tip
+    source.show_line(source.viewport().height() - 1, source.mapToGlobal(QPoint(5, 5)))
+    source.go_to(5)
+    QTest.keyClick(source, Qt.Key.Key_Return)
+    assert QToolTip.text() == source.tip(5) != tip
+
+
+def test_findings_are_marked_listed_and_lead_to_their_line(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    panel, source = window.xray_panel, window.xray_panel.source
+    assert [source.mark(line) for line in (3, 4, 5)] == ["", "✗", ""]
+    text = panel.report.toPlainText()
+    for said in ("two threads write <x>", "Loads touch twice", "44 registers", "340 bytes of shared", "here & there"):
+        assert said in text
+    assert "occupancy 50 %: 8 blocks, 16 of 32 warps a multiprocessor, limited by registers" in text
+    assert "12.5 k\n12.5\n6.25 k\n×2" in text
+    assert source.textCursor().blockNumber() == 3, "the line with the most"
+    source.go_to(1)
+    panel.report.anchorClicked.emit(QUrl("#0-4"))
+    assert source.textCursor().blockNumber() == 3 and 'href="#0-4"' in panel.report.toHtml()
+
+
+def test_a_selected_kernel_variant_is_looked_into_and_a_cpu_one_is_not(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    rows = window.panel.variants
+    QTest.mouseClick(rows.row("serial"), Qt.MouseButton.LeftButton)
+    qtbot.wait(10)
+    assert len(asked(engine)) == 1
+    QTest.mouseClick(rows.row("naive"), Qt.MouseButton.LeftButton)
+    assert [r.pick.variant for r in asked(engine)] == ["shared", "naive"]
+    panel = window.xray_panel
+    assert panel.variants.currentData() == "naive" and "earlier choice" in panel.state.text()
+    assert [panel.variants.itemData(i) for i in range(panel.variants.count())] == ["naive", "constant", "shared"]
+
+
+def test_it_gives_way_to_a_run_and_comes_after_it(qtbot, window, engine) -> None:
+    act(window, "xray")
+    qtbot.waitUntil(lambda: len(asked(engine)) == 1)
+    cancelled: list[int] = []
+    engine.cancel = lambda job, kill=True: cancelled.append(job)  # the engine's answer comes later
+    window.controller.session.set_params({"window": 5, "border": "reflect"})
+    qtbot.wait(20)
+    assert set(cancelled) == {asked(engine)[0].job} and isinstance(engine.asked[-1], RunRequest)
+    engine.answered.emit(Finished(cancelled[0], cancelled=True))
+    qtbot.wait(20)
+    assert len(asked(engine)) == 1 and "until the run has ended" in window.xray_panel.state.text()
+    engine.answered.emit(Finished(engine.asked[-1].job))
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    assert asked(engine)[1].params["window"] == 5
+
+
+def test_a_failure_says_why_and_is_not_tried_again_unasked(qtbot, window, engine) -> None:
+    act(window, "xray")
+    qtbot.waitUntil(lambda: len(asked(engine)) == 1)
+    engine.answered.emit(Failed(asked(engine)[0].job, "The kernel does not compile."))
+    qtbot.wait(20)
+    panel = window.xray_panel
+    assert "does not compile" in panel.state.text() and len(asked(engine)) == 1 and not panel.source.isVisible()
+    QTest.mouseClick(panel.again, Qt.MouseButton.LeftButton)
+    assert len(asked(engine)) == 2
+
+
+@pytest.mark.parametrize("scheme", [Qt.ColorScheme.Light, Qt.ColorScheme.Dark])
+def test_numbers_are_readable_on_every_heat(scheme) -> None:
+    ground = palette(scheme)
+    shades = [heat(ground, share / 20) for share in range(21)]
+    assert all(contrast(shade, ground.color(QPalette.ColorRole.Text)) >= TEXT_CONTRAST for shade in shades)
+    steps = [contrast(shade, ground.color(QPalette.ColorRole.Base)) for shade in shades]
+    assert steps == sorted(steps) and steps[-1] > 1.5
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+@pytest.mark.skipif(bool(REASON), reason=REASON or "the simulated GPU is there")
+def test_the_engine_looks_into_what_is_clicked_and_is_stopped_by_a_click(qtbot, qapp) -> None:
+    engine = Engine()
+    try:
+        controller = SessionController(engine, Session(), Results())
+        window = MainWindow(controller, Look(QApplication.instance(), "light"))
+        qtbot.addWidget(window)
+        window.resize(1400, 900)
+        window.show()
+        controller.start()
+        qtbot.waitUntil(lambda: bool(controller.session.device), timeout=PATIENCE)
+        controller.session.set_device("sim")
+        controller.open_sample("camera")
+        act(window, "xray")
+        panel = window.xray_panel
+        ray = panel._controller
+        qtbot.waitUntil(lambda: ray.state == "shown", timeout=PATIENCE)
+        assert "middle 256 × 256 of camera (512 × 512), sm_75" in plain(panel.title.text())
+        sources = dict(enumerate(panel.source.toPlainText().splitlines(), start=1))
+        hottest = max(sources, key=lambda line: panel.source.cell(line)[1])
+        assert "x[r * pitch" in sources[hottest], "the tile is what the kernel loads"
+        QTest.mouseClick(window.panel.variants.row("naive"), Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: ray.state == "shown" and ray.content["variant"] == "naive", timeout=PATIENCE)
+        # Each of 256² threads asks for 9 pixels and 9 taps, and stores one pixel.
+        assert ray.content["totals"]["global_load_threads"] == 2 * 9 * 256**2
+        assert ray.content["totals"]["global_store_threads"] == 256**2
+        told = {name for line in ray.content["kernels"][0]["lines"] for name in line["counts"]}
+        assert told <= set(WORDS) | BEST and "registers a thread" in panel.report.toPlainText()
+        assert find_filter("mean2d").variant("naive").title in panel.title.text()
+        # Runs of a wide window would take long as well: only the X-ray is left to do.
+        controller.session.set_picks(())
+        controller.session.set_params({"window": 63, "border": "reflect"})
+        qtbot.waitUntil(lambda: ray.state == "running" and window.status.button.isVisible(), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: "naive" in window.status.busy.text(), timeout=PATIENCE)
+        child = engine.client.pid
+        QTest.mouseClick(window.status.button, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: not controller.busy, timeout=PATIENCE)
+        qtbot.wait(50)
+        assert ray.state == "stopped" and engine.client.pid == child and ray.content["params"]["window"] == 3
+    finally:
+        engine.close()
