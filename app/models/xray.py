@@ -107,7 +107,7 @@ class KernelView:
     """One kernel of an X-ray: its source, the counts of each line, and the findings in it."""
 
     def __init__(self, kernel: Mapping[str, Any], source: str, findings: Sequence[Mapping[str, Any]]) -> None:
-        self.name, self.file, self.source = str(kernel["name"]), str(kernel["file"]), source
+        self.name, self.file, self.source = str(kernel["name"]), str(kernel["file"]), source.rstrip("\n")
         self.kernel = kernel
         self.lines: dict[int, Counts] = {int(one["line"]): one["counts"] for one in kernel["lines"]}
         self.marks: dict[int, list[Mark]] = defaultdict(list)

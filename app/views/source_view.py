@@ -163,7 +163,7 @@ class SourceView(QPlainTextEdit):
         gap = metrics.averageCharWidth()
         cells = [metrics.horizontalAdvance(self.cell(line)[0]) for line in self._column]
         numbers = metrics.horizontalAdvance("0" * len(str(self.blockCount())))
-        return 2 * gap, max(cells, default=0) + 2 * gap, numbers + 2 * gap
+        return 2 * gap if self._marks else gap // 2, max(cells, default=0) + 2 * gap, numbers + 2 * gap
 
     def gutter_width(self) -> int:
         return sum(self._widths)

@@ -63,7 +63,7 @@ class XRayPanel(QWidget):
         combo.setAccessibleName(title)
         combo.setToolTip(title)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        combo.setMinimumContentsLength(12)
+        combo.setMinimumContentsLength(8)
         return combo
 
     def _label(self, name: str) -> QLabel:
@@ -75,12 +75,18 @@ class XRayPanel(QWidget):
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        above, beside = QHBoxLayout(), QHBoxLayout()
+        above, said, beside = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
         variant, counted = QLabel(self.tr("&Variant"), self), QLabel(self.tr("&Beside lines"), self)
         variant.setBuddy(self.variants)
         counted.setBuddy(self.counters)
-        for widget, stretch in ((variant, 0), (self.variants, 1), (self.kernels, 1), (self.again, 0)):
+        for widget, stretch in ((variant, 0), (self.variants, 1), (self.kernels, 1)):
             above.addWidget(widget, stretch)
+        told = QVBoxLayout()
+        told.addWidget(self.title)
+        told.addWidget(self.state)
+        told.addStretch(1)
+        said.addLayout(told, 1)
+        said.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         beside.addWidget(counted)
         beside.addWidget(self.counters, 1)
         self.splitter = QSplitter(Qt.Orientation.Vertical, self)
@@ -92,8 +98,7 @@ class XRayPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(gap, gap, gap, gap)
         layout.addLayout(above)
-        layout.addWidget(self.title)
-        layout.addWidget(self.state)
+        layout.addLayout(said)
         layout.addLayout(beside)
         layout.addWidget(self.splitter, 1)
 
@@ -192,7 +197,8 @@ class XRayPanel(QWidget):
         self._show_column()
         if first:
             column = kernel.column(str(self.counters.currentData()))
-            self.source.go_to(max(column, key=lambda line: column[line], default=1))
+            most = max(column, key=lambda line: column[line], default=1)
+            self.source.go_to(min((line for line in worst if line), default=most))
 
     def _choose_counter(self) -> None:
         self._wanted = str(self.counters.currentData())

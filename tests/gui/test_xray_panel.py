@@ -12,6 +12,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 
+from app.controllers.engine_log import described
 from app.controllers.look import Look
 from app.controllers.session import SessionController
 from app.figures import count
@@ -101,6 +102,8 @@ def test_it_is_hidden_until_it_is_wanted_and_nothing_is_simulated_for_nobody(qtb
     qtbot.waitUntil(lambda: len(asked(engine)) == 1)
     request = asked(engine)[0]
     assert (request.filter, request.pick.variant, request.architecture) == ("mean2d", "shared", "sm_75")
+    logged = "look into shared of mean2d window=3 border=reflect on a simulated sm_75; 512 × 600 uint8"
+    assert described(request) == logged
     window.xray_dock.close()
     assert not window.actions_by_id["xray"].isChecked()
     assert "X-ray" in [name for name, _ in palette_entries(window)]
@@ -123,7 +126,7 @@ def test_where_the_panel_stays_is_kept_with_the_layout(qtbot, engine, tmp_path) 
 def test_numbers_stand_beside_the_lines_and_the_counter_is_chosen(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
     panel, source = window.xray_panel, window.xray_panel.source
-    assert source.toPlainText() == SOURCE
+    assert source.toPlainText() + "\n" == SOURCE
     assert "the middle 256 × 256 of photo (512 × 600), sm_75" in plain(panel.title.text())
     assert not panel.state.isVisible()
     assert panel.counters.currentData() == SECTORS
@@ -141,6 +144,7 @@ def test_without_global_memory_instructions_are_shown(qtbot, window, engine) -> 
     answer["kernels"][0]["lines"] = [{"line": 5, "counts": {"warp_instructions": 80, "constant_requests": 3}}]
     show(qtbot, window, engine, answer)
     assert window.xray_panel.counters.currentData() == "warp_instructions"
+    assert window.xray_panel.source.textCursor().blockNumber() == 4, "the line with the most is shown first"
     assert window.xray_panel.source.mark(4) == "" and "none" in window.xray_panel.report.toPlainText()
 
 
@@ -173,7 +177,7 @@ def test_findings_are_marked_listed_and_lead_to_their_line(qtbot, window, engine
         assert said in text
     assert "occupancy 50 %: 8 blocks, 16 of 32 warps a multiprocessor, limited by registers" in text
     assert "12.5 k\n12.5\n6.25 k\n×2" in text
-    assert source.textCursor().blockNumber() == 3, "the line with the most"
+    assert source.textCursor().blockNumber() == 3, "what is wrong is shown first"
     source.go_to(1)
     panel.report.anchorClicked.emit(QUrl("#0-4"))
     assert source.textCursor().blockNumber() == 3 and 'href="#0-4"' in panel.report.toHtml()
