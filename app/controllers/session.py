@@ -123,11 +123,17 @@ class SessionController(QObject):
         """Look into a variant's kernels on a simulated GPU. It gives way to whatever else is asked for."""
         assert self.session.input is not None
         choice, pick = self.session.choice, self._pick(self.session.filter.variant(variant))
-        kind, _, named = self.session.device.partition(":")
-        architecture = named if kind == "sim" and named else SIMULATED
         job = self._engine.next_job()
-        request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, architecture)
+        request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, self._architecture())
         self._submit("xray", request, self.tr("looking into the kernel"))
+
+    def _architecture(self) -> str:
+        """That of the device that is chosen, so that its counts are those of the code that runs there."""
+        kind, _, named = self.session.device.partition(":")
+        if kind == "sim" and named:
+            return named
+        known = {status.name: status.architecture for status in self._engine.devices}
+        return known.get(self.session.device, "") or SIMULATED
 
     def stop_xray(self) -> None:
         """Let go of an X-ray at work; nothing is killed for it."""

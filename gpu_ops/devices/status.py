@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class DeviceStatus:
-    """Whether a device can be used here; `reason` says why not and what to install."""
+    """Whether a device can be used here; `reason` says why not and what to install. `architecture` is what kernels are
+    compiled for on a GPU, such as "sm_90"; empty where that is not known."""
 
     name: str
     model: str
     available: bool
     reason: str = ""
+    architecture: str = ""
 
     @property
     def kind(self) -> str:

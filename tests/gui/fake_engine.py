@@ -26,7 +26,7 @@ class FakeEngine(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.jobs, self.arrays, self.asked = 0, {}, []
+        self.jobs, self.arrays, self.asked, self.devices = 0, {}, [], ()
 
     def next_job(self) -> int:
         self.jobs += 1

@@ -94,6 +94,17 @@ def plain(text: str) -> str:
     return text.replace("\u00a0", " ")
 
 
+def test_what_is_simulated_is_the_gpu_that_is_chosen(qtbot, window, engine) -> None:
+    engine.devices = (DeviceStatus("cuda:0", "H200", True, architecture="sm_90"), SIM)
+    engine.answered.emit(Ready(1, engine.devices))
+    engine.end()
+    window.controller.session.set_device("cuda:0")
+    engine.end()
+    act(window, "xray")
+    qtbot.waitUntil(lambda: bool(asked(engine)))
+    assert asked(engine)[-1].architecture == "sm_90"
+
+
 def test_it_is_hidden_until_it_is_wanted_and_nothing_is_simulated_for_nobody(qtbot, window, engine) -> None:
     qtbot.wait(20)
     assert not window.xray_dock.isVisible() and asked(engine) == []

@@ -75,6 +75,11 @@ class CudaDevice:
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> CudaDevice:
         return CudaDevice(self._shared.index, self._shared, edits)
 
+    @property
+    def architecture(self) -> str:
+        """What kernels are compiled for here, such as "sm_90"."""
+        return self._shared.architecture
+
     def stream(self, index: int) -> Any:
         """CUDA stream of that number; made on first use, independent of the default stream."""
         if index not in self._shared.streams:

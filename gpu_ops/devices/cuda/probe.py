@@ -43,4 +43,4 @@ def _try_cuda(index: int) -> DeviceStatus:
         return DeviceStatus(f"cuda:{index}", model, False, str(error).rstrip("."))
     except Exception as error:  # a probe must survive whatever a half-installed CUDA raises, and report it
         return DeviceStatus(f"cuda:{index}", model, False, f"{type(error).__name__}: {error}".rstrip("."))
-    return DeviceStatus(f"cuda:{index}", model, True)
+    return DeviceStatus(f"cuda:{index}", model, True, architecture=device.architecture)
