@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 class KernelscopeError(Exception):
@@ -53,7 +54,10 @@ class Diagnostic:
 
 
 class KernelError(KernelscopeError):
-    """A kernel does not compile, or does not fit its name, arguments, block or grid."""
+    """A kernel does not compile, does not fit its name, arguments, block or grid, or stops itself. `findings` is what
+    a simulated GPU had found until then."""
+
+    findings: tuple[Any, ...] = ()
 
     def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...] = (), log: str = "") -> None:
         super().__init__(message)

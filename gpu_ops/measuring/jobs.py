@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from gpu_ops.devices.guarded import GuardedSession
+from gpu_ops.errors import KernelError, KernelFault
 from gpu_ops.measuring.timing import check_stop
 from gpu_ops.measuring.verify import verify
 from gpu_ops.plan import Device, DeviceArray, How, Plan
@@ -125,7 +126,14 @@ def verify_again(job: Job, filter: Filter, experiment: Experiment) -> None:
     """Once more over other poison – on a simulated GPU in another order of blocks and branches as well."""
     simulated = job.device.clock == "simulated"
     poison = {name: turned_over(array) for name, array in job.run.outputs.items()}
-    again = execute(job, poison, "reverse" if simulated else "direct")
+    try:
+        again = execute(job, poison, "reverse" if simulated else "direct")
+    except KernelFault:
+        raise
+    except KernelError as error:  # it stops itself in this order only
+        job.run = replace(job.run, findings=(*job.run.findings, *error.findings))
+        condemn(job, str(error))
+        return
     errors = verify(filter, job.variant, experiment, again, job.pick.knobs)
     if not all(e.ok for e in errors.values()):
         condemn(job, DEPENDS_ON_ORDER if simulated else DEPENDS_ON_TIMING)

@@ -144,6 +144,7 @@ def _compute(
     except KernelFault:
         raise
     except KernelError as error:
+        job.run = replace(job.run, findings=error.findings)
         yield fail(job, str(error), "kernel")
         return
     except DeviceMemoryError as error:

@@ -6,12 +6,14 @@ import gc
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from live import real_engine
+from live import settle as drive
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
@@ -72,9 +74,8 @@ def nothing_left(segments_too: bool = True) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def engine(qapp: QApplication) -> Iterator[Engine]:
-    engine = Engine()
-    yield engine
-    engine.close()
+    with real_engine() as engine:
+        yield engine
 
 
 @pytest.fixture
@@ -87,16 +88,9 @@ def stage(qtbot, engine: Engine) -> Iterator[tuple[MainWindow, SessionController
     window.resize(1200, 800)
     window.show()
     qtbot.waitExposed(window)
-    run(qtbot, controller, lambda: controller.open_sample("noise", {"size": "128x128"}))
+    drive(qtbot, controller, lambda: controller.open_sample("noise", {"size": "128x128"}))
     yield window, controller
     engine.answered.disconnect(controller._answered)
-
-
-def run(qtbot, controller: SessionController, do: Callable[[], object]) -> None:
-    """Do something and wait until everything that follows from it is done."""
-    with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
-        do()
-    qtbot.waitUntil(lambda: not controller.busy, timeout=PATIENCE)
 
 
 def test_three_thousand_repaints_of_a_picture(qtbot) -> None:

@@ -7,19 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
 
 import gpu_ops
-from app.controllers.look import Look
-from app.controllers.session import SessionController
-from app.models.results import Results
-from app.models.session import Session
-from app.views.main_window import INPUT, MainWindow
-from app.worker import Engine
+from app.views.main_window import INPUT
 from gpu_ops import device_statuses, find_filter
 
-PATIENCE = 120_000
 SHARED = "mean2d/3_shared.cu"
 REASON = next(s.reason for s in device_statuses() if s.kind == "sim")
 pytestmark = [
@@ -30,38 +24,19 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def engine(qapp):
-    engine = Engine()
-    yield engine
-    engine.close()
+    with real_engine() as engine:
+        yield engine
 
 
 @pytest.fixture
 def window(qtbot, engine):
     """A window whose kernels run simulated, whatever GPUs there are."""
-    controller = SessionController(engine, Session(), Results())
-    window = MainWindow(controller, Look(QApplication.instance(), "light"))
-    qtbot.addWidget(window)
-    window.resize(1200, 800)
-    window.show()
-    qtbot.waitExposed(window)
-    controller.start()
-    qtbot.waitUntil(lambda: bool(controller.session.device), timeout=PATIENCE)
-    controller.session.set_device("sim")
-    yield window
-    if controller.busy:
-        with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
-            controller.cancel()
-    engine.answered.disconnect(controller._answered)
-
-
-def settle(qtbot, window, do) -> None:
-    with qtbot.waitSignal(window.controller.settled, timeout=PATIENCE):
-        do()
-    qtbot.waitUntil(lambda: not window.controller.busy, timeout=PATIENCE)
+    with live_window(qtbot, engine, "sim") as window:
+        yield window
 
 
 def test_the_middle_is_simulated_verified_counted_and_shown_in_its_place(qtbot, window) -> None:
-    settle(qtbot, window, lambda: window.controller.open_sample("camera"))
+    settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     whole = np.asarray(window.panes.pane(INPUT).layer.pyramid.array)
     part = whole[128:384, 128:384]
     expected = find_filter("mean2d").reference(part, {"window": 3, "border": "reflect"})["image"]
@@ -81,7 +56,7 @@ def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatc
     assert text != path.read_text()
     pick = window.controller._pick
     monkeypatch.setattr(window.controller, "_pick", lambda variant: replace(pick(variant), edits={SHARED: text}))
-    settle(qtbot, window, lambda: window.controller.open_sample("camera"))
+    settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     entry, pane = window.controller.results.entry(("shared", "sim")), window.panes.pane("shared")
     assert entry.ok is False and pane.layer.state == "wrong"
     assert pane.findings.isVisible() and pane.findings.sentence.text().startswith(f"{SHARED}:")
@@ -90,7 +65,7 @@ def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatc
 
 
 def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(qtbot, window, engine) -> None:
-    settle(qtbot, window, lambda: window.controller.open_sample("camera"))
+    settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     before, child = window.controller.results.entry(("naive", "sim")).row, engine.client.pid
     told: list[tuple[int, int]] = []
     window.controller.progressed.connect(lambda done, total: told.append((done, total)))

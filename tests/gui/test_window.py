@@ -8,53 +8,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QCheckBox, QSpinBox
+from PySide6.QtWidgets import QCheckBox, QSpinBox
 
-from app.controllers.look import Look
-from app.controllers.session import SessionController
-from app.models.results import Results
-from app.models.session import Session
-from app.views.main_window import INPUT, MainWindow
-from app.worker import Engine
+from app.views.main_window import INPUT
 from gpu_ops import find_filter, save
-
-PATIENCE = 60_000
 
 
 @pytest.fixture(scope="module")
 def engine(qapp):
-    engine = Engine()
-    yield engine
-    engine.close()
+    with real_engine() as engine:
+        yield engine
 
 
 @pytest.fixture
 def window(qtbot, engine):
-    controller = SessionController(engine, Session(), Results())
-    window = MainWindow(controller, Look(QApplication.instance(), "light"))
-    qtbot.addWidget(window)
-    window.resize(1200, 800)
-    window.show()
-    qtbot.waitExposed(window)
-    controller.start()
-    yield window
-    if controller.busy:
-        with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
-            controller.cancel()
-    engine.answered.disconnect(controller._answered)
+    with live_window(qtbot, engine) as window:
+        yield window
 
 
 @pytest.fixture
 def controller(window):
     return window.controller
-
-
-def settle(qtbot, controller, do) -> None:
-    """Do something and wait until everything that follows from it is done."""
-    with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
-        do()
-    qtbot.waitUntil(lambda: not controller.busy, timeout=PATIENCE)
 
 
 def shown(window, key: str) -> np.ndarray:

@@ -38,7 +38,7 @@ class GlobalMemory:
         region = self._region(lanes, site, address)
         if region is None:
             for part, chosen in self._valid_parts(lanes, site, address):
-                self.store(part, site, _cut(address, lanes, chosen), dtype, [_cut(v, lanes, chosen) for v in values])
+                self.store(part, site, lanes.cut(address, chosen), dtype, [lanes.cut(v, chosen) for v in values])
             return
         index = (address + (site.offset - region.base)) >> (site.nbytes.bit_length() - 1)
         flat = lanes.active(index)
@@ -55,8 +55,8 @@ class GlobalMemory:
         if region is None:
             result = np.zeros(lanes.shape, dtype)
             for part, chosen in self._valid_parts(lanes, site, address):
-                cut = [_cut(v, lanes, chosen) for v in values]
-                found = self.atomic(part, site, _cut(address, lanes, chosen), dtype, operation, cut, wanted)
+                cut = [lanes.cut(v, chosen) for v in values]
+                found = self.atomic(part, site, lanes.cut(address, chosen), dtype, operation, cut, wanted)
                 if found is not None:
                     result[np.broadcast_to(chosen, lanes.shape)] = part.active(found)
             return result if wanted else None
@@ -117,7 +117,7 @@ class GlobalMemory:
         results = [np.zeros(lanes.shape, dtype) for _ in range(count)]
         for part, chosen in self._valid_parts(lanes, site, address):
             for result, found in zip(
-                results, self.load(part, site, _cut(address, lanes, chosen), dtype, count), strict=True
+                results, self.load(part, site, lanes.cut(address, chosen), dtype, count), strict=True
             ):
                 result[chosen] = part.active(found)
         return results
@@ -166,10 +166,3 @@ class GlobalMemory:
                     "which value stays is chance"
                 )
                 self.findings.add("two blocks write one element", site.place, lanes, lanes.places[clash], say(text))
-
-
-def _cut(array: Array, lanes: Lanes, chosen: Array) -> Array:
-    """The array in the frame of the chosen lanes: packed lanes become fewer."""
-    if not lanes.packed:
-        return array
-    return np.broadcast_to(array, lanes.shape)[:, chosen[0]]

@@ -18,13 +18,10 @@ from gpu_ops.devices.sim.printing import formatted, text_at
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.sites import Site
 from gpu_ops.errors import KernelError
-from gpu_ops.plan import Finding
 
 
 class Stopped(KernelError):
-    """A failed assertion or a trap ended the launch. `findings` are those until then."""
-
-    findings: tuple[Finding, ...] = ()
+    """A failed assertion or a trap ended the launch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,23 +166,23 @@ class Batch:
             return list(getattr(self, f"load_{space}")(part, site, address - window, dtype, count))
         results = [np.zeros(lanes.shape, dtype) for _ in range(count)]
         for space, part, window, chosen in parts:
-            found = getattr(self, f"load_{space}")(part, site, _cut(address, lanes, chosen) - window, dtype, count)
+            found = getattr(self, f"load_{space}")(part, site, lanes.cut(address, chosen) - window, dtype, count)
             for result, one in zip(results, found, strict=True):
                 result[chosen] = part.active(one)
         return results
 
     def store_generic(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
         for space, part, window, chosen in self._spaces(lanes, address):
-            cut = [_cut(v, lanes, chosen) for v in values]
-            getattr(self, f"store_{space}")(part, site, _cut(address, lanes, chosen) - window, dtype, cut)
+            cut = [lanes.cut(v, chosen) for v in values]
+            getattr(self, f"store_{space}")(part, site, lanes.cut(address, chosen) - window, dtype, cut)
 
     def atomic_generic(
         self, lanes: Lanes, site: Site, address: Array, dtype: Any, name: str, values: list[Array], wanted: bool
     ) -> Array | None:
         result = np.zeros(lanes.shape, dtype)
         for space, part, window, chosen in self._spaces(lanes, address):
-            cut = [_cut(v, lanes, chosen) for v in values]
-            at = _cut(address, lanes, chosen) - window
+            cut = [lanes.cut(v, chosen) for v in values]
+            at = lanes.cut(address, chosen) - window
             found = getattr(self, f"atomic_{space}")(part, site, at, dtype, name, cut, wanted)
             if found is not None:
                 result[np.broadcast_to(chosen, lanes.shape)] = part.active(found)
@@ -280,9 +277,3 @@ class Batch:
 def _window(address: Array) -> Array:
     """The window that generic addresses lie in; 0 for global memory."""
     return address & (SHARED_WINDOW | LOCAL_WINDOW | PARAM_WINDOW)
-
-
-def _cut(array: Array, lanes: Lanes, chosen: Array) -> Array:
-    if not lanes.packed:
-        return array
-    return np.broadcast_to(array, lanes.shape)[:, np.broadcast_to(chosen, lanes.shape)[0]]

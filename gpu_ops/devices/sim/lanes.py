@@ -178,6 +178,10 @@ class Lanes:
         mask = np.broadcast_to(chosen, self.shape) if self.mask is None else self.mask & chosen
         return Lanes(self.launched, mask=mask) if mask.any() else None
 
+    def cut(self, array: Array, chosen: Array) -> Array:
+        """An array of this frame in that of `subset(chosen)`: packed lanes become fewer."""
+        return self.wide(array)[:, self.wide(chosen)[0]] if self.packed else array
+
     def spread(self, values: Array, fill: Any) -> Array:
         """(n,) values of the running lanes as an array in this frame."""
         if self.mask is None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.sim.access import GlobalMemory
-from gpu_ops.devices.sim.batch import Batch, Launching, Stopped
+from gpu_ops.devices.sim.batch import Batch, Launching
 from gpu_ops.devices.sim.coalescing import Rule
 from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
@@ -19,6 +19,7 @@ from gpu_ops.devices.sim.memory import Memory, Region, Table
 from gpu_ops.devices.sim.schedule import Meter, Scheduler
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.textures import SimTexture
+from gpu_ops.errors import KernelError
 from gpu_ops.plan import Launch
 from gpu_ops.progress import advance
 
@@ -76,8 +77,8 @@ def run_launch(
         try:
             with np.errstate(all="ignore"):
                 Scheduler(loaded.code, batch, meter, options.reverse).run()
-        except Stopped as stopped:
-            stopped.findings = tuple(findings.found.values())
+        except KernelError as error:
+            error.findings = tuple(findings.found.values())
             raise
         done += launched.blocks
         advance(done, blocks)

@@ -84,13 +84,10 @@ class SharedMemory:
         nbytes = np.dtype(dtype).itemsize * count
         address, wrong = self._checked(lanes, site, address, nbytes)
         if wrong is not None:
-            kept = lanes.subset(~np.broadcast_to(wrong, lanes.shape))
+            kept = lanes.subset(~wrong)
             if kept is None:
                 return
-            if kept.packed:
-                chosen = ~np.broadcast_to(wrong, lanes.shape)[0]
-                address = np.broadcast_to(address, lanes.shape)[:, chosen]
-                values = [np.broadcast_to(v, lanes.shape)[:, chosen] for v in values]
+            address, values = lanes.cut(address, ~wrong), [lanes.cut(v, ~wrong) for v in values]
             lanes = kept
         if self.checks:
             self._look(lanes, site, address, nbytes, "write")

@@ -1,0 +1,57 @@
+"""A whole window with a real engine, for tests that drive it as a person would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from PySide6.QtWidgets import QApplication
+
+from app.controllers.look import Look
+from app.controllers.session import SessionController
+from app.models.results import Results
+from app.models.session import Session
+from app.views.main_window import MainWindow
+from app.worker import Engine
+
+PATIENCE = 120_000
+"""Milliseconds until a test gives up on the engine."""
+
+
+@contextmanager
+def real_engine() -> Iterator[Engine]:
+    """An engine whose child process ends with the block."""
+    engine = Engine()
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+@contextmanager
+def live_window(qtbot, engine: Engine, device: str = "") -> Iterator[MainWindow]:
+    """A shown window that has begun to work, on `device` where one is named, whatever else there is."""
+    controller = SessionController(engine, Session(), Results())
+    window = MainWindow(controller, Look(QApplication.instance(), "light"))
+    qtbot.addWidget(window)
+    window.resize(1200, 800)
+    window.show()
+    qtbot.waitExposed(window)
+    controller.start()
+    if device:
+        qtbot.waitUntil(lambda: bool(controller.session.device), timeout=PATIENCE)
+        controller.session.set_device(device)
+    try:
+        yield window
+        if controller.busy:
+            with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
+                controller.cancel()
+    finally:
+        engine.answered.disconnect(controller._answered)
+
+
+def settle(qtbot, controller: SessionController, do: Callable[[], object]) -> None:
+    """Do something and wait until everything that follows from it is done."""
+    with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
+        do()
+    qtbot.waitUntil(lambda: not controller.busy, timeout=PATIENCE)
