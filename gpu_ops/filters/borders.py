@@ -14,6 +14,12 @@ SCIPY_MODES = {"zero": "constant", "reflect": "reflect", "nearest": "nearest", "
 """Each border's name in scipy.ndimage and cupyx.scipy.ndimage, whose cval is 0 unless given."""
 
 
+def opencv_border(cv2: Any, border: str) -> int:
+    """A border's code in OpenCV, whose filters have no wrap."""
+    codes = {"zero": cv2.BORDER_CONSTANT, "reflect": cv2.BORDER_REFLECT, "nearest": cv2.BORDER_REPLICATE}
+    return int(codes[border])
+
+
 def border_indices(border: str, start: int, stop: int, n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """The indices 0 … n - 1 that positions start … stop - 1 are read at, or -1 where "zero" reads a 0.
 

@@ -8,6 +8,7 @@ from functools import partial
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.mean import accesses, limits, plans, reference
 from gpu_ops.filters.mean.claims import CLAIMS
+from gpu_ops.filters.planning import Support, anything, both
 from gpu_ops.params import Param, Values
 from gpu_ops.types import BORDERS, DTYPES, Accesses, Filter, Locality, Meta, Output, Variant, Work
 
@@ -39,12 +40,12 @@ NAIVE = "One thread an output; every tap and every sample is asked of global mem
 CONSTANT = "All lanes want the same tap at once, so constant memory broadcasts it: half the global loads."
 SHARED = "Neighbours share samples, so the block fetches each once and slides its window in shared memory."
 
-SUPPORTS: dict[int, dict[str, plans.Support]] = {
-    1: {"naive": plans.anything, "constant": plans.anything, "shared": plans.shared_fits},
+SUPPORTS: dict[int, dict[str, Support]] = {
+    1: {"naive": anything, "constant": anything, "shared": plans.shared_fits},
     2: {
         "naive": plans.image_fits,
         "constant": plans.image_fits,
-        "shared": plans.both(plans.image_fits, plans.shared_fits),
+        "shared": both(plans.image_fits, plans.shared_fits),
     },
 }
 ACCESSES: dict[int, dict[str, Callable[[Meta, Values, Values], Accesses]]] = {

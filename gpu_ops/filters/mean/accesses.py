@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gpu_ops.filters.planning import block_shape
 from gpu_ops.params import Values
 from gpu_ops.types import Accesses, Meta
 
@@ -120,8 +121,3 @@ def _account2d(
     inner = by_row[len(by_row) // 2] * by_column[len(by_column) // 2]
     first, last = by_row[0] * by_column[0], by_row[-1] * by_column[-1]
     return Accesses(factor * first, factor * inner, factor * last, factor * sum(by_row) * sum(by_column))
-
-
-def block_shape(threads: int) -> tuple[int, int]:
-    """(x, y) of a 2D block of that many threads: a warp wide where there are enough."""
-    return (32, threads // 32) if threads >= 32 and threads % 32 == 0 else (16, threads // 16)

@@ -20,8 +20,6 @@ Arrays are C-contiguous: x and out (N,) or (N, C) for signals, (H, W) or (H, W, 
 or float64. Every element of out is written.
 
 Importing this module loads Numba: plans import it when they are made. The threads are numba.get_num_threads().
-Numba's default threading layer ("workqueue", taken where it finds neither TBB nor OpenMP) aborts the process when two
-Python threads are inside parallel functions at once: call mean1d_parallel and mean2d_parallel from one at a time.
 """
 
 from __future__ import annotations
@@ -31,21 +29,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import cfunc, get_num_threads, int64, njit, prange, typeof, void
+from numba import cfunc, get_num_threads, int64, prange, typeof, void
 
 from gpu_ops.filters.borders import border_indices
-from gpu_ops.filters.mean.serial import (
-    Array,
-    F,
-    compiled,
-    direct,
-    mean1d_serial,
-    mean2d_serial,
-    offset,
-    place,
-    rounded_mean,
-    scaling,
-)
+from gpu_ops.filters.loops import Array, compiled, compiled_parallel, offset, place
+from gpu_ops.filters.mean.serial import direct, mean1d_serial, mean2d_serial, rounded_mean, scaling
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
@@ -63,10 +51,6 @@ LINES = 1 << 20
 """Images: most sums kept a thread."""
 BAND = 1 << 25
 """Values that all threads make between two reports of how far they are: tens of milliseconds."""
-
-
-def _compiled_parallel(function: F) -> F:
-    return njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)  # type: ignore[no-any-return]
 
 
 # Vector loops over `count` values of flat arrays, from an offset into each.
@@ -289,7 +273,7 @@ def _image_part(
         top += count
 
 
-@_compiled_parallel
+@compiled_parallel
 def _on_all_threads(
     part: Any, x: Array, out: Array, sums: Array, edges: Array, numbers: Array, scale: float, zero: Any, workers: int
 ) -> None:

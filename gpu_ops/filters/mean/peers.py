@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gpu_ops.filters.borders import SCIPY_MODES
+from gpu_ops.filters.borders import SCIPY_MODES, opencv_border
 from gpu_ops.params import Values
 from gpu_ops.types import Meta
 
@@ -64,7 +64,7 @@ def scipy_unsupported(meta: Meta, params: Values) -> str | None:
 def opencv_mean1d(cv2: Any, x: Array, out: Array, window: int, border: str) -> None:
     """filter2D, or blur where that is exact or faster, over the signal as an image of one row."""
     row = (1, *x.shape)
-    mode = _opencv_border(cv2, border)
+    mode = opencv_border(cv2, border)
     if window <= FILTER_UP_TO[x.dtype.name]:
         cv2.filter2D(x.reshape(row), -1, _taps(x, (1, window)), dst=out.reshape(row), borderType=mode)
     else:
@@ -73,7 +73,7 @@ def opencv_mean1d(cv2: Any, x: Array, out: Array, window: int, border: str) -> N
 
 def opencv_mean2d(cv2: Any, x: Array, out: Array, window: int, border: str) -> None:
     """The fastest of filter2D, sepFilter2D and blur for the window and dtype."""
-    mode = _opencv_border(cv2, border)
+    mode = opencv_border(cv2, border)
     if window > SEPARABLE_UP_TO[x.dtype.name]:
         cv2.blur(x, (window, window), dst=out, borderType=mode)
     elif window == 3:
@@ -81,12 +81,6 @@ def opencv_mean2d(cv2: Any, x: Array, out: Array, window: int, border: str) -> N
     else:
         taps = _taps(x, (window, 1))
         cv2.sepFilter2D(x, -1, taps, taps, dst=out, borderType=mode)
-
-
-def _opencv_border(cv2: Any, border: str) -> int:
-    return cast(
-        int, {"zero": cv2.BORDER_CONSTANT, "reflect": cv2.BORDER_REFLECT, "nearest": cv2.BORDER_REPLICATE}[border]
-    )
 
 
 def _taps(x: Array, shape: tuple[int, int]) -> Array:

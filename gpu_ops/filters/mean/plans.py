@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
-from gpu_ops.filters.mean.accesses import block_shape
+from gpu_ops.filters.planning import CTYPES, block_shape
 from gpu_ops.params import Value, Values
 from gpu_ops.plan import Call, Device, DeviceArray, Launch, Limits, Plan
 from gpu_ops.types import BORDERS, Meta
-
-Support = Callable[[Meta, Values, Values, Limits], str | None]
-CTYPES = {"uint8": "unsigned char", "uint16": "unsigned short", "float32": "float", "float64": "double"}
 
 
 def defines(dtype: np.dtype[Any], channels: int, params: Values, knobs: Values) -> dict[str, Value]:
@@ -107,20 +104,6 @@ def image_fits(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str
     if -(-meta.shape[0] // (rows * outputs)) > 65535:
         return f"{meta.shape[0]} rows need more than 65535 blocks; use a larger block or more outputs a thread"
     return None
-
-
-def anything(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """Nothing is refused."""
-    return None
-
-
-def both(*rules: Support) -> Support:
-    """The first reason any of the rules gives."""
-
-    def rule(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-        return next((reason for r in rules if (reason := r(meta, params, knobs, limits))), None)
-
-    return rule
 
 
 def cupyx_mean(output: str, device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:

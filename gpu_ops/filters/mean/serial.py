@@ -5,35 +5,24 @@ what a C compiler makes of the textbook. Every speed-up is measured against it. 
 (window² or window + 3) · 2^-53 · max|x|, and half an ulp for float32. Long work goes in bands of neighbouring outputs,
 each of them summed as ever; between bands it says how far it is.
 
-Numba's cache on disk watches one file: after an edit here delete *.nb? beside host.py too, which calls these loops.
+After an edit here delete host.py's compiled loops too: see gpu_ops.filters.loops.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
+from gpu_ops.filters.loops import Array, compiled, offset, place
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
-Array = np.ndarray[Any, Any]
-F = TypeVar("F", bound=Callable[..., Any])
-
-offset: Any = np.uintp
-"""Makes an index unsigned: a signed one may count from the end, and the test for that keeps a loop from being
-vectorised."""
 TAPS = 1 << 25
 """Taps a band, at most where one output has fewer: tens of milliseconds."""
-ZERO, NEAREST, WRAP = BORDERS.index("zero"), BORDERS.index("nearest"), BORDERS.index("wrap")
-
-
-def compiled(function: F) -> F:
-    """Compiled on first use and kept on disk; runs without the interpreter's lock."""
-    return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
 
 
 def rounded_mean(total: Any, scale: Any) -> Any:
@@ -53,21 +42,6 @@ def _mean_compiled(total: Any, scale: Any) -> Callable[[Any, Any], Any]:
 
 
 overload(rounded_mean, strict=False)(_mean_compiled)
-
-
-@compiled
-def place(position: int, length: int, border: int) -> int:
-    """One position as gpu_ops.filters.borders.border_indices maps it."""
-    if 0 <= position < length:
-        return position
-    if border == ZERO:
-        return -1
-    if border == NEAREST:
-        return 0 if position < 0 else length - 1
-    if border == WRAP:
-        return position % length
-    position %= 2 * length
-    return position if position < length else 2 * length - 1 - position
 
 
 @compiled
