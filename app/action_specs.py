@@ -2,38 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import cast
-
-from PySide6 import QtCore
-from PySide6.QtGui import QAction
-
-QT_TRANSLATE_NOOP = cast(Callable[[str, str], str], QtCore.QT_TRANSLATE_NOOP)
-"""Marks a text for the translators, who find it by this name, and gives it back."""
-
-
-@dataclass(frozen=True)
-class ActionSpec:
-    """One action. Texts are in English here and translated when the action is built.
-
-    `menu` is a path in MENUS. Actions that name the same `group` exclude each other; `checked` is how they start.
-    `data` is what the action carries, for groups whose members differ only in that.
-    """
-
-    id: str
-    text: str
-    menu: str
-    shortcuts: tuple[str, ...] = ()
-    tip: str = ""
-    icon: str = ""
-    checkable: bool = False
-    checked: bool = False
-    group: str = ""
-    data: str = ""
-    separator: bool = False
-    role: QAction.MenuRole = QAction.MenuRole.NoRole
-
+from app.action_spec import QT_TRANSLATE_NOOP, ActionSpec
+from app.view_specs import VIEW
 
 MENUS: tuple[tuple[str, str, str], ...] = (
     ("file", QT_TRANSLATE_NOOP("Actions", "&File"), ""),
@@ -50,22 +20,6 @@ MENUS: tuple[tuple[str, str, str], ...] = (
     ("help", QT_TRANSLATE_NOOP("Actions", "&Help"), ""),
 )
 """Path, title and the action it follows. What is inside file/samples, and most of file/recent, the window adds."""
-
-
-def _compare(id: str, text: str, keys: str, tip: str, checked: bool = False) -> ActionSpec:
-    name, menu = f"compare_{id.replace(' ', '_')}", "view/compare"
-    return ActionSpec(name, text, menu, (keys,), tip, checkable=True, checked=checked, group="compare", data=id)
-
-
-def _colour_map(id: str, text: str, tip: str, checked: bool = False) -> ActionSpec:
-    return ActionSpec(f"map_{id}", text, "view/colours", (), tip, checkable=True, checked=checked, group="map", data=id)
-
-
-def _scheme(id: str, text: str, tip: str, checked: bool = False) -> ActionSpec:
-    return ActionSpec(
-        f"scheme_{id}", text, "view/scheme", (), tip, checkable=True, checked=checked, group="scheme", data=id
-    )
-
 
 _FILE = (
     ActionSpec(
@@ -112,6 +66,21 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Write the ladder as a PNG"),
+    ),
+    ActionSpec(
+        "export_sweep_csv",
+        QT_TRANSLATE_NOOP("Actions", "&Sweep as CSV…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Write the rows of the sweep as comma-separated values"),
+        separator=True,
+    ),
+    ActionSpec(
+        "export_sweep_picture",
+        QT_TRANSLATE_NOOP("Actions", "S&weep as picture…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Write the plot of the sweep as a PNG, or as an SVG where the name ends in .svg"),
     ),
     ActionSpec(
         "preferences",
@@ -191,6 +160,13 @@ _RUN = (
         "measure",
     ),
     ActionSpec(
+        "sweep",
+        QT_TRANSLATE_NOOP("Actions", "S&weep"),
+        "run",
+        ("Ctrl+Shift+M",),
+        QT_TRANSLATE_NOOP("Actions", "Time the ticked variants at several values of one quantity"),
+    ),
+    ActionSpec(
         "cancel",
         QT_TRANSLATE_NOOP("Actions", "&Cancel"),
         "run",
@@ -207,143 +183,6 @@ _RUN = (
         QT_TRANSLATE_NOOP("Actions", "Put runs of the same job on other machines beside those made here"),
         checkable=True,
         separator=True,
-    ),
-)
-_VIEW = (
-    ActionSpec(
-        "fit",
-        QT_TRANSLATE_NOOP("Actions", "&Fit"),
-        "view",
-        ("Ctrl+0",),
-        QT_TRANSLATE_NOOP("Actions", "Show the whole picture or signal"),
-        "fit",
-    ),
-    ActionSpec(
-        "one_to_one",
-        QT_TRANSLATE_NOOP("Actions", "&One to one"),
-        "view",
-        ("Ctrl+1",),
-        QT_TRANSLATE_NOOP("Actions", "One pixel a pixel"),
-        "one-to-one",
-    ),
-    ActionSpec(
-        "zoom_in",
-        QT_TRANSLATE_NOOP("Actions", "Zoom &in"),
-        "view",
-        ("Ctrl++", "Ctrl+="),
-        QT_TRANSLATE_NOOP("Actions", "Show less, larger"),
-    ),
-    ActionSpec(
-        "zoom_out",
-        QT_TRANSLATE_NOOP("Actions", "Zoom o&ut"),
-        "view",
-        ("Ctrl+-",),
-        QT_TRANSLATE_NOOP("Actions", "Show more, smaller"),
-    ),
-    _compare(
-        "side by side",
-        QT_TRANSLATE_NOOP("Actions", "&Side by side"),
-        "Alt+1",
-        QT_TRANSLATE_NOOP("Actions", "Show the pictures side by side, linked"),
-        True,
-    ),
-    _compare(
-        "swipe",
-        QT_TRANSLATE_NOOP("Actions", "Swi&pe"),
-        "Alt+2",
-        QT_TRANSLATE_NOOP("Actions", "Two pictures with a movable edge between them"),
-    ),
-    _compare(
-        "flicker",
-        QT_TRANSLATE_NOOP("Actions", "&Flicker"),
-        "Alt+3",
-        QT_TRANSLATE_NOOP("Actions", "Two pictures in turn while a key is held"),
-    ),
-    _compare(
-        "difference",
-        QT_TRANSLATE_NOOP("Actions", "&Difference"),
-        "Alt+4",
-        QT_TRANSLATE_NOOP("Actions", "The first picture minus the second, in colours around zero"),
-    ),
-    ActionSpec(
-        "swap",
-        QT_TRANSLATE_NOOP("Actions", "S&wap pictures"),
-        "view/compare",
-        ("Ctrl+T",),
-        QT_TRANSLATE_NOOP("Actions", "Exchange the two pictures"),
-        "compare",
-        separator=True,
-    ),
-    ActionSpec(
-        "play",
-        QT_TRANSLATE_NOOP("Actions", "&Play"),
-        "view/sound",
-        ("Ctrl+P",),
-        QT_TRANSLATE_NOOP("Actions", "Hear the signal, or stop"),
-        "sound",
-        checkable=True,
-    ),
-    ActionSpec(
-        "levels_auto",
-        QT_TRANSLATE_NOOP("Actions", "&Automatic levels"),
-        "view",
-        ("Ctrl+L",),
-        QT_TRANSLATE_NOOP("Actions", "Set black and white from the picture's own values"),
-        separator=True,
-    ),
-    _colour_map(
-        "gray", QT_TRANSLATE_NOOP("Actions", "&Gray"), QT_TRANSLATE_NOOP("Actions", "From black to white"), True
-    ),
-    _colour_map(
-        "viridis",
-        QT_TRANSLATE_NOOP("Actions", "&Viridis"),
-        QT_TRANSLATE_NOOP("Actions", "Even steps, readable without colour vision"),
-    ),
-    _colour_map(
-        "cividis",
-        QT_TRANSLATE_NOOP("Actions", "&Cividis"),
-        QT_TRANSLATE_NOOP("Actions", "Even steps in blue and yellow"),
-    ),
-    _colour_map(
-        "magma",
-        QT_TRANSLATE_NOOP("Actions", "&Magma"),
-        QT_TRANSLATE_NOOP("Actions", "Even steps, from black through purple to white"),
-    ),
-    _scheme(
-        "system",
-        QT_TRANSLATE_NOOP("Actions", "As the &system"),
-        QT_TRANSLATE_NOOP("Actions", "Follow the desktop"),
-        True,
-    ),
-    _scheme(
-        "light", QT_TRANSLATE_NOOP("Actions", "&Light"), QT_TRANSLATE_NOOP("Actions", "Dark text on a light ground")
-    ),
-    _scheme("dark", QT_TRANSLATE_NOOP("Actions", "&Dark"), QT_TRANSLATE_NOOP("Actions", "Light text on a dark ground")),
-    ActionSpec(
-        "xray",
-        QT_TRANSLATE_NOOP("Actions", "&X-ray"),
-        "view",
-        ("Ctrl+Shift+X",),
-        QT_TRANSLATE_NOOP("Actions", "Show a kernel's source with what each line does to memory"),
-        "xray",
-        checkable=True,
-        separator=True,
-    ),
-    ActionSpec(
-        "presenter",
-        QT_TRANSLATE_NOOP("Actions", "&Presenter size"),
-        "view",
-        ("F11",),
-        QT_TRANSLATE_NOOP("Actions", "Everything larger, for a room"),
-        checkable=True,
-        separator=True,
-    ),
-    ActionSpec(
-        "reset_layout",
-        QT_TRANSLATE_NOOP("Actions", "&Reset layout"),
-        "view",
-        (),
-        QT_TRANSLATE_NOOP("Actions", "Put every panel back in its place"),
     ),
 )
 _HELP = (
@@ -386,7 +225,7 @@ _HELP = (
         role=QAction.MenuRole.AboutRole,
     ),
 )
-ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *_VIEW, *_HELP)
+ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *_HELP)
 TOOLBAR: tuple[str, ...] = (
     *("open", "save", ""),
     *("undo", "redo", ""),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QPalette
 
-from app.action_specs import ACTIONS, MENUS, TOOLBAR, ActionSpec
+from app.action_spec import ActionSpec
+from app.action_specs import ACTIONS, MENUS, TOOLBAR
 from app.icons import icon
 
 if TYPE_CHECKING:

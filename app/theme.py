@@ -278,6 +278,19 @@ def _menus(chosen: QPalette) -> QPalette:
     return result
 
 
+def chosen(ground: QPalette) -> QPalette:
+    """The palette for a button that is chosen among others: filled so that it stands out from them and the window.
+
+    Fusion fills the others with a lighter colour than theirs: there is something to spare."""
+    result, role = QPalette(ground), QPalette.ColorRole
+    others = (ground.color(role.Window), ground.color(role.Button))
+    filling = readable(ground.color(role.Highlight), others, 1.6 * SHAPE_CONTRAST)
+    inks = [ground.color(ink) for ink in (role.HighlightedText, role.Base, role.Text)]
+    result.setColor(role.Button, filling)
+    result.setColor(role.ButtonText, max(inks, key=lambda ink: contrast(ink, filling)))
+    return result
+
+
 def inked(ground: QPalette, colour: QColor) -> QPalette:
     """The palette with another colour for a label's text, on whatever ground the label stands."""
     result = QPalette(ground)

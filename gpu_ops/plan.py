@@ -62,7 +62,8 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Copy:
-    """Copy `source` to `target`, same shape and dtype, either of them on the host or on the device."""
+    """Copy `source` to `target`, same shape and dtype, either of them on the host or on the device; a texture as the
+    target is filled anew. Rows of a 2D array on the device may lie further apart than they are long."""
 
     target: DeviceArray
     source: DeviceArray
@@ -138,10 +139,43 @@ class Counted:
     counts: Mapping[str, int]
 
 
+Space = Literal["global", "shared", "constant"]
+Verb = Literal["load", "store", "atomic"]
+
+
+@dataclass(frozen=True)
+class Access:
+    """One memory instruction of one warp, once: `nbytes` by each of `lanes`, at `offsets` (bytes) from where `buffer`
+    begins. That is at `start`: bytes into a sector of 32, or into the block's shared memory. `itemsize` is the bytes of
+    an element, 0 where that is not known; `buffer` is empty where no lane is in any."""
+
+    space: Space
+    verb: Verb
+    nbytes: int
+    buffer: str
+    itemsize: int
+    start: int
+    lanes: tuple[int, ...]
+    offsets: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a warp of a block (x, y, z) did to memory at a line of its kernel's file: `count` accesses, of which
+    `accesses` are the first, in the order of time."""
+
+    line: int
+    block: tuple[int, int, int]
+    warp: int
+    count: int
+    accesses: tuple[Access, ...]
+
+
 @dataclass(frozen=True)
 class Execution:
     """What one execution of a plan took: seconds in all, and (step name, start, end) where it was traced. A simulated
-    GPU also tells what it found wrong, what kernels printed, and what it counted."""
+    GPU also tells what it found wrong, what kernels printed, what it counted, and what the warps did that it followed.
+    """
 
     elapsed: float
     spans: tuple[tuple[str, float, float], ...] = ()
@@ -149,6 +183,7 @@ class Execution:
     printed: tuple[str, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
     lines: tuple[Counted, ...] = ()
+    traces: tuple[Trace, ...] = ()
 
 
 class Kernel(Protocol):
@@ -210,6 +245,10 @@ class Device(Protocol):
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         """Uninitialised memory. Raises DeviceMemoryError with needed and free bytes."""
 
+    def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
+        """Uninitialised memory (rows, columns) whose rows lie as far apart as the driver likes best: strides[0] bytes.
+        Raises DeviceMemoryError."""
+
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
         """Copy between arrays of one shape and dtype, in stream order."""
 
@@ -233,10 +272,12 @@ class Device(Protocol):
         """Kernel `name` of kernel file `source`, compiled and loaded. Raises KernelError with line and column."""
 
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Any:
-        """A texture over a copy of a 1D or 2D array, addressed in elements; pass it as a launch argument."""
+        """A texture over a copy of a 1D or 2D array, addressed in elements; pass it as a launch argument. The copy is
+        made now; a plan fills it anew by a Copy step, lest it show what the array held when the plan was made."""
 
     def library(self, name: str) -> ModuleType:
-        """A peer's module, such as "cv2" or "cupyx.scipy.ndimage". Raises DeviceError saying what to install."""
+        """A peer's module, such as "cv2" or "cupyx.scipy.ndimage". Raises LibraryMissing saying what to
+        install."""
 
     def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
         """Run a plan to its end and say what it took. "graph" launches it as one CUDA graph; "reverse", on a simulated

@@ -90,7 +90,10 @@ def described(request: Any) -> str:
         case XRayRequest():
             array, pick = request.input.array, request.pick
             job = f"{pick.variant}{_values(pick.knobs)} of {request.filter}{_values(request.params)}"
-            return f"look into {job} on a simulated {request.architecture}; {_array(array.shape, array.dtype)}"
+            other = request.against
+            beside = f", compared with {other.variant}{_values(other.knobs)}" if other else ""
+            gpu = f"a simulated {request.architecture}"
+            return f"look into {job}{beside} on {gpu}; {_array(array.shape, array.dtype)}"
         case SaveRequest():
             return f"save {request.path}, {_array(request.array.shape, request.array.dtype)}"
         case DoctorRequest():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -46,7 +47,8 @@ class SessionController(QObject):
     the input they are; `message(kind, sentence, details)` everything a person must know; `began` says that a job
     begins, `busy_changed(text)` what it does, empty when nothing runs, and `progressed(done, total)` how far it is, 0
     of 0 where nobody knows; `settled` says that all that was asked for is done, the timing after a pause included.
-    `xrayed(content)` brings an X-ray, `xray_failed(sentence)` why there is none; `cancelled` says that a person wants
+    `xrayed(content)` brings an X-ray, `xray_failed(sentence)` why there is none; `point_answered(answer)` brings what is
+    said of the jobs of `run_points`; `cancelled` says that a person wants
     nothing of what runs.
     """
 
@@ -61,6 +63,7 @@ class SessionController(QObject):
     settled = Signal()
     xrayed = Signal(object)
     xray_failed = Signal(str)
+    point_answered = Signal(object)
     cancelled = Signal()
 
     def __init__(self, engine: Engine, session: Session, results: Results, parent: QObject | None = None) -> None:
@@ -119,12 +122,27 @@ class SessionController(QObject):
         for job in list(self._jobs):
             self._engine.cancel(job)
 
-    def xray(self, variant: str) -> None:
-        """Look into a variant's kernels on a simulated GPU. It gives way to whatever else is asked for."""
+    def run_points(self, requests: Sequence[RunRequest]) -> tuple[int, ...]:
+        """Run these one after the other and return their jobs; live runs wait until the last has ended. What they bring
+        goes to `point_answered` and to no result of the session's."""
+        self._quiet.stop()
+        numbered = [replace(request, job=self._engine.next_job()) for request in requests]
+        for request in numbered:
+            self._submit("sweep", request, self.tr("sweeping"))
+        return tuple(request.job for request in numbered)
+
+    def timed_picks(self) -> tuple[Pick, ...]:
+        """What is ticked, less what a simulated GPU runs, which has no time."""
+        return self._picks("time")
+
+    def xray(self, variant: str, against: str = "") -> None:
+        """Look into a variant's kernels on a simulated GPU, and into those of another to compare it with. It gives way
+        to whatever else is asked for."""
         assert self.session.input is not None
-        choice, pick = self.session.choice, self._pick(self.session.filter.variant(variant))
-        job = self._engine.next_job()
-        request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, self._architecture())
+        choice, find = self.session.choice, self.session.filter.variant
+        pick, other = self._pick(find(variant)), self._pick(find(against)) if against else None
+        job, architecture = self._engine.next_job(), self._architecture()
+        request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, architecture, other)
         self._submit("xray", request, self.tr("looking into the kernel"))
 
     def _architecture(self) -> str:
@@ -201,7 +219,7 @@ class SessionController(QObject):
         if self.session.input is None or not self.session.choice.picks:
             return
         self._quiet.stop()
-        if any(kind in ("live", "time", "measure") for kind in self._jobs.values()):
+        if any(kind in ("live", "time", "measure", "sweep") for kind in self._jobs.values()):
             self._waiting = how
             self._give_way()
             return
@@ -245,6 +263,8 @@ class SessionController(QObject):
         return Pick(variant.id, device, self.session.choice.knobs.get(variant.id, {}))
 
     def _time_live(self) -> None:
+        if "sweep" in self._jobs.values():
+            self._quiet.start()
         if self._jobs or self.session.input is None:
             return
         if self._picks("time"):
@@ -267,6 +287,10 @@ class SessionController(QObject):
     def _answered(self, answer: Any) -> None:
         if isinstance(answer, Ready):
             self._take_devices(answer.devices)
+        elif self._jobs.get(answer.job) == "sweep":
+            self.point_answered.emit(answer)
+            if isinstance(answer, Failed | Finished):
+                self._end(answer.job)
         elif isinstance(answer, Progress):
             self.busy_changed.emit(answer.text)
             self.progressed.emit(answer.done, answer.total)

@@ -11,6 +11,7 @@ from PySide6 import QtCore
 from PySide6.QtCore import QCoreApplication
 
 from app.figures import count
+from app.models.access_trace import WarpTrace, warp_trace
 
 QT_TRANSLATE_NOOP = cast(Callable[[str, str], str], QtCore.QT_TRANSLATE_NOOP)
 Counts = Mapping[str, int]
@@ -104,12 +105,16 @@ class Mark:
 
 
 class KernelView:
-    """One kernel of an X-ray: its source, the counts of each line, and the findings in it."""
+    """One kernel of an X-ray: its source, the counts of each line, what the warps that were followed did there, and the
+    findings in it."""
 
     def __init__(self, kernel: Mapping[str, Any], source: str, findings: Sequence[Mapping[str, Any]]) -> None:
         self.name, self.file, self.source = str(kernel["name"]), str(kernel["file"]), source.rstrip("\n")
         self.kernel = kernel
         self.lines: dict[int, Counts] = {int(one["line"]): one["counts"] for one in kernel["lines"]}
+        self.traces: dict[int, list[WarpTrace]] = defaultdict(list)
+        for one in kernel.get("accesses", ()):
+            self.traces[int(one["line"])].append(warp_trace(one))
         self.marks: dict[int, list[Mark]] = defaultdict(list)
         for finding in findings:
             if finding["kernel"] == self.name:

@@ -32,6 +32,7 @@ from app.views.claims_page import ClaimsPage
 from app.views.clipboard import PasteFile, chosen_layer, picture
 from app.views.command_palette import CommandPalette
 from app.views.diagnostics import DiagnosticsPage
+from app.views.dock import Dock
 from app.views.dock_sizes import DockSizes
 from app.views.experiment_panel import ExperimentPanel
 from app.views.histogram import HistogramBar
@@ -141,7 +142,7 @@ class MainWindow(QMainWindow):
         self.dock_sizes = DockSizes(self, self.experiment_dock, self.timing_dock)
 
     def _dock(self, name: str, title: str, widget: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
-        dock = QDockWidget(title, self)
+        dock = Dock(title, self)
         dock.setObjectName(f"dock.{name}")
         dock.setAccessibleName(title)
         dock.setWidget(widget)

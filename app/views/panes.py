@@ -26,6 +26,7 @@ from app.models.display import Display, StatisticsLike
 from app.models.layer import Layer
 from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array
+from app.views.choice_button import ChoiceButton
 from app.views.image_canvas import ImageCanvas
 from app.views.image_canvas import Mode as CanvasMode
 from app.views.image_pane import ImagePane
@@ -85,10 +86,9 @@ class PaneGrid(QWidget):
         self._modes = QButtonGroup(self)
         texts = self.tr("Si&de by side"), self.tr("S&wipe"), self.tr("Flic&ker"), self.tr("Differe&nce")
         for index, text in enumerate(texts):
-            button = QToolButton(self._bar)
+            button = ChoiceButton(self._bar)
             button.setText(text)
             button.setAccessibleName(text.replace("&", ""))
-            button.setCheckable(True)
             button.setObjectName(f"mode{index}")
             self._modes.addButton(button, index)
         self._modes.button(1).setToolTip(self.tr("Two results in one picture, with a divider to move"))

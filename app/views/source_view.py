@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -65,7 +65,9 @@ class Gutter(QWidget):
 
 class SourceView(QPlainTextEdit):
     """Read-only source. Hovering a line tells all that is known of it, and so do Return and Space on the line of the
-    cursor."""
+    cursor. `line_changed`: the cursor is on another one."""
+
+    line_changed = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,9 +85,11 @@ class SourceView(QPlainTextEdit):
         self._marks: Mapping[int, str] = {}
         self._told: Told = lambda line: ()
         self._widths = (0, 0, 0)
+        self._line = 1
         self._gutter = Gutter(self)
         self.updateRequest.connect(self._scroll_gutter)
         self.cursorPositionChanged.connect(self._show_current)
+        self.cursorPositionChanged.connect(self._tell_line)
         self.adapt()
 
     # What is shown
@@ -217,6 +221,12 @@ class SourceView(QPlainTextEdit):
         form.setBackground(self.palette().color(QPalette.ColorRole.AlternateBase))
         form.setProperty(QTextFormat.Property.FullWidthSelection, True)
         self.setExtraSelections([current])
+
+    def _tell_line(self) -> None:
+        line = self.textCursor().blockNumber() + 1
+        if line != self._line:
+            self._line = line
+            self.line_changed.emit(line)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)

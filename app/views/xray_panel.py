@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSplitter,
+    QTabWidget,
     QTextBrowser,
     QVBoxLayout,
     QWidget,
@@ -19,8 +20,11 @@ from PySide6.QtWidgets import (
 from app.controllers.xray import XRayController
 from app.models.xray import KernelView, views, words
 from app.theme import colours_of, inked
+from app.views.access_view import AccessView
+from app.views.comparison_view import ComparisonView
+from app.views.occupancy_view import BlockSizes
 from app.views.source_view import SourceView
-from app.views.xray_text import report, title
+from app.views.xray_text import measured, report, title
 
 USUAL = 76
 """Width at first, in letters."""
@@ -52,6 +56,9 @@ class XRayPanel(QWidget):
         self.report.setAccessibleName(self.tr("Findings, explanations and totals"))
         self.report.setOpenLinks(False)
         self.report.setFrameShape(QFrame.Shape.NoFrame)
+        self.accesses, self.blocks, self.comparison = AccessView(self), BlockSizes(self), ComparisonView(self)
+        self._head = ""
+        self._add_tabs()
         self._arrange()
         self._listen()
         self._show_variants()
@@ -73,6 +80,17 @@ class XRayPanel(QWidget):
         label.setTextFormat(Qt.TextFormat.PlainText)
         return label
 
+    def _add_tabs(self) -> None:
+        """What stands below the source."""
+        self.tabs = QTabWidget(self)
+        self.tabs.setObjectName("xray.tabs")
+        self.tabs.setAccessibleName(self.tr("What was found"))
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.report, self.tr("Re&port"))
+        self.tabs.addTab(self.accesses, self.tr("&Addresses"))
+        self.tabs.addTab(self.blocks, self.tr("Block si&zes"))
+        self.tabs.addTab(self.comparison, self.tr("&Compare"))
+
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
         above, said, beside = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
@@ -92,7 +110,7 @@ class XRayPanel(QWidget):
         self.splitter = QSplitter(Qt.Orientation.Vertical, self)
         self.splitter.setObjectName("xray.splitter")
         self.splitter.setChildrenCollapsible(False)
-        for part, share in zip((self.source, self.report), SHARES, strict=True):
+        for part, share in zip((self.source, self.tabs), SHARES, strict=True):
             self.splitter.addWidget(part)
             self.splitter.setStretchFactor(self.splitter.indexOf(part), share)
         layout = QVBoxLayout(self)
@@ -111,6 +129,10 @@ class XRayPanel(QWidget):
         self.counters.activated.connect(self._choose_counter)
         self.again.clicked.connect(controller.again)
         self.report.anchorClicked.connect(self._follow)
+        self.tabs.currentChanged.connect(self._watch)
+        self.source.line_changed.connect(self._show_accesses)
+        self.comparison.chosen.connect(controller.compare_with)
+        controller.measured_changed.connect(self._show_measured)
 
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(USUAL * self.fontMetrics().averageCharWidth(), super().sizeHint().height())
@@ -118,10 +140,14 @@ class XRayPanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
         self._controller.watch(True)
+        self._watch()
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
         super().hideEvent(event)
         self._controller.watch(False)
+
+    def _watch(self) -> None:
+        self._controller.watch_comparison(self.tabs.currentWidget() is self.comparison)
 
     # What the controller says
 
@@ -131,21 +157,26 @@ class XRayPanel(QWidget):
         for variant in self._controller.variants:
             self.variants.addItem(variant.title, variant.id)
         self.variants.setCurrentIndex(self.variants.findData(self._controller.variant))
+        self.comparison.show_variants(self._controller.variants, self._controller.variant, self._controller.against)
+        self._show_comparison()
 
     @Slot()
     def _show(self) -> None:
         content = self._controller.content
         # First, as a text that is laid out before it is to be seen does not begin at its top.
-        for widget in (self.source, self.report, self.counters, self.title):
+        for widget in (self.source, self.tabs, self.counters, self.title):
             widget.setVisible(content is not None)
         if content is not self._shown:
             self._shown, self._kernels = content, views(content)
-            self.title.setText(self.tr("{variant}: {what}").format(variant=content["title"], what=title(content)))
+            what = title(content, self._controller.gpu)
+            self.title.setText(self.tr("{variant}: {what}").format(variant=content["title"], what=what))
             self.kernels.clear()
             self.kernels.addItems([k.name for k in self._kernels])
             self._show_kernel()
             self._show_report()
             self.report.verticalScrollBar().setValue(0)
+        self._show_measured()
+        self._show_comparison()
         self.kernels.setVisible(len(self._kernels) > 1)
         self._show_state()
 
@@ -170,9 +201,20 @@ class XRayPanel(QWidget):
 
     def _show_report(self) -> None:
         if self._shown is not None:
+            self._head = measured(self._controller.measured, self._controller.gpu)
             place = self.report.verticalScrollBar().value()
-            self.report.setHtml(report(self._controller.content, self._kernels, self.palette()))
+            self.report.setHtml(report(self._controller.content, self._kernels, self.palette(), self._head))
             self.report.verticalScrollBar().setValue(place)
+
+    @Slot()
+    def _show_measured(self) -> None:
+        """Beside what is simulated stands what was measured last."""
+        if self._head != measured(self._controller.measured, self._controller.gpu):
+            self._show_report()
+
+    def _show_comparison(self) -> None:
+        if self._shown is not None:
+            self.comparison.show_content(self._controller.content, self._controller.against, self.palette())
 
     # What a person chooses
 
@@ -195,10 +237,12 @@ class XRayPanel(QWidget):
         # The same counter as before where it occurs, else the first.
         self.counters.setCurrentIndex(max(self.counters.findData(self._wanted), 0))
         self._show_column()
+        self.blocks.show_kernel(kernel.kernel, self._controller.content["architecture"])
         if first:
             column = kernel.column(str(self.counters.currentData()))
             most = max(column, key=lambda line: column[line], default=1)
             self.source.go_to(min((line for line in worst if line), default=most))
+        self._show_accesses(self.source.textCursor().blockNumber() + 1)
 
     def _choose_counter(self) -> None:
         self._wanted = str(self.counters.currentData())
@@ -207,6 +251,13 @@ class XRayPanel(QWidget):
     def _show_column(self) -> None:
         kernel = self._kernels[max(self.kernels.currentIndex(), 0)]
         self.source.show_column(kernel.column(str(self.counters.currentData())))
+
+    @Slot(int)
+    def _show_accesses(self, line: int) -> None:
+        """Where the lanes of a warp went at the line of the cursor."""
+        if self._kernels:
+            kernel = self._kernels[max(self.kernels.currentIndex(), 0)]
+            self.accesses.show_line(kernel.traces.get(line, ()), line)
 
     @Slot(QUrl)
     def _follow(self, link: QUrl) -> None:
@@ -223,4 +274,5 @@ class XRayPanel(QWidget):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "splitter"):
             self.source.adapt()
             self._show_report()
+            self._show_comparison()
             self._show_state()

@@ -9,35 +9,53 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QPalette
 
-from app.figures import count, number, percent, short_count, times
+from app.figures import count, number, percent, seconds, short_count, times
+from app.models.results import Entry
 from app.models.xray import KernelView, figures, words
 from app.theme import colours_of
+from app.views.row_text import clock_name
 
 
 def tr(text: str) -> str:
     return QCoreApplication.translate("XRay", text)
 
 
-def title(content: Mapping[str, Any]) -> str:
-    """What was simulated: "simulated on the middle 256 × 256 of camera (512 × 512), sm_75"."""
-    whole, named = content["whole"], {"name": content["name"], "gpu": content["architecture"]}
+def title(content: Mapping[str, Any], gpu: str = "") -> str:
+    """What was simulated: "simulated for sm_75 on the middle 256 × 256 of camera (512 × 512)". `gpu` is the one that
+    it was simulated in the place of, where there is one: what is measured is measured there."""
+    whole, named = content["whole"], {"name": content["name"], "architecture": content["architecture"]}
     sizes = {"part": _sides(content["shape"][: len(whole)]), "whole": _sides(whole)}
     if content["place"]:
-        text = tr("simulated on the middle {part} of {name} ({whole}), {gpu}")
+        text = tr("simulated for {architecture} on the middle {part} of {name} ({whole})")
     else:
-        text = tr("simulated on the whole of {name} ({whole}), {gpu}")
-    return text.format(**named, **sizes)
+        text = tr("simulated for {architecture} on the whole of {name} ({whole})")
+    said = text.format(**named, **sizes)
+    return tr("{said}; the times beside are measured on {gpu}").format(said=said, gpu=gpu) if gpu else said
+
+
+def measured(entry: Entry | None, gpu: str) -> str:
+    """The kernel time that was measured on a GPU, with its clock: "Measured on NVIDIA H200: 12.3 µs a run (kernel,
+    event clock)."; nothing where there is none."""
+    stage = entry.stage("kernel") if entry else None
+    if not entry or not stage:
+        return ""
+    text = tr("Measured on {gpu}: {time} a run (kernel, {clock}).").format(
+        gpu=gpu, time=seconds(stage["median_s"]), clock=clock_name(stage["clock"], stage.get("mode", ""))
+    )
+    states = {"stale": tr("It is of an earlier choice."), "running": tr("It is being measured anew.")}
+    return f"{text} {states[entry.state]}" if entry.state in states else text
 
 
 def _sides(shape: Sequence[int]) -> str:
     return "\u00a0×\u00a0".join(map(count, shape))
 
 
-def report(content: Mapping[str, Any], kernels: Sequence[KernelView], palette: QPalette) -> str:
-    """All that stands below the source. Links "#kernel-line" lead to lines of it."""
+def report(content: Mapping[str, Any], kernels: Sequence[KernelView], palette: QPalette, head: str = "") -> str:
+    """All that stands below the source, after a sentence at its head. Links "#kernel-line" lead to lines of it."""
     muted = colours_of(palette).muted.name()
     sentences = [escape(s["text"]) for s in content["sentences"]]
     parts = [
+        f"<p style='margin-top:0; margin-bottom:2px'>{escape(head)}</p>" if head else "",
         _heading(tr("Findings")) + _findings(kernels, palette),
         _heading(tr("What stands out")) + _list(sentences) if sentences else "",
         _heading(tr("What the kernel takes")) + "".join(_resources(k) for k in kernels),
@@ -99,11 +117,42 @@ def _totals(content: Mapping[str, Any], muted: str) -> str:
     """Every counter against its best case, and for each element of the result."""
     each = tr("a {unit}").format(unit=content["unit"])
     heads = ["", tr("count"), each, tr("at best"), tr("ratio")]
-    rows = "".join(f"<td align='right' style='color:{muted}; padding-left:0.8em'>{escape(h)}</td>" for h in heads)
-    rows = f"<tr>{rows}</tr>"
+    rows = _head_row(heads, muted)
     for f in figures(content["totals"]):
         best, ratio = (short_count(f.best), times(f.value / f.best)) if f.best else ("", "")
         cells = (short_count(f.value), number(f.value / content["outputs"], 3), best, ratio)
-        right = "".join(f"<td align='right' style='padding-left:0.8em'>{escape(c)}</td>" for c in cells)
-        rows += f"<tr><td>{escape(words(f.counter))}</td>{right}</tr>"
+        rows += _row(words(f.counter), cells)
     return f"<table cellpadding='1'>{rows}</table>"
+
+
+def _head_row(cells: Iterable[str], muted: str) -> str:
+    heads = "".join(f"<td align='right' style='color:{muted}; padding-left:0.8em'>{escape(c)}</td>" for c in cells)
+    return f"<tr>{heads}</tr>"
+
+
+def _row(name: str, cells: Iterable[str]) -> str:
+    right = "".join(f"<td align='right' style='padding-left:0.8em'>{escape(c)}</td>" for c in cells)
+    return f"<tr><td>{escape(name)}</td>{right}</tr>"
+
+
+def comparison(title: str, found: Mapping[str, Any], palette: QPalette) -> str:
+    """What changed from another variant to the one with this title, for each element of the result."""
+    before = str(found["before"]["title"])
+    if "reason" in found:
+        return escape(tr("{variant} cannot be compared: {reason}").format(variant=before, reason=found["reason"]))
+    said = [escape(s["text"]) for s in found["sentences"]] or [escape(tr("Nothing that is counted."))]
+    rows = _head_row(
+        [tr("a {unit}").format(unit=found["unit"]), "A", "B", tr("B / A")], colours_of(palette).muted.name()
+    )
+    for row in found["rows"]:
+        cells = number(row["before"], 3), number(row["after"], 3), times(row["ratio"]) if row["ratio"] else ""
+        rows += _row(words(row["counter"]), cells)
+    names = [tr("A: {variant}").format(variant=before), tr("B: {variant}").format(variant=title)]
+    faults = [escape(f["text"]) for f in found["before"]["findings"]]
+    parts = [
+        "<br>".join(f"<b>{escape(name)}</b>" for name in names),
+        _heading(tr("What changed from A to B and what it should bring")) + _list(said),
+        _heading(tr("Counted")) + f"<table cellpadding='1'>{rows}</table>",
+        _heading(tr("Findings in A")) + _list(faults) if faults else "",
+    ]
+    return "".join(parts)

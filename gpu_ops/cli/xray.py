@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpu_ops.cli.inputs import given, read_input, read_kernel
+from gpu_ops.cli.inputs import given, preset, read_input, read_kernel
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.devices.compiler import supported_architectures
@@ -17,6 +17,7 @@ from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import DeviceError, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.affordable import affordable, cut_note
+from gpu_ops.measuring.comparison import COUNTERS, said, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
 from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, as_dict, xray
 from gpu_ops.types import Filter, Input, Variant
@@ -90,33 +91,6 @@ COLUMNS = (
     Column("sec/lo", "sectors such a request touches", ("local_sectors",), ("local_requests",)),
 )
 
-TOTALS = {
-    "warp_instructions": "instructions of warps",
-    "thread_instructions": "instructions of threads",
-    "divergent_branches": "divergent branches",
-    "global_load_threads": "global loads of threads",
-    "global_load_requests": "global load requests",
-    "global_load_sectors": "global load sectors",
-    "global_load_transactions": "global load transactions",
-    "global_load_transaction_bytes": "global load transaction bytes",
-    "global_store_threads": "global stores of threads",
-    "global_store_requests": "global store requests",
-    "global_store_sectors": "global store sectors",
-    "global_store_transactions": "global store transactions",
-    "global_store_transaction_bytes": "global store transaction bytes",
-    "global_atomic_sectors": "global atomic sectors",
-    "atomics": "atomic operations",
-    "atomic_collisions": "atomic collisions",
-    "shared_load_threads": "shared loads of threads",
-    "shared_store_threads": "shared stores of threads",
-    "shared_wavefronts": "shared wavefronts",
-    "constant_threads": "constant reads of threads",
-    "constant_words": "constant words",
-    "texture_threads": "texture fetches of threads",
-    "local_bytes": "local memory bytes",
-    "local_sectors": "local memory sectors",
-}
-"""Totals in the order in which they are shown."""
 IDEALS = {
     "global_load_sectors": "global_load_ideal_sectors",
     "global_store_sectors": "global_store_ideal_sectors",
@@ -163,7 +137,7 @@ def _top(filter: Filter) -> Variant:
 
 
 def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
-    values = given(args)
+    values = {**preset(args, filter), **given(args)}
     params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
     for knob in (k for v in filter.variants for k in v.knobs if k.name in values):
         knob.check(values[knob.name])  # a bad knob is an error even where this variant has it not
@@ -181,12 +155,11 @@ def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
     return {variant.kernels[0]: read_kernel(args.kernel)}
 
 
-def _json(rays: Sequence[XRay], sentences: Sequence[Sentence], note: str) -> dict[str, Any]:
-    said = [{"rule": s.rule, "text": s.text, "evidence": dict(s.evidence)} for s in sentences]
+def _json(rays: Sequence[XRay], sentences: list[Sentence], note: str) -> dict[str, Any]:
     if len(rays) == 1:
-        return {**as_dict(rays[0]), "note": note, "sentences": said}
+        return {**as_dict(rays[0]), "note": note, "sentences": said(sentences)}
     parts = {name: as_dict(x) for name, x in zip(("before", "after"), rays, strict=True)}
-    return {"schema": parts["before"]["schema"], "note": note, **parts, "sentences": said}
+    return {"schema": parts["before"]["schema"], "note": note, **parts, "sentences": said(sentences)}
 
 
 def _title(filter: Filter, input: Input, x: XRay, note: str) -> str:
@@ -253,7 +226,7 @@ def _legend(x: XRay) -> str:
 def _totals(x: XRay) -> str:
     totals = x.totals
     rows = [["in all", "count", f"a {x.unit}", "at best", "ratio"]]
-    for name, title in TOTALS.items():
+    for name, title in COUNTERS.items():
         if totals.get(name):
             best = totals.get(IDEALS.get(name, ""), 0)
             ratio = f"{totals[name] / best:.3g}" if best else ""
@@ -300,13 +273,12 @@ def _findings(x: XRay) -> str:
 
 def _comparison(a: XRay, b: XRay, sentences: Sequence[Sentence]) -> str:
     rows = [[f"a {b.unit}", a.variant, b.variant, "ratio"]]
-    for name, title in TOTALS.items():
-        before, after = (x.totals.get(name, 0) / x.outputs for x in (a, b))
-        if before or after:
-            rows.append([title, number(before), number(after), f"{after / before:.3g}" if before and after else ""])
-    said = "\n".join(f"  {s.text}" for s in sentences)
+    for row in side_by_side(a, b):
+        ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
+        rows.append([COUNTERS[row.counter], number(row.before), number(row.after), ratio])
+    told = "\n".join(f"  {s.text}" for s in sentences)
     resources = "\n".join(_resources(k) for x in (a, b) for k in x.kernels)
     ideas = f"{a.variant}  –  {a.idea}\n{b.variant}  –  {b.idea}"
     findings = "\n".join(f"{x.variant} – {_findings(x)}" for x in (a, b))
-    parts = [ideas, align(rows, frozenset({1, 2, 3})), resources, said, findings]
+    parts = [ideas, align(rows, frozenset({1, 2, 3})), resources, told, findings]
     return "\n\n".join(p for p in parts if p)

@@ -25,14 +25,17 @@ from gpu_ops.engine.messages import (
     XRayRequest,
 )
 from gpu_ops.engine.statistics import statistics
+from gpu_ops.errors import KernelscopeError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import SAMPLES, convert, load, sample, save
+from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import cut_note
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.explain import explain
 from gpu_ops.measuring.report import row
 from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.xray import as_dict, xray
+from gpu_ops.measuring.sweeps import resized
+from gpu_ops.measuring.xray import XRay, as_dict, xray
 from gpu_ops.progress import finite, listening, stage
 from gpu_ops.types import Experiment, Input, Pick, Run
 
@@ -96,6 +99,9 @@ def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:
 def _run(desk: Desk, request: RunRequest) -> None:
     """What runs at full speed first; a simulated GPU then gets the part of the input that it can afford."""
     whole = desk.input(request.input)
+    if request.size is not None:
+        with finite():
+            whole = resized(whole, request.size, request.noise)
     desk.pin(request.input.array.segment, (p.device for p in request.picks))
     fast = tuple(p for p in request.picks if not p.device.startswith("sim"))
     slow = tuple(p for p in request.picks if p.device.startswith("sim"))
@@ -130,7 +136,7 @@ def _run_picks(
         shown.append(run.pick)
         run = replace(run, notes=(*notes, *run.notes))
         news = _row(desk, run, experiment, request.roofs)
-        outputs, figures = _outputs(desk, run) if first else ({}, {})
+        outputs, figures = _outputs(desk, run) if first and request.outputs else ({}, {})
         desk.send(RunUpdate(request.job, request.generation, news, outputs, figures, place))
 
 
@@ -148,25 +154,41 @@ def _outputs(desk: Desk, run: Run) -> tuple[dict[str, SharedArray], dict[str, St
 
 
 def _xray(desk: Desk, request: XRayRequest) -> None:
-    pick = request.pick
-    desk.progress(f"looking into {pick.variant} on a simulated {request.architecture}")
     whole = desk.input(request.input)
     part, place = desk.middle(whole)
-    filter = find_filter(request.filter)
-    found = xray(
-        filter, filter.variant(pick.variant), part, request.params, pick.knobs, request.architecture, pick.edits
-    )
+    stages = 2 if request.against else 1
+    with stage(0, stages):
+        found = _look_into(desk, request, request.pick, part)
     content = {
         **as_dict(found),
         "title": found.title,
         "idea": found.idea,
-        "sentences": [{"rule": s.rule, "text": s.text, "evidence": dict(s.evidence)} for s in explain(found)],
+        "sentences": comparison.said(explain(found)),
         "sources": {k.file: k.text for k in found.kernels},
         "name": whole.name,
         "whole": list(whole.array.shape[: 2 if whole.kind == "image" else 1]),
         "place": list(place),
     }
+    if request.against:
+        with stage(1, stages):
+            content["comparison"] = _compare(desk, request, request.against, part, found)
     desk.send(XRayAnswer(request.job, content))
+
+
+def _look_into(desk: Desk, request: XRayRequest, pick: Pick, part: Input) -> XRay:
+    desk.now(f"looking into {pick.variant} on a simulated {request.architecture}")
+    filter, how = find_filter(request.filter), (request.architecture, pick.edits)
+    trace = pick is request.pick  # of what it is compared with only counts are told
+    return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *how, trace=trace)
+
+
+def _compare(desk: Desk, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:
+    """What changed from another variant; where that one cannot be looked into, why: the first one's X-ray is whole."""
+    try:
+        return comparison.as_dict(_look_into(desk, request, against, part), after)
+    except KernelscopeError as error:
+        title = find_filter(request.filter).variant(against.variant).title
+        return {"before": {"variant": against.variant, "title": title}, "reason": str(error)}
 
 
 def colours(kind: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -76,7 +76,8 @@ class SampleRequest:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Run an experiment. `generation` tells newer parameters from older ones."""
+    """Run an experiment. `generation` tells newer parameters from older ones. `size` runs it on a part of the input
+    instead, or on `noise` of that size, as gpu_ops.measuring.sweeps.resized says. Without `outputs` only rows come."""
 
     job: int
     generation: int
@@ -88,12 +89,16 @@ class RunRequest:
     mode: Literal["stream", "cold", "hot"] = "stream"
     checks: Literal["full", "sample", "off"] = "full"
     roofs: bool = False
+    size: int | None = None
+    noise: bool = False
+    outputs: bool = True
 
 
 @dataclass(frozen=True)
 class XRayRequest:
     """Look into a picked variant's kernels on a simulated GPU of an `architecture` such as "sm_75", whatever the pick's
-    device. Only the part of the input is taken that such a GPU affords."""
+    device. Only the part of the input is taken that such a GPU affords. `against` is looked into as well, on the same
+    part: what changed from it to the pick is told."""
 
     job: int
     input: SharedInput
@@ -101,6 +106,7 @@ class XRayRequest:
     params: Mapping[str, Any]
     pick: Pick
     architecture: str
+    against: Pick | None = None
 
 
 @dataclass(frozen=True)
@@ -209,7 +215,8 @@ class DoctorAnswer:
 class XRayAnswer:
     """The answer to XRayRequest: schema kernelscope-xray/1, and beside it "title", "idea", "sentences" that explain it,
     "sources" {file: text}, the input's "name" and "whole" spatial shape, and "place", where the part that was taken
-    begins along each spatial axis, [] when it is the whole."""
+    begins along each spatial axis, [] when it is the whole. Where it was asked for there is a "comparison" with another
+    variant: "before", "rows" and "sentences" of gpu_ops.measuring.comparison, or the "reason" why there is none."""
 
     job: int
     content: Mapping[str, Any]
@@ -247,7 +254,8 @@ def doing(request: Request) -> str:
         case RunRequest():
             return f"ran {request.filter}"
         case XRayRequest():
-            return f"looked into {request.pick.variant} of {request.filter}"
+            beside = f" and {request.against.variant}" if request.against else ""
+            return f"looked into {request.pick.variant}{beside} of {request.filter}"
         case SaveRequest():
             return f"saved {PurePath(request.path).name}"
         case DoctorRequest():

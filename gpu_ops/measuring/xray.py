@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 from typing import Any
 
 from gpu_ops.devices.compiler import header_fields, read_source
@@ -12,9 +13,10 @@ from gpu_ops.devices.occupancy import Occupancy, by_block_size, is_known, occupa
 from gpu_ops.devices.sim.coalescing import Rule
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
+from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
 from gpu_ops.params import Values, check_values
-from gpu_ops.plan import Counted, Execution, Finding, Launch, Plan
+from gpu_ops.plan import Access, Counted, Execution, Finding, Launch, Plan, Trace
 from gpu_ops.types import Accesses, Filter, Input, Meta, Variant
 
 SCHEMA = "kernelscope-xray/1"
@@ -29,7 +31,8 @@ class KernelXRay:
 
     `lines` has counts by line of its file, headers' counts at the line that uses them; `headers` by (file, line) of
     the headers themselves. `block_loads` are global loads by threads of the first, the inner and the last block of the
-    first launch. `occupancy` is None where the architecture's is not known.
+    first launch. `occupancy` is None where the architecture's is not known. `traces` are those of the first launch that
+    came to the line, by line; None where no warp was followed.
     """
 
     name: str
@@ -46,6 +49,7 @@ class KernelXRay:
     resources: Mapping[str, int]
     occupancy: Occupancy | None
     by_block: Mapping[int, Occupancy]
+    traces: Mapping[int, tuple[Trace, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,9 @@ def xray(
     edits: Mapping[str, str] | None = None,
     counters: Extent = "full",
     coalescing: Rule = "today",
+    trace: bool = False,
 ) -> XRay:
-    """Simulate a variant on an input, counting. Long; it says how far it is (`gpu_ops.progress`).
+    """Simulate a variant on an input, counting; `trace` also follows a few warps. Long; it tells `gpu_ops.progress`.
 
     Raises ParamError for variants without kernels of their own, KernelError, DeviceError, Cancelled.
     """
@@ -104,7 +109,8 @@ def xray(
     params = check_values(filter.params, params, filter.id)
     knobs = check_values(variant.knobs, knobs, variant.id)
     filter.check(input.meta, params)
-    device = SimDevice(architecture, Options(counters=counters, coalescing=coalescing))
+    options = Options(counters=counters, coalescing=coalescing, tracing=Tracing() if trace else None)
+    device = SimDevice(architecture, options)
     reason = variant.supports(input.meta, params, knobs, device.limits)
     if reason:
         raise ParamError(f"{variant.id} cannot do this: {reason}.")
@@ -127,7 +133,7 @@ def xray(
         least_bytes=filter.work(input.meta, params).bytes,
         expected=variant.accesses(input.meta, params, knobs) if variant.accesses else None,
         coalescing=coalescing,
-        kernels=_kernels(done, architecture, edits),
+        kernels=_kernels(done, architecture, edits, trace),
         findings=tuple(f for _, found in done for f in found.findings),
         printed=tuple(line for _, found in done for line in found.printed),
     )
@@ -145,13 +151,25 @@ Done = tuple[Launch, Execution]
 
 
 def _kernels(
-    done: Sequence[tuple[Any, Execution]], architecture: str, edits: Mapping[str, str] | None
+    done: Sequence[tuple[Any, Execution]], architecture: str, edits: Mapping[str, str] | None, trace: bool
 ) -> tuple[KernelXRay, ...]:
     launches: dict[str, list[Done]] = defaultdict(list)
     for step, found in done:
         if isinstance(step, Launch):
             launches[step.kernel.name].append((step, found))
-    return tuple(_kernel(name, own, architecture, edits) for name, own in launches.items())
+    kernels = (_kernel(name, own, architecture, edits) for name, own in launches.items())
+    return tuple(replace(k, traces=_traces(launches[k.name])) if trace else k for k in kernels)
+
+
+def _traces(done: Sequence[Done]) -> dict[int, tuple[Trace, ...]]:
+    """By line, of the first launch that came there."""
+    lines: dict[int, tuple[Trace, ...]] = {}
+    for _, found in done:
+        here: dict[int, list[Trace]] = defaultdict(list)
+        for one in found.traces:
+            here[one.line].append(one)
+        lines = {**{line: tuple(traces) for line, traces in here.items()}, **lines}
+    return dict(sorted(lines.items()))
 
 
 def _kernel(name: str, done: Sequence[Done], architecture: str, edits: Mapping[str, str] | None) -> KernelXRay:
@@ -248,6 +266,22 @@ def _kernel_dict(k: KernelXRay) -> dict[str, Any]:
         "lines": [{"line": n, "counts": dict(c)} for n, c in k.lines.items()],
         "headers": [{"file": f, "line": n, "counts": dict(c)} for (f, n), c in k.headers.items()],
         "totals": dict(k.totals),
+        **({} if k.traces is None else {"accesses": [_trace_dict(t) for own in k.traces.values() for t in own]}),
+    }
+
+
+def _trace_dict(t: Trace) -> dict[str, Any]:
+    accesses = [_access_dict(a) for a in t.accesses]
+    return {"line": t.line, "block": list(t.block), "warp": t.warp, "count": t.count, "accesses": accesses}
+
+
+def _access_dict(a: Access) -> dict[str, Any]:
+    """The lanes as a mask; their offsets as the first, and [how often, by how much] they rise to the next ones."""
+    steps = [b - a for a, b in pairwise(a.offsets)]
+    return {
+        **{"space": a.space, "verb": a.verb, "bytes": a.nbytes, "buffer": a.buffer, "itemsize": a.itemsize},
+        **{"start": a.start, "lanes": sum(1 << lane for lane in a.lanes), "first": a.offsets[0]},
+        "steps": [[len(list(same)), step] for step, same in groupby(steps)],
     }
 
 

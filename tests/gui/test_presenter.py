@@ -58,6 +58,27 @@ def test_panels_and_icons_grow_and_come_back(qtbot, window: MainWindow) -> None:
         qtbot.wait(300)
 
 
+def test_a_docks_title_grows_and_comes_back(qtbot, window: MainWindow) -> None:
+    dock = window.experiment_dock
+
+    def height() -> int:
+        """That of what is written above the panel's content, in pixels."""
+        title = dock.grab().toImage().copy(0, 0, dock.width() // 2, dock.widget().geometry().top())
+        ground = title.pixelColor(0, 0)
+        inked = (
+            any(theme.contrast(title.pixelColor(x, y), ground) > 3 for x in range(2, title.width()))
+            for y in range(title.height())
+        )
+        return sum(inked)
+
+    plain = height()
+    assert plain > 5
+    act(window, "presenter")
+    qtbot.waitUntil(lambda: height() > 1.3 * plain)
+    act(window, "presenter")
+    qtbot.waitUntil(lambda: height() == plain)
+
+
 def test_a_page_grows_and_comes_back(qtbot, window: MainWindow) -> None:
     page = window.page("shortcuts")
     page.present()

@@ -14,8 +14,11 @@ from app.main import COMMANDS, main
 
 ROOT = Path(__file__).parent.parent.parent
 MODULES = sorted((ROOT / "app").rglob("*.py"))
-PUBLIC = ("gpu_ops.types", "gpu_ops.params", "gpu_ops.errors", "gpu_ops.engine", "gpu_ops.devices.status")
-"""What the window may name of the engine besides gpu_ops' public names: types and messages."""
+PUBLIC = (
+    *("gpu_ops.types", "gpu_ops.params", "gpu_ops.errors", "gpu_ops.engine", "gpu_ops.devices.status"),
+    "gpu_ops.measuring.sweeps",
+)
+"""What the window may name of the engine besides gpu_ops' public names: types, messages, and what rows say of sweeps."""
 PROVENANCE = "gpu_ops.measuring.provenance"
 """What its benchmarks may name as well."""
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QCheckBox, QMenu, QStyle, QStyleOptionButton
 
 from app import icons, theme
+from app.views.choice_button import ChoiceButton
 
 LIGHT, DARK = Qt.ColorScheme.Light, Qt.ColorScheme.Dark
 Role = QPalette.ColorRole
@@ -90,6 +91,26 @@ def test_a_tick_box_can_be_seen_in_the_dark(qapp: QApplication, qtbot, plain_loo
     filling = box.palette().color(Role.Base)
     assert theme.contrast(filling, theme.palette(DARK).color(Role.Window)) >= 3
     assert theme.contrast(filling, box.palette().color(Role.Text)) >= 3
+
+
+@pytest.mark.parametrize("scheme", [LIGHT, DARK])
+def test_the_chosen_one_of_several_buttons_stands_out(qapp: QApplication, qtbot, plain_look: None, scheme) -> None:
+    theme.apply(qapp, scheme)
+    chosen = theme.chosen(qapp.palette())
+    assert theme.contrast(chosen.color(Role.Button), chosen.color(Role.ButtonText)) >= 4.5
+    button = ChoiceButton()
+    qtbot.addWidget(button)
+    button.setText("swipe")
+
+    def ground() -> QColor:
+        image = button.grab().toImage()
+        return image.pixelColor(button.width() // 2, 4)  # above the letters
+
+    other = ground()
+    button.setChecked(True)
+    for ground_of in (other, theme.palette(scheme).color(Role.Window)):
+        assert theme.contrast(ground(), ground_of) >= 3
+    assert theme.contrast(ground(), chosen.color(Role.ButtonText)) >= 4.5
 
 
 @pytest.mark.parametrize("scheme", [LIGHT, DARK])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
@@ -11,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
+from xray_answers import LOADS, SOURCE, STORES, asked, content, plain, show
 
 from app.controllers.engine_log import described
 from app.controllers.look import Look
@@ -27,37 +26,11 @@ from app.views.window_actions import palette_entries
 from app.worker import Engine
 from gpu_ops import device_statuses, find_filter, from_array
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.messages import Failed, Finished, Ready, RunRequest, XRayAnswer, XRayRequest
+from gpu_ops.engine.messages import Failed, Finished, Ready, RunRequest
 
 PATIENCE = 120_000
 SIM = DeviceStatus("sim", "simulated GPU", True)
 REASON = next(s.reason for s in device_statuses() if s.kind == "sim")
-FILE = "mean2d/3_shared.cu"
-SOURCE = "// idea\n__global__ void k(int* x)\n{\n    x[0] = x[1];\n    x[2] = 7;\n}\n"
-LOADS = {"global_load_requests": 2000, "global_load_sectors": 12500, "global_load_ideal_sectors": 6250}
-STORES = {"global_store_sectors": 2500, "global_store_ideal_sectors": 2500, "warp_instructions": 80}
-FINDING = {
-    **{"kind": "hazard", "severity": "error", "kernel": "k", "file": "mean.cuh", "line": 9, "count": 3},
-    **{"inlined_at": ((FILE, 4),), "text": "mean.cuh:9: hazard: two threads write <x>"},
-}
-
-
-def content(variant: str = "shared", **more: Any) -> dict[str, Any]:
-    """An answer like the engine's, of a kernel of six lines."""
-    kernel = {
-        **{"name": "k", "file": FILE, "launches": 1, "grid": [8, 32, 1], "block": [32, 4, 1], "shared_bytes": 340},
-        **{"block_loads": {}, "resources": {"registers": 44}, "occupancy_by_block": {}, "headers": []},
-        "occupancy": {"blocks": 8, "warps": 16, "most_warps": 32, "share": 0.5, "limiter": "registers"},
-        "lines": [{"line": 4, "counts": LOADS}, {"line": 5, "counts": STORES}],
-        "totals": {**LOADS, **STORES},
-    }
-    return {
-        **{"variant": variant, "title": "3 constant + shared", "idea": "", "architecture": "sm_75", "unit": "pixel"},
-        **{"shape": [256, 256], "whole": [512, 600], "place": [128, 172], "name": "photo", "outputs": 1000},
-        **{"totals": kernel["totals"], "kernels": [kernel], "sources": {FILE: SOURCE}, "printed": ["here & there"]},
-        **{"findings": [FINDING], "sentences": [{"rule": "r", "text": "Loads touch twice what they need."}]},
-        **more,
-    }
 
 
 @pytest.fixture
@@ -75,23 +48,6 @@ def window(qtbot, engine: FakeEngine) -> MainWindow:
     engine.show(from_array(np.zeros((512, 600), np.uint8)))
     engine.end()
     return window
-
-
-def asked(engine: FakeEngine) -> list[XRayRequest]:
-    return [r for r in engine.asked if isinstance(r, XRayRequest)]
-
-
-def show(qtbot, window: MainWindow, engine: FakeEngine, answer: dict[str, Any] | None = None) -> None:
-    """Open the panel and answer what it asks."""
-    act(window, "xray")
-    qtbot.waitUntil(lambda: bool(asked(engine)))
-    engine.answered.emit(XRayAnswer(asked(engine)[-1].job, answer or content()))
-    engine.end()
-
-
-def plain(text: str) -> str:
-    """A text whose spaces are all alike."""
-    return text.replace("\u00a0", " ")
 
 
 def test_what_is_simulated_is_the_gpu_that_is_chosen(qtbot, window, engine) -> None:
@@ -138,7 +94,7 @@ def test_numbers_stand_beside_the_lines_and_the_counter_is_chosen(qtbot, window,
     show(qtbot, window, engine)
     panel, source = window.xray_panel, window.xray_panel.source
     assert source.toPlainText() + "\n" == SOURCE
-    assert "the middle 256 × 256 of photo (512 × 600), sm_75" in plain(panel.title.text())
+    assert "simulated for sm_75 on the middle 256 × 256 of photo (512 × 600)" in plain(panel.title.text())
     assert not panel.state.isVisible()
     assert panel.counters.currentData() == SECTORS
     assert [source.cell(line) for line in (3, 4, 5)] == [("", 0.0), ("12.5 k", 1.0), ("2.5 k", 0.2)]
@@ -261,10 +217,13 @@ def test_the_engine_looks_into_what_is_clicked_and_is_stopped_by_a_click(qtbot, 
         panel = window.xray_panel
         ray = panel._controller
         qtbot.waitUntil(lambda: ray.state == "shown", timeout=PATIENCE)
-        assert "middle 256 × 256 of camera (512 × 512), sm_75" in plain(panel.title.text())
+        assert "for sm_75 on the middle 256 × 256 of camera (512 × 512)" in plain(panel.title.text())
         sources = dict(enumerate(panel.source.toPlainText().splitlines(), start=1))
         hottest = max(sources, key=lambda line: panel.source.cell(line)[1])
         assert "x[r * pitch" in sources[hottest], "the tile is what the kernel loads"
+        assert panel.source.textCursor().blockNumber() + 1 == hottest and panel.accesses.warps.count() > 1
+        panel.source.go_to(1)
+        assert panel.accesses.warps.count() == 0, "the addresses are those of the line of the cursor"
         QTest.mouseClick(window.panel.variants.row("naive"), Qt.MouseButton.LeftButton)
         qtbot.waitUntil(lambda: ray.state == "shown" and ray.content["variant"] == "naive", timeout=PATIENCE)
         # Each of 256² threads asks for 9 pixels and 9 taps, and stores one pixel.
@@ -273,6 +232,14 @@ def test_the_engine_looks_into_what_is_clicked_and_is_stopped_by_a_click(qtbot, 
         told = {name for line in ray.content["kernels"][0]["lines"] for name in line["counts"]}
         assert told <= set(WORDS) | BEST and "registers a thread" in panel.report.toPlainText()
         assert find_filter("mean2d").variant("naive").title in panel.title.text()
+        panel.tabs.setCurrentWidget(panel.comparison)
+        panel.comparison.variants.setFocus()
+        QTest.keyClick(panel.comparison.variants, Qt.Key.Key_End)
+        qtbot.waitUntil(lambda: ray.state == "shown" and "comparison" in ray.content, timeout=PATIENCE)
+        rows = {row["counter"]: row for row in ray.content["comparison"]["rows"]}
+        assert rows["global_load_threads"]["after"] == 18 > rows["global_load_threads"]["before"]
+        assert "Global loads rise" in panel.comparison.text.toPlainText()
+        assert "A: 3 constant + shared" in panel.comparison.text.toPlainText()
         # Runs of a wide window would take long as well: only the X-ray is left to do.
         controller.session.set_picks(())
         controller.session.set_params({"window": 63, "border": "reflect"})

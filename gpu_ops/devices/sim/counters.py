@@ -17,17 +17,19 @@ from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
 from gpu_ops.devices.sim.ptx import Place
 from gpu_ops.devices.sim.requests import Requests, by_block, by_warp, distinct, filled, split_warps
 from gpu_ops.devices.sim.sites import Site
+from gpu_ops.devices.sim.traces import VERBS, Recorder, block_numbers
 
 Counts = defaultdict[str, float]
-KINDS = {"reads": "load", "writes": "store", "changes": "atomic"}
 
 
 class Counters:
     """Counts of one launch of a `grid` of blocks. `weight` is how many batches the one that runs stands for; `rule`
-    adds what an older GPU would have made of the same accesses."""
+    adds what an older GPU would have made of the same accesses; a `recorder` is told of each that it may follow."""
 
-    def __init__(self, code: Code, grid: tuple[int, int, int], rule: Rule = "today") -> None:
-        self.code, self.grid, self.rule = code, grid, rule
+    def __init__(
+        self, code: Code, grid: tuple[int, int, int], rule: Rule = "today", recorder: Recorder | None = None
+    ) -> None:
+        self.code, self.grid, self.rule, self.recorder = code, grid, rule, recorder
         self.sites: dict[int, Counts] = {}
         self.runs: dict[int, Counts] = {}
         self.weight = 1.0
@@ -54,7 +56,7 @@ class Counters:
     def global_access(self, lanes: Lanes, site: Site, address: Array) -> None:
         """Addresses of global memory, before the site's offset."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
-        counts, kind = self._site(site), KINDS.get(site.verb, "load")
+        counts, kind = self._site(site), VERBS[site.verb]
         self._add(counts, f"global_{kind}_requests", requests.warps)
         self._add(counts, f"global_{kind}_sectors", requests.sectors())
         self._add(counts, f"global_{kind}_ideal_sectors", requests.ideal_sectors())
@@ -66,6 +68,8 @@ class Counters:
         if kind == "load":
             first, loads = lanes.launched.first, by_block(lanes)
             self.loads[first] = self.loads[first] + loads if first in self.loads else loads
+        if self.recorder is not None:
+            self.recorder.note("global", lanes, site, address)
 
     def _older(self, counts: Counts, kind: str, lanes: Lanes, site: Site, address: Array) -> None:
         rows, mask = by_warp(lanes, address.astype(np.int64, copy=False))
@@ -76,7 +80,7 @@ class Counters:
     def shared_access(self, lanes: Lanes, site: Site, address: Array) -> None:
         """Offsets into shared memory, before the site's offset."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
-        counts, kind = self._site(site), KINDS.get(site.verb, "load")
+        counts, kind = self._site(site), VERBS[site.verb]
         wavefronts, least = requests.wavefronts()
         self._add(counts, f"shared_{kind}_requests", requests.warps)
         self._add(counts, "shared_wavefronts", wavefronts)
@@ -84,6 +88,8 @@ class Counters:
         self._add(counts, f"shared_{kind}_threads", requests.threads)
         if kind == "atomic":
             self._collisions(counts, requests)
+        if self.recorder is not None:
+            self.recorder.note("shared", lanes, site, address)
 
     def constant_access(self, lanes: Lanes, site: Site, address: Array) -> None:
         """Addresses of constant memory: each distinct word of a warp is fetched by itself."""
@@ -92,6 +98,8 @@ class Counters:
         self._add(counts, "constant_requests", requests.warps)
         self._add(counts, "constant_words", requests.words())
         self._add(counts, "constant_threads", requests.threads)
+        if self.recorder is not None:
+            self.recorder.note("constant", lanes, site, address)
 
     def local_access(self, lanes: Lanes, site: Site, address: Array) -> None:
         """Offsets into each thread's own memory, before the site's. It lies so that the 32 words which lanes have at
@@ -153,10 +161,8 @@ class Counters:
     def block_loads(self) -> dict[str, int]:
         """Global loads by the threads of the first block, of the one in the middle of the grid, and of the last; the
         middle one is missing where it is in no batch that was counted."""
-        x, y, z = self.grid
-        numbers = {"first": 0, "inner": (z // 2 * y + y // 2) * x + x // 2, "last": x * y * z - 1}
         found = {}
-        for name, number in numbers.items():
+        for name, number in block_numbers(self.grid).items():
             for first, loads in self.loads.items():
                 if first <= number < first + len(loads):
                     found[f"block_loads_{name}"] = int(loads[number - first])

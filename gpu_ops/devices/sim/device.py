@@ -14,7 +14,7 @@ import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, compile_kernel, nvrtc_version
 from gpu_ops.devices.cpu import cpu_model, free_memory
-from gpu_ops.devices.launches import check_constants, check_launch
+from gpu_ops.devices.launches import PITCH, check_constants, check_gaps, check_launch, check_refresh
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.kernels import Loaded, load_kernel
@@ -90,7 +90,16 @@ class SimDevice:
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         return self._memory.empty(shape, dtype)
 
+    def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
+        """Rows a multiple of 512 bytes apart: a driver chooses its own pitch, which this one is like."""
+        itemsize = np.dtype(dtype).itemsize
+        pitch = -(-columns * itemsize // PITCH) * PITCH
+        return self.empty((rows, pitch // itemsize), dtype)[:, :columns]
+
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
+        if isinstance(target, SimTexture):
+            target.refresh(source)
+            return
         np.copyto(target, source)
         self._memory.mark(target)
 
@@ -142,8 +151,12 @@ class SimDevice:
             if isinstance(step, Launch):
                 check_launch(step, step.kernel.entry, self.limits)
                 check_constants(step.kernel.compiled, step.constants)
+            elif isinstance(step, Copy) and isinstance(step.target, SimTexture):
+                check_refresh(step.name, step.target.array.shape, step.target.array.dtype, step.source)
+                check_gaps(step.name, step.source)
         start = time.perf_counter()
         spans, findings, printed, lines = [], [], [], []
+        traces: list[Any] = []
         counted: Counter[str] = Counter()
         options = replace(self.options, reverse=True) if mode == "reverse" else self.options
         for step in plan.steps:
@@ -154,6 +167,7 @@ class SimDevice:
                 printed += found.printed
                 counted.update(found.counters)
                 lines += found.lines()
+                traces += found.traces
             elif isinstance(step, Copy):
                 self.copy(step.target, step.source)
             elif isinstance(step, Fill):
@@ -163,7 +177,7 @@ class SimDevice:
             spans.append((step.name, begin, time.perf_counter() - start))
         elapsed = time.perf_counter() - start
         shown = tuple(spans) if trace else ()
-        return Execution(elapsed, shown, tuple(findings), tuple(printed), dict(counted), tuple(lines))
+        return Execution(elapsed, shown, tuple(findings), tuple(printed), dict(counted), tuple(lines), tuple(traces))
 
     def _launch(self, launch: Launch, options: Options) -> Findings:
         kernel: SimKernel = launch.kernel

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_ops.devices.sim.lanes import Array, Lanes
 from gpu_ops.devices.sim.ptx import Place
-from gpu_ops.plan import Counted, Finding, Severity
+from gpu_ops.plan import Counted, Finding, Severity, Trace
 
 MOST_LINES = 1000
 
@@ -24,6 +24,7 @@ class Findings:
         self.unprinted = 0
         self.counters: dict[str, int] = {}
         self.by_place: Mapping[Place, Mapping[str, int]] = {}
+        self.traces: tuple[Trace, ...] = ()
 
     def add(
         self,

@@ -19,6 +19,7 @@ from gpu_ops.devices.sim.memory import Memory, Region, Table
 from gpu_ops.devices.sim.schedule import Meter, Scheduler
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.textures import SimTexture
+from gpu_ops.devices.sim.traces import Recorder, Tracing
 from gpu_ops.errors import KernelError
 from gpu_ops.plan import Launch
 from gpu_ops.progress import advance
@@ -37,13 +38,15 @@ class Options:
     """How to simulate. `checks` looks for hazards, uninitialised reads and blocks that write the same, in all batches
     or in a sample of them; bounds and alignment are always looked at. `counters` count by source line; what a sample
     of batches gives is scaled. `budget` are warp instructions a launch may take. `reverse` runs everything in another
-    order that the kernel must stand. `coalescing` also counts what an older GPU would have made of global accesses."""
+    order that the kernel must stand. `coalescing` also counts what an older GPU would have made of global accesses.
+    `tracing` follows a few warps, access by access, wherever counters count."""
 
     checks: Extent = "full"
     counters: Extent = "off"
     budget: float = 2e9
     reverse: bool = False
     coalescing: Rule = "today"
+    tracing: Tracing | None = None
 
 
 def run_launch(
@@ -63,7 +66,10 @@ def run_launch(
     launching = Launching(params, symbols, textures, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     names = tuple((plain_name(n), first, last) for n, first, last in loaded.shared)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
-    counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing)
+    recorder = None
+    if options.tracing is not None:
+        recorder = Recorder(options.tracing, launch.kernel.compiled.source, table, tuple(variables.values()), names)
+    counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing, recorder)
     done = 0
     meter = Meter(options.budget, lambda: advance(done, blocks))
     for part in _batches(launch, shared_bytes, loaded, options):
@@ -87,6 +93,8 @@ def run_launch(
     if counters is not None:
         findings.by_place = counters.by_place()
         findings.counters |= totals(findings.by_place) | counters.block_loads()
+    if recorder is not None:
+        findings.traces = recorder.traces()
     return findings
 
 

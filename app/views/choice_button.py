@@ -1,0 +1,25 @@
+"""A button of several of which one is chosen."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QStylePainter, QToolButton, QWidget
+
+from app.theme import chosen
+
+
+class ChoiceButton(QToolButton):
+    """Checkable. The chosen one stands out in both schemes; Fusion makes it a shade darker, which the dark one
+    swallows."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setCheckable(True)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter, option = QStylePainter(self), QStyleOptionToolButton()
+        self.initStyleOption(option)
+        if self.isChecked():
+            option.palette = chosen(option.palette)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+        painter.end()

@@ -1,0 +1,303 @@
+"""Block sizes: how many warps a multiprocessor holds at each, what limits them, and where the kernel stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+
+from app.figures import count
+from app.models.occupancy import LIMITERS, Curve, Held, curve, limiter_name
+from app.theme import colours_of
+
+MOST_THREADS = 1024
+TICKS = 256
+"""Threads from one label of the axis to the next."""
+LINES = 9
+"""Height of the plot at least, in lines of text."""
+
+
+def _circle(painter: QPainter, at: QPointF, size: float) -> None:
+    painter.drawEllipse(at, size, size)
+
+
+def _square(painter: QPainter, at: QPointF, size: float) -> None:
+    painter.drawRect(QRectF(at.x() - size, at.y() - size, 2 * size, 2 * size))
+
+
+def _triangle(painter: QPainter, at: QPointF, size: float) -> None:
+    corners = [QPointF(0, -1.2 * size), QPointF(1.2 * size, size), QPointF(-1.2 * size, size)]
+    painter.drawPolygon(QPolygonF([at + corner for corner in corners]))
+
+
+def _diamond(painter: QPainter, at: QPointF, size: float) -> None:
+    far = 1.4 * size
+    corners = [QPointF(0, -far), QPointF(far, 0), QPointF(0, far), QPointF(-far, 0)]
+    painter.drawPolygon(QPolygonF([at + corner for corner in corners]))
+
+
+Symbol = Callable[[QPainter, QPointF, float], None]
+SYMBOLS: Mapping[str, Symbol] = dict(zip(LIMITERS, (_circle, _square, _triangle, _diamond), strict=True))
+"""What each limiter looks like, beside its colour."""
+
+
+class OccupancyPlot(QWidget):
+    """Warps a multiprocessor over threads a block. Left and Right move between block sizes, and so does the mouse."""
+
+    current_changed = Signal(object)
+    """What is held at the current block size; None when there is none."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("xray.occupancy")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName(self.tr("Warps a multiprocessor by threads a block"))
+        self.curve: Curve | None = None
+        self.current: Held | None = None
+
+    def show_curve(self, curve: Curve | None) -> None:
+        """Draw this one; no block size is the current one then."""
+        self.curve = curve
+        self.set_current(None)
+        self.update()
+
+    def set_current(self, held: Held | None) -> None:
+        """Move to a block size."""
+        if held != self.current:
+            self.current = held
+            self.setAccessibleDescription(held.text if held else "")
+            self.update()
+            self.current_changed.emit(held)
+
+    def points(self) -> list[Held]:
+        """All that can be moved to, ascending: the kernel's own block size is one of them."""
+        if self.curve is None:
+            return []
+        own = self.curve.own
+        others = [held for held in self.curve.sizes if held.threads != own.threads]
+        return sorted([*others, own], key=lambda held: held.threads)
+
+    # Places
+
+    def legend(self) -> list[tuple[str, QPointF]]:
+        """The limiters that occur and where their symbols stand, in as many rows as they need."""
+        metrics, there = self.fontMetrics(), {held.limiter for held in self.points()}
+        unit, high = metrics.averageCharWidth(), metrics.height()
+        found, x, y = [], float(unit), 0.5 * high
+        for limiter in (name for name in LIMITERS if name in there):
+            width = 4 * unit + metrics.horizontalAdvance(limiter_name(limiter))
+            if x > unit and x + width > self.width():
+                x, y = float(unit), y + high
+            found.append((limiter, QPointF(x + unit, y)))
+            x += width + unit
+        return found
+
+    def area(self) -> QRectF:
+        """Where the points are; around it the legend, the axes' names and their labels."""
+        metrics = self.fontMetrics()
+        unit, high = metrics.averageCharWidth(), metrics.height()
+        places = self.legend()
+        top = (places[-1][1].y() if places else 0) + 2.2 * high
+        most = self.curve.own.most if self.curve else 0
+        left = metrics.horizontalAdvance(count(most)) + 2 * unit
+        right = metrics.horizontalAdvance(count(MOST_THREADS)) / 2 + unit
+        return QRectF(left, top, self.width() - left - right, self.height() - top - 2.2 * high)
+
+    def place(self, held: Held) -> QPointF:
+        """Where a point is."""
+        area = self.area()
+        x = area.left() + area.width() * held.threads / MOST_THREADS
+        return QPointF(x, area.bottom() - area.height() * held.warps / held.most)
+
+    def nearest(self, x: float) -> Held | None:
+        """The block size nearest to a place."""
+        return min(self.points(), key=lambda held: abs(self.place(held).x() - x), default=None)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(30 * self.fontMetrics().averageCharWidth(), (LINES + 4) * self.fontMetrics().height())
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(20 * self.fontMetrics().averageCharWidth(), LINES * self.fontMetrics().height())
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.curve is not None:
+            self._paint_legend(painter)
+            self._paint_axes(painter, self.curve)
+            self._paint_points(painter, self.curve)
+        painter.end()
+
+    def _colour(self, limiter: str) -> QColor:
+        return colours_of(self.palette()).series[LIMITERS.index(limiter)].colour
+
+    def _symbol(self, painter: QPainter, limiter: str, at: QPointF) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._colour(limiter))
+        SYMBOLS[limiter](painter, at, self._size())
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _size(self) -> float:
+        return 0.22 * self.fontMetrics().height()
+
+    def _paint_legend(self, painter: QPainter) -> None:
+        metrics = self.fontMetrics()
+        unit, high = metrics.averageCharWidth(), metrics.height()
+        for limiter, at in self.legend():
+            self._symbol(painter, limiter, at)
+            painter.setPen(self.palette().color(self.foregroundRole()))
+            text = QRectF(at.x() + 1.5 * unit, at.y() - high / 2, self.width(), high)
+            painter.drawText(text, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, limiter_name(limiter))
+
+    def _paint_axes(self, painter: QPainter, curve: Curve) -> None:
+        area, colours, metrics = self.area(), colours_of(self.palette()), self.fontMetrics()
+        unit, high, most = metrics.averageCharWidth(), metrics.height(), curve.own.most
+        flags = Qt.AlignmentFlag
+        for quarter in range(5):
+            y = area.bottom() - area.height() * quarter / 4
+            painter.setPen(QPen(colours.grid, 1))
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+            painter.setPen(colours.muted)
+            box = QRectF(0, y - high / 2, area.left() - unit, high)
+            painter.drawText(box, flags.AlignRight | flags.AlignVCenter, count(most * quarter / 4))
+        for threads in range(0, MOST_THREADS + 1, TICKS):
+            x = area.left() + area.width() * threads / MOST_THREADS
+            box = QRectF(x - 4 * unit, area.bottom() + 0.1 * high, 8 * unit, high)
+            painter.drawText(box, flags.AlignHCenter | flags.AlignTop, count(threads))
+        below = QRectF(unit, area.bottom() + 1.1 * high, self.width() - 2 * unit, high)
+        painter.drawText(below, flags.AlignHCenter | flags.AlignVCenter, self.tr("threads a block"))
+
+    def _paint_points(self, painter: QPainter, curve: Curve) -> None:
+        area, text = self.area(), self.palette().color(self.foregroundRole())
+        painter.setPen(QPen(colours_of(self.palette()).muted, 1))
+        painter.drawPolyline(QPolygonF([self.place(held) for held in curve.sizes]))
+        own = self.place(curve.own)
+        painter.setPen(QPen(text, 1, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(own.x(), area.top()), QPointF(own.x(), area.bottom()))
+        self._paint_names(painter, curve.own, own.x(), area.top())
+        for held in self.points():
+            self._symbol(painter, held.limiter, self.place(held))
+        painter.setPen(QPen(text, 2))
+        painter.drawEllipse(own, 2.2 * self._size(), 2.2 * self._size())
+        if self.current is not None:
+            at = self.place(self.current)
+            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Link), 2))
+            _square(painter, at, 2.4 * self._size())
+
+    def _paint_names(self, painter: QPainter, own: Held, x: float, top: float) -> None:
+        """In one row above the plot: the axis' name, and the kernel's block size as near to its line as it can be."""
+        metrics, axis = self.fontMetrics(), self.tr("warps a multiprocessor")
+        unit, high = metrics.averageCharWidth(), metrics.height()
+        words = self.tr("this kernel: {threads}").format(threads=count(own.threads))
+        width, named = metrics.horizontalAdvance(words), metrics.horizontalAdvance(axis) + 3 * unit
+        left = min(max(x - width / 2, named), self.width() - width - unit)
+        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        painter.drawText(QRectF(left, top - 1.5 * high, width + unit, high), flags, words)
+        painter.setPen(colours_of(self.palette()).muted)
+        shown = metrics.elidedText(axis, Qt.TextElideMode.ElideRight, max(int(left) - 2 * unit, 0))
+        painter.drawText(QRectF(unit, top - 1.5 * high, left, high), flags, shown)
+
+    # What a person does
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self.set_current(self.nearest(event.position().x()))
+
+    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().leaveEvent(event)
+        self.set_current(self.curve.own if self.curve and self.hasFocus() else None)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        super().focusInEvent(event)
+        if self.current is None and self.curve is not None:
+            self.set_current(self.curve.own)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        super().focusOutEvent(event)
+        self.set_current(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        points, key = self.points(), Qt.Key(event.key())
+        here = points.index(self.current) if self.current in points else 0
+        last = len(points) - 1
+        moves = {
+            Qt.Key.Key_Left: max(here - 1, 0),
+            Qt.Key.Key_Right: min(here + 1, last),
+            Qt.Key.Key_Home: 0,
+            Qt.Key.Key_End: last,
+        }
+        if key in moves and points:
+            self.set_current(points[moves[key]])
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            held = self.nearest(event.pos().x())
+            QToolTip.showText(event.globalPos(), held.text if held else "", self)
+            return True
+        return super().event(event)
+
+
+class BlockSizes(QScrollArea):
+    """The plot, what is held at the current block size, and a sentence that explains it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("xray.blocks")
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        inside = QWidget(self)
+        self.plot = OccupancyPlot(inside)
+        self.now, self.sentence = QLabel(inside), QLabel(inside)
+        gap = self.fontMetrics().averageCharWidth()
+        layout = QVBoxLayout(inside)
+        layout.setContentsMargins(0, gap, 0, gap)
+        layout.addWidget(self.plot, 1)
+        for label, name in ((self.now, "xray.blocks.now"), (self.sentence, "xray.blocks.sentence")):
+            label.setObjectName(name)
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            layout.addWidget(label)
+        layout.addStretch(0)
+        self.setWidget(inside)
+        self.plot.current_changed.connect(self._tell)
+
+    def show_kernel(self, kernel: Mapping[str, Any], architecture: str) -> None:
+        """A kernel of an X-ray, simulated for an architecture."""
+        found = curve(kernel)
+        for widget in (self.plot, self.now):
+            widget.setVisible(found is not None)
+        self.plot.show_curve(found)
+        self._tell(None)
+        if found:
+            self.sentence.setText(f"{found.sentence}\n{found.proviso}")
+        else:
+            text = self.tr(
+                "The occupancy of {gpu} is not known: what its multiprocessors hold is not among the figures here."
+            )
+            self.sentence.setText(text.format(gpu=architecture))
+
+    @Slot(object)
+    def _tell(self, held: Held | None) -> None:
+        shown = held or (self.plot.curve.own if self.plot.curve else None)
+        self.now.setText(shown.text if shown else "")

@@ -1,0 +1,259 @@
+"""Sweeps: one quantity varies, the rest stays. What varies among rows, lines over it, and where two of them cross."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from gpu_ops.errors import ParamError
+from gpu_ops.io import sample
+from gpu_ops.params import Param
+from gpu_ops.types import Input
+
+Row = Mapping[str, Any]
+MOST_VALUES = 8
+REACH = 32
+"""Proposed values go so many times beyond the default: much longer windows, say, take minutes on one core."""
+
+
+class Varied(NamedTuple):
+    """A quantity that may vary: a parameter or a knob by its name, or the "size" of the input, which is the number of
+    samples of a signal and the side of an image, or of a square with as many pixels."""
+
+    kind: Literal["param", "knob", "size", "other"]
+    name: str
+
+
+SIZE = Varied("size", "size")
+
+
+def settings(row: Row) -> dict[Varied, Any]:
+    """Everything that may differ between two rows of one variant, as plain values."""
+    shape, image = row["shape"], _is_image(row)
+    pixels = math.prod(shape[:2]) if image else shape[0]
+    found: dict[Varied, Any] = {SIZE: math.isqrt(pixels) if image else pixels}
+    found |= {Varied("param", name): _plain(value) for name, value in row["params"].items()}
+    found |= {Varied("knob", name): _plain(value) for name, value in row["knobs"].items()}
+    found[Varied("other", "channels")] = math.prod(shape[2 if image else 1 :])
+    return found | {Varied("other", name): row.get(name) for name in ("filter", "dtype", "mode", "protocol")}
+
+
+def _is_image(row: Row) -> bool:
+    from gpu_ops.filters import find_filter
+
+    return find_filter(row["filter"]).accepts == "image"
+
+
+def _plain(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, list | tuple) else value
+
+
+def _values(rows: Iterable[Row]) -> dict[Varied, list[Any]]:
+    """The different values of every quantity, in the order in which they come."""
+    found: dict[Varied, dict[Any, None]] = {}
+    for row in rows:
+        for quantity, value in settings(row).items():
+            found.setdefault(quantity, {})[value] = None
+    return {quantity: list(values) for quantity, values in found.items()}
+
+
+def find_varied(rows: Iterable[Row]) -> tuple[Varied, ...]:
+    """The quantities with different whole numbers in these rows: those that can be swept over."""
+    found = _values(rows)
+    return tuple(q for q, values in found.items() if q.kind != "other" and len(values) > 1 and _countable(values))
+
+
+def _countable(values: Sequence[Any]) -> bool:
+    return all(isinstance(v, int) and not isinstance(v, bool) and v > 0 for v in values)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Rows in which nothing but `varied` varies, and what `held` is of the quantities that vary elsewhere."""
+
+    varied: Varied
+    held: Mapping[Varied, Any]
+    rows: tuple[Row, ...]
+
+
+def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
+    """Every sweep over a single quantity in these rows. Rows of variants without a knob that varies belong to all."""
+    several = {q: values for q, values in _values(rows).items() if len(values) > 1}
+    found = []
+    for varied in find_varied(rows):
+        others = {q: values for q, values in several.items() if q != varied}
+        for chosen in itertools.product(*others.values()):
+            held = dict(zip(others, chosen, strict=True))
+            kept = tuple(row for row in rows if _agrees(settings(row), held))
+            if len({settings(row)[varied] for row in kept if varied in settings(row)}) > 1:
+                found.append(Slice(varied, held, kept))
+    return tuple(found)
+
+
+def _agrees(own: Mapping[Varied, Any], held: Mapping[Varied, Any]) -> bool:
+    return all(own.get(q, value if q.kind == "knob" else None) == value for q, value in held.items())
+
+
+@dataclass(frozen=True)
+class Point:
+    """A time at a value of what varies, in seconds."""
+
+    value: int
+    seconds: float
+    q1: float
+    q3: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A variant's times on a device, by growing value. `level` says that it does not depend on what varies: it was
+    measured once and has the same point at every value."""
+
+    variant: str
+    device: str
+    clock: str
+    points: tuple[Point, ...]
+    level: bool = False
+
+    @property
+    def cpu(self) -> bool:
+        return self.device == "cpu"
+
+    def at(self, value: int) -> Point | None:
+        return next((p for p in self.points if p.value == value), None)
+
+
+def simulated(row: Row) -> bool:
+    """Whether a simulated GPU ran it: such a run has counts and no time."""
+    return str(row["device"]).partition(":")[0] == "sim" or row.get("clock") == "simulated"
+
+
+def sweep_lines(rows: Iterable[Row], varied: Varied, stage: str = "kernel") -> tuple[Line, ...]:
+    """A line for every variant on a device that was timed, in the order of the rows; simulated rows have none."""
+    rows = [row for row in rows if not simulated(row)]
+    values = sorted({v for row in rows if (v := settings(row).get(varied)) is not None})
+    found: dict[tuple[str, str], dict[int | None, Row]] = {}
+    for row in rows:
+        if stage in row["stages"] and row["ok"] is not False:
+            found.setdefault((row["variant"], row["device"]), {})[settings(row).get(varied)] = row
+    return tuple(_line(*key, by_value, values, stage) for key, by_value in found.items())
+
+
+def _line(variant: str, device: str, by_value: Mapping[int | None, Row], values: Sequence[int], stage: str) -> Line:
+    def point(value: int, row: Row) -> Point:
+        timing = row["stages"][stage]
+        return Point(value, timing["median_s"], timing["q1_s"], timing["q3_s"])
+
+    clock = next(iter(by_value.values()))["stages"][stage]["clock"]
+    if None in by_value:
+        return Line(variant, device, clock, tuple(point(v, by_value[None]) for v in values), level=True)
+    measured = sorted((value, row) for value, row in by_value.items() if value is not None)
+    return Line(variant, device, clock, tuple(point(*pair) for pair in measured))
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """From about `value` on `faster` takes less time than `slower`; both cross there at about `seconds`."""
+
+    value: float
+    seconds: float
+    faster: Line
+    slower: Line
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """A GPU variant against the best CPU variant at each value. Without crossings one of them is faster throughout:
+    `gpu_faster` says whether that is the GPU, None where they have no value in common."""
+
+    gpu: Line
+    crossings: tuple[Crossing, ...]
+    gpu_faster: bool | None
+
+
+def break_even(found: Sequence[Line]) -> tuple[BreakEven, ...]:
+    """Each GPU line against the fastest of the CPU lines at every value that both have; nothing without CPU lines."""
+    cpu = [line for line in found if line.cpu]
+    return tuple(_against(line, cpu) for line in found if not line.cpu) if cpu else ()
+
+
+def _against(gpu: Line, cpu: Sequence[Line]) -> BreakEven:
+    common = []
+    for own in gpu.points:
+        there = [(point.seconds, place) for place, line in enumerate(cpu) if (point := line.at(own.value))]
+        if there:
+            seconds, place = min(there)
+            common.append((own, seconds, cpu[place]))
+    crossings = []
+    for (before, cpu_before, best), (after, cpu_after, next_best) in itertools.pairwise(common):
+        wins = before.seconds < cpu_before, after.seconds < cpu_after
+        if wins[0] != wins[1]:
+            value, seconds = _meet(before, cpu_before, after, cpu_after)
+            pair = (gpu, best) if wins[1] else (next_best, gpu)
+            crossings.append(Crossing(value, seconds, *pair))
+    return BreakEven(gpu, tuple(crossings), common[0][0].seconds < common[0][1] if common else None)
+
+
+def _meet(before: Point, cpu_before: float, after: Point, cpu_after: float) -> tuple[float, float]:
+    """Where two lines that are straight on logarithmic axes meet: the value and the time."""
+    ahead, behind = math.log(before.seconds / cpu_before), math.log(after.seconds / cpu_after)
+    share = ahead / (ahead - behind)
+    value = before.value * (after.value / before.value) ** share
+    return value, before.seconds * (after.seconds / before.seconds) ** share
+
+
+def proposed_values(param: Param, most: int = MOST_VALUES) -> tuple[int, ...]:
+    """Allowed whole numbers of a parameter or knob for a sweep, each about twice the one before, or farther apart where
+    there would be more than `most`; none where it takes other things than whole numbers."""
+    if param.choices:
+        return tuple(sorted(c for c in param.choices if isinstance(c, int) and not isinstance(c, bool) and c > 0))
+    if not isinstance(param.default, int) or isinstance(param.default, bool):
+        return ()
+    step = int(param.step or 1)
+    low = int(param.low) if param.low is not None else min(param.default, 1)
+    first = low if low > 0 else low + step * (-low // step + 1)
+    far = REACH * max(first, param.default)
+    last = min(far, int(param.high)) if param.high is not None else far
+    return _doublings(first, last, most, lambda value: first + (value - first) // step * step)
+
+
+def proposed_sizes(largest: int, most: int = MOST_VALUES) -> tuple[int, ...]:
+    """Powers of two up to `largest`, the largest ones; they grow fourfold where the most would otherwise be small."""
+    top = 1 << (max(largest, 1).bit_length() - 1)
+    factor = 2 if top <= 1 << 13 else 4
+    sizes = [top // factor**k for k in range(most) if top // factor**k >= min(16, top)]
+    return tuple(sorted(sizes))
+
+
+def _doublings(first: int, last: int, most: int, allowed: Callable[[int], int]) -> tuple[int, ...]:
+    factor = 2
+    while first * factor**most <= last:
+        factor *= 2
+    found = dict.fromkeys(allowed(first * factor**k) for k in range(most) if first * factor**k <= last)
+    return tuple(found)
+
+
+def resized(input: Input, size: int, noise: bool = False) -> Input:
+    """The middle `size` × `size` pixels of an image or the first `size` samples of a signal; or noise of that size with
+    as many channels and the same type. Raises ParamError when the input is smaller than that, or a stack."""
+    if input.kind == "stack":
+        raise ParamError("A stack has no size to vary; use an image or a signal.")
+    image = input.kind == "image"
+    if noise:
+        channels = input.meta.channels
+        extent: dict[str, Any] = {"size": f"{size}x{size}"} if image else {"length": size}
+        return sample("noise", **extent, channels=channels, dtype=input.array.dtype.name)
+    extents = input.array.shape[: 2 if image else 1]
+    if size < 1 or size > min(extents):
+        raise ParamError(f"size must be from 1 to {min(extents)} for {input.name}, not {size}; noise may be larger.")
+    starts = [(extent - size) // 2 if image else 0 for extent in extents]
+    cut = tuple(slice(start, start + size) for start in starts)
+    step = {"crop": {"start": starts, "shape": [size] * len(starts)}}
+    origin = {**input.origin, "steps": [*input.origin.get("steps", ()), step]}
+    return replace(input, array=np.ascontiguousarray(input.array[cut]), origin=origin, clean=None)

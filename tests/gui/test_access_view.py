@@ -1,0 +1,336 @@
+"""The drawing of a warp's addresses: what it says, where things stand, and how a person goes through it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolTip
+
+from app import theme
+from app.figures import count
+from app.models.access_text import told_bank, told_gap, told_lane, told_piece
+from app.models.access_trace import Access, WarpTrace
+from app.models.xray import KernelView
+from app.views.access_view import AccessView
+from app.views.source_view import SourceView
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+SECTORS = "global"
+NBSP = "\N{NO-BREAK SPACE}"
+
+
+def access(
+    space: str = SECTORS,
+    offset: Callable[[int], int] = lambda lane: 4 * lane,
+    nbytes: int = 4,
+    lanes: tuple[int, ...] = tuple(range(32)),
+    verb: str = "load",
+    itemsize: int = 4,
+    start: int = 0,
+) -> Access:
+    buffer = {"global": "image", "shared": "tile", "constant": "table"}[space]
+    size = itemsize if space == SECTORS else 0
+    return Access(space, verb, nbytes, buffer, size, start, lanes, tuple(offset(lane) for lane in lanes))
+
+
+COALESCED = access(offset=lambda lane: 4096 + 4 * lane)
+STRIDED = access(offset=lambda lane: 8 * lane)
+COLUMN = access(offset=lambda lane: 7680 * lane)
+RGB = access(offset=lambda lane: 3 * lane, nbytes=1, itemsize=1)
+TWO_WAY = access("shared", lambda lane: 8 * lane)
+ALL_IN_ONE = access("shared", lambda lane: 128 * lane)
+BROADCAST = access("shared", lambda lane: 64)
+HALF = access(lanes=tuple(range(16)))
+PICTURES = {
+    **{"coalesced": COALESCED, "strided": STRIDED, "column": COLUMN, "rgb": RGB, "two way": TWO_WAY, "half": HALF},
+    **{"all in one bank": ALL_IN_ONE, "broadcast": BROADCAST, "quads": access("shared", lambda n: 16 * n, nbytes=16)},
+    "constant": access("constant", lambda lane: 4 * (lane % 5)),
+}
+
+SENTENCES = {
+    "coalesced": (COALESCED, "32 lanes touch 4 sectors, as few as can be: all that is moved is used."),
+    "strided": (STRIDED, f"32 lanes touch 8 sectors; 4 would do: 50{NBSP}% of what is moved is not used."),
+    "rgb": (RGB, f"32 lanes touch 3 sectors; 1 would do: 67{NBSP}% of what is moved is not used."),
+    "one address": (
+        access(offset=lambda lane: 8),
+        "32 lanes use the same 4 bytes: 1 sector is moved for all of them.",
+    ),
+    "one lane": (
+        access(lanes=(7,)),
+        f"1 lane touches 1 sector, as few as can be; 88{NBSP}% of what is moved is not used. 31 of the 32 lanes rest.",
+    ),
+    "half": (
+        HALF,
+        "16 lanes touch 2 sectors, as few as can be: all that is moved is used. 16 of the 32 lanes rest.",
+    ),
+    "atomics": (
+        access(offset=lambda lane: lane // 2 * 4, verb="atomic"),
+        "32 lanes touch 2 sectors, as few as can be: all that is moved is used. "
+        "16 of 32 atomics meet another at their address and wait for it.",
+    ),
+    "two way": (TWO_WAY, "Lanes 0 and 16 meet in bank 0, each for another word: 2 passes; 1 would do."),
+    "all in one": (ALL_IN_ONE, "Lanes 0–31 meet in bank 0, each for another word: 32 passes; 1 would do."),
+    "no conflict": (access("shared"), "No bank is wanted for two words: 1 pass."),
+    "broadcast": (BROADCAST, "Lanes that want the same word share it, and no bank gives two: 1 pass."),
+    "8 bytes": (
+        access("shared", lambda lane: 8 * lane, nbytes=8),
+        "8 bytes a lane go by half-warps: 2 passes, as few as can be.",
+    ),
+    "16 bytes in conflict": (
+        access("shared", lambda lane: 128 * lane, nbytes=16),
+        "Lanes 0–7 meet in bank 0, each for another word: 32 passes; 4 would do.",
+    ),
+    "one constant": (access("constant", lambda lane: 8), "32 lanes want one word: it is fetched once."),
+    "constants": (
+        access("constant", lambda lane: 4 * (lane % 5)),
+        "32 lanes want 5 words, which are fetched one after the other; one for all would do.",
+    ),
+}
+
+
+def trace(*accesses: Access, block: tuple[int, int, int] = (0, 0, 0), warp: int = 0, all: int = 0) -> WarpTrace:
+    return WarpTrace(17, block, warp, all or len(accesses), accesses)
+
+
+@pytest.fixture
+def view(qtbot) -> AccessView:
+    view = AccessView()
+    qtbot.addWidget(view)
+    view.resize(420, 420)
+    view.show()
+    qtbot.waitExposed(view)
+    return view
+
+
+@pytest.fixture
+def look(qapp):
+    """Choose the scheme and the size of letters."""
+    yield lambda scheme, large: theme.apply(qapp, scheme, large)
+    theme.apply(qapp, Qt.ColorScheme.Light)
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_the_cost_is_said_in_words(view: AccessView, name: str) -> None:
+    shown, text = SENTENCES[name]
+    view.show_line([trace(shown)], 17)
+    assert view.sentence.text() == text == view.canvas.accessibleDescription()
+
+
+def test_a_line_without_memory_says_so(view: AccessView) -> None:
+    view.show_line([trace(COALESCED)], 17)
+    assert view.parts.isVisible() and not view.empty.isVisible()
+    view.show_line((), 21)
+    assert view.empty.isVisible() and not view.parts.isVisible() and view.access is None
+    assert view.empty.text() == "At line 21 none of the warps that are followed uses memory that is drawn here."
+
+
+def test_keys_step_through_the_accesses(view: AccessView) -> None:
+    accesses = [access(offset=lambda lane, k=k: 4 * (lane + k)) for k in range(5)]
+    view.show_line([trace(*accesses, all=900)], 17)
+    assert view.number.text() == "1 of the first 5 of 900"
+    for key, place in (("Right", 1), ("Right", 2), ("Left", 1), ("End", 4), ("Right", 4), ("Home", 0), ("Left", 0)):
+        QTest.keyClick(view.canvas, getattr(Qt.Key, f"Key_{key}"))
+        assert view.slider.value() == place and view.access is accesses[place]
+    QTest.keyClick(view.slider, Qt.Key.Key_Right)
+    assert view.access is accesses[1]
+    view.show_line([trace(COALESCED)], 18)
+    assert view.access is COALESCED and view.number.text() == "1 of 1" and not view.slider.isEnabled()
+
+
+def test_the_warp_that_was_chosen_stays_on_other_lines(view: AccessView) -> None:
+    here = [trace(COALESCED), trace(STRIDED, block=(3, 2, 0), warp=1)]
+    view.show_line(here, 17)
+    assert [view.warps.itemText(n) for n in range(2)] == ["block (0, 0) · warp 0", "block (3, 2) · warp 1"]
+    view.warps.setCurrentIndex(1)
+    view.warps.activated.emit(1)
+    assert view.access is STRIDED and view.what.text() == "Load of 4 bytes a lane · image · global memory"
+    view.show_line([trace(RGB, warp=5)], 18)
+    assert view.access is RGB
+    view.show_line([trace(RGB), trace(HALF, block=(3, 2, 0), warp=1)], 19)
+    assert view.access is HALF
+
+
+def test_a_lane_is_followed_with_keys_and_with_the_mouse(view: AccessView) -> None:
+    view.show_line([trace(STRIDED)], 17)
+    hint = view.detail.text()
+    QTest.keyClick(view.canvas, Qt.Key.Key_Down)
+    assert view.canvas.lane == 0 and view.detail.text() == "Lane 0: bytes 0–3 of image, element 0; sector 1 of 8"
+    QTest.keyClick(view.canvas, Qt.Key.Key_Up)
+    assert view.canvas.lane == 31 and view.detail.text().startswith("Lane 31: bytes 248–251")
+    lanes = view.canvas.laid_out().of("lane")
+    QTest.mouseMove(view.canvas, lanes[9].rect.center().toPoint())
+    assert view.canvas.lane == 9
+    used = next(u for u in view.canvas.laid_out().used if u.lanes == (4,))
+    QTest.mouseMove(view.canvas, used.rect.center().toPoint())
+    assert view.canvas.lane == 4
+    view.canvas.point_at(-1)
+    assert view.detail.text() == hint
+
+
+def test_what_is_told_of_parts() -> None:
+    pixel = access(offset=lambda lane: 9990 + 3 * lane, nbytes=1, itemsize=1)
+    assert told_lane(pixel, 5) == f"Lane 5: byte {count(10005)} of image, element {count(10005)}; sector 1 of 4"
+    quad = access(offset=lambda lane: 16 * lane, nbytes=16)
+    assert told_lane(quad, 1) == "Lane 1: bytes 16–31 of image, elements 4–7; sector 1 of 16"
+    assert told_lane(HALF, 20) == "Lane 20 rests."
+    assert told_lane(TWO_WAY, 16) == "Lane 16: bytes 128–131 of tile; bank 0, pass 2 of 2"
+    wide = access("shared", lambda lane: 16 * lane, nbytes=16)
+    assert told_lane(wide, 9) == "Lane 9: bytes 144–159 of tile; banks 4–7, pass 2 of 4"
+    assert told_piece(STRIDED, STRIDED.pieces.pieces[1]) == (
+        "Sector, bytes 32–63 of image: lanes 4–7 use 16 of its 32 bytes"
+    )
+    assert told_bank(TWO_WAY, 2) == "Bank 2: bytes 8–11 to lane 1; bytes 136–139 to lane 17"
+    assert told_bank(TWO_WAY, 1) == "Bank 1 gives nothing."
+    assert told_bank(BROADCAST, 16) == "Bank 16: bytes 64–67 to lanes 0–31"
+    assert told_gap(COLUMN.pieces.gaps[0]) == f"{count(7648)} bytes in between are not touched"
+    moved = access(start=12)
+    assert told_piece(moved, moved.pieces.pieces[1]).startswith("Sector, bytes 20–51 of image: lanes 5–12 use 32")
+
+
+def test_hovering_tells_of_what_is_there(qtbot, view: AccessView) -> None:
+    view.show_line([trace(COLUMN)], 17)
+    layout = view.canvas.laid_out()
+    for kind, number in (("lane", 3), ("piece", 2), ("gap", 0)):
+        spot = layout.of(kind)[number]
+        assert view.canvas.spot_at(spot.rect.center()) == spot
+    told = [view.canvas.tip(layout.of(kind)[0]) for kind in ("lane", "piece", "gap")]
+    assert told == [
+        "Lane 0: bytes 0–3 of image, element 0; sector 1 of 32",
+        "Sector, bytes 0–31 of image: lane 0 uses 4 of its 32 bytes",
+        f"{count(7648)} bytes in between are not touched",
+    ]
+    view.show_line([trace(TWO_WAY)], 17)
+    bank = view.canvas.laid_out().of("bank")[4]
+    assert view.canvas.tip(bank) == told_bank(TWO_WAY, 4)
+    assert view.canvas.spot_at(QPointF(-5, -5)) is None
+    QToolTip.hideText()
+
+
+# Where things stand
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["plain", "large"])
+@pytest.mark.parametrize("name", PICTURES)
+def test_everything_stands_inside_and_nothing_overlaps(view: AccessView, look, name: str, large: bool) -> None:
+    look(Qt.ColorScheme.Light, large)
+    shown = PICTURES[name]
+    view.show_line([trace(shown)], 17)
+    layout = view.canvas.laid_out()
+    assert layout.width == view.canvas.width() <= 420 and view.canvas.minimumHeight() >= layout.height
+    rects = [s.rect for s in layout.spots] + [u.rect for u in layout.used]
+    rects += [t.rect for t in layout.titles] + [r for _, r, _ in layout.legend]
+    for rect in rects:
+        assert rect.left() >= 0 and rect.right() <= layout.width + 0.01 and rect.bottom() <= layout.height
+    for kind in ("lane", "piece", "bank"):
+        row = [s.rect for s in layout.of(kind)]
+        assert all(a.right() <= b.left() + 0.01 for a, b in zip(row, row[1:], strict=False))
+    assert set(layout.lines) == set(shown.lanes)
+    assert {lane for used in layout.used for lane in used.lanes} == set(shown.lanes)
+    ranges = [n.rect for n in layout.numbers if "–" in n.text]
+    assert not any(a.intersects(b) for k, a in enumerate(ranges) for b in ranges[:k])
+
+
+def test_lanes_of_a_coalesced_load_stand_above_their_bytes(view: AccessView) -> None:
+    view.show_line([trace(COALESCED)], 17)
+    assert all(abs(line.dx()) < 0.01 for line in view.canvas.laid_out().lines.values())
+    assert view.canvas.laid_out().of("gap") == []
+    assert view.canvas.laid_out().numbers[-1].text == f"{count(4096)}–{count(4223)}"
+
+
+def test_gaps_are_left_out_and_marked(view: AccessView) -> None:
+    view.show_line([trace(access(nbytes=1, itemsize=1, offset=lambda n: n % 16 + n // 16 * 1920))], 17)
+    layout = view.canvas.laid_out()
+    (gap,), (first, second) = layout.of("gap"), layout.of("piece")
+    assert first.rect.right() <= gap.rect.left() + 0.01 and gap.rect.right() <= second.rect.left() + 0.01
+    assert gap.rect.width() < first.rect.width()
+    assert [sign for sign, *_ in layout.legend] == ["used", "unused", "gap"]
+
+
+def test_each_pass_has_a_row(view: AccessView) -> None:
+    view.show_line([trace(TWO_WAY)], 17)
+    layout = view.canvas.laid_out()
+    assert sorted({u.rect.top() for u in layout.used}) == sorted(
+        {layout.used[0].rect.top(), layout.used[0].rect.bottom()}
+    )
+    columns = layout.of("bank")
+    assert all(columns[2 * (u.lanes[0] % 16)].rect.left() == u.rect.left() for u in layout.used)
+    assert [sign for sign, *_ in layout.legend] == ["conflict"]
+
+
+# How it looks
+
+
+def _image(view: AccessView) -> QImage:
+    QApplication.processEvents()
+    return view.canvas.grab().toImage()
+
+
+def _colours(image: QImage) -> set[str]:
+    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+
+
+@pytest.mark.parametrize("scheme", [Qt.ColorScheme.Light, Qt.ColorScheme.Dark], ids=["light", "dark"])
+@pytest.mark.parametrize("name", PICTURES)
+def test_it_is_painted_in_the_colours_of_the_scheme(view: AccessView, look, name: str, scheme) -> None:
+    look(scheme, False)
+    view.show_line([trace(PICTURES[name])], 17)
+    image, colours = _image(view), theme.colours(scheme)
+    assert image.pixelColor(2, image.height() - 3) == theme.palette(scheme).base().color()
+    assert colours.series[0].colour.name() in _colours(image)
+    conflict = colours.error.colour.name() in _colours(image)
+    assert conflict == (name in ("two way", "all in one bank"))
+
+
+def test_unused_bytes_are_hatched(view: AccessView) -> None:
+    view.show_line([trace(RGB)], 17)
+    piece, image = view.canvas.laid_out().of("piece")[2], _image(view)
+    row = [image.pixelColor(x, round(piece.rect.center().y())) for x in _inside(piece.rect)]
+    assert theme.colours_of(view.palette()).muted in row
+    view.show_line([trace(COALESCED)], 17)
+    piece, image = view.canvas.laid_out().of("piece")[2], _image(view)
+    row = [image.pixelColor(x, round(piece.rect.bottom()) - 3) for x in _inside(piece.rect)]
+    assert QColor(theme.colours_of(view.palette()).muted) not in row
+
+
+def _inside(rect) -> range:
+    return range(round(rect.left()) + 2, round(rect.right()) - 2)
+
+
+def test_a_lane_that_is_pointed_at_stands_out(view: AccessView) -> None:
+    view.show_line([trace(STRIDED)], 17)
+    plain = _image(view)
+    view.canvas.point_at(5)
+    assert _image(view) != plain
+    view.canvas.point_at(-1)
+    assert _image(view) == plain
+
+
+# Where it comes from
+
+
+def test_a_kernel_has_its_traces_by_line() -> None:
+    one = {"space": "global", "verb": "load", "bytes": 4, "buffer": "x", "itemsize": 4, "start": 0}
+    entry = {"line": 7, "block": [1, 0, 0], "warp": 2, "count": 3}
+    accesses = [{**one, "lanes": 0b10110, "first": 40, "steps": [[1, 8], [1, -4]]}]
+    kernel = {"name": "k", "file": "k.cu", "lines": [], "accesses": [{**entry, "accesses": accesses}]}
+    view = KernelView(kernel, "", [])
+    (found,) = view.traces[7]
+    assert (found.line, found.block, found.warp, found.count) == (7, (1, 0, 0), 2, 3)
+    assert found.accesses[0].lanes == (1, 2, 4) and found.accesses[0].offsets == (40, 48, 44)
+    assert KernelView({"name": "k", "file": "k.cu", "lines": []}, "", []).traces.get(7, ()) == ()
+
+
+def test_the_source_says_when_the_cursor_is_on_another_line(qtbot) -> None:
+    source = SourceView()
+    qtbot.addWidget(source)
+    source.show_source("a\nbc\nd\n", {}, lambda line: ())
+    lines: list[int] = []
+    source.line_changed.connect(lines.append)
+    source.go_to(2)
+    QTest.keyClick(source, Qt.Key.Key_Right)
+    QTest.keyClick(source, Qt.Key.Key_Down)
+    assert lines == [2, 3]

@@ -1,0 +1,225 @@
+"""The X-ray's comparison with another variant, and what was measured beside what is simulated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_engine import FakeEngine, make
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from result_rows import row
+from xray_answers import answer, asked, content, plain, show
+
+from app.controllers.engine_log import described
+from app.views.main_window import MainWindow
+from gpu_ops import from_array
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.messages import Failed, Finished, Ready
+
+H200 = DeviceStatus("cuda:0", "NVIDIA H200", True, architecture="sm_90")
+SIM = DeviceStatus("sim", "simulated GPU", True)
+ROWS = [
+    {"counter": "global_load_threads", "before": 18.0, "after": 1.328, "ratio": 1.328 / 18},
+    {"counter": "shared_load_threads", "before": 0.0, "after": 9.0, "ratio": None},
+]
+
+
+def compared(variant: str = "naive", **more: Any) -> dict[str, Any]:
+    """An answer with a comparison."""
+    before = {"variant": variant, "title": f"the {variant} <one>", "findings": []}
+    sentences = [{"rule": "r", "text": "Global loads fall & fall.", "evidence": {}}]
+    return content(comparison={"before": before, "unit": "pixel", "rows": ROWS, "sentences": sentences, **more})
+
+
+@pytest.fixture
+def engine(qapp) -> FakeEngine:
+    return FakeEngine()
+
+
+@pytest.fixture
+def window(qtbot, engine: FakeEngine) -> MainWindow:
+    """A window on a GPU, with an input whose runs have ended."""
+    window = make(qtbot, engine)
+    window.resize(1400, 900)
+    window.controller.timed_after_pause = False
+    engine.devices = (H200, SIM)
+    engine.answered.emit(Ready(1, engine.devices))
+    engine.show(from_array(np.zeros((512, 600), np.uint8)))
+    engine.end()
+    return window
+
+
+def go_to(window: MainWindow, place: int) -> None:
+    """Click a tab."""
+    bar = window.xray_panel.tabs.tabBar()
+    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(place).center())
+    assert window.xray_panel.tabs.currentIndex() == place
+
+
+def choose(window: MainWindow, place: int) -> None:
+    """Choose what to compare with, by keys."""
+    combo = window.xray_panel.comparison.variants
+    combo.setFocus()
+    QTest.keyClick(combo, Qt.Key.Key_Home)
+    for _ in range(place):
+        QTest.keyClick(combo, Qt.Key.Key_Down)
+    assert combo.currentIndex() == place
+
+
+def compare(qtbot, window: MainWindow, engine: FakeEngine) -> None:
+    """Show what changed from the naive variant to the shared one."""
+    show(qtbot, window, engine)
+    go_to(window, 3)
+    choose(window, 1)
+    answer(engine, compared())
+
+
+# Comparing
+
+
+def test_a_second_variant_is_looked_into_and_stands_beside_the_first(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    view = window.xray_panel.comparison
+    go_to(window, 3)
+    there = [(view.variants.itemText(i), view.variants.itemData(i)) for i in range(view.variants.count())]
+    assert [id for _, id in there] == ["", "naive", "constant"] and there[0][0] == "none"
+    assert "Choose a variant" in view.text.toPlainText() and len(asked(engine)) == 1
+    choose(window, 1)
+    assert (asked(engine)[-1].pick.variant, asked(engine)[-1].against.variant) == ("shared", "naive")
+    assert asked(engine)[-1].architecture == "sm_90" and "compared with naive" in described(asked(engine)[-1])
+    assert "no X-ray of both yet" in view.text.toPlainText()
+    answer(engine, compared())
+    text = view.text.toPlainText()
+    for said in ("A: the naive <one>", "B: 3 constant + shared", "what it should bring", "Global loads fall & fall."):
+        assert said in text
+    assert "global loads of threads\n18\n1.33\n×0.0738" in text and "shared loads of threads\n0\n9\n" in text
+    assert not window.xray_panel.state.isVisible()
+
+
+def test_only_one_is_simulated_while_nobody_looks_at_the_comparison(qtbot, window, engine) -> None:
+    compare(qtbot, window, engine)
+    assert [bool(r.against) for r in asked(engine)] == [False, True]
+    go_to(window, 0)
+    go_to(window, 3)
+    assert len(asked(engine)) == 2, "what is there is there"
+    go_to(window, 0)
+    window.controller.session.set_params({"window": 5, "border": "reflect"})
+    engine.end()
+    qtbot.waitUntil(lambda: len(asked(engine)) == 3)
+    assert asked(engine)[-1].against is None
+    answer(engine, content())
+    go_to(window, 3)
+    assert len(asked(engine)) == 4 and asked(engine)[-1].against.variant == "naive"
+
+
+def test_to_compare_with_none_simulates_nothing(qtbot, window, engine) -> None:
+    compare(qtbot, window, engine)
+    choose(window, 0)
+    assert len(asked(engine)) == 2 and window.xray_panel._controller.state == "shown"
+    assert "Choose a variant" in window.xray_panel.comparison.text.toPlainText()
+
+
+def test_a_variant_is_not_compared_with_itself(qtbot, window, engine) -> None:
+    compare(qtbot, window, engine)
+    panel = window.xray_panel
+    panel.choose("naive")
+    assert panel.comparison.variants.findData("naive") == -1 and panel.comparison.variants.currentIndex() == 0
+    assert (asked(engine)[-1].pick.variant, asked(engine)[-1].against) == ("naive", None)
+    answer(engine, content("naive"))
+    panel.choose("constant")
+    assert panel.comparison.variants.currentData() == "naive", "what was chosen comes back"
+    assert asked(engine)[-1].against.variant == "naive"
+    window.controller.session.set_filter("mean1d")
+    assert panel.comparison.variants.currentData() == ""
+
+
+def test_another_choice_stops_a_comparison_at_work(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    go_to(window, 3)
+    choose(window, 1)
+    cancelled: list[int] = []
+    engine.cancel = lambda job, kill=True: cancelled.append(job)  # the engine's answer comes later
+    choose(window, 2)
+    assert cancelled and set(cancelled) == {asked(engine)[-1].job} and len(asked(engine)) == 2
+    engine.answered.emit(Finished(cancelled[0], cancelled=True))
+    qtbot.waitUntil(lambda: len(asked(engine)) == 3)
+    assert asked(engine)[-1].against.variant == "constant"
+
+
+def test_a_failure_is_not_tried_again_without_the_comparison(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    go_to(window, 3)
+    window.xray_panel.choose("constant")
+    answer(engine, content("constant"))
+    choose(window, 1)
+    window.xray_panel.choose("shared")
+    qtbot.waitUntil(lambda: asked(engine)[-1].pick.variant == "shared" and asked(engine)[-1].against is not None)
+    engine.answered.emit(Failed(asked(engine)[-1].job, "The kernel does not compile."))
+    count = len(asked(engine))
+    go_to(window, 0)
+    qtbot.wait(20)
+    assert len(asked(engine)) == count and "does not compile" in window.xray_panel.state.text()
+
+
+def test_why_there_is_no_comparison_is_said(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    go_to(window, 3)
+    choose(window, 1)
+    before = {"variant": "naive", "title": "1 naive"}
+    answer(engine, content(comparison={"before": before, "reason": "naive cannot do this: it is too small."}))
+    assert "1 naive cannot be compared: naive cannot do this" in window.xray_panel.comparison.text.toPlainText()
+
+
+def test_faults_of_the_other_are_told(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    go_to(window, 3)
+    choose(window, 1)
+    findings = [{"severity": "error", "text": "k.cu:3: two threads write <y>"}]
+    answer(engine, compared(before={"variant": "naive", "title": "1 naive", "findings": findings}))
+    assert "two threads write <y>" in window.xray_panel.comparison.text.toPlainText()
+
+
+# What was measured
+
+
+def test_the_title_says_which_gpu_was_simulated_and_which_one_measured(qtbot, window, engine) -> None:
+    show(qtbot, window, engine, content(architecture="sm_90"))
+    said = "3 constant + shared: simulated for sm_90 on the middle 256 × 256 of photo (512 × 600)"
+    assert plain(window.xray_panel.title.text()) == f"{said}; the times beside are measured on NVIDIA H200"
+    window.controller.session.set_device("sim")
+    engine.end()
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    answer(engine, content(place=[], whole=[256, 256], architecture="sm_75"))
+    said = "3 constant + shared: simulated for sm_75 on the whole of photo (256 × 256)"
+    assert plain(window.xray_panel.title.text()) == said
+
+
+def test_the_measured_time_stands_beside_with_its_clock(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    report, results = window.xray_panel.report, window.controller.results
+    assert "Measured" not in report.toPlainText()
+    results.put(row("shared", "cuda:0", 12.3e-6, filter="mean1d"))
+    assert "Measured" not in report.toPlainText(), "it is of another filter"
+    results.put(row("naive", "cuda:0", 45e-6, filter="mean2d"))
+    assert "Measured" not in report.toPlainText(), "it is of another variant"
+    results.put(row("shared", "cuda:0", 12.3e-6, filter="mean2d"))
+    said = "Measured on NVIDIA H200: 12.3 µs a run (kernel, event clock, stream)."
+    assert report.toPlainText().startswith(f"{said}\n")
+    results.mark_stale([("shared", "cuda:0")])
+    assert report.toPlainText().startswith(f"{said} It is of an earlier choice.\n")
+
+
+def test_what_is_measured_of_the_next_choice_does_not_stand_beside_the_last_one(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    report, session = window.xray_panel.report, window.controller.session
+    window.controller.results.put(row("shared", "cuda:0", 12.3e-6, filter="mean2d"))
+    assert "12.3" in report.toPlainText()
+    session.set_params({"window": 5, "border": "reflect"})
+    window.controller.results.put(row("shared", "cuda:0", 45.6e-6, filter="mean2d"))
+    assert "Measured" not in report.toPlainText()
+    engine.end()
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    answer(engine, content())
+    assert "45.6" in report.toPlainText()

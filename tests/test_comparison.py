@@ -1,0 +1,122 @@
+"""Two X-rays side by side, and how the engine answers for both."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_ops.cli import main
+from gpu_ops.engine import jobs
+from gpu_ops.engine.messages import XRayRequest, doing
+from gpu_ops.filters import find_filter
+from gpu_ops.io import from_array
+from gpu_ops.measuring import comparison
+from gpu_ops.measuring.explain import compare
+from gpu_ops.measuring.xray import XRay, xray
+from gpu_ops.types import Input, Pick
+
+
+@pytest.fixture(scope="module")
+def given() -> Input:
+    return from_array(np.random.default_rng(5).random(3000).astype(np.float32), kind="signal")
+
+
+@pytest.fixture(scope="module")
+def rays(given: Input) -> tuple[XRay, XRay]:
+    mean = find_filter("mean1d")
+    before, after = (xray(mean, mean.variant(id), given, {"border": "zero"}, {}) for id in ("naive", "shared"))
+    return before, after
+
+
+def test_rows_are_the_totals_for_each_element(rays: tuple[XRay, XRay]) -> None:
+    before, after = rays
+    rows = {row.counter: row for row in comparison.side_by_side(before, after)}
+    assert list(rows) == [name for name in comparison.COUNTERS if name in {**before.totals, **after.totals}]
+    loads = rows["global_load_threads"]
+    # A window of five: five samples and five taps a sample, less what lies beyond the two ends.
+    assert loads.before == pytest.approx((2 * 5 * 3000 - 12) / 3000)
+    assert loads.after == after.totals["global_load_threads"] / 3000
+    assert loads.ratio == loads.after / loads.before
+    assert rows["shared_load_threads"].before == 0 and rows["shared_load_threads"].ratio is None
+
+
+def test_the_sentences_are_those_of_the_command(rays: tuple[XRay, XRay]) -> None:
+    found = json.loads(json.dumps(comparison.as_dict(*rays), allow_nan=False))
+    assert [s["text"] for s in found["sentences"]] == [s.text for s in compare(*rays)] != []
+    assert found["before"] == {"variant": "naive", "title": rays[0].title, "findings": []}
+
+
+def test_the_command_prints_the_same_rows(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.npy"
+    np.save(path, np.arange(2000, dtype=np.float32))
+    assert main(["xray", "mean1d", "naive", "shared", "--input", str(path)]) == 0
+    text = capsys.readouterr().out
+    mean, whole = find_filter("mean1d"), from_array(np.arange(2000, dtype=np.float32), kind="signal")
+    before, after = (xray(mean, mean.variant(id), whole, {}, {}) for id in ("naive", "shared"))
+    for row in comparison.side_by_side(before, after):
+        assert comparison.COUNTERS[row.counter] in text
+    for sentence in compare(before, after):
+        assert sentence.text in text
+
+
+# The engine
+
+
+class Desk:
+    """What a job needs of the engine, without a process: answers are kept."""
+
+    def __init__(self, whole: Input) -> None:
+        self.whole, self.said, self.answers = whole, [], []
+
+    def input(self, shared: Any) -> Input:
+        return self.whole
+
+    def middle(self, whole: Input) -> tuple[Input, tuple[int, ...]]:
+        return whole, ()
+
+    def now(self, text: str) -> None:
+        self.said.append(text)
+
+    def send(self, answer: Any) -> None:
+        self.answers.append(answer)
+
+
+def request(against: Pick | None) -> XRayRequest:
+    params = {"window": 5, "border": "zero"}
+    return XRayRequest(3, None, "mean1d", params, Pick("shared", "cuda:0"), "sm_90", against)  # type: ignore[arg-type]
+
+
+def content(given: Input, against: Pick | None) -> Any:
+    desk = Desk(given)
+    jobs._xray(desk, request(against))  # type: ignore[arg-type]
+    (answer,) = desk.answers
+    assert answer.job == 3
+    return answer.content
+
+
+def test_both_are_looked_into_on_the_same_part_for_the_same_gpu(given: Input) -> None:
+    found = content(given, Pick("naive", "cuda:0", {"block": 64}))
+    mean, params = find_filter("mean1d"), {"window": 5, "border": "zero"}
+    before = xray(mean, mean.variant("naive"), given, params, {"block": 64}, "sm_90")
+    after = xray(mean, mean.variant("shared"), given, params, {}, "sm_90")
+    assert found["comparison"] == comparison.as_dict(before, after)
+    assert found["variant"] == "shared" and found["totals"] == after.totals and found["architecture"] == "sm_90"
+
+
+def test_alone_there_is_no_comparison(given: Input) -> None:
+    assert "comparison" not in content(given, None)
+
+
+def test_where_the_other_cannot_be_looked_into_the_first_one_still_is(given: Input) -> None:
+    found = content(given, Pick("naive", "cuda:0", {"block": 31}))
+    assert "block" in found["comparison"]["reason"] and "rows" not in found["comparison"]
+    assert found["comparison"]["before"] == {"variant": "naive", "title": find_filter("mean1d").variant("naive").title}
+    assert found["totals"]["global_load_threads"] > 0
+
+
+def test_the_engine_says_what_it_was_at() -> None:
+    assert doing(request(None)) == "looked into shared of mean1d"
+    assert doing(request(Pick("naive", "sim"))) == "looked into shared and naive of mean1d"
