@@ -30,6 +30,10 @@ class DeviceMemoryError(DeviceError):
     """An allocation does not fit; the message gives needed and free bytes."""
 
 
+class LibraryMissing(DeviceError):
+    """A peer's library is not installed here; the message says what to install."""
+
+
 class DeviceLost(DeviceError):
     """A device's context is lost with everything in it: the process can use that device no more."""
 

@@ -19,7 +19,8 @@ Values = Mapping[str, Any]
 class Param:
     """One parameter or knob. Forms, command-line flags and checks are made from it; its kind is its default's type.
 
-    Numbers lie in low…high, at low + k·step where `step` is given. A tuple default is a fixed number of floats.
+    Numbers lie in low…high, at low + k·step where `step` is given. A tuple default is a fixed number of floats, each in
+    low…high.
     """
 
     name: str
@@ -39,7 +40,8 @@ class Param:
         if isinstance(self.default, bool):
             return "true or false"
         if isinstance(self.default, tuple):
-            return f"{len(self.default)} numbers"
+            limits = f" from {self.low:g} to {self.high:g}" if self.low is not None and self.high is not None else ""
+            return f"{len(self.default)} numbers{limits}"
         if isinstance(self.default, str):
             return "text"
         kind = "an integer" if isinstance(self.default, int) else "a number"
@@ -56,8 +58,9 @@ class Param:
             raise self._error(value) from None
         if self.choices and result not in self.choices:
             raise self._error(value)
-        if isinstance(result, int | float) and not isinstance(result, bool):
-            self._check_limits(result, value)
+        if isinstance(result, int | float | tuple) and not isinstance(result, bool):
+            for number in result if isinstance(result, tuple) else (result,):
+                self._check_limits(number, value)
         return result
 
     def _convert(self, value: object) -> Value:

@@ -140,6 +140,7 @@ class Variant:
     `idea` says what changed from the variant before. `plan(device, x, params, knobs)` allocates and returns a Plan.
     `knobs` change speed, never the result beyond the stated tolerance. `supports(meta, params, knobs, limits)`
     returns None or the reason why not. `tolerance` widens the output's, for the printed `caveat`.
+    `operations(meta, params)` is how many it takes where that is more than the filter's least work.
     """
 
     id: str
@@ -155,6 +156,7 @@ class Variant:
     tolerance: Callable[[str, Values, Values], float] | None = None
     caveat: str = ""
     accesses: Callable[[Meta, Values, Values], Accesses] | None = None
+    operations: Callable[[Meta, Values], int] | None = None
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,8 @@ class Filter:
 
     `family` is the name on the command line and in the menu; filters of one family differ in `accepts`.
     `reference(array, params)` returns {output id: float64 or exact integer array}. `check(meta, params)` raises
-    ParamError for parameters that do not suit the input.
+    ParamError for parameters that do not suit the input. `presets` are sets of values for some of the parameters, the
+    same ones in each, by name.
     """
 
     id: str
@@ -181,6 +184,13 @@ class Filter:
     claims: tuple[Claim, ...] = ()
     source: str = ""
     check: Callable[[Meta, Values], None] = lambda meta, params: None
+    presets: Mapping[str, Values] = field(default_factory=dict)
+
+    def preset(self, name: str) -> Values:
+        """The values of that preset. Raises ParamError naming those there are."""
+        if name not in self.presets:
+            raise ParamError(f"{self.id} has no preset {name!r}; choose from {', '.join(self.presets) or 'none'}.")
+        return self.presets[name]
 
     def variant(self, id: str) -> Variant:
         """The variant of that id. Raises ParamError naming those there are."""

@@ -56,8 +56,11 @@ def test_cupy_only_under_cuda(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=_name)
 def test_nvrtc_only_in_the_compiler(path: Path) -> None:
-    if any(name.startswith("cuda.bindings") for name in _imports(path)):
+    names = _imports(path)
+    if any(name.startswith("cuda.bindings.nvrtc") for name in names):
         assert _name(path) == "gpu_ops/devices/compiler.py"
+    elif any(name.startswith("cuda.bindings") for name in names):
+        assert _name(path).startswith("gpu_ops/devices/cuda/")
 
 
 LAYERS = {

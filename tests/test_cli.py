@@ -243,3 +243,24 @@ def test_nothing_is_saved_of_a_bad_run(capsys: pytest.CaptureFixture[str], tmp_p
     assert call(capsys, "run", "mean", *SMALL, "--window", "4", "--output", str(path))[0] == 2
     assert np.load(path).tolist() == [0, 1, 2]
     assert [p.name for p in tmp_path.iterdir()] == ["kept.npy"]
+
+
+def test_a_preset_sets_parameters_and_flags_win(capsys: pytest.CaptureFixture[str]) -> None:
+    args = ["run", "conv3x3", "--sample", "chart", *CPU, "--variant", "serial", "--preset", "mean"]
+    (run,) = call_json(capsys, *args)["runs"]
+    assert (run["ok"], run["params"]["matrix"], run["params"]["divisor"]) == (True, [1.0] * 9, 9.0)
+    (run,) = call_json(capsys, *args, "--divisor", "4", "--border", "wrap")["runs"]
+    assert (run["params"]["matrix"], run["params"]["divisor"], run["params"]["border"]) == ([1.0] * 9, 4.0, "wrap")
+    code, _, err = call(capsys, *args[:-1], "blurr")
+    assert code != 0 and "choose from identity, mean" in err
+    listed = call_json(capsys, "list", "conv3x3")["filters"][0]["presets"]
+    assert listed["mean"] == {"matrix": [1.0] * 9, "divisor": 9.0, "offset": 0.0}
+    assert "--preset sobel-x" in call(capsys, "list", "conv3x3")[1]
+
+
+def test_compile_takes_what_each_variant_supports(capsys: pytest.CaptureFixture[str]) -> None:
+    files = [f"conv3x3/{name}.cu" for name in ("2_rgba", "8_texture", "9_fused")]
+    found = call_json(capsys, "compile", *files, "--gpu", "sm_75")["kernels"]
+    dtypes = {name: {r["dtype"] for r in found if name in r["kernel"]} for name in ("rgba_pad", "texture", "fused")}
+    assert dtypes["rgba_pad"] == dtypes["fused"] == {"uint8", "uint16", "float32", "float64"}
+    assert dtypes["texture"] == {"uint8", "uint16", "float32"}

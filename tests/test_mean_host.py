@@ -15,6 +15,7 @@ import pytest
 from scipy import ndimage
 
 from gpu_ops import progress
+from gpu_ops.filters import sums
 from gpu_ops.filters.mean import host, peers, reference
 from gpu_ops.types import BORDERS, DTYPES, Meta
 
@@ -119,8 +120,8 @@ def test_reference_in_pieces_is_the_same(shape: tuple[int, ...], border: str, mo
     axes = 1 if shape in [(1031,), (257, 3)] else 2
     function = (reference.reference1d, reference.reference2d)[axes - 1]
     (whole,) = function(x, {"window": 31, "border": border}).values()
-    monkeypatch.setattr(reference, "TAPS", 1500)
-    monkeypatch.setattr(reference, "FEWEST_WINDOWS", 1)
+    monkeypatch.setattr(sums, "TAPS", 1500)
+    monkeypatch.setattr(sums, "FEWEST_WINDOWS", 1)
     told: list[float] = []
     monkeypatch.setattr(progress, "EVERY", 0.0)
     with progress.listening(None, told.append):

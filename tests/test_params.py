@@ -14,6 +14,7 @@ CUTOFF = Param("cutoff", 0.5, 0.0, 1.0)
 BORDER = Param("border", "zero", choices=("zero", "wrap"))
 FLAG = Param("normalise", True)
 MATRIX = Param("matrix", (0.0, 1.0, 0.0))
+LIMITED = Param("weights", (0.0, 1.0), -1000.0, 1000.0)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,7 @@ MATRIX = Param("matrix", (0.0, 1.0, 0.0))
         (FLAG, True, True),
         (MATRIX, "1, 2 3", (1.0, 2.0, 3.0)),
         (MATRIX, [1, 2, 3], (1.0, 2.0, 3.0)),
+        (LIMITED, "-1000 1000", (-1000.0, 1000.0)),
     ],
 )
 def test_values_come_in_the_parameters_own_type(param: Param, given_value: object, value: object) -> None:
@@ -63,6 +65,8 @@ def test_values_come_in_the_parameters_own_type(param: Param, given_value: objec
         (MATRIX, (1, 2)),
         (MATRIX, "1 2 x"),
         (MATRIX, (1, 2, float("nan"))),
+        (LIMITED, (0, 1001)),
+        (LIMITED, "-1000.5 0"),
     ],
 )
 def test_bad_values_are_refused_with_what_is_allowed(param: Param, bad: object) -> None:
@@ -75,6 +79,7 @@ def test_bad_values_are_refused_with_what_is_allowed(param: Param, bad: object) 
 def test_the_limits_are_named_in_words() -> None:
     assert WINDOW.allowed == "an integer from 3 to 4095 in steps of 2"
     assert BORDER.allowed == "one of zero, wrap"
+    assert LIMITED.allowed == "2 numbers from -1000 to 1000"
 
 
 @given(st.integers(-10_000, 10_000))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ from gpu_ops.io import SAMPLES
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.judging import Judgement, judge_by_reports, judge_here, recorded_reports
 from gpu_ops.measuring.report import read_report
-from gpu_ops.params import Param
-from gpu_ops.plan import Launch
-from gpu_ops.types import Filter, Variant
+from gpu_ops.params import Param, Values
+from gpu_ops.plan import Launch, Limits
+from gpu_ops.types import Filter, Meta, Shape, Variant
 
 
 def list_filters(args: argparse.Namespace) -> int:
@@ -43,11 +44,20 @@ def _print_filter(filter: Filter) -> None:
     print(f"{filter.id}  –  {filter.summary}\n  takes {filter.accepts}s of {', '.join(filter.dtypes)}")
     for param in filter.params:
         print(f"  --{param.name}  {param.help}: {param.allowed} (default {param.default})")
+    for name, values in filter.presets.items():
+        print(f"  --preset {name:10}" + ", ".join(f"{k} {_text(v)}" for k, v in values.items()))
+    width = max(12, *(len(v.id) + 2 for v in filter.variants))
     for variant in filter.variants:
-        print(f"  {variant.id:12}{variant.device:6}{variant.idea}")
+        print(f"  {variant.id:{width}}{variant.device:6}{variant.idea}")
         for knob in variant.knobs:
             print(f"{'':20}--{knob.name}  {knob.help}: {knob.allowed} (default {knob.default})")
     print()
+
+
+def _text(value: Any) -> str:
+    """A value as its flag takes it."""
+    numbers = value if isinstance(value, tuple) else (value,)
+    return " ".join(f"{n:g}" if isinstance(n, float) else str(n) for n in numbers)
 
 
 def _param_json(param: Param) -> dict[str, Any]:
@@ -69,6 +79,7 @@ def _filter_json(filter: Filter) -> dict[str, Any]:
         "accepts": filter.accepts,
         "dtypes": list(filter.dtypes),
         "params": [_param_json(p) for p in filter.params],
+        "presets": {name: dict(values) for name, values in filter.presets.items()},
         "variants": [_variant_json(v) for v in filter.variants],
         "source": filter.source,
     }
@@ -162,13 +173,29 @@ def _compiled_rows(architecture: str, kernels: list[str]) -> Iterator[dict[str, 
 
 def _compiled_variant(architecture: str, filter: Filter, variant: Variant, dtype: str) -> Iterator[dict[str, Any]]:
     device = OfflineDevice(architecture)
-    x = device.empty((256, 256) if filter.accepts == "image" else (65536,), np.dtype(dtype))
-    params, knobs = ({p.name: p.default for p in group} for group in (filter.params, variant.knobs))
-    plan = variant.plan(device, x, params, knobs)
+    knobs = {p.name: p.default for p in variant.knobs}
+    job = _something_supported(filter, variant, dtype, knobs, device.limits)
+    if job is None:
+        return  # there is no kernel for samples of this type
+    shape, params = job
+    plan = variant.plan(device, device.empty(shape, np.dtype(dtype)), params, knobs)
     device.check(plan)
     for step in plan.steps:
         if isinstance(step, Launch):
             yield _compiled_row(step.kernel.compiled, step.kernel.name, dtype)
+
+
+def _something_supported(
+    filter: Filter, variant: Variant, dtype: str, knobs: Values, limits: Limits
+) -> tuple[Shape, Values] | None:
+    """A shape and parameters that the variant takes, as near to the defaults as can be; None where there are none."""
+    shapes: tuple[Shape, ...] = ((256, 256), (256, 256, 3)) if filter.accepts == "image" else ((65536,),)
+    defaults = {p.name: p.default for p in filter.params}
+    changed = [{**defaults, p.name: choice} for p in filter.params for choice in p.choices]
+    for shape, params in product(shapes, (defaults, *changed)):
+        if variant.supports(Meta(filter.accepts, shape, dtype), params, knobs, limits) is None:
+            return shape, params
+    return None
 
 
 def _compiled_row(compiled: Any, name: str, dtype: str) -> dict[str, Any]:

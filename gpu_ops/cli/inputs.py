@@ -12,6 +12,7 @@ from gpu_ops.errors import InputError, ParamError
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io import SAMPLES, convert, load, sample
 from gpu_ops.measuring.runner import default_picks
+from gpu_ops.params import Values
 from gpu_ops.types import Experiment, Filter, Input, Pick
 
 DEFAULT_SAMPLES = {"image": "camera", "signal": "ecg"}
@@ -59,11 +60,17 @@ def _default_sample(name: str) -> str:
     return DEFAULT_SAMPLES["image" if "image" in kinds else "signal"]
 
 
+def preset(args: argparse.Namespace, filter: Filter) -> Values:
+    """The values of the preset that is named; none where none is. Raises ParamError naming those there are."""
+    name = getattr(args, "preset", None)
+    return filter.preset(name) if name else {}
+
+
 def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {}, **how: Any) -> Experiment:  # noqa: B006
     """The experiment that the flags describe, with every value checked."""
     made = read_input(args, overrides)
     filter = find_filter(args.filter, made.kind)
-    values = {**given(args), **overrides}
+    values = {**preset(args, filter), **given(args), **overrides}
     params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
     for knob in (k for v in filter.variants for k in v.knobs if k.name in values):
         knob.check(values[knob.name])  # a bad knob is an error even where no picked variant has it
@@ -83,7 +90,7 @@ def _no_picks(filter: Filter, devices: list[str], variants: list[str]) -> str:
     return f"{asked} of {filter.id} runs on {', '.join(devices)}; its variants are {runs}."
 
 
-def _with_knobs(filter: Filter, pick: Pick, values: Mapping[str, str]) -> Pick:
+def _with_knobs(filter: Filter, pick: Pick, values: Mapping[str, Any]) -> Pick:
     knobs = {k.name: k.check(values[k.name]) for k in filter.variant(pick.variant).knobs if k.name in values}
     return Pick(pick.variant, pick.device, knobs, pick.edits)
 

@@ -92,7 +92,7 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: list[dic
     notes = tables.footnotes(rows)
     if notes:
         print(notes)
-    print("Errors are relative to the largest magnitude in the input and the reference.")
+    print("Errors are relative to the largest magnitude in the input and the reference; of integers, to their range.")
 
 
 def _title(experiment: Experiment) -> str:

@@ -51,8 +51,7 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
     choose.add_argument(
         "--device", nargs="+", metavar="DEVICE", default=[], help="cpu, cuda:N (default: all there are)"
     )
-    _add_flags(parser.add_argument_group("parameters"), (p for f in filters for p in f.params))
-    _add_flags(parser.add_argument_group("knobs"), (p for f in filters for v in f.variants for p in v.knobs))
+    _add_values(parser, filters)
     parser.add_argument("--json", metavar="FILE", help="write the report here; - for standard output")
     if name == "run":
         parser.add_argument("--output", metavar="FILE", help="save the result (.png, .npy, .wav, .txt)")
@@ -86,6 +85,16 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     _add_flags(group, (p for s in SAMPLES for p in s.params if p.name != "dtype"))
 
 
+def _add_values(parser: argparse.ArgumentParser, filters: list[Filter]) -> None:
+    """The filters' parameters, their presets, and the knobs of their variants."""
+    group = parser.add_argument_group("parameters")
+    _add_flags(group, (p for f in filters for p in f.params))
+    names = ", ".join(dict.fromkeys(name for f in filters for name in f.presets))
+    if names:
+        group.add_argument("--preset", metavar="NAME", help=f"parameters that belong together: {names}; flags win")
+    _add_flags(parser.add_argument_group("knobs"), (p for f in filters for v in f.variants for p in v.knobs))
+
+
 def _add_flags(group: argparse._ActionsContainer, params: Iterable[Param]) -> None:
     """One flag a name; values stay text until the parameter that takes them checks them."""
     merged: dict[str, list[Param]] = {}
@@ -105,8 +114,7 @@ def _add_xray(commands: argparse._SubParsersAction[argparse.ArgumentParser], fil
     parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
     parser.add_argument("variants", nargs="*", metavar="VARIANT", help="one, or two to compare (default: the last)")
     _add_input(parser)
-    _add_flags(parser.add_argument_group("parameters"), (p for f in filters for p in f.params))
-    _add_flags(parser.add_argument_group("knobs"), (p for f in filters for v in f.variants for p in v.knobs))
+    _add_values(parser, filters)
     parser.add_argument("--kernel", metavar="FILE.cu", help="this kernel in the variant's place")
     how = parser.add_argument_group("how it is simulated")
     how.add_argument(

@@ -73,6 +73,9 @@ class CpuDevice:
             needed = int(np.prod(shape)) * np.dtype(dtype).itemsize
             raise DeviceMemoryError(f"This needs {needed} bytes; {self.free_bytes()} are free.") from None
 
+    def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
+        raise DeviceError("The CPU has no pitched memory; pick a CUDA device.")
+
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
         np.copyto(target, source)
 

@@ -12,6 +12,8 @@ from gpu_ops.errors import KernelError
 from gpu_ops.plan import Launch, Limits
 
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
+PITCH = 512
+"""Bytes that rows are a multiple of where no driver chooses their pitch."""
 
 
 def check_launch(launch: Launch, entry: Entry, limits: Limits) -> None:
@@ -56,6 +58,31 @@ def _kind(arg: Any) -> str:
 
 def _by(numbers: Sequence[int]) -> str:
     return " x ".join(map(str, numbers))
+
+
+def check_texture(array: Any, border: str, linear: bool) -> None:
+    """Raises KernelError for an array, border or interpolation that no texture has."""
+    if border not in ("nearest", "zero"):
+        raise KernelError(f"A texture addressed in elements has border nearest or zero, not {border}.")
+    if array.ndim not in (1, 2) or array.dtype.name not in ("uint8", "uint16", "float32"):
+        raise KernelError(f"A texture takes 1D or 2D uint8, uint16 or float32, not {array.ndim}D {array.dtype.name}.")
+    if linear and array.dtype.name != "float32":
+        raise KernelError("Linear interpolation takes float32; convert the input or read the nearest element.")
+
+
+def check_refresh(name: str, shape: tuple[int, ...], dtype: Any, source: Any) -> None:
+    """Raises KernelError when `source` cannot fill a texture of that shape and dtype."""
+    if source.shape != shape or source.dtype != dtype:
+        raise KernelError(
+            f"{name} copies {_by(source.shape)} {source.dtype.name} into a texture of {_by(shape)} {dtype.name};"
+            " give an array like the one it was made from."
+        )
+
+
+def check_gaps(name: str, source: Any) -> None:
+    """Raises KernelError when `source` does not lie in memory row after row, as textures are filled."""
+    if not source.flags.c_contiguous:
+        raise KernelError(f"{name} copies an array with gaps or out of order into a texture; give a contiguous one.")
 
 
 def grid1d(elements: int, per_block: int) -> tuple[int, int, int]:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-from gpu_ops.errors import DeviceError
+from gpu_ops.errors import LibraryMissing
 
 PACKAGES = {
     "scipy": "scipy",
     "cv2": "opencv-python-headless",
     "pywt": "PyWavelets",
     "numba": "numba",
+    "cucim": "cucim-cu13, or cucim-cu12 beside cupy-cuda12x (Linux only)",
     "cupy": "cupy-cuda13x[ctk], or kernelscope[cuda13]",
     "cupyx": "cupy-cuda13x[ctk], or kernelscope[cuda13]",
 }
 
 
 def import_library(name: str) -> ModuleType:
-    """Import a peer's module such as "scipy.ndimage". Raises DeviceError naming the package to install."""
+    """Import a peer's module such as "scipy.ndimage". Raises LibraryMissing naming the package to install."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
         package = PACKAGES.get(name.split(".")[0], name.split(".")[0])
-        raise DeviceError(f"{name} cannot be imported ({error}); install {package}.") from None
+        raise LibraryMissing(f"{name} cannot be imported ({error}); install {package}.") from None

@@ -10,11 +10,11 @@ import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel
 from gpu_ops.devices.cpu import CpuDevice
-from gpu_ops.devices.launches import check_constants, check_launch
+from gpu_ops.devices.launches import PITCH, check_constants, check_launch, check_refresh, check_texture
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.errors import DeviceError
 from gpu_ops.params import Value
-from gpu_ops.plan import Execution, How, Launch, Mode, Plan, Sampler
+from gpu_ops.plan import Copy, DeviceArray, Execution, How, Launch, Mode, Plan, Sampler
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,15 @@ class OfflineKernel:
         return self.entry.resources
 
 
+@dataclass(frozen=True, eq=False)
+class OfflineTexture:
+    """A texture that holds nothing; `shape` and `dtype` are those of the array it was asked for."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    pointer: int = 0
+
+
 class OfflineDevice(CpuDevice):
     """Arrays are NumPy's and hold nothing of worth; kernels are compiled, launches checked, and that is all."""
 
@@ -51,12 +60,24 @@ class OfflineDevice(CpuDevice):
         # One element seen from everywhere: plans of any size cost nothing.
         return np.broadcast_to(np.zeros((), dtype), shape)
 
+    def pitched(self, rows: int, columns: int, dtype: Any) -> np.ndarray[Any, Any]:
+        """Rows a multiple of 512 bytes apart, as on the simulated GPU; like all arrays here they hold nothing."""
+        itemsize = np.dtype(dtype).itemsize
+        strides = (-(-columns * itemsize // PITCH) * PITCH, itemsize)
+        return np.lib.stride_tricks.as_strided(np.zeros((), dtype), (rows, columns), strides, writeable=False)
+
+    def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> OfflineTexture:
+        check_texture(array, border, linear)
+        return OfflineTexture(array.shape, array.dtype)
+
     def check(self, plan: Plan) -> None:
-        """Raises KernelError when a launch does not fit its kernel or this architecture."""
+        """Raises KernelError when a launch does not fit its kernel or this architecture, or an array its texture."""
         for step in plan.steps:
             if isinstance(step, Launch):
                 check_launch(step, step.kernel.entry, self.limits)
                 check_constants(step.kernel.compiled, step.constants)
+            elif isinstance(step, Copy) and isinstance(step.target, OfflineTexture):
+                check_refresh(step.name, step.target.shape, step.target.dtype, step.source)
 
     def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
         raise DeviceError("This device only compiles and checks; pick cuda:N to run.")

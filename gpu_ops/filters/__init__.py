@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from gpu_ops.errors import ParamError
+from gpu_ops.filters.box import BOX
+from gpu_ops.filters.conv3x3 import CONV3X3
 from gpu_ops.filters.mean import MEAN1D, MEAN2D
 from gpu_ops.types import Claim, Filter
 
-FILTERS: tuple[Filter, ...] = (MEAN1D, MEAN2D)
+FILTERS: tuple[Filter, ...] = (MEAN1D, MEAN2D, BOX, CONV3X3)
 
 
 def find_filter(name: str, kind: str | None = None) -> Filter:

@@ -49,7 +49,8 @@ def covering_cases(
 ) -> list[Case]:
     """Cases in which every supported pair of choices (shape and dtype, border and block, …) occurs at least once.
 
-    `most_work` leaves out cases of more operations by the filter's own count: a simulated GPU takes minutes for them.
+    `most_work` leaves out cases of more operations by the variant's or the filter's own count: a simulated GPU takes
+    minutes for them.
     """
     work = math.inf if most_work is None else most_work
     axes = _axes(filter, variant)
@@ -92,7 +93,7 @@ def _best_case(
         for place, index in pair:
             indices[place] = index
         case = _case(filter, variant, {n: axes[n][i] for n, i in zip(names, indices, strict=True)})
-        if unsupported(filter, variant, case, limits) is not None or _work(filter, case) > most_work:
+        if unsupported(filter, variant, case, limits) is not None or _work(filter, variant, case) > most_work:
             continue
         covered = {p for p in itertools.combinations(enumerate(indices), 2) if p in open_pairs}
         if best is None or len(covered) > len(best[1]):
@@ -100,8 +101,9 @@ def _best_case(
     return best
 
 
-def _work(filter: Filter, case: Case) -> int:
-    return filter.work(Meta(filter.accepts, case.shape, case.dtype), case.params).flops
+def _work(filter: Filter, variant: Variant, case: Case) -> int:
+    meta = Meta(filter.accepts, case.shape, case.dtype)
+    return variant.operations(meta, case.params) if variant.operations else filter.work(meta, case.params).flops
 
 
 def all_cases(filter: Filter, variant: Variant, limits: Limits) -> Iterator[Case]:
@@ -152,15 +154,48 @@ def case_data(case: Case, seed: int) -> np.ndarray[Any, Any]:
 
 def _axes(filter: Filter, variant: Variant) -> dict[str, Sequence[Any]]:
     axes: dict[str, Sequence[Any]] = {"shape": SHAPES[filter.accepts], "dtype": filter.dtypes, "data": DATA}
-    axes.update({f"param {p.name}": values_of(p) for p in filter.params})
+    together = _preset_names(filter)
+    if together:
+        axes["preset"] = settings_of(filter)
+    axes.update({f"param {p.name}": values_of(p) for p in filter.params if p.name not in together})
     axes.update({f"knob {p.name}": values_of(p) for p in variant.knobs})
     return axes
 
 
 def _case(filter: Filter, variant: Variant, chosen: Mapping[str, Any]) -> Case:
-    params = {p.name: chosen[f"param {p.name}"] for p in filter.params}
+    together = dict(chosen.get("preset", ()))
+    params = {p.name: together[p.name] if p.name in together else chosen[f"param {p.name}"] for p in filter.params}
     knobs = {p.name: chosen[f"knob {p.name}"] for p in variant.knobs}
     return Case(chosen["shape"], chosen["dtype"], chosen["data"], params, knobs)
+
+
+def _preset_names(filter: Filter) -> frozenset[str]:
+    """The parameters that the filter's presets set together."""
+    return frozenset(name for values in filter.presets.values() for name in values)
+
+
+def settings_of(filter: Filter) -> tuple[tuple[tuple[str, Value], ...], ...]:
+    """What the parameters of the filter's presets are set to, together, as (name, value) pairs: every preset, each
+    parameter at its lowest and at its highest, and values that are neither whole nor alike."""
+    params = [p for p in filter.params if p.name in _preset_names(filter)]
+    found = [tuple((p.name, p.check(values[p.name])) for p in params) for values in filter.presets.values()]
+    custom = [(p.low for p in params), (p.high for p in params), (_odd(p) for p in params)]
+    for numbers in custom:
+        pairs = zip(params, numbers, strict=True)
+        found.append(tuple((p.name, p.check(_like(p, number))) for p, number in pairs))
+    return tuple(found)
+
+
+def _odd(param: Param) -> Value:
+    """A value that is not whole; of a tuple, values of both signs that all differ."""
+    if isinstance(param.default, tuple):
+        return tuple(d + 0.37 * (i - 3) - 0.1 * i * i % 1.3 for i, d in enumerate(param.default))
+    return float(param.default) + 0.7
+
+
+def _like(param: Param, value: Any) -> Any:
+    """One limit for each number of a tuple."""
+    return (value,) * len(param.default) if isinstance(param.default, tuple) and not isinstance(value, tuple) else value
 
 
 def values_of(param: Param) -> tuple[Value, ...]:

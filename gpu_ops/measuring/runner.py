@@ -9,7 +9,7 @@ from typing import cast
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import source_hash
 from gpu_ops.devices.guarded import GuardedSession
-from gpu_ops.errors import DeviceMemoryError, KernelError, KernelFault, ParamError
+from gpu_ops.errors import DeviceMemoryError, KernelError, KernelFault, LibraryMissing, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.jobs import Job, Watch, execute, fail, faultless, poison, verify_again, verify_memory
 from gpu_ops.measuring.rounds import time_jobs
@@ -30,11 +30,11 @@ def run_experiment(
 ) -> Iterator[Run]:
     """Runs of an experiment: each pick's is yielded when computed, again when verified, again when timed.
 
-    A pick that its variant does not support, that does not compile or does not fit in memory yields a run with its
-    `failure`; the others go on. `deadline` is a time of `time.perf_counter`. `stop` is asked between steps, samples
-    and pieces of long work on the host; `progress(text, done, total)` is told each step before it begins, and now and
-    then how far it is. Raises ParamError and DeviceError before anything runs, KernelFault when a kernel dies,
-    Cancelled when `stop` is true.
+    A pick that its variant does not support, that does not compile, lacks its library or does not fit in memory yields
+    a run with its `failure`; the others go on. `deadline` is a time of `time.perf_counter`. `stop` is asked between
+    steps, samples and pieces of long work on the host; `progress(text, done, total)` is told each step before it
+    begins, and now and then how far it is. Raises ParamError and DeviceError before anything runs, KernelFault when a
+    kernel dies, Cancelled when `stop` is true.
     """
     filter, experiment = _checked(experiment)
     jobs = [_job(filter, experiment, pick) for pick in experiment.picks]
@@ -146,6 +146,9 @@ def _compute(
     except KernelError as error:
         job.run = replace(job.run, findings=error.findings)
         yield fail(job, str(error), "kernel")
+        return
+    except LibraryMissing as error:
+        yield fail(job, str(error), "unsupported")
         return
     except DeviceMemoryError as error:
         yield fail(job, str(error), "memory")

@@ -88,21 +88,30 @@ def _verify_regions(
     halo = filter.locality.halo(params)
     border = str(params.get("border", "zero"))
     with stage(0, 2):
-        scale = _largest(array)
+        scale = _scale(array)
     tolerances = {o.id: tolerance_of(filter, variant, o.id, experiment, knobs) for o in filter.outputs}
     worst: dict[str, Error] = {}
     chosen = list(regions(array.shape, halo))
     for place, region in enumerate(chosen):
         advance(len(chosen) + place, 2 * len(chosen))
-        wide = tuple(slice(s.start - h, s.stop + h) for s, h in zip(region, halo, strict=False))
+        wide, inner = _surroundings(array.shape, region, halo, border)
         cut = padded(array, wide, border)
-        inner = tuple(slice(h, h + s.stop - s.start) for s, h in zip(region, halo, strict=False))
         with quiet():
             for name, right in filter.reference(cut, params).items():
                 error = measure_error(right[inner], outputs[name][region], scale, tolerances[name], offset=region)
                 if name not in worst or not error.max <= worst[name].max:
                     worst[name] = error
     return worst
+
+
+def _surroundings(shape: tuple[int, ...], region: Region, halo: tuple[int, ...], border: str) -> tuple[Region, Region]:
+    """A region with its halo, and where the region lies in that. It ends at the image's edges, where the reference puts
+    the border itself, in each of its passes; only a wrapped image goes on beyond them."""
+    wide = [slice(s.start - h, s.stop + h) for s, h in zip(region, halo, strict=True)]
+    if border != "wrap":
+        wide = [slice(max(w.start, 0), min(w.stop, n)) for w, n in zip(wide, shape, strict=False)]
+    inner = (slice(s.start - w.start, s.stop - w.start) for s, w in zip(region, wide, strict=True))
+    return tuple(wide), tuple(inner)
 
 
 def regions(shape: tuple[int, ...], halo: tuple[int, ...], seed: int = 0) -> Iterator[Region]:
@@ -118,12 +127,15 @@ def regions(shape: tuple[int, ...], halo: tuple[int, ...], seed: int = 0) -> Ite
         yield tuple(slice(s, min(s + CROP, n)) for s, n in zip(starts, extents, strict=True))
 
 
-def _scale(array: Array, expected: Array) -> float:
-    """The largest finite magnitude in the reference and the input: the size of the numbers that were rounded."""
+def _scale(array: Array, expected: Array | None = None) -> float:
+    """The largest finite magnitude in the input, and in the reference where it is given: the size of the numbers that
+    were rounded. Integers are held to their whole range, so that a tolerance counts levels."""
+    if array.dtype.kind == "u" and (expected is None or expected.dtype == array.dtype):
+        return float(np.iinfo(array.dtype).max)
     with stage(0, 2):
         largest = _largest(array)
     with stage(1, 2):
-        return max(largest, _largest(expected))
+        return largest if expected is None else max(largest, _largest(expected))
 
 
 def _largest(array: Array) -> float:

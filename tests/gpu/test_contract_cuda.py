@@ -15,6 +15,8 @@ CUDA = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.vari
 
 @pytest.mark.parametrize("filter, variant", CUDA)
 def test_covering_set(cuda: str, filter: Filter, variant: Variant) -> None:
+    if variant.library:
+        pytest.importorskip(variant.library)
     cases = covering_cases(filter, variant, open_device(cuda).limits)
     assert len(cases) >= 30
     assert [failure for case in cases if (failure := _failure(filter, variant, case, cuda))] == []
@@ -23,6 +25,8 @@ def test_covering_set(cuda: str, filter: Filter, variant: Variant) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("filter, variant", CUDA)
 def test_whole_product(cuda: str, filter: Filter, variant: Variant) -> None:
+    if variant.library:
+        pytest.importorskip(variant.library)
     cases = all_cases(filter, variant, open_device(cuda).limits)
     assert [failure for case in cases if (failure := _failure(filter, variant, case, cuda))] == []
 

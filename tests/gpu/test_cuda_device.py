@@ -166,6 +166,23 @@ def test_textures_read_elements_borders_and_between(session: Device) -> None:
     np.testing.assert_allclose(_fetch(session, image, shift=0.5, linear=True)[:-1, :-1], between, atol=2**-8)
 
 
+@pytest.mark.parametrize("mode", ["direct", "graph"])
+def test_a_copy_step_refreshes_a_texture(session: Device, mode) -> None:  # type: ignore[no-untyped-def]
+    shape = (50, 70)
+    x, out = session.upload(np.zeros(shape, np.float32)), session.empty(shape, np.float32)
+    texture = session.texture(x)
+    arguments = (texture, out, np.float32(1), np.float32(0), np.int32(shape[1]), np.int32(shape[0]))
+    read = Launch(session.kernel(FILE, "fetch"), GRID, BLOCK, arguments, name="read")
+    plan = Plan((Copy(texture, x, "into the texture"), read), {"y": out})
+    for _ in range(2):
+        image = RANDOM.random(shape, dtype=np.float32)
+        session.upload(image, out=x)
+        session.execute(plan, mode)
+        np.testing.assert_array_equal(session.download(out), image)
+    with pytest.raises(KernelError, match="into a texture of 50 x 70 float32"):
+        session.copy(texture, session.upload(np.zeros((50, 71), np.float32)))
+
+
 @pytest.mark.parametrize("how", [{"border": "wrap"}, {"linear": True}])
 def test_textures_that_cannot_be_are_refused(session: Device, how) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(KernelError, match="texture|interpolation"):

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
+from gpu_ops.devices.cuda.pitched import allocate_pitched
 from gpu_ops.devices.cuda.prepare import Prepared
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
 from gpu_ops.devices.cuda.texture import Texture, make_texture
@@ -109,6 +110,16 @@ class CudaDevice:
             raise DeviceMemoryError(
                 f"{self.name} cannot hold {needed} bytes more; {self.free_bytes()} are free. Use a smaller input."
             ) from None
+
+    def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
+        with _cuda_errors():
+            found = allocate_pitched(rows, columns, np.dtype(dtype), self._shared.index)
+        if found is None:
+            needed = rows * columns * np.dtype(dtype).itemsize
+            raise DeviceMemoryError(
+                f"{self.name} cannot hold {needed} bytes more; {self.free_bytes()} are free. Use a smaller input."
+            )
+        return found
 
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
         with _cuda_errors():

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.devices.launches import check_constants, check_launch
+from gpu_ops.devices.cuda.texture import Texture
+from gpu_ops.devices.launches import check_constants, check_gaps, check_launch, check_refresh
 from gpu_ops.errors import KernelError
 from gpu_ops.plan import Call, Copy, Fill, Launch, Limits, Plan, Step
 
@@ -104,10 +105,18 @@ class Prepared:
     def _copy(self, step: Copy, stream: Any) -> Callable[[], Any]:
         from cupy.cuda import runtime
 
+        if isinstance(step.target, Texture):
+            check_refresh(step.name, step.target.shape, step.target.dtype, step.source)
+            check_gaps(step.name, step.source)
+            return partial(step.target.refresh, step.source, stream)
         if step.target.nbytes != step.source.nbytes:
             raise KernelError(f"{step.name} copies {step.source.nbytes} bytes into {step.target.nbytes}.")
         self._keep += [step.target, step.source]
         kind = runtime.memcpyDefault
+        if not (step.target.flags.c_contiguous and step.source.flags.c_contiguous):
+            (to, apart), (from_, source_apart) = _rows(step.name, step.target), _rows(step.name, step.source)
+            height, width = step.target.shape[0], step.target.nbytes // step.target.shape[0]
+            return partial(runtime.memcpy2DAsync, to, apart, from_, source_apart, width, height, kind, stream.ptr)
         return partial(
             runtime.memcpyAsync, _address(step.target), _address(step.source), step.target.nbytes, kind, stream.ptr
         )
@@ -120,6 +129,13 @@ def _in_stream(stream: Any, function: Callable[..., Any], args: Any, kwargs: Any
 
 def _address(array: Any) -> int:
     return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
+
+
+def _rows(name: str, array: Any) -> tuple[int, int]:
+    """Where the rows of a 2D array begin, and how many bytes they lie apart."""
+    if array.ndim != 2 or (array.shape[1] > 1 and array.strides[1] != array.dtype.itemsize):
+        raise KernelError(f"{name} copies an array that is not made of rows; give a 2D one whose rows have no gaps.")
+    return _address(array), int(array.strides[0])
 
 
 def _packed(arg: Any) -> Any:

@@ -5,15 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpu_ops.errors import KernelError
+import numpy as np
+
+from gpu_ops.devices.launches import check_texture
 
 
 @dataclass(frozen=True, eq=False)
 class Texture:
-    """A texture object as a launch argument; `pointer` is its handle."""
+    """A texture object as a launch argument; `pointer` is its handle. A Copy step into it refreshes what it holds."""
 
     pointer: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    storage: Any = field(repr=False)
     keep: tuple[Any, ...] = field(repr=False)
+
+    def refresh(self, source: Any, stream: Any) -> None:
+        """Copy an array of its shape and dtype, without gaps, into it, in stream order."""
+        self.storage.copy_from(source, stream)
 
 
 def make_texture(array: Any, border: str, linear: bool) -> Texture:
@@ -22,16 +31,11 @@ def make_texture(array: Any, border: str, linear: bool) -> Texture:
     Beyond the edges: "nearest" repeats the edge, "zero" gives zero. `linear` interpolates float32 with 8-bit weights.
     Raises KernelError for other borders, shapes and dtypes.
     """
+    check_texture(array, border, linear)
     from cupy.cuda import runtime, texture
 
     modes = {"nearest": runtime.cudaAddressModeClamp, "zero": runtime.cudaAddressModeBorder}
     kinds = {"u": runtime.cudaChannelFormatKindUnsigned, "f": runtime.cudaChannelFormatKindFloat}
-    if border not in modes:
-        raise KernelError(f"A texture addressed in elements has border nearest or zero, not {border}.")
-    if array.ndim not in (1, 2) or array.dtype.name not in ("uint8", "uint16", "float32"):
-        raise KernelError(f"A texture takes 1D or 2D uint8, uint16 or float32, not {array.ndim}D {array.dtype.name}.")
-    if linear and array.dtype.name != "float32":
-        raise KernelError("Linear interpolation takes float32; convert the input or read the nearest element.")
     bits = array.dtype.itemsize * 8
     channel = texture.ChannelFormatDescriptor(bits, 0, 0, 0, kinds[array.dtype.kind])
     height = array.shape[0] if array.ndim == 2 else 0
@@ -41,4 +45,4 @@ def make_texture(array: Any, border: str, linear: bool) -> Texture:
     sampling = runtime.cudaFilterModeLinear if linear else runtime.cudaFilterModePoint
     described = texture.TextureDescriptor((modes[border],) * array.ndim, sampling, runtime.cudaReadModeElementType)
     handle = texture.TextureObject(resource, described)
-    return Texture(int(handle.ptr), (handle, storage, resource, described))
+    return Texture(int(handle.ptr), array.shape, array.dtype, storage, (handle, resource, described))

@@ -78,10 +78,11 @@ class Memory:
         return self._by_raw.get(id(owner))
 
     def mark(self, array: Array) -> None:
-        """All of an array has been written."""
+        """All of an array has been written; of one whose rows lie a pitch apart, the rows and not what is between."""
         allocation = self.allocation(array)
         if allocation is not None:
-            allocation.mark(address_of(array) - allocation.base, array.nbytes)
+            for part in (array,) if array.flags.c_contiguous else array:
+                allocation.mark(address_of(part) - allocation.base, part.nbytes)
 
     def region(self, array: Array, name: str) -> Region:
         """An array as a kernel's argument. Raises KernelError when it does not lie on this device."""
@@ -90,7 +91,8 @@ class Memory:
             raise KernelError(f"The argument {name} is not in the simulated GPU's memory; upload it first.")
         low = address_of(array)
         size = array.dtype.itemsize
-        return Region(name, low, low + array.nbytes, allocation.base, allocation.bytes(), size, allocation)
+        high = low + sum((n - 1) * apart for n, apart in zip(array.shape, array.strides, strict=True)) + size
+        return Region(name, low, high, allocation.base, allocation.bytes(), size, allocation)
 
     def others(self, regions: Iterable[Region]) -> list[Region]:
         """All memory that no region given lies in: kernels may reach it by pointers they read."""

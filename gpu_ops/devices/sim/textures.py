@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gpu_ops.devices.launches import check_texture
 from gpu_ops.devices.sim.lanes import Array
-from gpu_ops.errors import KernelError
 
 _HANDLES = itertools.count(1)
 _STEPS = 256.0
@@ -16,20 +16,18 @@ _STEPS = 256.0
 
 
 class SimTexture:
-    """A texture object as a launch argument; `pointer` is its handle. Raises KernelError for what textures are not."""
+    """A texture object as a launch argument; `pointer` is its handle. A Copy step into it refreshes what it holds.
+    Raises KernelError for what textures are not."""
 
     def __init__(self, array: Array, border: str, linear: bool) -> None:
-        if border not in ("nearest", "zero"):
-            raise KernelError(f"A texture addressed in elements has border nearest or zero, not {border}.")
-        if array.ndim not in (1, 2) or array.dtype.name not in ("uint8", "uint16", "float32"):
-            raise KernelError(
-                f"A texture takes 1D or 2D uint8, uint16 or float32, not {array.ndim}D {array.dtype.name}."
-            )
-        if linear and array.dtype.name != "float32":
-            raise KernelError("Linear interpolation takes float32; convert the input or read the nearest element.")
+        check_texture(array, border, linear)
         self.pointer = next(_HANDLES)
         self.array = np.array(array)
         self.border, self.linear = border, linear
+
+    def refresh(self, source: Array) -> None:
+        """Copy an array of its shape and dtype into it."""
+        np.copyto(self.array, source)
 
     def fetch(self, where: list[Array]) -> Array:
         """The value at coordinates x, or x and y: element i covers i ≤ x < i + 1."""

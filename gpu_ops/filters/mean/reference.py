@@ -1,29 +1,16 @@
-"""The reference of the mean filter: float64 sums by direct correlation, exact for integers.
-
-Large arrays go in pieces over all threads: SciPy releases the interpreter's lock while it correlates.
-"""
+"""The reference of the mean filter: float64 sums by direct correlation, exact for integers."""
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
-from gpu_ops.filters.borders import SCIPY_MODES, padded
+from gpu_ops.filters.sums import means_of, window_sums
 from gpu_ops.params import Values
-from gpu_ops.progress import advance, collect, stage
+from gpu_ops.progress import stage
 
 Array = np.ndarray[Any, Any]
-
-TAPS = 1 << 24
-"""Taps a piece: tens of milliseconds of one thread."""
-FEWEST_WINDOWS = 8
-"""Least length of a piece along its window, in windows: what neighbouring pieces both read stays a small part."""
-CHUNK = 1 << 22
-"""Sums turned into means at a time."""
 
 
 def reference1d(array: Array, params: Values) -> dict[str, Array]:
@@ -34,67 +21,21 @@ def reference1d(array: Array, params: Values) -> dict[str, Array]:
     """
     window, border = cast(int, params["window"]), cast(str, params["border"])
     with stage(0, 2):
-        sums = _sums(array, window, 0, border)
+        sums = window_sums(array, window, 0, border)
     with stage(1, 2):
-        return {"signal": _means(sums, window, array.dtype)}
+        return {"signal": means_of(sums, window, array.dtype)}
 
 
 def reference2d(array: Array, params: Values) -> dict[str, Array]:
     """{"image": means over axes 0 and 1} of an image (H, W) or (H, W, C). Otherwise as reference1d."""
-    window, border = cast(int, params["window"]), cast(str, params["border"])
+    return {"image": square_means(array, cast(int, params["window"]), cast(str, params["border"]))}
+
+
+def square_means(array: Array, window: int, border: str) -> Array:
+    """Means over the window × window square around each pixel of an image (H, W) or (H, W, C), as reference2d's."""
     with stage(0, 3):
-        sums = _sums(array, window, 0, border)
+        sums = window_sums(array, window, 0, border)
     with stage(1, 3):
-        sums = _sums(sums, window, 1, border)
+        sums = window_sums(sums, window, 1, border)
     with stage(2, 3):
-        return {"image": _means(sums, window * window, array.dtype)}
-
-
-def _means(sums: Array, count: int, dtype: np.dtype[Any]) -> Array:
-    """Integer sums are exact in float64: they stay below 2^53."""
-    means = sums if dtype.kind == "f" else np.empty(sums.shape, dtype)
-    flat, target = sums.reshape(-1), means.reshape(-1)
-    for first in range(0, flat.size, CHUNK):
-        advance(first, flat.size)
-        part = slice(first, first + CHUNK)
-        if dtype.kind == "f":
-            np.divide(flat[part], count, out=target[part])
-        else:
-            target[part] = (flat[part].astype(np.int64) + count // 2) // count
-    return means
-
-
-def _sums(array: Array, window: int, axis: int, border: str) -> Array:
-    """Sums over windows along an axis in float64, in pieces where there is much to do."""
-    out = np.empty(array.shape)
-    across = max(range(array.ndim), key=lambda a: (array.shape[a], a != axis))
-    length = array.shape[across]
-    step = max(length * TAPS // (array.size * window), FEWEST_WINDOWS * window if across == axis else 1)
-    if step >= length:
-        _correlate(array, out, window, axis, border)
-        return out
-    pieces = [slice(first, min(first + step, length)) for first in range(0, length, step)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        collect(pool.map(partial(_piece, array, out, window, axis, border, across), pieces), len(pieces))
-    return out
-
-
-def _piece(array: Array, out: Array, window: int, axis: int, border: str, across: int, piece: slice) -> None:
-    """The outputs of `piece` of axis `across`. Each is summed in the same order as in one call, so to the same bits."""
-    where = (slice(None),) * across + (piece,)
-    if across != axis:
-        _correlate(array[where], out[where], window, axis, border)
-        return
-    reach = window // 2
-    region = [slice(0, array.shape[a]) for a in range(across)]
-    source = padded(array, [*region, slice(piece.start - reach, piece.stop + reach)], border)
-    sums = np.empty(source.shape)
-    _correlate(source, sums, window, axis, border)
-    inside = (slice(None),) * across + (slice(reach, reach + piece.stop - piece.start),)
-    out[where] = sums[inside]
-
-
-def _correlate(array: Array, out: Array, window: int, axis: int, border: str) -> None:
-    from scipy import ndimage
-
-    ndimage.correlate1d(array, np.ones(window), axis=axis, output=out, mode=SCIPY_MODES[border])
+        return means_of(sums, window * window, array.dtype)

@@ -1,0 +1,39 @@
+"""Memory whose rows lie as far apart as the driver chooses."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+_WIDEST_ACCESS = 16
+"""Bytes a thread may load at once from a row: the driver takes 4, 8 or 16."""
+
+
+class _Allocation:
+    """Memory of the driver's, given back with the last array over it."""
+
+    def __init__(self, address: int) -> None:
+        from cuda.bindings import driver
+
+        weakref.finalize(self, driver.cuMemFree, driver.CUdeviceptr(address)).atexit = False
+
+
+def allocate_pitched(rows: int, columns: int, dtype: np.dtype[Any], index: int) -> Any:
+    """A CuPy array (rows, columns) in pitched memory of device `index`; None when that is full. Raises the driver's
+    other errors as CuPy does."""
+    import cupy
+    from cuda.bindings import driver
+
+    status, address, pitch = driver.cuMemAllocPitch(columns * dtype.itemsize, rows, _WIDEST_ACCESS)
+    if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:  # CuPy's pool may hold what nobody uses
+        cupy.get_default_memory_pool().free_all_blocks()
+        status, address, pitch = driver.cuMemAllocPitch(columns * dtype.itemsize, rows, _WIDEST_ACCESS)
+    if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+        return None
+    if status != driver.CUresult.CUDA_SUCCESS:
+        raise cupy.cuda.driver.CUDADriverError(int(status))
+    memory = cupy.cuda.UnownedMemory(int(address), pitch * rows, _Allocation(int(address)), index)
+    pointer = cupy.cuda.MemoryPointer(memory, 0)
+    return cupy.ndarray((rows, columns), dtype, pointer, strides=(pitch, dtype.itemsize))

@@ -1,0 +1,40 @@
+"""Expected thread-level global loads of the 3×3 kernels, edge blocks and partial blocks included.
+
+A thread whose neighbours all lie inside the image, or are mapped into it, asks for nine values, and for nine weights
+where those are in global memory. With border zero a neighbour that is outside is not asked for, nor is its weight. So a
+block's loads are the neighbours of its rows times those of its columns. Two passes load twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpu_ops.params import Values
+from gpu_ops.types import Accesses, Meta
+
+Along = Callable[[int, int, int, int], int]
+
+
+def per_tap(loads: int, skips: bool = True) -> Callable[[Meta, Values, Values], Accesses]:
+    """Access counts of a kernel with so many loads for each neighbour; `skips` says whether it leaves out those that
+    border zero puts outside."""
+
+    def count(meta: Meta, params: Values, knobs: Values) -> Accesses:
+        zero = skips and params["border"] == "zero"
+        rows = _neighbours(meta.shape[0], 1, knobs["block_y"], zero)
+        columns = _neighbours(meta.shape[1] * meta.channels, meta.channels, 32, zero)
+        inner = rows[len(rows) // 2] * columns[len(columns) // 2]
+        total = params["passes"] * sum(rows) * sum(columns)
+        return Accesses(*(loads * n for n in (rows[0] * columns[0], inner, rows[-1] * columns[-1], total)))
+
+    return count
+
+
+def _neighbours(n: int, step: int, per_block: int, zero: bool) -> list[int]:
+    """Neighbours along a line of n values, itself included, of each block's values; without those outside if `zero`."""
+    found = []
+    for first in range(0, n, per_block):
+        last = min(first + per_block, n)
+        outside = max(0, min(last, step) - first) + max(0, last - max(first, n - step))
+        found.append(3 * (last - first) - (outside if zero else 0))
+    return found

@@ -1,0 +1,77 @@
+"""How the sums of a 3×3 convolution are made and finished, in every variant alike.
+
+Integer samples, all of matrix, divisor and offset whole: floor((sum + offset · divisor + floor(divisor / 2)) / divisor)
+is rounding half up. It is exact in int32 where no sum can leave that, else in float64: sums stay below 2^53, and
+there no quotient of whole numbers is rounded across a whole one.
+Integer samples, something not whole: floor(sum / divisor + (offset + 1/2)) in float64, products and sums rounded one by
+one in the order of the matrix, so that all variants of this package agree to the last bit.
+Floating samples: weights are divided beforehand, sums are in the samples' type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.params import Values
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Arithmetic:
+    """(sum(weights · x) + bias) / divisor + offset. `weights` (9,), rows first; all have one type: int32, or a floating
+    one. For floating samples bias is 0 and divisor 1."""
+
+    weights: Array
+    bias: Any
+    divisor: Any
+    offset: Any
+
+
+def arithmetic(dtype: np.dtype[Any], params: Values) -> Arithmetic:
+    """What samples of `dtype` are convolved with."""
+    matrix, divisor, offset = np.array(params["matrix"]), float(params["divisor"]), float(params["offset"])
+    if dtype.kind == "f":
+        return _typed(dtype.type, matrix / divisor, 0.0, 1.0, offset)
+    if not is_whole(params):
+        return _typed(np.float64, matrix, 0.0, divisor, offset + 0.5)
+    bias = offset * divisor + divisor // 2
+    largest = np.abs(matrix).sum() * np.iinfo(dtype).max + abs(offset * divisor) + divisor
+    return _typed(np.int32 if largest < 2**31 else np.float64, matrix, bias, divisor, 0.0)
+
+
+def _typed(kind: Any, matrix: Array, bias: float, divisor: float, offset: float) -> Arithmetic:
+    return Arithmetic(matrix.astype(kind), kind(bias), kind(divisor), kind(offset))
+
+
+def is_whole(params: Values) -> bool:
+    """Whether weights, divisor and offset are all whole numbers: integers are exact then."""
+    return all(float(v).is_integer() for v in (*params["matrix"], params["divisor"], params["offset"]))
+
+
+def gain(params: Values) -> float:
+    """sum(|weights|) / divisor: what one pass multiplies a value by at most, without the offset."""
+    return float(np.abs(params["matrix"]).sum() / params["divisor"])
+
+
+def tolerance(dtype: str, params: Values, knobs: Values) -> float:
+    """What a variant may be off by, as a share of the scale: what an integer type holds at most, or the largest
+    magnitude in input and result.
+
+    Floats: rounding the weight, nine products and eight sums loses at most 6 eps of sum(|weights|) / divisor times the
+    largest input, and adding the offset one of the result. A second pass magnifies what the first one lost, and its
+    input may be larger by the offset, which is taken against a scale of at least 1. The float64 reference loses as much
+    again. Integers: nothing where all is whole; else one level, where a sum lies half-way between two of them, and what
+    a second pass makes of a level.
+    """
+    twice, most = params["passes"] == 2, gain(params)
+    if dtype.startswith("uint"):
+        levels = 0.0 if is_whole(params) else 1.0 + twice * np.ceil(most)
+        return float(levels / np.iinfo(dtype).max)
+    rounded = 6 * most + 1
+    if twice:
+        rounded += most * (6 * most + 1 + 6 * most) + 7 * most * abs(params["offset"])
+    return float(np.finfo(dtype).eps * rounded * (2 if dtype == "float64" else 1))

@@ -1,0 +1,146 @@
+"""The 3×3 convolution on the CPU: the plain loop on one thread, and the same by rows on all of them, compiled by Numba.
+
+Inside the image nine neighbours are added with no test for the border; the loop along a row is one that compilers turn
+into vector instructions. Only pixels at the edges look up where each neighbour is read. What integers are rounded by is
+said in gpu_ops.filters.conv3x3.arithmetic; a whole sum is divided by multiplying (sum + 1/2) with 1 / divisor in
+float64, which lies at least half a divisor's part from a whole number: far more than the product is rounded by.
+
+Arrays are C-contiguous: x and out (H, W) or (H, W, C), uint8, uint16, float32 or float64. Every element of out is
+written. Importing this module loads Numba: plans import it when they are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads, prange, types
+from numba.extending import overload
+
+from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
+from gpu_ops.filters.loops import Array, compiled, compiled_parallel, offset, place
+from gpu_ops.progress import advance
+from gpu_ops.types import BORDERS
+
+BAND = 1 << 24
+"""Values made between two reports of how far it is: tens of milliseconds."""
+
+
+def finished(total: Any, bias: Any, divisor: Any, add: Any, top: Any) -> Any:
+    """A sum as a sample; `divisor` is its reciprocal for whole sums. `top` is the type's largest value."""
+    raise NotImplementedError("for compiled code only")
+
+
+def _finished_compiled(total: Any, bias: Any, divisor: Any, add: Any, top: Any) -> Callable[..., Any]:
+    if isinstance(top, types.Float):
+        return lambda total, bias, divisor, add, top: total + add
+    if isinstance(total, types.Integer):
+        return lambda total, bias, divisor, add, top: min(
+            max(np.int32((np.float64(np.int32(total + bias)) + 0.5) * divisor), np.int32(0)), np.int32(top)
+        )
+    # Cutting to the range comes before the conversion, which then cuts off what is above a whole number.
+    return lambda total, bias, divisor, add, top: np.int32(
+        min(max((total + bias) / divisor + add, 0.0), np.float64(top))
+    )
+
+
+overload(finished, strict=False)(_finished_compiled)
+
+
+@compiled
+def _row(
+    x: Array, above: int, here: int, below: int, out: Array, t: int, count: int, step: int, w: Any, how: Any
+) -> None:
+    """out[t + j] for j below count: `above`, `here` and `below` are where the first one's middle neighbours lie."""
+    bias, divisor, add, top = how
+    a, b, c, t, s = offset(above), offset(here), offset(below), offset(t), offset(step)
+    for j in range(offset(count)):
+        total = w[0] * x[a + j - s] + w[1] * x[a + j] + w[2] * x[a + j + s]
+        total = total + w[3] * x[b + j - s] + w[4] * x[b + j] + w[5] * x[b + j + s]
+        total = total + w[6] * x[c + j - s] + w[7] * x[c + j] + w[8] * x[c + j + s]
+        out[t + j] = finished(total, bias, divisor, add, top)
+
+
+@compiled
+def _edge(
+    x: Array, row: int, column: int, out: Array, height: int, columns: int, step: int, border: int, w: Any, how: Any
+) -> None:
+    """One value whose neighbours are looked up. `column` counts values; zeros take part, so that infinite weights and
+    signs come out as everywhere."""
+    bias, divisor, add, top = how
+    pixel, channel = column // step, column % step
+    total = w[0] * x.dtype.type(0)
+    for v in range(3):
+        line = place(row + v - 1, height, border)
+        for u in range(3):
+            where = place(pixel + u - 1, columns // step, border)
+            if line >= 0 and where >= 0:
+                total = total + w[3 * v + u] * x[line * columns + where * step + channel]
+    out[row * columns + column] = finished(total, bias, divisor, add, top)
+
+
+@compiled
+def _rows(
+    x: Array, out: Array, first: int, last: int, height: int, columns: int, step: int, border: int, w: Any, how: Any
+) -> None:
+    """Rows `first` to `last`: _row where all neighbours have a place, _edge for the rest."""
+    for row in range(first, last):
+        above, below = place(row - 1, height, border), place(row + 1, height, border)
+        begin, end = min(step, columns), max(columns - step, min(step, columns))
+        if above < 0 or below < 0:
+            begin = end = columns
+        t = row * columns + begin
+        _row(x, above * columns + begin, t, below * columns + begin, out, t, end - begin, step, w, how)
+        for column in range(begin):
+            _edge(x, row, column, out, height, columns, step, border, w, how)
+        for column in range(end, columns):
+            _edge(x, row, column, out, height, columns, step, border, w, how)
+
+
+@compiled_parallel
+def _on_all_threads(
+    workers: int,
+    x: Array,
+    out: Array,
+    first: int,
+    last: int,
+    height: int,
+    columns: int,
+    step: int,
+    border: int,
+    w: Any,
+    how: Any,
+) -> None:
+    for worker in prange(workers):
+        begin = first + worker * (last - first) // workers
+        end = first + (worker + 1) * (last - first) // workers
+        _rows(x, out, begin, end, height, columns, step, border, w, how)
+
+
+def serial(x: Array, out: Array, how: Arithmetic, border: str) -> None:
+    """One pass over an image into `out`, on one thread."""
+    for given in _bands(x, out, how, border):
+        _rows(*given)
+
+
+def parallel(x: Array, out: Array, how: Arithmetic, border: str) -> None:
+    """One pass over an image into `out`, on numba.get_num_threads() threads."""
+    workers = get_num_threads()
+    for given in _bands(x, out, how, border):
+        _on_all_threads(workers, *given)
+
+
+def _bands(x: Array, out: Array, how: Arithmetic, border: str) -> Iterator[tuple[Any, ...]]:
+    """What compiled loops take, band by band."""
+    height, step = x.shape[0], x.shape[2] if x.ndim == 3 else 1
+    divisor = np.float64(1) / how.divisor if how.weights.dtype.kind == "i" else how.divisor
+    top = x.dtype.type(np.iinfo(x.dtype).max if x.dtype.kind == "u" else 0)
+    arrays = x.reshape(-1, copy=False), out.reshape(-1, copy=False)
+    sizes = height, x.size // height, step, BORDERS.index(border)
+    rows = BAND * height // x.size or 1
+    for first in range(0, height, rows):
+        if first:  # what is done in one go says nothing: short calls stay as short as they are
+            advance(first, height)
+        part = first, min(first + rows, height)
+        yield *arrays, *part, *sizes, tuple(how.weights), (how.bias, divisor, how.offset, top)

@@ -1,0 +1,90 @@
+"""The 3×3 convolution by SciPy and OpenCV, at the price of keeping the contract.
+
+The modules are handed in; nothing is imported here but NumPy. `x` and `out` are C-contiguous, images (H, W) or
+(H, W, C). Every element of `out` is written. Both correlate, as the contract does, and both leave out weights of 0.
+
+SciPy cuts integers off instead of rounding them, and lets them wrap around. OpenCV rounds halves to even, where it
+rounds at all; it adds up in float32 for a result of the input's type. So both filter integers into float64, and the
+sums are finished here, at the peer's own cost. Only where nothing is to be rounded – whole weights, divisor 1 and sums
+that float32 holds exactly – OpenCV's own result is right, and is taken.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.borders import SCIPY_MODES, opencv_border
+from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
+from gpu_ops.params import Values
+from gpu_ops.types import Meta
+
+Array = np.ndarray[Any, Any]
+
+OPENCV_CHANNELS = 128
+EXACT_IN_FLOAT32 = 1 << 24
+CHUNK = 1 << 16
+"""Sums finished at a time: they stay in the caches."""
+
+
+def scipy(ndimage: Any, x: Array, out: Array, how: Arithmetic, border: str) -> None:
+    """ndimage.correlate, channel by channel at once."""
+    sums = out if x.dtype.kind == "f" else np.empty(x.shape)
+    weights = how.weights.astype(np.float64).reshape(3, 3, *[1] * (x.ndim - 2))
+    ndimage.correlate(x, weights, output=sums, mode=SCIPY_MODES[border])
+    if x.dtype.kind == "f":
+        _add_offset(out, how)
+    else:
+        _finish(sums, out, how)
+
+
+def opencv(cv2: Any, x: Array, out: Array, how: Arithmetic, border: str) -> None:
+    """filter2D, which sums 3×3 matrices directly."""
+    mode, weights = opencv_border(cv2, border), how.weights.reshape(3, 3)
+    if x.dtype.kind == "f":
+        cv2.filter2D(x, -1, weights, dst=out, borderType=mode)  # its delta would be added first, and round every sum
+        _add_offset(out, how)
+    elif _needs_no_rounding(x.dtype, how):
+        cv2.filter2D(x, -1, weights.astype(np.float32), dst=out, delta=float(how.bias), borderType=mode)
+    else:
+        _finish(cv2.filter2D(x, cv2.CV_64F, weights.astype(np.float64), borderType=mode), out, how)
+
+
+def _needs_no_rounding(dtype: np.dtype[Any], how: Arithmetic) -> bool:
+    largest = np.abs(how.weights.astype(np.float64)).sum() * np.iinfo(dtype).max + abs(float(how.bias))
+    return how.weights.dtype.kind == "i" and how.divisor == 1 and bool(largest < EXACT_IN_FLOAT32)
+
+
+def _add_offset(out: Array, how: Arithmetic) -> None:
+    if how.offset:
+        np.add(out, how.offset, out=out)
+
+
+def _finish(sums: Array, out: Array, how: Arithmetic) -> None:
+    """(sums + bias) / divisor + offset, cut to the range of `out` and down to whole numbers. `sums` are used up."""
+    flat, target = sums.reshape(-1, copy=False), out.reshape(-1, copy=False)
+    top = float(np.iinfo(out.dtype).max)
+    for first in range(0, flat.size, CHUNK):
+        part = flat[first : first + CHUNK]
+        part += float(how.bias)
+        part /= float(how.divisor)
+        part += float(how.offset)
+        np.clip(part, 0.0, top, out=part)
+        np.copyto(target[first : first + CHUNK], part, casting="unsafe")
+
+
+def skips_zeros(meta: Meta, params: Values) -> str | None:
+    """None, or why a library that leaves out weights of 0 gives another result."""
+    if not meta.finite and 0.0 in params["matrix"]:
+        return "it leaves out weights of 0, and NaN or infinity with them"
+    return None
+
+
+def opencv_unsupported(meta: Meta, params: Values) -> str | None:
+    """None, or why OpenCV cannot do it."""
+    if params["border"] == "wrap":
+        return "its filters have no wrap border"
+    if meta.channels > OPENCV_CHANNELS:
+        return f"it takes at most {OPENCV_CHANNELS} channels, not {meta.channels}"
+    return skips_zeros(meta, params)

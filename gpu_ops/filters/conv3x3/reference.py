@@ -1,0 +1,69 @@
+"""The reference of the 3×3 convolution: nine shifted copies, weighed and added in the order of the matrix.
+
+Exact in int64 for integers where weights, divisor and offset are whole, else in float64. Bands of rows go to all
+threads: NumPy releases the interpreter's lock while it works on one.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.borders import padded
+from gpu_ops.filters.conv3x3.arithmetic import is_whole
+from gpu_ops.params import Values
+from gpu_ops.progress import collect, stage
+
+Array = np.ndarray[Any, Any]
+
+BAND = 1 << 20
+"""Values of a band: nine passes over it are tens of milliseconds."""
+
+
+def reference(array: Array, params: Values) -> dict[str, Array]:
+    """{"image": the result} of an image (H, W) or (H, W, C), channel by channel: float64 for floats; for integers their
+    own dtype, rounded half up and cut to its range. A second pass starts from the result of the first."""
+    result = array
+    for done in range(params["passes"]):
+        with stage(done, params["passes"]):
+            result = _convolved(result, params)
+    return {"image": result}
+
+
+def _convolved(array: Array, params: Values) -> Array:
+    out = np.empty(array.shape, array.dtype if array.dtype.kind == "u" else np.float64)
+    rows = max(BAND * len(array) // array.size, 1)
+    bands = [slice(first, min(first + rows, len(array))) for first in range(0, len(array), rows)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        collect(pool.map(partial(_band, array, out, params), bands), len(bands))
+    return out
+
+
+def _band(array: Array, out: Array, params: Values, rows: slice) -> None:
+    """The rows of a band of `out`."""
+    height, width = rows.stop - rows.start, array.shape[1]
+    exact = array.dtype.kind == "u" and is_whole(params)
+    around = [slice(rows.start - 1, rows.stop + 1), slice(-1, width + 1)]
+    source = padded(array, around, params["border"]).astype(np.int64 if exact else np.float64)
+    total = np.zeros((height, *array.shape[1:]), source.dtype)
+    with np.errstate(invalid="ignore"):  # infinity times 0 is NaN here as everywhere
+        for place, weight in enumerate(params["matrix"]):
+            v, u = divmod(place, 3)
+            total += source.dtype.type(weight) * source[v : v + height, u : u + width]
+    out[rows] = _finished(total, array.dtype, params)
+
+
+def _finished(total: Array, dtype: np.dtype[Any], params: Values) -> Array:
+    divisor, offset = params["divisor"], params["offset"]
+    if total.dtype.kind == "i":
+        whole = int(divisor)
+        total = (total + int(offset) * whole + whole // 2) // whole
+    elif dtype.kind == "u":
+        total = np.floor(total / divisor + (offset + 0.5))
+    else:
+        return np.asarray(total / divisor + offset)
+    return np.asarray(np.clip(total, 0, np.iinfo(dtype).max))

@@ -1,0 +1,42 @@
+// What:    mean of the square around each pixel, a whole row by one thread, then a whole column by one thread
+// Idea:    the next window is the last one with one value more and one less: 2 loads an output a pass, whatever the
+//          radius - but only height, then width threads, and the threads of the first pass read a row apart
+// Shapes:  x, y and the intermediate rows (height, width, CHANNELS) interleaved
+// Launch:  rows: 1D grid over height * CHANNELS; columns: 1D grid over width * CHANNELS
+// Traffic: 2 samples read and 1 written an element, and 1 of R written and 2 read
+// Source:  S3
+#include "box.cuh"
+
+// Float sums run in double: what rounding leaves behind in a sum stays there to the end of the axis.
+extern "C" __global__ void box_sliding_rows(
+    const T* __restrict__ x, R* __restrict__ rows, int height, int width, int radius)
+{
+    const long long line = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    const long long row = line / CHANNELS;
+    if (row >= height) return;
+    const long long first = row * width * CHANNELS + (line - row * CHANNELS);
+    const A weight = weight_of(2 * radius + 1);
+    A sum = 0;
+    for (int u = -radius; u <= radius; ++u) sum += (A)value_at(x + first, u, width, CHANNELS);
+    for (int column = 0; column < width; ++column) {
+        rows[first + (long long)column * CHANNELS] = (R)(weight * sum);
+        sum += (A)value_at(x + first, column + radius + 1, width, CHANNELS);
+        sum -= (A)value_at(x + first, column - radius, width, CHANNELS);
+    }
+}
+
+extern "C" __global__ void box_sliding_columns(
+    const R* __restrict__ rows, T* __restrict__ y, int height, int width, int radius)
+{
+    const int e = blockIdx.x * blockDim.x + threadIdx.x;
+    const long long pitch = (long long)width * CHANNELS;
+    if (e >= pitch) return;
+    const A weight = weight_of(2 * radius + 1);
+    A sum = 0;
+    for (int v = -radius; v <= radius; ++v) sum += (A)value_at(rows + e, v, height, pitch);
+    for (int row = 0; row < height; ++row) {
+        y[row * pitch + e] = finish(weight * sum, 2 * radius + 1);
+        sum += (A)value_at(rows + e, row + radius + 1, height, pitch);
+        sum -= (A)value_at(rows + e, row - radius, height, pitch);
+    }
+}

@@ -1,0 +1,46 @@
+// What:    3x3 convolution of an image, a strip of it a warp
+// Idea:    a warp walks down a strip with the last three rows in shared memory of its own: it waits for its own lanes
+//          only (__syncwarp), never for the block, and fetches every row of the strip once
+// Shapes:  x, y (height, columns), columns = width * channels; weights (3, 3)
+// Launch:  2D grid over strips of 128 values and ROWS rows, block (32, any); shared, in samples:
+//          blockDim.y * 3 * (128 + 2 * channels)
+// Traffic: 1 sample read and 1 written a value at least; (ROWS + 2) * (128 + 2 * channels) loads a strip
+// Source:  S1
+#include "conv3x3.cuh"
+
+#define VALUES 128 // of a row that a warp works on: four a lane
+
+extern __shared__ __align__(16) unsigned char memory[];
+
+// The largest block, 32 x 32, leaves 64 registers a thread.
+extern "C" __global__ void __launch_bounds__(1024, 1) conv3x3_warp_rows(
+    const T* __restrict__ x, T* __restrict__ y, const W* __restrict__ weights, W bias, W divisor, W offset,
+    int height, int columns, int channels, int border)
+{
+    const int lane = threadIdx.x;
+    const int begin = blockIdx.x * VALUES;
+    const int top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
+    const int live = min(VALUES, columns - begin);
+    const int bottom = min(top + ROWS, height);
+    const int stride = VALUES + 2 * channels;
+    T* lines = (T*)memory + threadIdx.y * 3 * stride; // row r lies in line (r + 1) % 3
+
+    for (int row = top - 1; row <= bottom && top < height; ++row) {
+        const int r = inside(row, 1, height, border);
+        for (int i = lane; i < live + 2 * channels; i += 32) {
+            const int c = inside(begin + i - channels, channels, columns, border);
+            lines[(row + 1) % 3 * stride + i] = r >= 0 && c >= 0 ? x[(long long)r * columns + c] : (T)0;
+        }
+        __syncwarp();
+        if (row > top) // with this row the one before it has both neighbours
+            for (int i = lane; i < live; i += 32) {
+                W sum = 0;
+                for (int v = 0; v < 3; ++v)
+                    for (int u = 0; u < 3; ++u)
+                        sum = add_product(
+                            sum, weights[3 * v + u], lines[(row - 1 + v) % 3 * stride + i + u * channels]);
+                y[(row - 1ll) * columns + begin + i] = finish(sum, bias, divisor, offset);
+            }
+        __syncwarp();
+    }
+}

@@ -1,0 +1,38 @@
+// Shared by the box kernels, which take the mean of the square of window = 2 * radius + 1 pixels a side around each
+// pixel. SAMPLE, ROW and SUM name the types T, R and A; INTEGER is 1 when T is an integer type.
+#pragma once
+#include "border.cuh"
+
+typedef SAMPLE T;  // a sample of the image
+typedef ROW R;     // what a row's window gives: the exact sum of integers, the mean of floats
+typedef SUM A;     // what sums are made in
+
+// What a value is multiplied by as it enters a float sum, so that no sum outgrows the values; integer sums are exact
+// and divided at the end.
+__device__ __forceinline__ A weight_of(int window)
+{
+#if INTEGER
+    return 1;
+#else
+    return (A)1 / window;
+#endif
+}
+
+// A square's sum as a sample: integers round half up (the mean cannot leave the range of T).
+__device__ __forceinline__ T finish(A sum, int window)
+{
+#if INTEGER
+    const unsigned int count = window * window;
+    return (T)((sum + count / 2) / count);
+#else
+    return (T)sum;
+#endif
+}
+
+// The value at position i of an axis of n values that lie `step` apart from `axis` on, any i: see border.cuh.
+template <typename V>
+__device__ __forceinline__ V value_at(const V* __restrict__ axis, int i, int n, long long step)
+{
+    const int inside = border_index(i, n);
+    return inside < 0 ? (V)0 : axis[inside * step];
+}
