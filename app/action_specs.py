@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QAction
+
 from app.action_spec import QT_TRANSLATE_NOOP, ActionSpec
 from app.view_specs import VIEW
 

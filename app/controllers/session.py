@@ -47,9 +47,8 @@ class SessionController(QObject):
     the input they are; `message(kind, sentence, details)` everything a person must know; `began` says that a job
     begins, `busy_changed(text)` what it does, empty when nothing runs, and `progressed(done, total)` how far it is, 0
     of 0 where nobody knows; `settled` says that all that was asked for is done, the timing after a pause included.
-    `xrayed(content)` brings an X-ray, `xray_failed(sentence)` why there is none; `point_answered(answer)` brings what is
-    said of the jobs of `run_points`; `cancelled` says that a person wants
-    nothing of what runs.
+    `xrayed(content)` brings an X-ray, `xray_failed(sentence)` why there is none; `point_answered(answer)` brings what
+    the engine says of the jobs of `run_points`; `cancelled` says that a person wants nothing of what runs.
     """
 
     outputs_changed = Signal(str, object, object, object)

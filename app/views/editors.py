@@ -94,16 +94,20 @@ class IntSpin(QSpinBox):
 
 
 class FloatSpin(QDoubleSpinBox):
-    """A spin box for numbers of any size: shows what matters of them and reads exponents."""
+    """A spin box for numbers of any size: shows what matters of them and reads exponents. A narrow one, of many beside
+    each other, has no buttons and room for fewer digits."""
 
-    def __init__(self, param: Param, parent: QWidget | None = None) -> None:
+    def __init__(self, param: Param, parent: QWidget | None = None, narrow: bool = False) -> None:
         super().__init__(parent)
+        self._narrow = narrow
         self.setDecimals(12)
         self.setRange(-1e300, 1e300)
         self.setKeyboardTracking(False)
         self._low = -math.inf if param.low is None else param.low
         self._high = math.inf if param.high is None else param.high
         self._step = param.step or _nice_step(param)
+        if narrow:
+            self.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
         if param.unit:
             self.setSuffix(f" {param.unit}")
 
@@ -136,7 +140,7 @@ class FloatSpin(QDoubleSpinBox):
         return flags
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        """Wide enough for seven digits, not for the whole range."""
+        """Wide enough for seven digits, or four where it is narrow, not for the whole range."""
         hint = super().sizeHint()
         hint.setWidth(self._width())
         return hint
@@ -148,6 +152,8 @@ class FloatSpin(QDoubleSpinBox):
 
     def _width(self) -> int:
         metrics = self.fontMetrics()
+        if self._narrow:
+            return metrics.horizontalAdvance("−0.000" + self.suffix()) + metrics.height()
         return metrics.horizontalAdvance("−0.000000" + self.suffix()) + 3 * metrics.height()
 
 
@@ -318,10 +324,9 @@ class GridEditor(Editor):
         columns = side if side > 1 and side * side == count else min(count, 4)
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        self.spins = [FloatSpin(param, self) for _ in range(count)]
+        self.spins = [FloatSpin(param, self, narrow=True) for _ in range(count)]
         for place, spin in enumerate(self.spins):
             spin.valueChanged.connect(lambda: self.edited.emit(True))
-            spin.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
             spin.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             layout.addWidget(spin, place // columns, place % columns)
         self._columns = columns

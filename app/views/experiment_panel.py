@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBox
 from app.models.session import Session
 from app.views.form import ParameterForm
 from app.views.parts import MarkChip
+from app.views.preset_chooser import LETTER, PresetChooser
 from app.views.upright import Upright
 from app.views.variant_list import VariantList
 from gpu_ops import FILTERS
@@ -40,6 +41,7 @@ class ExperimentPanel(QWidget):
         self.devices.setMinimumContentsLength(6)  # beside it there is room for the chip
         self.simulated = MarkChip(self)
         self.simulated.setObjectName("simulatedDevice")
+        self.presets = PresetChooser(self)
         self.form: ParameterForm | None = None
         self.variants = VariantList(self)
         self.run_button = QPushButton(self.tr("&Run"), self)
@@ -73,6 +75,7 @@ class ExperimentPanel(QWidget):
             row.addWidget(combo, 1)
             self._column.addLayout(row)
         row.addWidget(self.simulated)  # beside the GPU
+        self._column.addWidget(self.presets)
         self._form_place = self._column.count()
         self._column.addWidget(self.variants, 1)
         scroll = Upright(self)
@@ -92,6 +95,7 @@ class ExperimentPanel(QWidget):
         session.choice_changed.connect(self._show_choice)
         session.device_changed.connect(self._show_device)
         session.baseline_changed.connect(self.variants.set_baseline)
+        self.presets.chosen.connect(lambda values: session.set_params({**session.choice.params, **values}))
         self.variants.picks_changed.connect(lambda ids: session.set_picks(tuple(ids)))
         self.variants.knobs_changed.connect(session.set_knobs)
         self.variants.baseline_changed.connect(session.set_baseline)
@@ -161,8 +165,11 @@ class ExperimentPanel(QWidget):
     def _show_filter(self, filter: Filter) -> None:
         if self.form is not None:
             self._column.removeWidget(self.form)
+            self.form.hide()  # it goes a moment later
             self.form.deleteLater()
-        self.form = ParameterForm(filter.params, self)
+        self.presets.set_filter(filter)
+        self.presets.show_values(self._session.choice.params)
+        self.form = ParameterForm(filter.params, self, taken=LETTER if filter.presets else "")
         self.form.set_values(self._session.choice.params)
         self.form.changed.connect(self._session.set_params)
         self._column.insertWidget(self._form_place, self.form)
@@ -192,6 +199,7 @@ class ExperimentPanel(QWidget):
             return
         assert self.form is not None
         self.form.set_values(choice.params)
+        self.presets.show_values(choice.params)
         self.variants.set_picks(choice.picks)
         for id, values in choice.knobs.items():
             self.variants.set_knobs(id, values)

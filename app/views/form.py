@@ -30,12 +30,15 @@ def label_text(name: str, taken: set[str]) -> str:
 class ParameterForm(QWidget):
     """Editors for parameters. `changed(values)` comes at most every 30 ms while a slider moves, and at once on commit.
 
-    A value that does not pass its check is not taken: the last good one counts, and the reason stands below.
+    `taken` are letters that labels leave to others as keys. A value that does not pass its check is not taken: the last
+    good one counts, and the reason stands below.
     """
 
     changed = Signal(object)
 
-    def __init__(self, params: Sequence[Param], parent: QWidget | None = None, reset_button: bool = True) -> None:
+    def __init__(
+        self, params: Sequence[Param], parent: QWidget | None = None, reset_button: bool = True, taken: str = ""
+    ) -> None:
         super().__init__(parent)
         self._params = tuple(params)
         self._good: dict[str, Value] = {p.name: p.default for p in self._params}
@@ -47,16 +50,15 @@ class ParameterForm(QWidget):
         self._throttler.triggered.connect(self._emit)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(self._build_rows())
+        layout.addLayout(self._build_rows(set(taken)))
         if reset_button and self._params:
             layout.addLayout(self._build_buttons())
         layout.addStretch(1)
         self._colour_reasons()
 
-    def _build_rows(self) -> QGridLayout:
+    def _build_rows(self, taken: set[str]) -> QGridLayout:
         grid = QGridLayout()
         grid.setColumnStretch(1, 1)
-        taken: set[str] = set()
         for place, param in enumerate(self._params):
             made = editor(param, self)
             made.setObjectName(f"editor.{param.name}")

@@ -251,7 +251,7 @@ class ImageCanvas(QWidget):
                 draw_scale(painter, corner, self.legend, self.width() - 2 * gap)
         self._draw_marks(painter, gap)
         if not self.layers or self.layers[0].pyramid is None:
-            painter.setPen(self.palette().color(QPalette.ColorRole.BrightText))
+            painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             painter.drawText(self.rect(), int(flags), self.missing or self.tr("No image yet"))
         elif not all(layer.sharp for layer in self.layers if layer.pyramid):

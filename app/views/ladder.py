@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QPoint, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QFocusEvent,
     QFontMetricsF,
@@ -18,7 +18,6 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -35,9 +34,9 @@ from PySide6.QtWidgets import (
 from app.models.results import Key, Results
 from app.views.ladder_layout import Builder, Geometry, Line
 from app.views.ladder_paint import LadderPainter, small_font
+from app.views.picture_file import Draw, drawn_image, write_png, write_svg
 from app.views.row_text import counter_title, details, fair_text
 
-PICTURE_SCALE = 2
 DETAIL_LINES = 6
 
 
@@ -300,38 +299,18 @@ class TimingLadder(QWidget):
 
     def picture(self, width: int | None = None) -> QImage:
         """The whole ladder, scrolled away or not, at twice the screen's fineness."""
-        geometry = self.canvas.geometry_for(width or self.canvas.width())
-        image = QImage(
-            int(geometry.width * PICTURE_SCALE), int(geometry.height * PICTURE_SCALE), QImage.Format.Format_ARGB32
-        )
-        image.setDevicePixelRatio(PICTURE_SCALE)
-        painter = QPainter(image)
-        self.canvas.draw(painter, geometry)
-        painter.end()
-        return image
+        return drawn_image(*self._drawing(width))
 
     def render_png(self, path: str | Path, width: int | None = None) -> bool:
         """Write the ladder as a PNG; False when the file cannot be written."""
-        return self.picture(width).save(str(path), "PNG")  # type: ignore[call-overload, no-any-return]
+        return write_png(path, *self._drawing(width))
 
     def render_svg(self, path: str | Path, width: int | None = None) -> bool:
         """Write the ladder as an SVG; False when the file cannot be written."""
+        return write_svg(path, *self._drawing(width), self.tr("Timing ladder"), self.canvas.logicalDpiX())
+
+    def _drawing(self, width: int | None) -> tuple[QSize, Draw]:
+        """How large the whole ladder is, and how it is drawn."""
         geometry = self.canvas.geometry_for(width or self.canvas.width())
-        content = QByteArray()
-        buffer = QBuffer(content)
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        generator = QSvgGenerator()
-        generator.setOutputDevice(buffer)
-        generator.setTitle(self.tr("Timing ladder"))
-        generator.setResolution(self.canvas.logicalDpiX())
-        generator.setSize(QSize(int(geometry.width), int(geometry.height)))
-        generator.setViewBox(QRectF(0, 0, geometry.width, geometry.height))
-        painter = QPainter(generator)
-        self.canvas.draw(painter, geometry)
-        painter.end()
-        buffer.close()
-        try:
-            Path(path).write_bytes(bytes(content.data()))
-        except OSError:
-            return False
-        return True
+        size = QSize(int(geometry.width), int(geometry.height))
+        return size, lambda painter: self.canvas.draw(painter, geometry)

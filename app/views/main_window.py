@@ -24,6 +24,7 @@ from app.controllers.look import Look
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns
 from app.controllers.session import SessionController
+from app.controllers.sweep import SweepController
 from app.controllers.xray import XRayController
 from app.models.display import Display
 from app.models.log import Log
@@ -46,6 +47,7 @@ from app.views.recent_menu import RecentMenu
 from app.views.result_table import ResultTable
 from app.views.shortcuts import ShortcutsPage
 from app.views.status_line import StatusLine
+from app.views.sweep_panel import SweepPanel
 from app.views.window_actions import join_actions, order_focus, palette_entries, show_look
 from app.views.xray_panel import XRayPanel
 from gpu_ops import __version__, all_claims, judge_by_reports, recorded_reports
@@ -94,6 +96,7 @@ class MainWindow(QMainWindow):
         self.panel = ExperimentPanel(controller.session, self)
         self.ladder = TimingLadder(controller.results, self)
         self.table = ResultTable(controller.results, self)
+        self.sweep = SweepPanel(SweepController(controller, recorded_reports, self), self)
         self.histogram = HistogramBar(self.display, self)
         self.xray_panel = XRayPanel(XRayController(controller, self), self)
         self.palette_window = CommandPalette(self)
@@ -127,6 +130,7 @@ class MainWindow(QMainWindow):
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.ladder, self.tr("&Ladder"))
         self.tabs.addTab(self.table, self.tr("&Table"))
+        self.tabs.addTab(self.sweep, self.tr("&Sweep"))
         levels = QScrollArea(self)
         levels.setWidgetResizable(True)
         levels.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -187,6 +191,21 @@ class MainWindow(QMainWindow):
         """Ask for a name and write the ladder as a picture."""
         path = self._target(self, self.tr("Write the ladder as PNG"))
         if path and not self.ladder.render_png(path):
+            self.messages.show_message("error", self.tr("{path} cannot be written.").format(path=path))
+
+    def start_sweep(self) -> None:
+        """Show the sweep tab and sweep over what stands there."""
+        self.tabs.setCurrentWidget(self.sweep)
+        self.sweep.start()
+
+    def export_sweep(self, kind: str) -> None:
+        """Ask for a name and write the sweep that is shown, its rows or its picture."""
+        if self.sweep.controller.shown is None:
+            self.messages.show_message("warning", self.tr("There is no sweep to write yet; make one in the Sweep tab."))
+            return
+        titles = {"csv": self.tr("Write the sweep as CSV"), "picture": self.tr("Write the sweep as PNG or SVG")}
+        path = self._target(self, titles[kind])
+        if path and not self.sweep.export(path, kind):
             self.messages.show_message("error", self.tr("{path} cannot be written.").format(path=path))
 
     def copy_image(self) -> None:

@@ -207,6 +207,10 @@ class VariantList(QWidget):
         layout.addWidget(self._knob_title)
         layout.addWidget(self.knobs_stack)
 
+    def hasHeightForWidth(self) -> bool:  # noqa: N802
+        """No: a column gives what has one all that it asks for, and takes it from the others; this one scrolls."""
+        return False
+
     def _build_baseline(self) -> None:
         label = QLabel(self.tr("Speed-ups a&gainst:"), self)
         self.baseline_combo = QComboBox(self)

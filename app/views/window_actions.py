@@ -66,6 +66,7 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
         "reset_parameters": session.reset_params,
         "run": controller.run_live,
         "measure": controller.measure,
+        "sweep": window.start_sweep,
         "cancel": controller.cancel,
         "recorded": lambda: window.recorded.show(actions["recorded"].isChecked()),
         "fit": window.fit,
@@ -85,6 +86,8 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
         "export_csv": lambda: window.table.export("csv"),
         "export_json": lambda: window.table.export("json"),
         "export_png": window.export_picture,
+        "export_sweep_csv": lambda: window.export_sweep("csv"),
+        "export_sweep_picture": lambda: window.export_sweep("picture"),
         "about": window.show_about,
         "reset_layout": window.reset_layout,
     }

@@ -128,7 +128,10 @@ class Desk:
     def middle(self, whole: Input) -> tuple[Input, tuple[int, ...]]:
         """What a simulated GPU takes of an input, and where it begins; the same one for the same input again."""
         if whole not in self._parts:
-            self._parts[whole] = affordable(whole)
+            part, place = affordable(whole)
+            if part is whole:  # kept here it would keep itself
+                return part, place
+            self._parts[whole] = part, place
         return self._parts[whole]
 
     def pin(self, segment: str, devices: Iterable[str]) -> None:

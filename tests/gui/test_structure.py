@@ -18,7 +18,7 @@ PUBLIC = (
     *("gpu_ops.types", "gpu_ops.params", "gpu_ops.errors", "gpu_ops.engine", "gpu_ops.devices.status"),
     "gpu_ops.measuring.sweeps",
 )
-"""What the window may name of the engine besides gpu_ops' public names: types, messages, and what rows say of sweeps."""
+"""What the window may name of the engine besides gpu_ops' public names: types, messages, and what varies among rows."""
 PROVENANCE = "gpu_ops.measuring.provenance"
 """What its benchmarks may name as well."""
 

@@ -1,0 +1,163 @@
+"""Sweeps made here, beside the session's own results, and those recorded elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.controllers.recorded import Reports, machine
+from app.controllers.session import SessionController
+from app.models.sweep import Option, Planned, Sweep, options, parsed, planned, recorded_sweeps
+from gpu_ops.engine.messages import Failed, Finished, Progress, RunRequest, RunUpdate
+from gpu_ops.errors import KernelscopeError
+from gpu_ops.types import Meta
+
+PARTS = 1000
+"""How finely the progress of one run is told."""
+GENERATION = -1
+"""No run of the session's has it."""
+
+
+class SweepController(QObject):
+    """Runs the ticked variants at several values of one quantity, with quick timing and every result held to the whole
+    reference, and keeps the rows to itself.
+
+    `changed` says that `shown`, `running` or `done` did: the sweep that is shown, None before there is one.
+    `options_changed` says that `options` or `recorded` did: what may vary now, and the recorded sweeps of the filter.
+    `refused(sentence)` says why a sweep cannot be begun, "" that it has.
+    """
+
+    changed = Signal()
+    options_changed = Signal()
+    refused = Signal(str)
+
+    def __init__(
+        self, controller: SessionController, reports: Callable[[], Reports], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._controller, self._session, self._read = controller, controller.session, reports
+        self._reports: Reports | None = None
+        self._recorded_of = ""
+        self._jobs: dict[int, int] = {}
+        self._done = self._total = 0
+        self.options: tuple[Option, ...] = ()
+        self.recorded: tuple[Sweep, ...] = ()
+        self.made: Sweep | None = None
+        self.shown: Sweep | None = None
+        controller.point_answered.connect(self._take)
+        self._session.input_changed.connect(self._update)
+        self._session.choice_changed.connect(self._choice_changed)
+
+    @property
+    def image(self) -> bool:
+        """Whether what would be swept over is an image."""
+        return self._session.filter.accepts == "image"
+
+    @property
+    def running(self) -> bool:
+        return bool(self._jobs)
+
+    @property
+    def done(self) -> tuple[int, int]:
+        """How many runs of the sweep were done, and of how many; cancelled ones are not."""
+        return self._done, self._total
+
+    # What a person does.
+
+    def watch(self) -> None:
+        """Somebody looks: recorded reports are read the first time."""
+        if self._reports is None:
+            self._reports = self._read()
+            self._update()
+
+    def start(self, option: Option, text: str) -> None:
+        """Sweep over the values in the text."""
+        try:
+            points = self._planned(option, text)
+        except KernelscopeError as error:
+            self.refused.emit(str(error))
+            return
+        shared, choice, filter = self._session.input, self._session.choice, self._session.filter
+        assert shared is not None
+        timed = {pick.variant for pick in self._controller.timed_picks()}
+        left_out = tuple(v.title for v in filter.variants if v.id in choice.picks and v.id not in timed)
+        self.made = self.shown = Sweep(filter, option.varied, option.where, uncounted=left_out)
+        noise = option.where == "noise"
+        requests = [
+            RunRequest(0, GENERATION, shared, choice.filter, p.params, p.picks, size=p.size, noise=noise, outputs=False)
+            for p in points
+        ]
+        self._done, self._total = 0, len(points)
+        self.refused.emit("")
+        jobs = self._controller.run_points(requests)
+        self._jobs = dict(zip(jobs, (p.value for p in points), strict=True))
+        self.changed.emit()
+
+    def _planned(self, option: Option, text: str) -> tuple[Planned, ...]:
+        if self._session.input is None:
+            raise KernelscopeError(self.tr("There is no input to sweep over; open a file or a sample."))
+        if self.running:
+            raise KernelscopeError(self.tr("A sweep is running; wait until it is done, or cancel it."))
+        picks = self._controller.timed_picks()
+        return planned(self._session.filter, option, parsed(text), self._session.choice.params, picks, self._meta())
+
+    def show(self, sweep: Sweep | None) -> None:
+        """Show a recorded sweep, or the one made here."""
+        self.shown = sweep
+        self.changed.emit()
+
+    # What changes.
+
+    def _meta(self) -> Meta:
+        shared = self._session.input
+        assert shared is not None
+        return Meta(shared.kind, tuple(shared.array.shape), shared.array.dtype, shared.finite)
+
+    @Slot(object, str)
+    def _choice_changed(self, choice: Any, what: str) -> None:
+        if what == "filter":
+            self._update()
+
+    @Slot()
+    def _update(self) -> None:
+        """What may vary, and what was recorded, for the input and the filter there are now."""
+        filter, shared = self._session.filter, self._session.input
+        self.options = options(filter, self._meta()) if shared is not None and shared.kind == filter.accepts else ()
+        if self._reports is not None and self._recorded_of != filter.id:
+            self._recorded_of = filter.id
+            sweeps = [recorded_sweeps(filter, r["runs"], machine(r)) for r in self._reports.values()]
+            self.recorded = tuple(sweep for found in sweeps for sweep in found)
+            if self.shown is not self.made:
+                self.show(self.made)
+        self.options_changed.emit()
+
+    @Slot(object)
+    def _take(self, answer: Any) -> None:
+        """What the engine says of one run."""
+        sweep = self.made
+        if sweep is None or answer.job not in self._jobs:
+            return
+        if isinstance(answer, Progress):
+            self._tell(answer)
+        elif isinstance(answer, RunUpdate):
+            row = answer.row
+            if row["stage"] == "timed" or row["failure"] or row["ok"] is False:
+                sweep.put(row)
+                self.changed.emit()
+        elif isinstance(answer, Failed | Finished):
+            value = self._jobs.pop(answer.job)
+            self._done += not (isinstance(answer, Finished) and answer.cancelled)
+            if isinstance(answer, Failed):
+                sweep.failures[value] = answer.sentence
+                self._controller.message.emit("error", answer.sentence, answer.details)
+            self.changed.emit()
+
+    def _tell(self, answer: Progress) -> None:
+        """How far the whole sweep is: every value counts as much."""
+        done, total = self.done
+        text = self.tr("sweep, run {place} of {total}: {text}")
+        self._controller.busy_changed.emit(text.format(place=done + 1, total=total, text=answer.text))
+        part = PARTS * answer.done // answer.total if answer.total else 0
+        self._controller.progressed.emit(PARTS * done + part, PARTS * total)

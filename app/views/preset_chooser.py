@@ -1,0 +1,67 @@
+"""The named sets of parameter values that a filter has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QSignalBlocker, Signal
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
+
+from gpu_ops.types import Filter
+
+LETTER = "p"
+"""The key of the chooser, which a form beside it leaves to it."""
+
+
+class PresetChooser(QWidget):
+    """Names the preset that the values are, "custom" where they are none. `chosen(values)` are those of a preset that a
+    person picks; hidden for a filter without presets."""
+
+    chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("presets")
+        self._presets: dict[str, dict[str, Any]] = {}
+        self.combo = QComboBox(self)
+        self.combo.setObjectName("preset")
+        self.combo.setAccessibleName(self.tr("Preset"))
+        self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.combo.setMinimumContentsLength(12)
+        self.combo.setToolTip(self.tr("Well-known values for several parameters at once"))
+        label = QLabel(self.tr("&Preset"), self)
+        label.setBuddy(self.combo)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(label)
+        layout.addWidget(self.combo, 1)
+        self.combo.activated.connect(self._activated)
+
+    def set_filter(self, filter: Filter) -> None:
+        """Offer this filter's presets."""
+        checks = {param.name: param.check for param in filter.params}
+        self._presets = {
+            name: {key: checks[key](value) for key, value in values.items()} for name, values in filter.presets.items()
+        }
+        with QSignalBlocker(self.combo):
+            self.combo.clear()
+            for name in self._presets:
+                self.combo.addItem(QCoreApplication.translate("Presets", name), name)
+            self.combo.addItem(self.tr("custom"))
+        model = self.combo.model()
+        assert isinstance(model, QStandardItemModel)
+        model.item(self.combo.count() - 1).setEnabled(False)  # it is found, not chosen
+        self.setVisible(bool(self._presets))
+
+    def show_values(self, params: Mapping[str, Any]) -> None:
+        """Name these values."""
+        fitting = [n for n, values in self._presets.items() if all(params.get(k) == v for k, v in values.items())]
+        place = list(self._presets).index(fitting[0]) if fitting else len(self._presets)
+        self.combo.setCurrentIndex(place)
+
+    def _activated(self, place: int) -> None:
+        name = self.combo.itemData(place)
+        if name:
+            self.chosen.emit(self._presets[name])

@@ -1,0 +1,489 @@
+"""Sweeps in the window: what may vary, runs beside the session's own, the plot and what it says, files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_engine import FakeEngine, act, make
+from live import PATIENCE, live_window, real_engine, settle
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QImage
+
+from app.models.sweep import CSV_COLUMNS, Option, Sweep, options, parsed, planned, recorded_sweeps
+from app.views.main_window import MainWindow
+from app.views.sweep_plot import SYMBOLS, look, round_times
+from app.views.sweep_text import findings, value_text
+from gpu_ops import FILTERS, find_filter, from_array, recorded_reports
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate
+from gpu_ops.errors import ParamError
+from gpu_ops.measuring.sweeps import SIZE, Varied
+from gpu_ops.types import Meta, Pick
+
+IMAGE = Meta("image", (300, 200), "float32")
+MEAN2D = find_filter("mean2d")
+BLOCK, WINDOW = Varied("knob", "block"), Varied("param", "window")
+PARAMS = {"window": 3, "border": "reflect"}
+CPU, GPU = Pick("serial", "cpu"), Pick("naive", "cuda:0", {"outputs": 1})
+
+
+def row(variant: str, device: str, side: int, seconds: float | None, **more: Any) -> dict[str, Any]:
+    """A row as the engine sends it."""
+    clock = "wall" if device == "cpu" else "cuda-event"
+    spread = {"q1_s": 0.9 * (seconds or 0), "q3_s": 1.1 * (seconds or 0), "min_s": seconds, "n": 20, "clock": clock}
+    return {
+        "filter": "mean2d",
+        "variant": variant,
+        "device": device,
+        "clock": clock if seconds else None,
+        "params": PARAMS,
+        "knobs": {},
+        "shape": [side, side],
+        "dtype": "float32",
+        "mode": "stream",
+        "protocol": "quick",
+        "stages": {"kernel": {"median_s": seconds, **spread}} if seconds else {},
+        "error_max": 1e-8,
+        "tolerance": 1e-6,
+        "ok": True,
+        "notes": [],
+        "failure": "",
+        "failure_kind": "",
+        "stage": "timed",
+    } | more
+
+
+def crossing_sweep() -> Sweep:
+    """A GPU with a fixed cost against a CPU that grows with the pixels: they meet at 100 × 100."""
+    sweep = Sweep(MEAN2D, SIZE, "middle")
+    for side in (16, 64, 256, 1024):
+        sweep.put(row("serial", "cpu", side, side * side * 1e-9))
+        sweep.put(row("naive", "cuda:0", side, 1e-5))
+    return sweep
+
+
+# The model
+
+
+@pytest.mark.parametrize("filter", FILTERS, ids=lambda f: f.id)
+def test_all_that_is_offered_can_be_run_as_it_is_proposed(filter) -> None:
+    meta = Meta("image", (600, 512), "float32") if filter.accepts == "image" else Meta("signal", (4096,), "float64")
+    picks = [Pick(v.id, "cpu" if v.device == "cpu" else "cuda:0") for v in filter.variants]
+    params = {p.name: p.default for p in filter.params}
+    offered = options(filter, meta)
+    assert [o.where for o in offered[:2]] == ["middle", "noise"] and len(offered) > 2
+    for option in offered:
+        text = ", ".join(str(v) for v in option.proposed)
+        points = planned(filter, option, parsed(text), params, picks, meta)
+        assert [p.value for p in points] == list(option.proposed)
+
+
+def test_a_list_of_values_is_read_and_put_in_order() -> None:
+    assert parsed("16, 4;8 4") == (4, 8, 16)
+    for text in ("", "4", "4, x", "4, -8", "0, 4", "1.5, 2", ", ".join(str(n) for n in range(1, 40))):
+        with pytest.raises(ParamError, match="2 to 32 different whole numbers above 0"):
+            parsed(text)
+
+
+def test_a_parameter_varies_in_every_run_and_a_bad_value_is_told() -> None:
+    option = Option(WINDOW, ())
+    points = planned(MEAN2D, option, (3, 9), PARAMS, [CPU, GPU], IMAGE)
+    assert [(p.params["window"], p.picks) for p in points] == [(3, (CPU, GPU)), (9, (CPU, GPU))]
+    with pytest.raises(ParamError, match="window must be an integer from 3 to 63 in steps of 2, not 4"):
+        planned(MEAN2D, option, (3, 4), PARAMS, [CPU], IMAGE)
+
+
+def test_a_knob_varies_where_it_is_and_others_run_once() -> None:
+    points = planned(MEAN2D, Option(BLOCK, ()), (64, 128), PARAMS, [CPU, GPU], IMAGE)
+    assert points[0].picks == (CPU, replace(GPU, knobs={"outputs": 1, "block": 64}))
+    assert points[1].picks == (replace(GPU, knobs={"outputs": 1, "block": 128}),)
+    with pytest.raises(ParamError, match="No variant that is ticked .* knob block; .* 1 naive"):
+        planned(MEAN2D, Option(BLOCK, ()), (64, 128), PARAMS, [CPU], IMAGE)
+    with pytest.raises(ParamError, match="block must be"):
+        planned(MEAN2D, Option(BLOCK, ()), (64, 100), PARAMS, [CPU, GPU], IMAGE)
+
+
+def test_a_size_beyond_the_input_is_told_and_noise_may_be_larger() -> None:
+    with pytest.raises(ParamError, match="from 1 to 200 for this input, not 256; noise"):
+        planned(MEAN2D, Option(SIZE, (), "middle"), (64, 256), PARAMS, [CPU], IMAGE)
+    points = planned(MEAN2D, Option(SIZE, (), "noise"), (64, 256), PARAMS, [CPU], IMAGE)
+    assert [p.size for p in points] == [64, 256]
+    with pytest.raises(ParamError, match="No variant with a time"):
+        planned(MEAN2D, Option(SIZE, (), "noise"), (64, 256), PARAMS, [], IMAGE)
+
+
+def test_a_window_that_is_longer_than_a_short_signal_is_told_before_anything_runs() -> None:
+    mean1d, signal = find_filter("mean1d"), Meta("signal", (100,), "float64")
+    with pytest.raises(ParamError, match="longer than the signal of 4 samples"):
+        planned(mean1d, Option(SIZE, (), "middle"), (4, 64), {"window": 5, "border": "zero"}, [CPU], signal)
+
+
+def test_the_recorded_reports_have_sweeps_of_both_means() -> None:
+    reports = recorded_reports()
+    blocks = recorded_sweeps(find_filter("mean1d"), reports["h200-mean1d-blocks.json"]["runs"], "H200")
+    assert {s.varied.name for s in blocks} == {"block", "outputs"}
+    assert recorded_sweeps(MEAN2D, reports["h200-mean1d-blocks.json"]["runs"], "H200") == ()
+    sizes = recorded_sweeps(MEAN2D, reports["h200-mean2d.json"]["runs"], "H200")
+    assert [s.varied for s in sizes] == [SIZE] and len(sizes[0].lines()) == 8
+
+
+def test_rows_as_csv_begin_with_what_varies() -> None:
+    read = list(csv.reader(io.StringIO(crossing_sweep().to_csv())))
+    assert read[0] == ["size", *CSV_COLUMNS]
+    assert len(read) == 9 and read[1][:3] == ["16", "mean2d", "serial"]
+    assert float(read[2][5]) == 1e-5 and read[2][4] == "cuda-event"
+
+
+# Words
+
+
+def test_the_break_even_point_is_a_sentence() -> None:
+    assert (
+        findings(crossing_sweep())[0]
+        == "A: 1 naive overtakes CPU, one core from about 100 × 100 pixels (kernel alone)."
+    )
+
+
+def test_variants_that_cross_at_one_place_share_a_sentence() -> None:
+    sweep = crossing_sweep()
+    for side in (16, 64, 256, 1024):
+        sweep.put(row("shared", "cuda:0", side, 1.01e-5))
+        sweep.put(row("cupyx", "cuda:0", side, 4e-5 if side < 1024 else 1e-2))
+    assert findings(sweep) == [
+        "A: 1 naive, 3 constant + shared overtake CPU, one core from about 100 × 100 pixels (kernel alone).",
+        "B: cupyx overtakes CPU, one core from about 200 × 200 pixels (kernel alone).",
+        "C: CPU, one core overtakes cupyx from about 330 × 330 pixels (kernel alone).",
+    ]
+
+
+def test_who_is_faster_throughout_is_told() -> None:
+    sweep = Sweep(MEAN2D, WINDOW)
+    for window in (3, 9):
+        params = {**PARAMS, "window": window}
+        sweep.put(row("serial", "cpu", 64, 1e-3, params=params))
+        sweep.put(row("naive", "cuda:0", 64, 1e-6, params=params))
+        sweep.put(row("cupyx", "cuda:0", 64, 1e-2, params=params))
+    assert findings(sweep) == [
+        "Faster than the best CPU variant throughout (kernel alone): 1 naive.",
+        "Slower than the best CPU variant throughout (kernel alone): cupyx.",
+    ]
+    assert value_text(sweep, 12.34) == "window 12"
+
+
+def test_simulated_and_failed_rows_are_told_of_and_never_drawn() -> None:
+    sweep = crossing_sweep()
+    sweep.put(row("shared", "sim", 64, None, clock="simulated"))
+    sweep.put(row("cupyx", "cuda:0", 64, None, failure="it is not installed", failure_kind="unsupported"))
+    sweep.put(row("constant", "cuda:0", 64, None, ok=False))
+    assert {line.variant for line in sweep.lines()} == {"serial", "naive"}
+    said = "\n".join(findings(sweep))
+    assert "has no time, so these are not drawn: 3 constant + shared." in said
+    assert "cupyx at 64 × 64 pixels: it is not installed" in said
+    assert "2 constant taps at 64 × 64 pixels: the result is wrong" in said
+
+
+# The plot
+
+
+@pytest.mark.parametrize(("low", "high"), [(5.1e-5, 6.7e-5), (1e-6, 9e-6), (2e-5, 3.0), (1e-9, 1e3), (0.99, 1.01)])
+@pytest.mark.parametrize("most", [2, 4, 9])
+def test_round_times_fit_the_room_and_lie_in_the_range(low: float, high: float, most: int) -> None:
+    times = round_times(low, high, most)
+    assert 1 <= len(times) <= most + 1
+    assert all(low * 0.999999 <= t <= high * 1.000001 for t in times) and times == sorted(times)
+
+
+@pytest.mark.parametrize("filter", FILTERS, ids=lambda f: f.id)
+def test_no_two_variants_look_alike(qtbot, filter) -> None:
+    from PySide6.QtWidgets import QApplication
+
+    sweep = Sweep(filter, SIZE)
+    for variant in filter.variants:
+        for side in (16, 32):
+            shape = [side, side] if filter.accepts == "image" else [side]
+            device = "cpu" if variant.device == "cpu" else "cuda:0"
+            sweep.put(row(variant.id, device, side, 1e-3, filter=filter.id, shape=shape))
+    lines = sweep.lines()
+    looks = [look(sweep, line, QApplication.palette()) for line in lines]
+    assert len(lines) == len(filter.variants)
+    assert len({(one.colour.rgb(), one.symbol) for one in looks}) == len(looks)
+    for line, one in zip(lines, looks, strict=True):
+        assert (one.dash == Qt.PenStyle.DashLine) == line.cpu and one.symbol in SYMBOLS
+
+
+@pytest.fixture
+def engine(qtbot) -> FakeEngine:
+    return FakeEngine()
+
+
+@pytest.fixture
+def window(qtbot, engine: FakeEngine) -> MainWindow:
+    """A window with an image, on the CPU and a GPU, its sweep tab shown."""
+    window = make(qtbot, engine)
+    cpu, gpu = DeviceStatus("cpu", "Xeon", True), DeviceStatus("cuda:0", "H200", True)
+    engine.answered.emit(Ready(1, (cpu, gpu)))
+    engine.show(from_array(np.zeros((300, 200), np.float32)))
+    engine.end()
+    window.tabs.setCurrentWidget(window.sweep)
+    return window
+
+
+def sweeps_asked(engine: FakeEngine) -> list[RunRequest]:
+    return [r for r in engine.asked if isinstance(r, RunRequest) and not r.outputs]
+
+
+def choose(window: MainWindow, place: int, values: str) -> None:
+    """Choose what varies and write the values."""
+    panel = window.sweep
+    panel.varies.setCurrentIndex(place)
+    panel.varies.activated.emit(place)
+    panel.values.setText(values)
+
+
+def test_values_are_proposed_for_what_varies_and_stay_when_a_parameter_moves(window: MainWindow) -> None:
+    panel = window.sweep
+    assert panel.values.text() == "16, 32, 64, 128"
+    choose(window, 2, "3, 7")
+    window.controller.session.set_params({"window": 9, "border": "reflect"})
+    assert panel.varies.currentText() == "window" and panel.values.text() == "3, 7"
+    window.controller.session.set_filter("box")
+    assert panel.varies.currentText() == "size: the middle N × N" and panel.values.text() == "16, 32, 64, 128"
+
+
+def test_one_run_a_value_beside_the_sessions_results(window: MainWindow, engine: FakeEngine, qtbot) -> None:
+    session = window.controller.session
+    session.set_picks(("serial", "naive"))
+    engine.end()
+    before = window.controller.results.entries()
+    choose(window, 0, "16, 64")
+    qtbot.mouseClick(window.sweep.button, Qt.MouseButton.LeftButton)
+    first, second = sweeps_asked(engine)
+    assert (first.size, second.size, first.checks, first.protocol) == (16, 64, "full", "quick")
+    assert [p.variant for p in first.picks] == ["serial", "naive"]
+    assert not window.sweep.button.isEnabled() and window.actions_by_id["cancel"].isEnabled()
+    engine.answered.emit(Progress(first.job, "timing", 1, 2))
+    assert window.status.busy.text() == "sweep, run 1 of 2: timing"
+    assert (window.status.progress.value(), window.status.progress.maximum()) == (500, 2000)
+    engine.answered.emit(RunUpdate(first.job, -1, row("serial", "cpu", 16, 1e-5)))
+    assert len(window.sweep.sheet.plot.lines) == 1 and window.sweep.table.rowCount() == 1
+    assert window.sweep.state.text() == "Running: 0 of 2 values done."
+    engine.answered.emit(Finished(first.job))
+    engine.answered.emit(RunUpdate(second.job, -1, row("serial", "cpu", 64, 9e-5)))
+    engine.answered.emit(Finished(second.job))
+    assert window.sweep.state.text() == "" and window.sweep.button.isEnabled()
+    assert [p.value for p in window.sweep.sheet.plot.lines[0].points] == [16, 64]
+    assert window.controller.results.entries() == before
+
+
+def test_live_runs_wait_for_the_end_of_a_sweep(window: MainWindow, engine: FakeEngine) -> None:
+    window.controller.timed_after_pause = False
+    choose(window, 0, "16, 64")
+    act(window, "sweep")
+    first, second = sweeps_asked(engine)
+    asked = len(engine.asked)
+    window.controller.session.set_params({"window": 9, "border": "reflect"})
+    engine.answered.emit(Finished(first.job))
+    assert len(engine.asked) == asked
+    engine.answered.emit(Finished(second.job))
+    assert len(engine.asked) == asked + 1 and engine.asked[-1].outputs
+    assert engine.asked[-1].params["window"] == 9 and second.params["window"] == 3
+
+
+def test_cancelling_leaves_the_rows_there_are(window: MainWindow, engine: FakeEngine) -> None:
+    choose(window, 0, "16, 64")
+    act(window, "sweep")
+    first, _ = sweeps_asked(engine)
+    engine.answered.emit(RunUpdate(first.job, -1, row("serial", "cpu", 16, 1e-5)))
+    engine.answered.emit(Finished(first.job))
+    engine.cancel = lambda job, kill=True: engine.answered.emit(Finished(job, cancelled=True))
+    act(window, "cancel")
+    assert window.sweep.state.text() == "Stopped: 1 of 2 values done."
+    assert window.sweep.table.rowCount() == 1 and window.sweep.button.isEnabled()
+    assert not window.controller.busy
+
+
+def test_a_run_that_fails_is_told_and_the_others_go_on(window: MainWindow, engine: FakeEngine) -> None:
+    choose(window, 0, "16, 64")
+    act(window, "sweep")
+    first, second = sweeps_asked(engine)
+    engine.answered.emit(Failed(first.job, "The engine was killed.", kind="engine"))
+    engine.answered.emit(RunUpdate(second.job, -1, row("serial", "cpu", 64, 1e-5)))
+    engine.answered.emit(Finished(second.job))
+    assert "16 × 16 pixels: The engine was killed." in window.sweep.sheet.findings.text()
+    assert [p.value for p in window.sweep.sheet.plot.lines[0].points] == [64]
+
+
+def test_bad_values_are_told_beside_them_and_nothing_runs(window: MainWindow, engine: FakeEngine, qtbot) -> None:
+    choose(window, 2, "3, 4")
+    qtbot.keyClick(window.sweep.values, Qt.Key.Key_Return)
+    assert "steps of 2, not 4" in window.sweep.reason.text() and window.sweep.reason.isVisible()
+    assert sweeps_asked(engine) == []
+    window.sweep.values.setText("3, 5")
+    qtbot.keyClick(window.sweep.values, Qt.Key.Key_Return)
+    assert not window.sweep.reason.isVisible() and len(sweeps_asked(engine)) == 2
+
+
+def test_a_simulated_gpu_is_left_out_and_this_is_said(window: MainWindow, engine: FakeEngine) -> None:
+    session = window.controller.session
+    session.set_devices(("sim",))
+    session.set_picks(("serial", "naive"))
+    engine.end()
+    choose(window, 0, "16, 64")
+    act(window, "sweep")
+    assert all([p.variant for p in r.picks] == ["serial"] for r in sweeps_asked(engine))
+    assert "not drawn: 1 naive." in window.sweep.sheet.findings.text()
+    engine.end()
+    session.set_picks(("naive",))
+    engine.end()
+    window.sweep.start()
+    assert "No variant with a time is ticked" in window.sweep.reason.text()
+
+
+def test_recorded_sweeps_are_chosen_from_a_list(window: MainWindow, engine: FakeEngine) -> None:
+    panel, source = window.sweep, window.sweep.source
+    texts = [source.itemText(i) for i in range(source.count())]
+    assert texts[0] == "measured here" and any(text.startswith("NVIDIA H200: size") for text in texts)
+    place = next(i for i, text in enumerate(texts) if text.startswith("NVIDIA H200: size"))
+    source.setCurrentIndex(place)
+    source.activated.emit(place)
+    assert len(panel.sheet.plot.lines) == 8 and "recorded on NVIDIA H200" in panel.sheet.heading.text()
+    assert panel.sheet.findings.text().startswith("Faster than the best CPU variant throughout")
+    headings = [t for t in panel.sheet.legend.texts() if "clock" in t]
+    assert headings == ["CPU, wall clock, dashed", "GPU 0, event clock, solid"]
+    window.controller.session.set_filter("conv3x3")  # has no recorded sweep
+    assert panel.controller.shown is None and not panel.sheet.plot.isVisible()
+
+
+def test_a_mark_stands_where_lines_cross_and_tells_of_it(window: MainWindow, qtbot) -> None:
+    window.sweep.controller.show(crossing_sweep())
+    qtbot.wait(20)
+    plot = window.sweep.sheet.plot
+    (mark,) = plot.marks
+    (crossing,) = mark.crossings
+    place = plot.item.getViewBox().mapViewToScene(QPointF(np.log10(crossing.value), np.log10(crossing.seconds)))
+    assert plot.words_at(plot.mapFromScene(place)).endswith("from about 100 × 100 pixels (kernel alone).")
+    assert plot.words_at(QPoint(1, 1)) == ""
+    ring = plot._rings.getData()
+    assert (ring[0][0], ring[1][0]) == pytest.approx((2.0, -5.0), abs=1e-6)
+
+
+def test_all_points_and_quartiles_are_in_sight(window: MainWindow) -> None:
+    window.sweep.controller.show(crossing_sweep())
+    plot = window.sweep.sheet.plot
+    (left, right), (low, high) = plot.item.getViewBox().viewRange()
+    for line in plot.lines:
+        for p in line.points:
+            assert left < np.log10(p.value) < right and low < np.log10(p.q1) < np.log10(p.q3) < high
+
+
+@pytest.mark.parametrize("width", [420, 1100])
+def test_nothing_is_wider_than_the_panel(qtbot, window: MainWindow, width: int) -> None:
+    panel = window.sweep
+    panel.controller.show(crossing_sweep())
+    panel.setParent(None)
+    panel.resize(width, 400)
+    panel.show()
+    qtbot.waitExposed(panel)
+    qtbot.wait(20)
+    assert panel.width() == width
+    legend, plot = panel.sheet.legend.geometry(), panel.sheet.plot.geometry()
+    assert (legend.top() >= plot.bottom()) == (width == 420) and panel.sheet.rect().contains(legend)
+    window.tabs.addTab(panel, "Sweep")
+
+
+def test_files(window: MainWindow, tmp_path: Path) -> None:
+    act(window, "export_sweep_csv")
+    assert "no sweep to write" in window.messages.current().text
+    sweep = crossing_sweep()
+    window.sweep.controller.show(sweep)
+    for name, id in (
+        ("a.csv", "export_sweep_csv"),
+        ("a.png", "export_sweep_picture"),
+        ("a.svg", "export_sweep_picture"),
+    ):
+        window._target = lambda parent, title, name=name: str(tmp_path / name)
+        act(window, id)
+    assert (tmp_path / "a.csv").read_text() == sweep.to_csv()
+    picture = QImage(str(tmp_path / "a.png"))
+    assert picture.width() == 2 * window.sweep.sheet.width()
+    drawing = (tmp_path / "a.svg").read_text()
+    assert "<text" in drawing and "1 naive" in drawing and "<image" not in drawing
+    window._target = lambda parent, title: str(tmp_path / "no" / "a.csv")
+    act(window, "export_sweep_csv")
+    assert "cannot be written" in window.messages.current().text
+
+
+# With an engine
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Any]:
+    with real_engine() as engine:
+        yield engine
+
+
+def test_sweeps_as_a_person_makes_them(qtbot, live) -> None:
+    with live_window(qtbot, live) as window:
+        controller = window.controller
+        settle(qtbot, controller, lambda: controller.open_sample("camera"))
+        settle(qtbot, controller, lambda: controller.session.set_picks(("serial", "parallel")))
+        before = controller.results.entries()
+        window.tabs.setCurrentWidget(window.sweep)
+        answers: list[Any] = []
+        controller.point_answered.connect(answers.append)
+        for place, values in ((0, "16, 48"), (1, "24, 600"), (2, "3, 7")):
+            choose(window, place, values)
+            settle(qtbot, controller, lambda: qtbot.mouseClick(window.sweep.button, Qt.MouseButton.LeftButton))
+            sweep = window.sweep.controller.made
+            assert sweep is not None
+            wanted = list(parsed(values))
+            assert [[p.value for p in line.points] for line in sweep.lines()] == [wanted, wanted]
+            assert all(row["ok"] and row["protocol"] == "quick" and row["dtype"] == "uint8" for row in sweep.rows)
+            assert {row["input"]["generator"] for row in sweep.rows} == {"noise" if place == 1 else "camera"}
+            assert controller.results.entries() == before
+        updates = [answer for answer in answers if isinstance(answer, RunUpdate)]
+        assert updates and not any(update.outputs for update in updates)
+
+
+@pytest.mark.gpu
+def test_a_sweep_on_a_gpu_stands_beside_the_cpu(qtbot, live, cuda: str) -> None:
+    with live_window(qtbot, live, cuda) as window:
+        controller, panel = window.controller, window.sweep
+        settle(qtbot, controller, lambda: controller.open_sample("camera"))
+        settle(qtbot, controller, lambda: controller.session.set_picks(("serial", "naive", "shared")))
+        window.tabs.setCurrentWidget(panel)
+        for title, values in (("size: noise of N × N", "16, 64, 512"), ("block (knob)", "64, 256")):
+            choose(window, panel.varies.findText(title), values)
+            settle(qtbot, controller, lambda: qtbot.mouseClick(panel.button, Qt.MouseButton.LeftButton))
+            serial, *kernels = panel.sheet.plot.lines
+            assert (serial.variant, serial.clock, serial.level) == ("serial", "wall", "block" in title)
+            assert [(k.variant, k.device, k.clock) for k in kernels] == [
+                ("naive", cuda, "cuda-event"),
+                ("shared", cuda, "cuda-event"),
+            ]
+            assert all([p.value for p in k.points] == list(parsed(values)) for k in kernels)
+            assert "kernel alone" in panel.sheet.findings.text()
+
+
+def test_a_sweep_that_runs_is_cancelled(qtbot, live) -> None:
+    with live_window(qtbot, live) as window:
+        controller = window.controller
+        settle(qtbot, controller, lambda: controller.open_sample("camera"))
+        settle(qtbot, controller, lambda: controller.session.set_picks(("serial",)))
+        window.tabs.setCurrentWidget(window.sweep)
+        choose(window, 1, "64, 128, 2048, 4096")
+        window.sweep.start()
+        sweep = window.sweep.controller.made
+        assert sweep is not None
+        qtbot.waitUntil(lambda: bool(sweep.rows), timeout=PATIENCE)
+        settle(qtbot, controller, window.actions_by_id["cancel"].trigger)
+        assert window.sweep.state.text().startswith("Stopped: ") and len(sweep.rows) < 4
+        settle(qtbot, controller, controller.run_live)
+        assert controller.results.entries()[0].ok
