@@ -166,7 +166,8 @@ class Filter:
     `family` is the name on the command line and in the menu; filters of one family differ in `accepts`.
     `reference(array, params)` returns {output id: float64 or exact integer array}. `check(meta, params)` raises
     ParamError for parameters that do not suit the input. `presets` are sets of values for some of the parameters, the
-    same ones in each, by name.
+    same ones in each, by name. `picked` are the variants that a window shows before anybody chooses; () means all of
+    the project's own.
     """
 
     id: str
@@ -185,6 +186,7 @@ class Filter:
     source: str = ""
     check: Callable[[Meta, Values], None] = lambda meta, params: None
     presets: Mapping[str, Values] = field(default_factory=dict)
+    picked: tuple[str, ...] = ()
 
     def preset(self, name: str) -> Values:
         """The values of that preset. Raises ParamError naming those there are."""

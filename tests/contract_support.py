@@ -11,6 +11,8 @@ REFUSALS: dict[tuple[str, str], tuple[str, ...]] = {
     ("mean1d", "naive"): (),
     ("mean1d", "constant"): (),
     ("mean1d", "shared"): ("shared memory",),
+    ("mean1d", "vector"): ("bytes on either side",),
+    ("mean1d", "scan"): ("of one channel", "shared memory"),
     ("mean1d", "cupyx"): (),
     ("mean2d", "serial"): (),
     ("mean2d", "parallel"): (),
@@ -19,6 +21,8 @@ REFUSALS: dict[tuple[str, str], tuple[str, ...]] = {
     ("mean2d", "naive"): (),
     ("mean2d", "constant"): (),
     ("mean2d", "shared"): ("shared memory",),
+    ("mean2d", "rows"): ("its windows are 3, 5, 7",),
+    ("mean2d", "packed"): ("bytes in pairs", "made for window 3"),
     ("mean2d", "cupyx"): (),
     ("conv3x3", "serial"): (),
     ("conv3x3", "parallel"): (),
@@ -34,6 +38,7 @@ REFUSALS: dict[tuple[str, str], tuple[str, ...]] = {
     ("conv3x3", "texture"): ("no float64", "no wrap", "another channel"),
     ("conv3x3", "fused"): ("there is one",),
     ("conv3x3", "warp_rows"): ("shared memory",),
+    ("conv3x3", "rows"): (),
     ("conv3x3", "cupyx"): (),
     ("box", "serial"): (),
     ("box", "parallel"): (),
@@ -46,15 +51,22 @@ REFUSALS: dict[tuple[str, str], tuple[str, ...]] = {
     ("box", "sliding_transpose"): (),
     ("box", "table"): (),
     ("box", "separable_fused"): ("shared memory",),
+    ("box", "ring"): (),
+    ("box", "double"): ("integers are exact",),
     ("box", "cupyx"): (),
     ("box", "cucim"): ("too coarse", "without channels"),
 }
 
 # Choices that no case of a variant can have, by axis of the contract: what its refusals rule out altogether.
 NEVER: dict[tuple[str, str], dict[str, set[object]]] = {
+    ("mean1d", "vector"): {"param window": {4095}},
+    ("mean1d", "scan"): {"shape": {(1025, 2), (97, 3)}},
+    ("mean2d", "rows"): {"param window": {13, 63}},
+    ("mean2d", "packed"): {"dtype": {"uint16", "float32", "float64"}, "param window": {13, 63}},
     ("conv3x3", "rgba"): {"shape": {(1, 1), (1, 7), (7, 1), (17, 33), (33, 257), (61, 127), (130, 70)}},
     ("conv3x3", "texture"): {"dtype": {"float64"}, "param border": {"wrap"}},
     ("conv3x3", "fused"): {"param passes": {1}},
     ("box", "separable_fused"): {"param radius": {256}},
+    ("box", "double"): {"dtype": {"uint8", "uint16"}},
     ("box", "cucim"): {"dtype": {"uint8", "uint16"}, "shape": {(16, 31, 4), (19, 23, 3)}},
 }

@@ -187,8 +187,9 @@ def test_tolerances_are_what_was_asked_for() -> None:
         rule = variant.tolerance or BOX.outputs[0].tolerance
         for radius in (1, 64, 256):
             assert rule("uint8", {"radius": radius}, {}) == rule("uint16", {"radius": radius}, {}) == 0
-            within = {True: 2 * EPS, False: (radius + 3.5) * EPS}[variant.tolerance is None]
-            assert rule("float32", {"radius": radius}, {}) == (65 * EPS if variant.id == "table" else within)
+            own = {"table": 65.0, "ring": 18 + (2 * radius + 1) / 48}
+            within = own.get(variant.id, 2 if variant.tolerance is None else radius + 3.5)
+            assert rule("float32", {"radius": radius}, {}) == within * EPS
 
 
 def test_float_sums_of_many_equal_values_stay_within_their_bound() -> None:

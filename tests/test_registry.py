@@ -15,16 +15,26 @@ from gpu_ops.types import BORDERS
 VARIANTS = [(f, v) for f in FILTERS for v in f.variants]
 SEVERAL = "several kernels: the loads of one block do not stand for the launch"
 KEPT = "a thread makes several outputs: the compiler chooses how long it keeps the weights in registers"
+SEGMENTS = "the plan cuts as many segments as fill the GPU, and each fetches some rows again"
+GATHERED = "threads at the edges take value by value, those of odd rows words: counts of the code, not of the idea"
+SUMMED = "blocks at the ends take value by value, the others vectors, and both end in the middle of a block"
 UNCOUNTED: dict[tuple[str, str], str] = {
     ("box", "separable"): SEVERAL,
     ("box", "sliding"): SEVERAL,
     ("box", "sliding_texture"): SEVERAL,
     ("box", "sliding_transpose"): SEVERAL,
     ("box", "table"): SEVERAL,
+    ("box", "ring"): SEGMENTS,
+    ("box", "double"): SEGMENTS,
     ("conv3x3", "rgba"): SEVERAL,
     ("conv3x3", "packed"): KEPT,
     ("conv3x3", "fused"): KEPT,
     ("conv3x3", "warp_rows"): KEPT,
+    ("conv3x3", "rows"): GATHERED,
+    ("mean1d", "vector"): GATHERED,
+    ("mean1d", "scan"): SUMMED,
+    ("mean2d", "rows"): GATHERED,
+    ("mean2d", "packed"): GATHERED,
 }
 """Variants with kernels that declare no expected loads, and why."""
 

@@ -136,9 +136,10 @@ class Session(QObject):
 
 
 def _default_choice(filter: Filter, cuda: bool) -> Choice:
-    """Defaults, with the project's own variants picked: the CPU's, and the kernels where a device can run them."""
+    """Defaults, and what the filter shows first: the CPU's variants, and the kernels where a device can run them."""
     params = {p.name: p.default for p in filter.params}
-    picks = tuple(v.id for v in filter.variants if not v.library and (cuda or v.device == "cpu"))
+    first = filter.picked or tuple(v.id for v in filter.variants if not v.library)
+    picks = tuple(v.id for v in filter.variants if v.id in first and (cuda or v.device == "cpu"))
     return Choice(filter.id, params, picks)
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gpu_ops.errors import ParamError
+from gpu_ops.filters import find_filter
 from gpu_ops.io import sample
 from gpu_ops.measuring.report import read_report
 from gpu_ops.measuring.runner import default_picks, run_experiment
@@ -79,14 +81,28 @@ def judge_here(filters: Sequence[Filter], devices: Sequence[str]) -> list[Judgem
 def _run(filter: Filter, claim: Claim, devices: Sequence[str]) -> dict[str, Run]:
     options = dict(claim.experiment["sample"])
     made = sample(options.pop("id"), **options)
-    picks = [replace(p, knobs=claim.experiment["knobs"]) for p in default_picks(filter, devices)]
+    picks = [replace(p, knobs=_knobs(filter, p.variant, claim)) for p in default_picks(filter, devices)]
     experiment = Experiment(filter.id, made, claim.experiment["params"], tuple(picks), protocol="careful")
     return {run.pick.variant: run for run in run_experiment(experiment)}
 
 
+def _knobs(filter: Filter, variant: str, claim: Claim) -> dict[str, Any]:
+    """The claim's knobs as far as a variant has them and takes their values; else its defaults."""
+    wanted, found = claim.experiment["knobs"], {}
+    for knob in filter.variant(variant).knobs:
+        try:
+            found[knob.name] = knob.check(wanted.get(knob.name, knob.default))
+        except ParamError:
+            found[knob.name] = knob.default
+    return found
+
+
 def matching_rows(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The rows of a report that are of the claim's experiment; variants without knobs match any."""
+    """The rows of a report that are of the claim's experiment, each variant with the claim's knobs as far as it has
+    them."""
     wanted = claim.experiment
+    filter = find_filter(wanted["filter"])
+    ids = {v.id for v in filter.variants}
     sample_options = wanted["sample"]
 
     def matches(r: Mapping[str, Any]) -> bool:
@@ -94,9 +110,9 @@ def matching_rows(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> list[Mappi
         same_input = origin.get("generator") == sample_options["id"] and all(
             origin.get(k) == v for k, v in sample_options.items() if k != "id"
         )
-        same_knobs = all(wanted["knobs"].get(k) == v for k, v in r["knobs"].items())
-        same_job = r["filter"] == wanted["filter"] and r["params"] == wanted["params"]
-        return bool(same_job and same_input and same_knobs and r["ok"])
+        if r["filter"] != wanted["filter"] or r["params"] != wanted["params"] or r["variant"] not in ids:
+            return False
+        return bool(same_input and r["knobs"] == _knobs(filter, r["variant"], claim) and r["ok"])
 
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
     for r in rows:

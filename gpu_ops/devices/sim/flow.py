@@ -172,6 +172,9 @@ def _liveness(blocks: list[Block]) -> None:
 
 def spinning(blocks: list[Block]) -> frozenset[int]:
     """Blocks of loops that look at what other threads may change: with an atomic or a volatile load in them."""
+    watching = {b.number for b in blocks if any(_watches(line) for line in b.lines)}
+    if not watching:
+        return frozenset()
     reach: list[set[int]] = [set(b.targets) for b in blocks]
     changed = True
     while changed:
@@ -181,7 +184,6 @@ def spinning(blocks: list[Block]) -> frozenset[int]:
             if not more <= found:
                 reach[number] = found | more
                 changed = True
-    watching = {b.number for b in blocks if any(_watches(line) for line in b.lines)}
     return frozenset(
         n for n, found in enumerate(reach) if n in found and any(w in found and n in reach[w] for w in watching)
     )

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from gpu_ops.filters.box import limits, plans
+from gpu_ops.filters.box import limits, marching, plans
+from gpu_ops.filters.box.claims import CLAIMS
 from gpu_ops.filters.box.reference import reference
-from gpu_ops.filters.mean import BLOCK, BORDER, accesses
+from gpu_ops.filters.mean import BORDER, accesses
 from gpu_ops.filters.planning import Support, both
+from gpu_ops.filters.spans import BLOCK
 from gpu_ops.params import Param, Values
 from gpu_ops.plan import Plan
 from gpu_ops.types import Accesses, Filter, Locality, Meta, Output, Variant, Work
@@ -34,6 +36,8 @@ TEXTURE = "The scattered reads of the first pass go through a texture, whose cac
 TRANSPOSE = "The first pass reads along rows and turns tiles in shared memory, so that no read is scattered."
 TABLE = "A table of all sums from the corner gives any square by four reads, at the price of doubles."
 FUSED = "Both passes of a tile in shared memory: one launch, no intermediate image, as far as the tile fits."
+RING = "Rows and columns slide at once in one trip down the image: a ring of rows' sums is all that is kept."
+DOUBLE = "The same with rows summed in double: what additions in float round away is bought back."
 CUPYX = "The library's own kernels: one separable correlation an axis, nothing to write yourself."
 CUCIM = "A library of scikit-image's functions: its local mean, two correlations tuned for shared memory."
 
@@ -62,39 +66,41 @@ def _cuda(number: int, id: str, title: str, idea: str, supports: Support, **more
     return Variant(id, f"{number} {title}", idea, plan, "cuda", kernels=(file,), supports=supports, **given)
 
 
-def _variants() -> tuple[Variant, ...]:
-    rows, finite = limits.rows_fit, limits.finite
+def _hosts() -> tuple[Variant, ...]:
+    finite = limits.finite
     scipy, opencv = partial(plans.peer, "scipy", "scipy.ndimage"), partial(plans.peer, "opencv", "cv2")
-    direct = {"accesses": _loads(accesses.direct2d(1)), "operations": _operations(lambda w: w * w)}
-    separable = {"operations": _operations(lambda w: 2 * w)}
-    fused = {"accesses": _loads(accesses.tiled2d), **separable}
     return (
         Variant("serial", "CPU, one core", SERIAL, partial(plans.host, "serial"), "cpu", supports=finite, source="S3"),
         Variant("parallel", "CPU, all cores", PARALLEL, partial(plans.host, "parallel"), "cpu", supports=finite),
         Variant("scipy", "SciPy", SCIPY, scipy, "cpu", supports=finite, library="scipy"),
         Variant("opencv", "OpenCV", OPENCV, opencv, "cpu", supports=limits.opencv_can, library="cv2"),
+    )
+
+
+def _kernels() -> tuple[Variant, ...]:
+    rows, finite, channels = limits.rows_fit, limits.finite, limits.channels_fit
+    direct = {"accesses": _loads(accesses.direct2d(1)), "operations": _operations(lambda w: w * w)}
+    separable = {"operations": _operations(lambda w: 2 * w)}
+    fused = {"accesses": _loads(accesses.tiled2d), **separable}
+    table = {"tolerance": limits.table, "caveat": limits.TABLE_CAVEAT}
+    march: Mapping[str, Any] = {"knobs": (), "operations": marching.additions}
+    ring = {"tolerance": limits.marched, "caveat": limits.RING_CAVEAT, **march}
+    in_double = both(finite, limits.floats_only, channels)
+    return (
         _cuda(1, "direct", "direct", DIRECT, rows, **direct, **SUMMED),
         _cuda(2, "separable", "separable", SEPARABLE, rows, **separable, **SUMMED),
         _cuda(3, "sliding", "sliding", SLIDING, finite),
         _cuda(4, "sliding_texture", "sliding, texture", TEXTURE, both(finite, limits.texture_fits)),
-        _cuda(
-            5,
-            "sliding_transpose",
-            "sliding, transposed",
-            TRANSPOSE,
-            both(finite, limits.channels_fit),
-            knobs=(WARPS,),
-        ),
-        _cuda(
-            6,
-            "table",
-            "summed-area table",
-            TABLE,
-            both(rows, limits.table_exact),
-            tolerance=limits.table,
-            caveat=limits.TABLE_CAVEAT,
-        ),
+        _cuda(5, "sliding_transpose", "sliding, transposed", TRANSPOSE, both(finite, channels), knobs=(WARPS,)),
+        _cuda(6, "table", "summed-area table", TABLE, both(rows, limits.table_exact), **table),
         _cuda(7, "separable_fused", "separable, fused", FUSED, both(rows, limits.tile_fits), **fused, **SUMMED),
+        _cuda(8, "ring", "marching ring", RING, both(finite, channels), **ring),
+        _cuda(9, "double", "marching ring, double", DOUBLE, in_double, **march),
+    )
+
+
+def _libraries() -> tuple[Variant, ...]:
+    return (
         Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", **SUMMED),
         Variant("cucim", "cuCIM", CUCIM, plans.cucim, "cuda", supports=limits.cucim_can, library="cucim", **SUMMED),
     )
@@ -113,5 +119,7 @@ BOX = Filter(
     work=work,
     locality=Locality("halo", lambda params: (params["radius"],) * 2),
     source="S3",
-    variants=_variants(),
+    claims=CLAIMS,
+    picked=("serial", "parallel", "separable", "sliding", "ring"),
+    variants=(*_hosts(), *_kernels(), *_libraries()),
 )

@@ -20,10 +20,15 @@ too coarse for larger squares (wrong first at 165² and 11², found by all sums 
 TEXTURE_WIDTH, TEXTURE_HEIGHT = 131072, 65536
 """Elements a 2D texture can have on every architecture that is supported."""
 GRID_Y = 65535
+"""Blocks of a grid in y, and in z."""
 TABLE = 64
 """eps that differences of a table's doubles may cost."""
 
 FLOAT_CAVEAT = "float32 is summed in float32: at most (radius + 3.5) eps (2^-23) of the largest value are lost"
+RING_CAVEAT = (
+    "float32 rows are summed in float32: 1 to 4 ulp are lost as a rule, at most (18 + window / 48) eps (2^-23) of the"
+    " largest value, which must be below 10^35"
+)
 TABLE_CAVEAT = f"differences of large sums: at most {TABLE} eps (2^-23) of the largest value are lost, or it refuses"
 SPREADS = "its running sums carry NaN and infinity on to the end of the axis"
 
@@ -49,6 +54,30 @@ def summed(dtype: str, params: Values, knobs: Values) -> float:
     adds up to (window + 1) / 4 eps a pass. The weights' own rounding takes eps / 2 a pass, the reference's nothing.
     """
     return 0.0 if dtype.startswith("uint") else (window_of(params) / 2 + 3) * float(np.finfo(dtype).eps)
+
+
+def marched(dtype: str, params: Values, knobs: Values) -> float:
+    """Rows summed in float32, in parts; columns without loss, as two floats; two roundings and the scale's at the end.
+
+    `march_loss` counts the roundings of a row's window; that it is below this is a test's business.
+    """
+    return 0.0 if dtype.startswith("uint") else (18 + window_of(params) / 48) * float(np.finfo(dtype).eps)
+
+
+def march_loss(radius: int) -> float:
+    """Most that a mean loses to the marching kernels' float32 sums, in eps of the largest value.
+
+    Each addition rounds eps / 2 of its sum, and a sum of k values is at most k times the largest. A window within one
+    block of twelve values takes 2 + 3 + … + window of these halves. Longer ones take 77 for each block, 12 k for adding
+    the k-th, and a window for each of eleven values at the end. Then come eleven steps, of a window and of 2 for the
+    difference that is added; and at last three roundings of the mean itself.
+    """
+    window = 2 * radius + 1
+    blocks = (-radius % 4 + window) // 12
+    first = sum(range(2, window + 1))
+    if blocks:
+        first = 77 * blocks + sum(12 * k for k in range(2, blocks + 1)) + 11 * window
+    return ((first + 11 * (window + 2)) / window + 3) / 2
 
 
 def table(dtype: str, params: Values, knobs: Values) -> float:
@@ -93,8 +122,13 @@ def texture_fits(meta: Meta, params: Values, knobs: Values, limits: Limits) -> s
 
 
 def channels_fit(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """None, or why there are too many channels for a grid's 65535 blocks in y."""
+    """None, or why there are too many channels for a grid's 65535 blocks in y or z."""
     return None if meta.channels <= GRID_Y else f"{meta.channels} channels need more than {GRID_Y} blocks"
+
+
+def floats_only(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
+    """None, or that integers gain nothing from sums in double."""
+    return None if meta.dtype == "float32" else "integers are exact in variant 8, marching ring; choose that one"
 
 
 def rows_fit(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
 from gpu_ops.filters.borders import SCIPY_MODES
+from gpu_ops.filters.box import marching
 from gpu_ops.filters.box.limits import tile_bytes, window_of
 from gpu_ops.filters.planning import CTYPES, block_shape
 from gpu_ops.params import Value, Values
@@ -134,6 +135,14 @@ def separable_fused(device: Device, x: DeviceArray, params: Values, knobs: Value
     job = _Job("box/7_separable_fused.cu", device, x, params, knobs, "float")
     shared = tile_bytes(x.dtype.itemsize, job.channels, params, knobs)
     return job.plan(job.plane("box_separable_fused", x, job.out, name="both passes", shared=shared))
+
+
+def ring(device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:
+    return marching.plan("ring", "box/8_ring.cu", "float", device, x, params)
+
+
+def double(device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:
+    return marching.plan("double", "box/9_double.cu", "double", device, x, params)
 
 
 def cupyx(device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gpu_ops.filters.conv3x3 import accesses, limits, plans, reference
+from gpu_ops.filters.conv3x3 import accesses, limits, plans, reference, rows
 from gpu_ops.filters.conv3x3.arithmetic import tolerance
+from gpu_ops.filters.conv3x3.claims import CLAIMS
 from gpu_ops.filters.conv3x3.presets import PRESETS
 from gpu_ops.filters.planning import Support
+from gpu_ops.filters.spans import rows_knob
 from gpu_ops.params import Param, Values
 from gpu_ops.types import BORDERS, DTYPES, Accesses, Filter, Locality, Meta, Output, Variant, Work
 
@@ -39,6 +41,7 @@ CONSTANT = "All lanes want the same weight at once, so constant memory broadcast
 TEXTURE = "A texture answers for what lies beyond the edges, and caches neighbours in two dimensions."
 FUSED = "Two passes in one launch: the first result stays in shared memory."
 WARP_ROWS = "A warp walks down a strip with three rows of its own, and waits for its own lanes only."
+ROWS = "No tile and no barrier: a thread marches down a few rows of 16 bytes, in registers; bytes by dot products."
 
 
 def work(meta: Meta, params: Values) -> Work:
@@ -53,6 +56,7 @@ def _cuda(
     plan: Callable[..., Any],
     supports: Support = limits.grid_fits,
     loads: Callable[[Meta, Values, Values], Accesses] | None = None,
+    knobs: tuple[Param, ...] = (BLOCK_Y,),
 ) -> Variant:
     number = plans.NUMBERS[id]
     return Variant(
@@ -62,7 +66,7 @@ def _cuda(
         plan,
         "cuda",
         kernels=(f"conv3x3/{number}_{id}.cu",),
-        knobs=(BLOCK_Y,),
+        knobs=knobs,
         supports=supports,
         source="S1",
         accesses=loads,
@@ -91,6 +95,8 @@ CONV3X3 = Filter(
     locality=Locality("halo", lambda params: (params["passes"],) * 2),
     source="S1",
     presets=PRESETS,
+    claims=CLAIMS,
+    picked=("serial", "parallel", "bytes", "packed", "rows"),
     variants=(
         _cpu("serial", "CPU, one core", SERIAL),
         _cpu("parallel", "CPU, all cores", PARALLEL),
@@ -106,6 +112,7 @@ CONV3X3 = Filter(
         _cuda("texture", "texture", TEXTURE, plans.texture, limits.texture, accesses.per_tap(1, skips=False)),
         _cuda("fused", "fused passes", FUSED, plans.fused, limits.fused),
         _cuda("warp_rows", "warp rows", WARP_ROWS, _direct("warp_rows"), _warp_rows),
+        _cuda("rows", "row march", ROWS, rows.rows, rows.rows_can, knobs=(BLOCK_Y, rows_knob(2, 1, 2, 4))),
         Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", supports=limits.scipy),
     ),
 )

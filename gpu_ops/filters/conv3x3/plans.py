@@ -26,6 +26,7 @@ NUMBERS = {
     "texture": 8,
     "fused": 9,
     "warp_rows": 10,
+    "rows": 11,
 }
 PADDING = 128
 """Bytes that rows padded by hand are a multiple of."""
@@ -48,7 +49,7 @@ class Job:
         self.border = np.int32(BORDERS.index(params["border"]))
         self.passes: int = params["passes"]
         self.block = (32, int(knobs["block_y"]), 1)
-        self.weights = device.upload(self.how.weights) if id != "constant" else None
+        self.weights = None if id in ("constant", "rows") else device.upload(self.how.weights)
         self.out = device.empty(x.shape, x.dtype)
 
     @property
@@ -61,12 +62,13 @@ class Job:
         """Height, columns and channels."""
         return np.int32(self.height), np.int32(self.columns), np.int32(self.channels)
 
-    def kernel(self, part: str = "") -> Any:
-        """The variant's kernel, or the one of its kernels that is called so."""
+    def kernel(self, part: str = "", **more: Value) -> Any:
+        """The variant's kernel, or the one of its kernels that is called so; compiled with `more` besides."""
         defines: dict[str, Value] = {
             "SAMPLE": CTYPES[self.dtype.name],
             "WEIGHT": WEIGHT_TYPES[self.how.weights.dtype.name],
             "INTEGER": int(self.dtype.kind == "u"),
+            **more,
         }
         if self.id == "warp_rows":
             defines["ROWS"] = ROWS

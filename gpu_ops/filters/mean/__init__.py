@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from gpu_ops.errors import ParamError
-from gpu_ops.filters.mean import accesses, limits, plans, reference
+from gpu_ops.filters.mean import accesses, fast, limits, plans, reference
 from gpu_ops.filters.mean.claims import CLAIMS
 from gpu_ops.filters.planning import Support, anything, both
+from gpu_ops.filters.spans import BLOCK, rows_knob
 from gpu_ops.params import Param, Values
+from gpu_ops.plan import Plan
 from gpu_ops.types import BORDERS, DTYPES, Accesses, Filter, Locality, Meta, Output, Variant, Work
 
-BLOCK = Param("block", 128, 16, 1024, 16, unit="threads", help="threads a block")
 OUTPUTS = Param("outputs", 2, choices=(1, 2, 4, 8), help="outputs a thread")
 BORDER = Param("border", "reflect", choices=BORDERS, help="what lies beyond the edges")
 
@@ -40,6 +42,11 @@ NAIVE = "One thread an output; every tap and every sample is asked of global mem
 CONSTANT = "All lanes want the same tap at once, so constant memory broadcasts it: half the global loads."
 SHARED = "Neighbours share samples, so the block fetches each once and slides its window in shared memory."
 
+VECTOR = "Short windows need no tile: 16 bytes a thread and the words beside them, all means made in registers."
+SCAN = "Differences of a tile's running sum: the work does not grow with the window."
+ROWS = "No tile and no barrier: a thread marches down a few rows of 16 bytes, in registers; a row is summed once."
+PACKED = "Bytes are added two at a time, as pairs of 16 bits in a word, and put together again as words."
+
 SUPPORTS: dict[int, dict[str, Support]] = {
     1: {"naive": anything, "constant": anything, "shared": plans.shared_fits},
     2: {
@@ -54,25 +61,53 @@ ACCESSES: dict[int, dict[str, Callable[[Meta, Values, Values], Accesses]]] = {
 }
 
 
-def _variants(axes: int, source: str) -> tuple[Variant, ...]:
+SOURCES = {1: "S4", 2: "S1, S4"}
+
+
+def _kernel(
+    axes: int,
+    number: int,
+    id: str,
+    title: str,
+    idea: str,
+    plan: Callable[..., Plan],
+    knobs: tuple[Param, ...],
+    supports: Support,
+    **more: Any,
+) -> Variant:
+    """The variant of a kernel file."""
+    kernels = (f"mean{axes}d/{number}_{id}.cu",)
+    return Variant(id, f"{number} {title}", idea, plan, "cuda", kernels, knobs, supports, SOURCES[axes], **more)
+
+
+def _fast1d() -> tuple[Variant, ...]:
+    exactness: dict[str, Any] = {"tolerance": fast.scan_tolerance, "caveat": fast.SCAN_CAVEAT}
+    knobs = (BLOCK, fast.VECTORS)
+    return (
+        _kernel(1, 4, "vector", "vectorised", VECTOR, fast.vector, knobs, fast.vector_can),
+        _kernel(1, 5, "scan", "scan tile", SCAN, fast.scan, (fast.SCAN_BLOCK,), fast.scan_can, **exactness),
+    )
+
+
+def _fast2d() -> tuple[Variant, ...]:
+    rows, packed = partial(fast.image, "rows"), partial(fast.image, "packed")
+    return (
+        _kernel(2, 4, "rows", "row march", ROWS, rows, (BLOCK, rows_knob(4, 1, 2, 4)), fast.rows_can),
+        _kernel(2, 5, "packed", "packed bytes", PACKED, packed, (BLOCK, rows_knob(5, 2, 4, 5)), fast.packed_can),
+    )
+
+
+def _variants(axes: int) -> tuple[Variant, ...]:
     """The ladder, the same for signals (one axis) and images (two)."""
     output = "signal" if axes == 1 else "image"
     host = partial(plans.host_plan, f"mean{axes}d", output)
     peer = partial(plans.peer_plan, f"mean{axes}d", output)
+    source = SOURCES[axes]
 
     def cuda(number: int, id: str, title: str, idea: str) -> Variant:
-        return Variant(
-            id,
-            f"{number} {title}",
-            idea,
-            partial(plans.cuda1d if axes == 1 else plans.cuda2d, id),
-            "cuda",
-            kernels=(f"mean{axes}d/{number}_{id}.cu",),
-            knobs=(BLOCK, OUTPUTS),
-            supports=SUPPORTS[axes][id],
-            source=source,
-            accesses=ACCESSES[axes][id],
-        )
+        plan = partial(plans.cuda1d if axes == 1 else plans.cuda2d, id)
+        knobs, supports = (BLOCK, OUTPUTS), SUPPORTS[axes][id]
+        return _kernel(axes, number, id, title, idea, plan, knobs, supports, accesses=ACCESSES[axes][id])
 
     return (
         Variant("serial", "CPU, one core", SERIAL, partial(host, "serial"), "cpu", source=source),
@@ -82,6 +117,7 @@ def _variants(axes: int, source: str) -> tuple[Variant, ...]:
         cuda(1, "naive", "naive", NAIVE),
         cuda(2, "constant", "constant taps", CONSTANT),
         cuda(3, "shared", "constant + shared", SHARED),
+        *(_fast1d() if axes == 1 else _fast2d()),
         Variant("cupyx", "cupyx", CUPYX, partial(plans.cupyx_mean, output), "cuda", library="cupyx"),
     )
 
@@ -100,8 +136,8 @@ MEAN1D = Filter(
     locality=Locality("halo", lambda params: (params["window"] // 2,)),
     check=check1d,
     claims=CLAIMS,
-    source="S4",
-    variants=_variants(1, "S4"),
+    source=SOURCES[1],
+    variants=_variants(1),
 )
 
 MEAN2D = Filter(
@@ -116,6 +152,6 @@ MEAN2D = Filter(
     reference=reference.reference2d,
     work=work,
     locality=Locality("halo", lambda params: (params["window"] // 2,) * 2),
-    source="S1, S4",
-    variants=_variants(2, "S1, S4"),
+    source=SOURCES[2],
+    variants=_variants(2),
 )

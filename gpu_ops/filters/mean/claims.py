@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gpu_ops.filters.judged import Verdict, ratio
 from gpu_ops.filters.mean import accesses
-from gpu_ops.types import Accesses, Claim, Meta, Run, Timing
+from gpu_ops.types import Accesses, Claim, Meta, Run
 
 KNOBS = {"block": 512, "outputs": 1}
 EXPERIMENT = {
@@ -16,23 +17,7 @@ EXPERIMENT = {
 }
 PUBLISHED = {"serial": 0.215, "naive": 0.0043, "constant": 0.00196, "shared": 0.00154}
 """Seconds: kernel time of single launches without warm-up, on a card the source does not name."""
-Verdict = tuple[str, bool | None]
 META = Meta("signal", (10_000_000,), "float64")
-
-
-def _kernel(runs: Mapping[str, Run], variant: str) -> Timing | None:
-    run = runs.get(variant)
-    return run.timings.get("kernel") if run else None
-
-
-def _ratio(runs: Mapping[str, Run], slow: str, fast: str, least: float) -> Verdict:
-    """How many times faster `fast` is than `slow`; the claim holds from `least` on."""
-    a, b = _kernel(runs, slow), _kernel(runs, fast)
-    if a is None or b is None:
-        missing = slow if a is None else fast
-        return f"no time of {missing} here", None
-    ratio = a.median / b.median
-    return f"×{ratio:.3g} ({a.median * 1e3:.4g} ms to {b.median * 1e3:.4g} ms)", ratio >= least
 
 
 def _agreement(runs: Mapping[str, Run]) -> Verdict:
@@ -75,7 +60,7 @@ def _limit(runs: Mapping[str, Run]) -> Verdict:
 
 def _claim(id: str, text: str, published: str, prediction: str, least: float, slow: str, fast: str) -> Claim:
     return Claim(
-        id, "S4", text, published, prediction, "measured", EXPERIMENT, lambda runs: _ratio(runs, slow, fast, least)
+        id, "S4", text, published, prediction, "measured", EXPERIMENT, lambda runs: ratio(runs, slow, fast, least)
     )
 
 
@@ -88,7 +73,7 @@ CLAIMS = (
         "Holds: 160 MB at the card's bandwidth take far under a millisecond, one core needs several.",
         "measured",
         EXPERIMENT,
-        lambda runs: _ratio(runs, "serial", "naive", 10),
+        lambda runs: ratio(runs, "serial", "naive", 10),
         figures=PUBLISHED,
     ),
     _claim(

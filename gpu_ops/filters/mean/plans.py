@@ -15,8 +15,8 @@ from gpu_ops.plan import Call, Device, DeviceArray, Launch, Limits, Plan
 from gpu_ops.types import BORDERS, Meta
 
 
-def defines(dtype: np.dtype[Any], channels: int, params: Values, knobs: Values) -> dict[str, Value]:
-    """What the mean kernels are compiled with."""
+def defines(dtype: np.dtype[Any], channels: int, params: Values) -> dict[str, Value]:
+    """What all mean kernels are compiled with."""
     integer = dtype.kind == "u"
     return {
         "SAMPLE": CTYPES[dtype.name],
@@ -24,7 +24,6 @@ def defines(dtype: np.dtype[Any], channels: int, params: Values, knobs: Values) 
         "INTEGER": int(integer),
         "BORDER": BORDERS.index(params["border"]),
         "CHANNELS": channels,
-        "OUTPUTS": knobs["outputs"],
     }
 
 
@@ -41,7 +40,8 @@ def cuda1d(style: str, device: Device, x: DeviceArray, params: Values, knobs: Va
     per_block = block * knobs["outputs"]
     out = device.empty(x.shape, x.dtype)
     number = {"naive": 1, "constant": 2, "shared": 3}[style]
-    kernel = device.kernel(f"mean1d/{number}_{style}.cu", f"mean1d_{style}", defines(x.dtype, channels, params, knobs))
+    made = {**defines(x.dtype, channels, params), "OUTPUTS": knobs["outputs"]}
+    kernel = device.kernel(f"mean1d/{number}_{style}.cu", f"mean1d_{style}", made)
     weights = taps(x.dtype, window)
     buffers = (x, out, device.upload(weights)) if style == "naive" else (x, out)
     shared = (per_block + (window - 1) * channels) * x.dtype.itemsize if style == "shared" else 0
@@ -64,7 +64,8 @@ def cuda2d(style: str, device: Device, x: DeviceArray, params: Values, knobs: Va
     block, outputs = block_shape(knobs["block"]), knobs["outputs"]
     out = device.empty(x.shape, x.dtype)
     number = {"naive": 1, "constant": 2, "shared": 3}[style]
-    kernel = device.kernel(f"mean2d/{number}_{style}.cu", f"mean2d_{style}", defines(x.dtype, channels, params, knobs))
+    made = {**defines(x.dtype, channels, params), "OUTPUTS": knobs["outputs"]}
+    kernel = device.kernel(f"mean2d/{number}_{style}.cu", f"mean2d_{style}", made)
     weights = taps(x.dtype, window * window)
     buffers = (x, out, device.upload(weights)) if style == "naive" else (x, out)
     launch = Launch(

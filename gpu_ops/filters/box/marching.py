@@ -1,0 +1,187 @@
+"""The box filter in one trip down the image: how many lanes, warps and rows its blocks have, so that their shared
+memory fits, and into how many segments an image is cut.
+
+See kernels/include/box_ring.cuh for what they mean. Every radius runs on every architecture: where no ring of rows
+fits into shared memory, the rows that leave are summed a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.occupancy import is_known, occupancy
+from gpu_ops.errors import KernelError
+from gpu_ops.filters.planning import CTYPES
+from gpu_ops.params import Value, Values
+from gpu_ops.plan import Device, DeviceArray, Launch, Limits, Plan
+from gpu_ops.types import BORDERS, Meta
+
+WARP = 32
+OUTPUTS = 12
+"""Outputs of a lane in a row; the kernel says the same."""
+BYTES_RADIUS = 127
+"""Up to here the sums of a pixel's four bytes are kept in pairs of 16 bits, and squares have fewer than 2^16 pixels."""
+GRID_Y = 65535
+MOST_SHARED = 227 << 10
+"""Bytes of shared memory that a block has on the architectures that have most."""
+WAVES = 8
+"""Segments are few enough for this many rounds of blocks: more would only fetch more rows twice."""
+FEWEST_ROWS = 8
+OVERLAP = 0.2
+"""What one round of blocks loses where several share a multiprocessor: as the next begin, others still work."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Of a block: `lanes` sum a row, `row_warps` warps do so, a lane of the others has `per` columns. `ring` says
+    whether the sums of a whole window of rows are kept."""
+
+    lanes: int
+    row_warps: int
+    per: int
+    ring: bool = True
+
+    @property
+    def columns(self) -> int:
+        return self.lanes * OUTPUTS
+
+    @property
+    def tasks(self) -> int:
+        """Rows that are summed between two barriers."""
+        return self.row_warps * (WARP // self.lanes)
+
+    @property
+    def threads(self) -> int:
+        return WARP * (self.row_warps + -(-self.columns // self.per // WARP))
+
+    def shared_bytes(self, radius: int, planes: int, sum_bytes: int) -> int:
+        """Of a block: the ring, rows of samples and sums of their parts, as in the kernel's struct Memory. A value
+        takes `planes` words of 4 bytes, a sum of samples `sum_bytes` each."""
+        window, lead = 2 * radius + 1, -radius % 4
+        chunk = 2 if self.tasks % 4 else 4
+        slots = -(-(window + 2 * self.tasks) // chunk) * chunk if self.ring else 2 * self.tasks
+        length = -(-(self.columns + 2 * radius + lead) // 4) * 4
+        blocks = self.lanes + (lead + window) // OUTPUTS
+        words = planes * slots * self.columns + (self.tasks + 1) * length
+        parts = self.tasks * planes * blocks * sum_bytes
+        align = 16
+        return -(-(4 * words + align + parts) // align) * align
+
+
+SINGLE = ((8, Shape(16, 8, 2)), (32, Shape(16, 12, 1)), (256, Shape(16, 16, 1)))
+PIXELS = ((32, Shape(8, 4, 2)), (BYTES_RADIUS, Shape(8, 8, 1)))
+"""What was fastest on an H200 up to a radius: of one value, and of a pixel's four bytes together."""
+SINGLE_REGISTERS, PIXEL_REGISTERS = 56, 72
+"""What a thread needs so that nothing of worth is spilled: as many blocks share a multiprocessor as this leaves."""
+SMALLER = ((16, 12), (16, 8), (8, 12), (8, 8))
+SMALLEST = ((8, 4), (8, 2))
+"""Lanes and row warps to fall back on, in this order; the last ones only without a ring, which they would not keep
+busy."""
+
+
+def candidates(radius: int, pixels: bool) -> Iterator[Shape]:
+    """Shapes of blocks for a radius, the best first."""
+    best = next(shape for up_to, shape in (PIXELS if pixels else SINGLE) if radius <= up_to)
+    smaller = [Shape(lanes, warps, 1) for lanes, warps in SMALLER if lanes * warps <= best.lanes * best.row_warps]
+    with_ring = [best, *smaller]
+    yield from with_ring
+    for shape in (*with_ring, *(Shape(lanes, warps, 1) for lanes, warps in SMALLEST)):
+        yield Shape(shape.lanes, shape.row_warps, shape.per, ring=False)
+
+
+def choose(radius: int, pixels: bool, sum_bytes: int, limits: Limits) -> Shape:
+    """The best shape whose threads and shared memory a block of that device has. Raises KernelError if none has."""
+    planes = 2 if pixels else 1
+    for shape in candidates(radius, pixels):
+        fits = shape.shared_bytes(radius, planes, sum_bytes) <= limits.shared_bytes
+        if fits and shape.threads <= limits.threads_per_block:
+            return shape
+    raise KernelError(
+        f"radius {radius}: no block fits into {limits.shared_bytes} bytes of shared memory; choose a smaller radius."
+    )
+
+
+def additions(meta: Meta, params: Values) -> int:
+    """Of one segment on a GPU with the most shared memory, by all lanes: those beyond the image make them too.
+
+    In a row, a lane takes 11 and one for each of the window's blocks, up to 11 more, and 22 for sliding; without a
+    ring, a second time. A column takes 2, and one multiplication.
+    """
+    radius = int(params["radius"])
+    shapes = candidates(radius, pixels=False)
+    shape = next(s for s in shapes if s.shared_bytes(radius, planes=1, sum_bytes=4) <= MOST_SHARED)
+    times = 1 if shape.ring else 2
+    row = times * shape.lanes * (44 + (2 * radius + 1) // OUTPUTS) + 3 * shape.columns
+    return int(meta.channels * -(-meta.shape[1] // shape.columns) * (meta.shape[0] + 2 * radius) * row)
+
+
+def segment_rows(height: int, strips: int, radius: int, places: int, shared: bool = False) -> int:
+    """Rows of a segment, so that `strips` blocks a segment fill `places` on the multiprocessors in whole rounds, and
+    the 2 · radius rows that each fetches before its first output are worth it. Where blocks have `shared` a
+    multiprocessor, several rounds overlap."""
+    most = max(1, min(height // FEWEST_ROWS, -(-WAVES * places // strips), GRID_Y))
+    best, rows = 0.0, height
+    for count in range(1, most + 1):
+        each = -(-height // count)
+        rounds = strips * -(-height // each) / places
+        busy = rounds / -(-rounds // 1) * (1 - OVERLAP / max(1, rounds) if shared else 1)
+        if busy * each / (each + 2 * radius) > best:
+            best, rows = busy * each / (each + 2 * radius), each
+    return rows
+
+
+def resident(shape: Shape, shared: int, pixels: bool, limits: Limits) -> int:
+    """Blocks that a multiprocessor is to hold at once; 1 where nothing is known of it."""
+    architecture = f"sm_{limits.capability[0]}{limits.capability[1]}"
+    if not is_known(architecture):
+        return 1
+    registers = PIXEL_REGISTERS if pixels else SINGLE_REGISTERS
+    return max(1, occupancy(architecture, shape.threads, registers, shared).blocks)
+
+
+def plan(id: str, file: str, sums: str, device: Device, x: DeviceArray, params: Values) -> Plan:
+    """The plan of kernel box_`id` of that file; `sums` is the C type in which rows of floats are summed."""
+    channels, radius = x.shape[2] if x.ndim == 3 else 1, int(params["radius"])
+    pixels = x.dtype == np.uint8 and channels == 4 and radius <= BYTES_RADIUS
+    out = device.empty(x.shape, x.dtype)
+    height, width = x.shape[:2]
+    stride = 1 if pixels else channels
+    given = _types(x.dtype, pixels, sums)
+    sum_bytes = 8 if given["SLIDE"] == "double" else 4
+    shape = choose(radius, pixels, sum_bytes, device.limits)
+    shared = shape.shared_bytes(radius, 2 if pixels else 1, sum_bytes)
+    blocks = resident(shape, shared, pixels, device.limits)
+    defines: dict[str, Value] = {
+        **given,
+        "BORDER": BORDERS.index(params["border"]),
+        "RADIUS": radius,
+        "STRIDE": stride,
+        "ALIGNED": int(stride == 1 and width % 4 == 0),
+        "LANES": shape.lanes,
+        "ROW_WARPS": shape.row_warps,
+        "PER": shape.per,
+        "RING": int(shape.ring),
+        "COMPENSATED": int(given["SLIDE"] == "float"),
+        "SHARED": shared,
+        "BLOCKS": blocks,
+    }
+    kernel = device.kernel(file, f"box_{id}", defines)
+    strips = -(-width // shape.columns)
+    rows = segment_rows(height, strips * stride, radius, device.limits.multiprocessors * blocks, blocks > 1)
+    grid, sizes = (strips, -(-height // rows), stride), (np.int32(height), np.int32(width), np.int32(rows))
+    launch = Launch(kernel, grid, (shape.threads, 1, 1), (x, out, *sizes), shared, name="rows and columns")
+    return Plan((launch,), {"image": out})
+
+
+def _types(dtype: np.dtype[Any], pixels: bool, sums: str) -> dict[str, Value]:
+    """The kernel's types. 513² values of 8 bits stay below 2^32, of 16 bits they do not."""
+    if dtype.kind == "f":
+        return {"SAMPLE": CTYPES[dtype.name], "WORD": "float", "SLIDE": sums, "TOTAL": "double", "BYTES": 0}
+    whole = "unsigned int"
+    total = whole if dtype.itemsize == 1 else "unsigned long long"
+    sample = whole if pixels else CTYPES[dtype.name]
+    return {"SAMPLE": sample, "WORD": whole, "SLIDE": whole, "TOTAL": total, "BYTES": int(pixels)}

@@ -1,0 +1,72 @@
+"""The plan of the 3×3 convolution that fetches vectors of 16 bytes and works in registers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
+from gpu_ops.filters.conv3x3.plans import Job
+from gpu_ops.filters.spans import blocks_fit, halo_fits, launch_bound, rows_aligned, vector_of
+from gpu_ops.params import Values
+from gpu_ops.plan import Device, DeviceArray, Launch, Limits, Plan
+from gpu_ops.types import BORDERS, Meta
+
+HALO = 48
+"""Bytes beside a vector that fit into registers, where a thread keeps several rows."""
+
+
+def rows(device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:
+    """A few rows of 16 bytes a thread."""
+    job = Job("rows", device, x, params, knobs)
+    division, magic, most = quotient(job.how, job.dtype)
+    taps = tap_bytes(job.how) if division and job.dtype == np.uint8 else None
+    kernel = job.kernel(
+        BORDER=BORDERS.index(params["border"]),
+        CHANNELS=job.channels,
+        ROWS=knobs["rows"],
+        THREADS=launch_bound(32 * knobs["block_y"]),
+        ALIGNED=rows_aligned(job.columns, job.dtype.itemsize),
+        BYTES=int(taps is not None),
+        DIVISION=division,
+    )
+    constants = {"weights": job.how.weights} if taps is None else {"taps": taps}
+    grid = job.grid(32 * vector_of(job.dtype.itemsize), knobs["rows"])
+    scalars = (*job.finish, np.uint32(magic), np.int32(most), np.int32(job.height), np.int32(job.width))
+
+    def step(source: DeviceArray, target: DeviceArray, name: str) -> Launch:
+        return Launch(kernel, grid, job.block, (source, target, *scalars), 0, constants, name=name)
+
+    return Plan(tuple(job.passed(step, job.chain())), {"image": job.out})
+
+
+def quotient(how: Arithmetic, dtype: np.dtype[Any]) -> tuple[int, int, int]:
+    """How a sum is divided: (1, 0, most) by one; (2, magic, most) as the upper half of a product with magic, where that
+    is exact for all of 0 … most; (0, 0, 0) any other way. `most` is the largest sum whose quotient is a sample.
+
+    With magic = ceil(2^32 / d) the product is n · 2^32 / d + n · e / d, e = magic · d - 2^32. Its upper half is
+    floor(n / d) as long as n · e < 2^32: n / d lies at least 1 / d below the next whole number.
+    """
+    if how.weights.dtype != np.int32:
+        return 0, 0, 0
+    divisor = int(how.divisor)
+    most = (int(np.iinfo(dtype).max) + 1) * divisor - 1
+    magic = -(-(2**32) // divisor)
+    if most >= 2**31 or (divisor > 1 and most * (magic * divisor - 2**32) >= 2**32):
+        return 0, 0, 0
+    return (1, 0, most) if divisor == 1 else (2, magic, most)
+
+
+def tap_bytes(how: Arithmetic) -> np.ndarray[Any, Any] | None:
+    """Each row of weights as the bytes of an int32, the first lowest and the fourth zero; None where one is no byte."""
+    if np.any(how.weights != how.weights.astype(np.int8)):
+        return None
+    padded = np.zeros((3, 4), np.int8)
+    padded[:, :3] = how.weights.reshape(3, 3)
+    return padded.view("<i4").reshape(3)
+
+
+def rows_can(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
+    """None, or why a thread's rows do not fit into registers, or the image not into a grid."""
+    return halo_fits(meta, 3, HALO) or blocks_fit(meta.shape[0], knobs["block_y"] * knobs["rows"])

@@ -1,0 +1,26 @@
+"""What claims of all filters are judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gpu_ops.types import Run, Timing
+
+Verdict = tuple[str, bool | None]
+"""What was found, and whether the claim holds (None: undecided)."""
+
+
+def kernel_time(runs: Mapping[str, Run], variant: str) -> Timing | None:
+    """The kernel stage of a variant's run, where there is one."""
+    run = runs.get(variant)
+    return run.timings.get("kernel") if run else None
+
+
+def ratio(runs: Mapping[str, Run], slow: str, fast: str, least: float) -> Verdict:
+    """How many times faster `fast` is than `slow`; the claim holds from `least` on."""
+    a, b = kernel_time(runs, slow), kernel_time(runs, fast)
+    if a is None or b is None:
+        missing = slow if a is None else fast
+        return f"no time of {missing} here", None
+    found = a.median / b.median
+    return f"×{found:.3g} ({a.median * 1e3:.4g} ms to {b.median * 1e3:.4g} ms)", found >= least

@@ -1,0 +1,30 @@
+// What:    mean of the square around each pixel, in one trip down the image, with rows summed in double
+// Idea:    the ring's march with rows summed in double and kept as means: what a float row's additions round away is
+//          saved, and no sum outgrows a float, at the price of the conversions and of a slower addition
+// Shapes:  x, y (height, width, STRIDE) interleaved, a channel a block in z
+// Launch:  grid (width / COLUMNS, segments of `segment` rows, STRIDE), THREADS threads; shared: sizeof(Memory)
+// Traffic: 1 sample read and 1 written a value at least; 2 * radius columns more a strip, 2 * radius rows a segment
+// Source:  S3
+#include "box_ring.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    box_double(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
+{
+    Memory& shared = *(Memory*)bytes;
+    const int column = blockIdx.x * COLUMNS, row = blockIdx.y * segment, channel = blockIdx.z;
+    const int count = min(segment, height - row) + 2 * RADIUS; // rows that enter
+    const bool sums_rows = threadIdx.x < 32 * ROW_WARPS;       // the same for a whole warp
+    find_places(shared, column, width);
+    __syncthreads();
+    Rows rows(shared, x + channel, height, width, row, column, sums_rows ? count : 0);
+    Columns columns(shared, y + channel, height, width, row, column, sums_rows ? 0 : count);
+
+    // The columns are a batch behind the rows, and both meet at the one barrier.
+    for (int i = 0; i < count + BATCH; i += BATCH) {
+        if (sums_rows)
+            rows.step(i);
+        else
+            columns.step(i - BATCH);
+        __syncthreads();
+    }
+}

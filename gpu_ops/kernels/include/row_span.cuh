@@ -1,0 +1,252 @@
+// A thread's VECTOR neighbouring values of a row, 16 bytes, and HALO more on either side, in registers as words.
+// Wants T, CHANNELS, BORDER (see border.cuh), HALO (radius * CHANNELS values), ALIGNED: 1 where rows begin at multiples
+// of 16 bytes, and RAGGED: 1 where a row's last vector may be short.
+// In aligned rows a thread takes its own vector by one access and what lies beside it by the fewest words that hold it:
+// its neighbours' words are asked for again rather than shuffled, the first-level cache has them. In others it takes
+// whole words from the one on where its values begin, and shifts them into place.
+// An element's place in a row is an Index: int, or long long for the only row of a signal.
+#pragma once
+#include "border.cuh"
+
+constexpr int VECTOR = 16 / sizeof(T);
+constexpr int SIDE_BYTES = HALO * sizeof(T);
+constexpr int SIDE = SIDE_BYTES <= 4 ? 1 : SIDE_BYTES <= 8 ? 2 : (SIDE_BYTES + 15) / 16 * 4; // words on either side
+constexpr int WORDS = 4 + 2 * SIDE;
+constexpr int VALUES = VECTOR + 2 * HALO;
+constexpr int REACH = SIDE * 4 / sizeof(T); // values that the words of a side hold
+constexpr int FIRST = REACH - HALO;         // the first value of use
+// How far a row must go on beyond a thread's words: where they are shifted, one word more is read on either side.
+constexpr int MARGIN = ALIGNED ? REACH : REACH + 4;
+
+struct Span {
+    unsigned int word[WORDS];
+};
+
+__device__ __forceinline__ void unpack(const unsigned int* word, int place, unsigned char& value)
+{
+    value = word[place / 4] >> place % 4 * 8;
+}
+__device__ __forceinline__ void unpack(const unsigned int* word, int place, unsigned short& value)
+{
+    value = word[place / 2] >> place % 2 * 16;
+}
+__device__ __forceinline__ void unpack(const unsigned int* word, int place, float& value)
+{
+    value = __uint_as_float(word[place]);
+}
+__device__ __forceinline__ void unpack(const unsigned int* word, int place, double& value)
+{
+    value = __hiloint2double(word[2 * place + 1], word[2 * place]);
+}
+
+// Into words that are still zero.
+__device__ __forceinline__ void pack(unsigned int* word, int place, unsigned char value)
+{
+    word[place / 4] |= (unsigned int)value << place % 4 * 8;
+}
+__device__ __forceinline__ void pack(unsigned int* word, int place, unsigned short value)
+{
+    word[place / 2] |= (unsigned int)value << place % 2 * 16;
+}
+__device__ __forceinline__ void pack(unsigned int* word, int place, float value)
+{
+    word[place] = __float_as_uint(value);
+}
+__device__ __forceinline__ void pack(unsigned int* word, int place, double value)
+{
+    word[2 * place] = __double2loint(value);
+    word[2 * place + 1] = __double2hiint(value);
+}
+
+// Value i of a span: 0 to HALO - 1 lie before the vector.
+__device__ __forceinline__ T value_of(const Span& span, int i)
+{
+    T value;
+    unpack(span.word, FIRST + i, value);
+    return value;
+}
+
+// Where COUNT rows begin, row `top` the first of them; 0 for a row of zeros.
+template <int COUNT>
+__device__ __forceinline__ void begins_of(
+    const T* __restrict__ x, int top, int height, int columns, const T* (&rows)[COUNT])
+{
+    #pragma unroll
+    for (int v = 0; v < COUNT; ++v) {
+        const int r = border_index(top + v, height);
+        rows[v] = r < 0 ? nullptr : x + (long long)r * columns;
+    }
+}
+
+__device__ __forceinline__ bool is_zero(const T* row) { return BORDER == 0 && !row; }
+
+// Four words of a span, from word `to` on.
+__device__ __forceinline__ void four(const T* __restrict__ from, unsigned int* to)
+{
+    const uint4 words = *(const uint4*)from;
+    to[0] = words.x, to[1] = words.y, to[2] = words.z, to[3] = words.w;
+}
+
+// SIDE words of a span, from word `to` on.
+__device__ __forceinline__ void side(const T* __restrict__ from, unsigned int* to)
+{
+    if (SIDE == 1) {
+        *to = *(const unsigned int*)from;
+    } else if (SIDE == 2) {
+        const uint2 two = *(const uint2*)from;
+        to[0] = two.x, to[1] = two.y;
+    } else {
+        #pragma unroll
+        for (int k = 0; k < SIDE; k += 4) four(from + k * 4 / (int)sizeof(T), to + k);
+    }
+}
+
+// A whole span at whatever address, each word from the two aligned ones that it lies across.
+__device__ __forceinline__ void shifted(const T* __restrict__ from, unsigned int* to)
+{
+    const int phase = (size_t)from & 3;
+    const unsigned int* words = (const unsigned int*)((const unsigned char*)from - phase);
+    unsigned int low = words[0];
+    #pragma unroll
+    for (int k = 0; k < WORDS; ++k) {
+        const unsigned int high = words[k + 1];
+        to[k] = __funnelshift_r(low, high, 8 * phase);
+        low = high;
+    }
+}
+
+// The place in a row of what lies at `place`, at most REACH before it or anywhere beyond; -1 where it is zero.
+template <typename Index>
+__device__ __forceinline__ Index place_of(Index place, Index width)
+{
+    constexpr int BEFORE = (REACH + CHANNELS - 1) / CHANNELS; // columns; with them the division rounds down
+    const Index column = (place + BEFORE * CHANNELS) / CHANNELS - BEFORE;
+    const Index inside = border_index(column, width);
+    return inside < 0 ? -1 : inside * CHANNELS + (place - column * CHANNELS);
+}
+
+// Words from to to - 1 of the spans value by value, wherever they lie; beyond an edge is what BORDER says. A value's place
+// is the same in all rows, so it is worked out once. The values of a word are taken in a loop: the few threads at the
+// edges are not worth as much code again as all the others.
+template <int from, int to, int COUNT, typename Index>
+__device__ __forceinline__ void gather(const T* const (&rows)[COUNT], Index e, Index width, Span (&spans)[COUNT])
+{
+    constexpr int BITS = 8 * sizeof(T);
+    #pragma unroll
+    for (int first = from * 32 / BITS; first < to * 32 / BITS; first += BITS < 32 ? 32 / BITS : 1) {
+        #pragma unroll 1
+        for (int i = first; i < first + (BITS < 32 ? 32 / BITS : 1); ++i) {
+            const Index place = place_of(e - REACH + i, width);
+            #pragma unroll
+            for (int v = 0; v < COUNT; ++v) {
+                const T value = place < 0 || is_zero(rows[v]) ? (T)0 : rows[v][place];
+                if constexpr (BITS < 32) {
+                    unsigned int& word = spans[v].word[first * BITS / 32];
+                    word = word >> BITS | (unsigned int)value << (32 - BITS);
+                } else {
+                    pack(spans[v].word, first, value);
+                }
+            }
+        }
+    }
+}
+
+// Whether the words of the span at element e lie inside the row.
+template <typename Index>
+__device__ __forceinline__ bool lies_inside(Index e, Index columns)
+{
+    return e >= MARGIN && e + VECTOR + MARGIN <= columns;
+}
+
+// The span at element e, which lies inside the row.
+__device__ __forceinline__ void fetch_inside(const T* __restrict__ at, Span& span)
+{
+    if (ALIGNED) {
+        four(at, span.word + SIDE);
+        side(at - REACH, span.word);
+        side(at + VECTOR, span.word + SIDE + 4);
+    } else if (sizeof(T) < 4) {
+        shifted(at - REACH, span.word);
+    } else {
+        #pragma unroll
+        for (int i = 0; i < VALUES; ++i) pack(span.word, FIRST + i, at[i - HALO]);
+    }
+}
+
+// The spans at element e of COUNT rows; rows[v] is where row v begins, see begins_of.
+template <int COUNT, typename Index>
+__device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, Index width, Span (&spans)[COUNT])
+{
+    const Index columns = width * CHANNELS;
+    #pragma unroll
+    for (int v = 0; v < COUNT; ++v) spans[v] = Span{};
+    if (lies_inside(e, columns)) {
+        #pragma unroll
+        for (int v = 0; v < COUNT; ++v)
+            if (!is_zero(rows[v])) fetch_inside(rows[v] + e, spans[v]);
+        return;
+    }
+    if (!ALIGNED || (RAGGED && e + VECTOR > columns)) {
+        gather<0, WORDS>(rows, e, width, spans);
+        return;
+    }
+    const bool left = e >= REACH, right = e + VECTOR + REACH <= columns;
+    #pragma unroll
+    for (int v = 0; v < COUNT; ++v) {
+        if (is_zero(rows[v])) continue;
+        four(rows[v] + e, spans[v].word + SIDE);
+        if (left) side(rows[v] + e - REACH, spans[v].word);
+        if (right) side(rows[v] + e + VECTOR, spans[v].word + SIDE + 4);
+    }
+    if (!left) gather<0, SIDE>(rows, e, width, spans);
+    if (!right) gather<SIDE + 4, WORDS>(rows, e, width, spans);
+}
+
+// VECTOR results, packed, to element e on of a row; those of them that lie inside it.
+template <typename Index>
+__device__ __forceinline__ void put_words(T* __restrict__ row, Index e, Index columns, const unsigned int (&word)[4])
+{
+    T* at = row + e;
+    const int phase = sizeof(T) < 4 ? (size_t)at & 3 : 0;
+    if (ALIGNED && (!RAGGED || e + VECTOR <= columns)) {
+        *(uint4*)at = make_uint4(word[0], word[1], word[2], word[3]);
+    } else if (sizeof(T) >= 4) {
+        #pragma unroll
+        for (int i = 0; i < VECTOR; ++i)
+            if (e + i < columns) unpack(word, i, at[i]);
+    } else if (RAGGED && e + VECTOR > columns) {
+        // The last few of a row leave the words one by one, in a loop: see gather.
+        unsigned int rest[4] = {word[0], word[1], word[2], word[3]};
+        #pragma unroll 1
+        for (int i = 0; e + i < columns; ++i) {
+            unpack(rest, 0, at[i]);
+            #pragma unroll
+            for (int k = 0; k < 4; ++k) rest[k] = __funnelshift_r(rest[k], k < 3 ? rest[k + 1] : 0, 8 * sizeof(T));
+        }
+    } else if (phase == 0) {
+        #pragma unroll
+        for (int k = 0; k < 4; ++k) ((unsigned int*)at)[k] = word[k];
+    } else {
+        // Three words lie whole between the ends, which belong to words that another thread writes too.
+        const int lead = 4 - phase;
+        unsigned int* whole = (unsigned int*)((unsigned char*)at + lead);
+        #pragma unroll
+        for (int k = 0; k < 3; ++k) whole[k] = __funnelshift_r(word[k], word[k + 1], 8 * lead);
+        #pragma unroll
+        for (int i = 0; i < 4 / (int)sizeof(T); ++i) {
+            const int end = i * (int)sizeof(T) < lead ? i : VECTOR - 4 / (int)sizeof(T) + i;
+            const unsigned int half = i * (int)sizeof(T) < lead ? word[0] : word[3];
+            unpack(&half, i, at[end]);
+        }
+    }
+}
+
+// VECTOR results from element e on, those of them that lie inside the row.
+template <typename Index>
+__device__ __forceinline__ void put(T* __restrict__ row, Index e, Index columns, const T (&values)[VECTOR])
+{
+    unsigned int word[4] = {};
+    #pragma unroll
+    for (int i = 0; i < VECTOR; ++i) pack(word, i, values[i]);
+    put_words(row, e, columns, word);
+}

@@ -1,0 +1,55 @@
+// What:    mean of a short window along a signal, 16 bytes a thread, in registers
+// Idea:    neither taps nor a tile: a thread takes 16 bytes by one access and the words beside them by two more, out of
+//          the cache, and makes all their means in registers; the window is known when it is compiled, so nothing loops
+// Shapes:  x, y (n, CHANNELS) interleaved, at addresses that are multiples of 16
+// Launch:  grid ceil(n * CHANNELS / (block * VECTORS * 16 / sizeof(T))), any block of at most THREADS; a thread's
+//          VECTORS vectors lie a block apart
+// Traffic: 1 sample read and 1 written an element; 3 loads for 16 bytes asked of the caches where a side is one access
+// Source:  S4
+#include "mean.cuh"
+
+#define HALO (WINDOW / 2 * CHANNELS)
+#define ALIGNED 1
+#define RAGGED 1
+#include "row_span.cuh"
+#include "window_sums.cuh"
+
+// The means of a vector, into its place.
+__device__ __forceinline__ void put_means(const Span& span, T* __restrict__ y, long long e, long long elements)
+{
+    A line[VALUES], sums[VECTOR];
+    #pragma unroll
+    for (int i = 0; i < VALUES; ++i) line[i] = weight_of(WINDOW) * (A)value_of(span, i);
+    window_sums<VECTOR, CHANNELS>(line, sums);
+    T means[VECTOR];
+    #pragma unroll
+    for (int i = 0; i < VECTOR; ++i) means[i] = finish(sums[i], WINDOW);
+    put(y, e, elements, means);
+}
+
+// The bound tells the compiler how many registers a thread may have.
+extern "C" __global__ void __launch_bounds__(THREADS) mean1d_vector(
+    const T* __restrict__ x, T* __restrict__ y, long long n)
+{
+    const long long elements = n * CHANNELS;
+    const long long begin = ((long long)blockIdx.x * blockDim.x * VECTORS + threadIdx.x) * VECTOR;
+    const int step = blockDim.x * VECTOR;
+    if (lies_inside(begin, elements) && lies_inside(begin + (VECTORS - 1) * step, elements)) {
+        // All loads come before the first sum, so that they wait for memory together.
+        Span spans[VECTORS] = {};
+        #pragma unroll
+        for (int g = 0; g < VECTORS; ++g) fetch_inside(x + begin + g * step, spans[g]);
+        #pragma unroll
+        for (int g = 0; g < VECTORS; ++g) put_means(spans[g], y, begin + g * step, elements);
+        return;
+    }
+    #pragma unroll 1
+    for (int g = 0; g < VECTORS; ++g) {
+        const long long e = begin + g * step;
+        if (e >= elements) return;
+        const T* const row[1] = {x};
+        Span spans[1];
+        fetch(row, e, n, spans);
+        put_means(spans[0], y, e, elements);
+    }
+}

@@ -1,0 +1,164 @@
+"""The box kernels that march: how their blocks and segments are chosen, that they are exact at every place of a
+window in its blocks of twelve, at every limit of their arithmetic, in every number of segments, and how far they are
+off in floats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from test_box import EPS, adversarial, error_of, oracle, samples
+
+from gpu_ops.devices import open_device
+from gpu_ops.devices.limits import SHARED_KIB, limits_of
+from gpu_ops.devices.offline import OfflineDevice
+from gpu_ops.errors import KernelError
+from gpu_ops.filters.box import BOX, limits, marching
+from gpu_ops.filters.box.marching import BYTES_RADIUS, Shape, choose, segment_rows
+from gpu_ops.filters.box.reference import reference
+from gpu_ops.plan import Launch
+from gpu_ops.types import Meta
+
+Array = np.ndarray[Any, Any]
+
+
+def run(id: str, x: Array, radius: int, border: str, multiprocessors: int = 1, segments: int = 0) -> Array:
+    """What the variant makes of an image on the simulated GPU, which must find nothing wrong; in so many segments,
+    where any are asked for."""
+    device = open_device("sim").session({})
+    device.limits = replace(device.limits, multiprocessors=multiprocessors)  # type: ignore[misc]
+    plan = BOX.variant(id).plan(device, device.upload(x), {"radius": radius, "border": border}, {})
+    (launch,) = plan.steps
+    assert isinstance(launch, Launch) and segments in (0, launch.grid[1])
+    assert [str(f) for f in device.execute(plan).findings] == []
+    return np.asarray(device.download(plan.outputs["image"]))
+
+
+def test_every_radius_has_blocks_that_fit_on_every_architecture() -> None:
+    for number in SHARED_KIB:
+        device = limits_of(f"sm_{number}")
+        for radius in range(1, 257):
+            for pixels, sum_bytes in ((False, 4), (False, 8), (True, 4)):
+                if pixels and radius > BYTES_RADIUS:
+                    continue
+                shape = choose(radius, pixels, sum_bytes, device)
+                shared = shape.shared_bytes(radius, 1 + pixels, sum_bytes)
+                assert shared <= device.shared_bytes and shape.threads <= 1024
+                assert marching.resident(shape, shared, pixels, device) >= 1
+
+
+def test_the_best_shape_is_taken_where_it_fits_and_a_ring_where_one_fits() -> None:
+    large, small = limits_of("sm_90"), limits_of("sm_75")
+    assert choose(4, False, 4, large) == Shape(16, 8, 2)
+    assert choose(16, True, 4, large) == Shape(8, 4, 2)
+    assert choose(64, False, 4, large) == Shape(16, 16, 1)
+    assert choose(16, False, 4, small) == Shape(8, 8, 1)
+    assert not choose(256, False, 4, large).ring and not choose(64, False, 4, small).ring
+    with pytest.raises(KernelError, match="radius 256.*choose a smaller radius"):
+        choose(256, False, 4, replace(small, shared_bytes=16 << 10))
+
+
+def test_segments_fill_the_multiprocessors_and_are_worth_their_first_rows() -> None:
+    # 43 strips, 264 places: six segments are 258 blocks in one round.
+    assert segment_rows(8192, 43, 4, 264) == -(-8192 // 6)
+    # Where several blocks share a multiprocessor, a second round begins before the first has ended.
+    assert segment_rows(8192, 43, 4, 264, shared=True) <= -(-8192 // 12)
+    # With a radius of 256 each segment first fetches 512 rows: three fill as many rounds' share of places.
+    assert segment_rows(8192, 43, 256, 132) == -(-8192 // 3)
+    assert segment_rows(8192, 5000, 4, 132) == 8192
+    assert segment_rows(5, 1, 256, 132) == 5
+    for height in (1, 7, 64, 1000, 65537, 10_000_000):
+        rows = segment_rows(height, 1, 1, 500_000)
+        assert 1 <= rows <= height and -(-height // rows) <= marching.GRID_Y
+
+
+def test_plan_and_kernel_count_shared_memory_alike() -> None:
+    """The kernel refuses to compile where they do not."""
+    for radius in (1, 6, 11, 64, 127, 128, 255, 256):
+        for shape, dtype, id in (((9, 97), "float32", "double"), ((9, 97, 4), "uint8", "ring")):
+            device = OfflineDevice("sm_90" if radius % 2 else "sm_75")
+            x = device.empty(shape, np.dtype(dtype))
+            device.check(BOX.variant(id).plan(device, x, {"radius": radius, "border": "zero"}, {}))
+
+
+@pytest.mark.parametrize("radius", range(1, 13))
+def test_windows_that_end_anywhere_in_a_block_are_exact(radius: int) -> None:
+    """Rows begin at each of four places, and windows end at each of twelve, in the first block and beyond."""
+    for shape, dtype, border in (((9, 205), "uint8", "reflect"), ((6, 100, 4), "uint8", "zero")):
+        for r in (radius, radius + 12):
+            x = samples(shape, dtype, seed=r)
+            np.testing.assert_array_equal(run("ring", x, r, border), oracle(x, r, border), err_msg=f"{shape} {r}")
+
+
+@pytest.mark.parametrize(
+    "shape, dtype, radius",
+    [
+        ((20, 5, 4), "uint8", 7),
+        ((20, 5, 4), "uint8", 8),
+        ((3, 130, 4), "uint8", 127),
+        ((3, 130, 4), "uint8", 128),
+        ((7, 6, 3), "uint8", 16),
+        ((2, 5), "uint8", 256),
+        ((5, 2), "uint16", 256),
+    ],
+)
+def test_the_largest_sums_do_not_overflow(shape: tuple[int, ...], dtype: str, radius: int) -> None:
+    x = np.full(shape, np.iinfo(dtype).max, dtype)
+    np.testing.assert_array_equal(run("ring", x, radius, "nearest"), x)
+
+
+def test_pixels_of_four_bytes_are_rounded_right_beside_every_half() -> None:
+    """The kernel's float arithmetic on the sums nearest to a half, below and above, for every square."""
+    for radius in range(8, BYTES_RADIUS + 1):
+        count = (2 * radius + 1) ** 2
+        means = np.arange(255)
+        for above in (0, 1):
+            sums = (count * (2 * means + 1) - 1) // 2 + above
+            shifted = (sums - 127 * count).astype(np.float32)
+            assert (shifted == sums - 127 * count).all()
+            scale = np.float32(1) / np.float32(count)
+            product = shifted.astype(np.float64) * np.float64(scale)
+            rounded = (product + (2.0**23 + 127)).astype(np.float32).view(np.uint32) & 255
+            np.testing.assert_array_equal(rounded, means + above, err_msg=f"{radius}")
+
+
+@pytest.mark.parametrize("multiprocessors, segments", [(2, 2), (5, 5), (132, 8)])
+def test_segments_do_not_change_a_result(multiprocessors: int, segments: int) -> None:
+    for shape, dtype in (((67, 40), "uint16"), ((67, 40), "float32")):
+        x = samples(shape, dtype)
+        one, more = run("ring", x, 3, "reflect", 1, 1), run("ring", x, 3, "reflect", multiprocessors, segments)
+        # Rows are summed alike in every segment, columns exactly: samples are whole sixteenths.
+        np.testing.assert_array_equal(one, more)
+
+
+def test_the_tolerance_is_above_what_can_be_lost() -> None:
+    for radius in range(1, 257):
+        assert limits.march_loss(radius) * EPS <= limits.marched("float32", {"radius": radius}, {})
+
+
+@pytest.mark.parametrize("radius", [1, 4, 16, 100])
+def test_floats_are_as_exact_as_they_say(radius: int) -> None:
+    params = {"radius": radius, "border": "reflect"}
+    equal = np.full((40, 30), 0.7, np.float32)
+    for x in (equal, adversarial(1200).reshape(40, 30), adversarial(1200).reshape(2, 600)):
+        wanted = reference(x, params)["image"]
+        assert error_of(run("ring", x, radius, "reflect"), wanted, x) <= limits.march_loss(radius)
+        # Half an eps where a row's mean is kept, half where the square's is, and next to no drift.
+        assert error_of(run("double", x, radius, "reflect"), wanted, x) <= 1.02
+
+
+def test_sums_in_double_hold_the_largest_floats() -> None:
+    for x in (np.full((9, 40), 3e38, np.float32), np.full((9, 40), 1e-44, np.float32)):
+        np.testing.assert_allclose(run("double", x, 16, "nearest"), x, rtol=2 * EPS)
+
+
+def test_integers_are_sent_to_the_ring_and_what_is_not_finite_is_refused() -> None:
+    device = limits_of("sm_75")
+    given = {"radius": 4, "border": "zero"}
+    reason = BOX.variant("double").supports(Meta("image", (9, 9), "uint8"), given, {}, device)
+    assert reason is not None and "ring" in reason
+    for id in ("ring", "double"):
+        reason = BOX.variant(id).supports(Meta("image", (9, 9), "float32", finite=False), given, {}, device)
+        assert reason is not None and "NaN" in reason

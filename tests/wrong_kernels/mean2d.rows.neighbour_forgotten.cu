@@ -1,0 +1,48 @@
+// Wrong on purpose: a warp's last lane takes its own last word for its neighbour's first
+#include "mean.cuh"
+
+#define HALO (WINDOW / 2 * CHANNELS)
+#define RAGGED !ALIGNED
+#include "row_span.cuh"
+#include "window_sums.cuh"
+
+constexpr int LINES = ROWS + WINDOW - 1;
+
+// The bound tells the compiler how many registers a thread may have.
+extern "C" __global__ void __launch_bounds__(THREADS) mean2d_rows(
+    const T* __restrict__ x, T* __restrict__ y, int height, int width)
+{
+    const int columns = width * CHANNELS;
+    const int e = (blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
+    const int top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
+    if (e >= columns || top >= height) return;
+
+    const T* begins[LINES];
+    begins_of(x, top - WINDOW / 2, height, columns, begins);
+    Span spans[LINES];
+    fetch(begins, e, width, spans);
+    if (threadIdx.x % 32 == 31)
+        for (int v = 0; v < LINES; ++v) spans[v].word[SIDE + 4] = spans[v].word[SIDE + 3];
+
+    A across[LINES][VECTOR];
+    #pragma unroll
+    for (int v = 0; v < LINES; ++v) {
+        A line[VALUES];
+        #pragma unroll
+        for (int i = 0; i < VALUES; ++i) line[i] = weight_of(WINDOW * WINDOW) * (A)value_of(spans[v], i);
+        window_sums<VECTOR, CHANNELS>(line, across[v]);
+    }
+    T means[ROWS][VECTOR];
+    #pragma unroll
+    for (int i = 0; i < VECTOR; ++i) {
+        A line[LINES], sums[ROWS];
+        #pragma unroll
+        for (int v = 0; v < LINES; ++v) line[v] = across[v][i];
+        window_sums<ROWS, 1>(line, sums);
+        #pragma unroll
+        for (int o = 0; o < ROWS; ++o) means[o][i] = finish(sums[o], WINDOW * WINDOW);
+    }
+    #pragma unroll
+    for (int o = 0; o < ROWS; ++o)
+        if (top + o < height) put(y + (long long)(top + o) * columns, e, columns, means[o]);
+}
