@@ -264,3 +264,15 @@ def test_compile_takes_what_each_variant_supports(capsys: pytest.CaptureFixture[
     dtypes = {name: {r["dtype"] for r in found if name in r["kernel"]} for name in ("rgba_pad", "texture", "fused")}
     assert dtypes["rgba_pad"] == dtypes["fused"] == {"uint8", "uint16", "float32", "float64"}
     assert dtypes["texture"] == {"uint8", "uint16", "float32"}
+
+
+def test_a_knob_that_a_variant_cannot_take_leaves_it_out_unless_it_was_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    small = ("--sample", "noise", "--length", "300", "--device", "sim", "--block", "64")
+    code, out, err = call(capsys, "bench", "mean1d", *small, "--json", "-")
+    assert "left out: scan: block must be one of 128" in err
+    code, out, err = call(capsys, "run", "mean1d", *small, "--variant", "scan")
+    assert code == 2 and "scan: block must be one of 128" in err
+    code, out, err = call(capsys, "run", "mean1d", *small[:-1], "1", "--variant", "naive")
+    assert code == 2 and "block must be" in err

@@ -198,6 +198,11 @@ def test_presets_do_what_they_are_called() -> None:
     assert inner["emboss"] == ramp[2, 3] + 2 * (2 * 8 + 7 + 1)
 
 
+def knobs_of(id: str, block_y: int) -> dict[str, Any]:
+    """A variant's knobs: their defaults, but for the rows of a block."""
+    return {k.name: block_y if k.name == "block_y" else k.default for k in CONV.variant(id).knobs}
+
+
 @pytest.mark.parametrize("id", KERNELS)
 def test_kernels_agree_with_the_reference_to_the_last_level(id: str) -> None:
     """Also where weights are not whole, and where whole sums do not fit int32."""
@@ -206,7 +211,7 @@ def test_kernels_agree_with_the_reference_to_the_last_level(id: str) -> None:
         for shape in [(19, 23, 3), (5, 6, 4), (16, 41)]:
             dtype, border = ("uint8", "uint16")[number % 2], BORDERS[(number + shape[0]) % 4]
             given = params(setting, border, 2 if id == "fused" else 1 + number % 2)
-            case = Case(shape, dtype, "random", given, {"block_y": 4})
+            case = Case(shape, dtype, "random", given, knobs_of(id, 4))
             limits = open_device("sim").limits
             if variant.supports(Meta("image", shape, dtype), given, case.knobs, limits) is None:
                 run = check_case(CONV, variant, case, "sim", {})
@@ -214,7 +219,7 @@ def test_kernels_agree_with_the_reference_to_the_last_level(id: str) -> None:
 
 
 def _refusal(id: str, shape: tuple[int, ...] = (9, 9), dtype: str = "uint8", finite: bool = True, **values: Any) -> str:
-    knobs = {"block_y": values.pop("block_y", 8)}
+    knobs = knobs_of(id, values.pop("block_y", 8))
     limits = Limits((7, 5), 1024, 65536, 1, 1, 1, 1)
     meta = Meta("image", shape, dtype, finite)
     return CONV.variant(id).supports(meta, params({}, **values), knobs, limits) or ""
@@ -233,7 +238,7 @@ def test_what_variants_cannot_do_is_said() -> None:
     for id in ("scipy", "opencv", "cupyx"):
         assert "NaN" in _refusal(id, dtype="float32", finite=False)
     for id in KERNELS:
-        shape = (70000, 9, 3) if id == "rgba" else (70000, 9)
+        shape = (300_000, 9, 3) if id == "rgba" else (300_000, 9)
         allowed = {"block_y": 1, "passes": 2} if id == "fused" else {"block_y": 1}
         assert "block" in _refusal(id, shape, **allowed) or "65536 rows" in _refusal(id, shape, **allowed)
 
@@ -279,7 +284,7 @@ def test_the_largest_block_has_registers_enough(id: str) -> None:
         device = OfflineDevice(architecture)
         for dtype in DTYPES[: 3 if id == "texture" else 4]:
             x = device.empty((64, 64, 3) if id == "rgba" else (64, 64), np.dtype(dtype))
-            plan = CONV.variant(id).plan(device, x, params({}, "zero", 2), {"block_y": 32})
+            plan = CONV.variant(id).plan(device, x, params({}, "zero", 2), knobs_of(id, 32))
             for launch in (s for s in plan.steps if isinstance(s, Launch)):
                 used = launch.kernel.resources
                 assert used["registers"] <= 64 and not used["spill_store_bytes"], (architecture, dtype, used)

@@ -360,7 +360,9 @@ def test_the_source_with_counters_beside_it(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_top_of_the_ladder_unless_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "\nshared, block 64" in _call(capsys, "mean1d", *SMALL, "--block", "64")[1]
+    assert "\nscan, block 512" in _call(capsys, "mean1d", *SMALL)[1]
+    # The last that takes it: a tile has at least 128 threads.
+    assert "\nvector, block 64" in _call(capsys, "mean1d", *SMALL, "--block", "64")[1]
     assert "mean2d of camera" in _call(capsys, "mean", "--gpu", "sm_90")[1]
 
 

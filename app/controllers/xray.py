@@ -138,11 +138,13 @@ class XRayController(QObject):
             self._take_variants()
 
     def _take_variants(self) -> None:
-        """Of a filter's variants the last one that is picked, else the last. It is compared with none."""
+        """Of a filter's variants the last one that is picked, or is with a GPU, else the last. It is compared with
+        none."""
         self._against = ""
         ids = [v.id for v in self.variants]
         picked = [id for id in ids if id in self._session.choice.picks]
-        self.variant = (picked or ids or [""])[-1]
+        first = [id for id in ids if id in self._session.filter.picked]
+        self.variant = (picked or first or ids or [""])[-1]
         self.variants_changed.emit()
 
     @Slot(object)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,8 @@ from gpu_ops.errors import InputError, ParamError
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io import SAMPLES, convert, load, sample
 from gpu_ops.measuring.runner import default_picks
-from gpu_ops.params import Values
-from gpu_ops.types import Experiment, Filter, Input, Pick
+from gpu_ops.params import Param, Value, Values
+from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 
 DEFAULT_SAMPLES = {"image": "camera", "signal": "ecg"}
 
@@ -72,8 +74,7 @@ def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {},
     filter = find_filter(args.filter, made.kind)
     values = {**preset(args, filter), **given(args), **overrides}
     params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
-    for knob in (k for v in filter.variants for k in v.knobs if k.name in values):
-        knob.check(values[knob.name])  # a bad knob is an error even where no picked variant has it
+    check_knobs(filter, values)
     # A simulated GPU is only taken when it is asked for: it is a thousand times slower, and has no time to tell.
     devices = args.device or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
     for device in devices:
@@ -81,7 +82,8 @@ def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {},
     picks = default_picks(filter, devices, args.variant)
     if not picks:
         raise ParamError(_no_picks(filter, devices, args.variant))
-    return Experiment(filter.id, made, params, tuple(_with_knobs(filter, p, values) for p in picks), **how)
+    picks = _with_knobs(filter, picks, values, strict=bool(args.variant))
+    return Experiment(filter.id, made, params, picks, **how)
 
 
 def _no_picks(filter: Filter, devices: list[str], variants: list[str]) -> str:
@@ -90,9 +92,43 @@ def _no_picks(filter: Filter, devices: list[str], variants: list[str]) -> str:
     return f"{asked} of {filter.id} runs on {', '.join(devices)}; its variants are {runs}."
 
 
-def _with_knobs(filter: Filter, pick: Pick, values: Mapping[str, Any]) -> Pick:
-    knobs = {k.name: k.check(values[k.name]) for k in filter.variant(pick.variant).knobs if k.name in values}
-    return Pick(pick.variant, pick.device, knobs, pick.edits)
+def check_knobs(filter: Filter, values: Mapping[str, Any]) -> None:
+    """Raises ParamError for a knob that no variant takes with that value, picked or not."""
+    knobs = [k for v in filter.variants for k in v.knobs if k.name in values]
+    for name in dict.fromkeys(k.name for k in knobs):
+        refused = [error for k in knobs if k.name == name and (error := _refusal(k, values[name]))]
+        if len(refused) == sum(k.name == name for k in knobs):
+            raise refused[0]
+
+
+def _refusal(knob: Param, value: object) -> ParamError | None:
+    try:
+        knob.check(value)
+    except ParamError as error:
+        return error
+    return None
+
+
+def knobs_of(variant: Variant, values: Mapping[str, Any]) -> dict[str, Value]:
+    """The knobs of a variant that were given. Raises ParamError naming the variant."""
+    try:
+        return {k.name: k.check(values[k.name]) for k in variant.knobs if k.name in values}
+    except ParamError as error:
+        raise ParamError(f"{variant.id}: {error}") from None
+
+
+def _with_knobs(filter: Filter, picks: Sequence[Pick], values: Mapping[str, Any], strict: bool) -> tuple[Pick, ...]:
+    """Picks with the knobs that were given. A variant that cannot take one is an error where it was asked for, else it
+    is left out, and this is said."""
+    kept = []
+    for pick in picks:
+        try:
+            kept.append(replace(pick, knobs=knobs_of(filter.variant(pick.variant), values)))
+        except ParamError as error:
+            if strict:
+                raise
+            print(f"kernelscope: left out: {error}", file=sys.stderr)
+    return tuple(kept)
 
 
 def read_kernel(path: str) -> str:

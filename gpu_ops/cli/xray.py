@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpu_ops.cli.inputs import given, preset, read_input, read_kernel
+from gpu_ops.cli.inputs import check_knobs, given, knobs_of, preset, read_input, read_kernel
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
+from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.sim.batch import Stopped
 from gpu_ops.devices.sim.coalescing import RULES
@@ -20,7 +21,8 @@ from gpu_ops.measuring.affordable import affordable, cut_note
 from gpu_ops.measuring.comparison import COUNTERS, said, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
 from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, as_dict, xray
-from gpu_ops.types import Filter, Input, Variant
+from gpu_ops.params import check_values
+from gpu_ops.types import Filter, Input, Meta, Variant
 
 FINE, WRONG = 0, 3
 Counts = Mapping[str, int]
@@ -115,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     notes = [f"{cut_note(whole, part)} (--whole takes all of it)"] if starts else []
     notes += ["counted in a sample of the blocks, scaled to all"] if args.counters == "sample" else []
     note = "; ".join(notes)
-    variants = [filter.variant(id) for id in args.variants] or [_top(filter)]
+    variants = [filter.variant(id) for id in args.variants] or [_top(args, filter, part.meta)]
     try:
         rays = [_xray(args, filter, variant, part) for variant in variants]
     except Stopped as stopped:
@@ -131,17 +133,27 @@ def run(args: argparse.Namespace) -> int:
     return WRONG if any(x.faulty for x in rays) else FINE
 
 
-def _top(filter: Filter) -> Variant:
-    """The last variant with kernels: the ladder's top, which uses the most of the machine."""
-    return [v for v in filter.variants if v.kernels][-1]
+def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:
+    """The last variant with kernels that takes this: the ladder's top, which uses the most of the machine."""
+    values = {**preset(args, filter), **given(args)}
+    check_knobs(filter, values)
+    params = check_values(filter.params, {p.name: values[p.name] for p in filter.params if p.name in values}, filter.id)
+    variants = [v for v in filter.variants if v.kernels]
+    for variant in reversed(variants):
+        try:
+            knobs = check_values(variant.knobs, knobs_of(variant, values), variant.id)
+        except ParamError:
+            continue
+        if variant.supports(meta, params, knobs, open_device("sim").limits) is None:
+            return variant
+    return variants[-1]
 
 
 def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
     values = {**preset(args, filter), **given(args)}
     params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
-    for knob in (k for v in filter.variants for k in v.knobs if k.name in values):
-        knob.check(values[knob.name])  # a bad knob is an error even where this variant has it not
-    knobs = {k.name: k.check(values[k.name]) for k in variant.knobs if k.name in values}
+    check_knobs(filter, values)
+    knobs = knobs_of(variant, values)
     how = {"counters": args.counters, "coalescing": args.coalescing}
     return xray(filter, variant, input, params, knobs, args.gpu, _edits(args, variant), **how)
 

@@ -25,7 +25,7 @@ SHAPES: Mapping[str, tuple[tuple[int, ...], ...]] = {
 }
 DATA = ("random", "constant", "extremes", "impulse")
 TRIES = 40
-SIMULATED_WORK = 2_500_000
+SIMULATED_WORK = 1_000_000
 """Operations of a case at most on a simulated GPU: seconds."""
 
 

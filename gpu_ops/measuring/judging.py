@@ -99,7 +99,7 @@ def _knobs(filter: Filter, variant: str, claim: Claim) -> dict[str, Any]:
 
 def matching_rows(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The rows of a report that are of the claim's experiment, each variant with the claim's knobs as far as it has
-    them."""
+    them; rows that tell none match any."""
     wanted = claim.experiment
     filter = find_filter(wanted["filter"])
     ids = {v.id for v in filter.variants}
@@ -112,7 +112,8 @@ def matching_rows(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> list[Mappi
         )
         if r["filter"] != wanted["filter"] or r["params"] != wanted["params"] or r["variant"] not in ids:
             return False
-        return bool(same_input and r["knobs"] == _knobs(filter, r["variant"], claim) and r["ok"])
+        knobs = _knobs(filter, r["variant"], claim)
+        return bool(same_input and r["ok"] and all(knobs.get(k) == v for k, v in r["knobs"].items()))
 
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
     for r in rows:

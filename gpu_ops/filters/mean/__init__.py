@@ -122,6 +122,9 @@ def _variants(axes: int) -> tuple[Variant, ...]:
     )
 
 
+PICKED = ("serial", "parallel", "naive", "constant", "shared")
+"""The source's own steps, which every window and sample type has."""
+
 MEAN1D = Filter(
     id="mean1d",
     family="mean",
@@ -137,6 +140,7 @@ MEAN1D = Filter(
     check=check1d,
     claims=CLAIMS,
     source=SOURCES[1],
+    picked=PICKED,
     variants=_variants(1),
 )
 
@@ -153,5 +157,6 @@ MEAN2D = Filter(
     work=work,
     locality=Locality("halo", lambda params: (params["window"] // 2,) * 2),
     source=SOURCES[2],
+    picked=PICKED,
     variants=_variants(2),
 )
