@@ -13,9 +13,8 @@ from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import supported_architectures
-from gpu_ops.devices.sim.batch import Stopped
 from gpu_ops.devices.sim.coalescing import RULES
-from gpu_ops.errors import DeviceError, ParamError
+from gpu_ops.errors import DeviceError, KernelError, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.affordable import affordable, cut_note
 from gpu_ops.measuring.comparison import COUNTERS, said, side_by_side
@@ -120,9 +119,11 @@ def run(args: argparse.Namespace) -> int:
     variants = [filter.variant(id) for id in args.variants] or [_top(args, filter, part.meta)]
     try:
         rays = [_xray(args, filter, variant, part) for variant in variants]
-    except Stopped as stopped:
-        print("\n".join(["findings", *(f"  {f.severity}: {f}" for f in stopped.findings)]))
-        print(f"kernelscope: {stopped}", file=sys.stderr)
+    except KernelError as error:  # what was found until a kernel stopped, or spent its budget
+        if not error.findings:
+            raise
+        print("\n".join(["findings", *(f"  {f.severity}: {f}" for f in error.findings)]))
+        print(f"kernelscope: {error}", file=sys.stderr)
         return WRONG
     sentences = compare(*rays) if len(rays) == 2 else explain(rays[0])
     if args.json:
