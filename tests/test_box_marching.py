@@ -138,11 +138,12 @@ def test_the_tolerance_is_above_what_can_be_lost() -> None:
         assert limits.march_loss(radius) * EPS <= limits.marched("float32", {"radius": radius}, {})
 
 
-@pytest.mark.parametrize("radius", [1, 4, 16, 100])
+@pytest.mark.parametrize("radius", [1, 4, 16, 100, 256])
 def test_floats_are_as_exact_as_they_say(radius: int) -> None:
     params = {"radius": radius, "border": "reflect"}
     equal = np.full((40, 30), 0.7, np.float32)
-    for x in (equal, adversarial(1200).reshape(40, 30), adversarial(1200).reshape(2, 600)):
+    images = [equal, adversarial(1200).reshape(40, 30), adversarial(1200).reshape(2, 600)]
+    for x in images[: 1 if radius == 256 else 3]:
         wanted = reference(x, params)["image"]
         assert error_of(run("ring", x, radius, "reflect"), wanted, x) <= limits.march_loss(radius)
         # Half an eps where a row's mean is kept, half where the square's is, and next to no drift.

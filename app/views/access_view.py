@@ -14,6 +14,7 @@ from app.models.access_trace import WARP, Access, WarpTrace
 from app.theme import colours_of, inked
 from app.views.access_layout import Builder, Layout, Spot
 from app.views.access_paint import AccessPainter
+from app.views.labels import sentence_label
 from app.views.upright import Upright
 
 SMALL = 0.86
@@ -170,7 +171,7 @@ class AccessView(QWidget):
         self.slider.setAccessibleName(self.tr("Access that is shown"))
         self.slider.setPageStep(8)
         self.number, self.what, self.sentence, self.detail, self.empty = (
-            self._label(f"access.{name}") for name in ("place", "what", "sentence", "detail", "empty")
+            sentence_label(f"access.{name}", self) for name in ("place", "what", "sentence", "detail", "empty")
         )
         self.canvas = AccessCanvas(self)
         self.parts = QWidget(self)
@@ -180,13 +181,6 @@ class AccessView(QWidget):
         self.canvas.stepped.connect(lambda by: self.slider.setValue(self.slider.value() + by))
         self.canvas.pointed.connect(self._tell_lane)
         self.show_line((), 1)
-
-    def _label(self, name: str) -> QLabel:
-        label = QLabel(self)
-        label.setObjectName(name)
-        label.setWordWrap(True)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        return label
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()

@@ -22,6 +22,7 @@ from app.models.xray import KernelView, views, words
 from app.theme import colours_of, inked
 from app.views.access_view import AccessView
 from app.views.comparison_view import ComparisonView
+from app.views.labels import sentence_label
 from app.views.occupancy_view import BlockSizes
 from app.views.source_view import SourceView
 from app.views.xray_text import measured, report, title
@@ -48,8 +49,8 @@ class XRayPanel(QWidget):
         self.again = QPushButton(self.tr("Look a&gain"), self)
         self.again.setObjectName("xray.again")
         self.again.setToolTip(self.tr("Simulate this variant again"))
-        self.title = self._label("xray.title")
-        self.state = self._label("xray.state")
+        self.title = sentence_label("xray.title", self)
+        self.state = sentence_label("xray.state", self)
         self.source = SourceView(self)
         self.report = QTextBrowser(self)
         self.report.setObjectName("xray.report")
@@ -72,13 +73,6 @@ class XRayPanel(QWidget):
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setMinimumContentsLength(8)
         return combo
-
-    def _label(self, name: str) -> QLabel:
-        label = QLabel(self)
-        label.setObjectName(name)
-        label.setWordWrap(True)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        return label
 
     def _add_tabs(self) -> None:
         """What stands below the source."""

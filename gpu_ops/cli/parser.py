@@ -112,7 +112,9 @@ def _add_xray(commands: argparse._SubParsersAction[argparse.ArgumentParser], fil
     parser.set_defaults(command=xray.run)
     families = ", ".join(dict.fromkeys(f.family for f in FILTERS))
     parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
-    parser.add_argument("variants", nargs="*", metavar="VARIANT", help="one, or two to compare (default: the last)")
+    parser.add_argument(
+        "variants", nargs="*", metavar="VARIANT", help="one, or two to compare (default: the last that takes the input)"
+    )
     _add_input(parser)
     _add_values(parser, filters)
     parser.add_argument("--kernel", metavar="FILE.cu", help="this kernel in the variant's place")

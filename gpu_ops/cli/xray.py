@@ -11,8 +11,8 @@ from typing import Any
 from gpu_ops.cli.inputs import check_knobs, given, knobs_of, preset, read_input, read_kernel
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
-from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import supported_architectures
+from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import DeviceError, KernelError, ParamError
 from gpu_ops.filters import find_filter
@@ -136,24 +136,28 @@ def run(args: argparse.Namespace) -> int:
 
 def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:
     """The last variant with kernels that takes this: the ladder's top, which uses the most of the machine."""
-    values = {**preset(args, filter), **given(args)}
-    check_knobs(filter, values)
-    params = check_values(filter.params, {p.name: values[p.name] for p in filter.params if p.name in values}, filter.id)
+    values, params = _values(args, filter)
     variants = [v for v in filter.variants if v.kernels]
     for variant in reversed(variants):
         try:
             knobs = check_values(variant.knobs, knobs_of(variant, values), variant.id)
         except ParamError:
             continue
-        if variant.supports(meta, params, knobs, open_device("sim").limits) is None:
+        if variant.supports(meta, params, knobs, limits_of(args.gpu)) is None:
             return variant
     return variants[-1]
 
 
-def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
+def _values(args: argparse.Namespace, filter: Filter) -> tuple[dict[str, Any], dict[str, Any]]:
+    """All values that were given, and the filter's parameters, checked."""
     values = {**preset(args, filter), **given(args)}
-    params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
     check_knobs(filter, values)
+    params = {p.name: values[p.name] for p in filter.params if p.name in values}
+    return values, check_values(filter.params, params, filter.id)
+
+
+def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
+    values, params = _values(args, filter)
     knobs = knobs_of(variant, values)
     how = {"counters": args.counters, "coalescing": args.coalescing}
     return xray(filter, variant, input, params, knobs, args.gpu, _edits(args, variant), **how)

@@ -213,10 +213,11 @@ class DoctorAnswer:
 
 @dataclass(frozen=True)
 class XRayAnswer:
-    """The answer to XRayRequest: schema kernelscope-xray/1, and beside it "title", "idea", "sentences" that explain it,
-    "sources" {file: text}, the input's "name" and "whole" spatial shape, and "place", where the part that was taken
-    begins along each spatial axis, [] when it is the whole. Where it was asked for there is a "comparison" with another
-    variant: "before", "rows" and "sentences" of gpu_ops.measuring.comparison, or the "reason" why there is none."""
+    """The answer to XRayRequest: schema kernelscope-xray/1 with the "accesses" of each kernel, and beside it "title",
+    "idea", "sentences" that explain it, "sources" {file: text}, the input's "name" and "whole" spatial shape, and
+    "place", where the part that was taken begins along each spatial axis, [] when it is the whole. Where it was asked
+    for there is a "comparison" with another variant: "before", "rows" and "sentences" of gpu_ops.measuring.comparison,
+    or the "reason" why there is none."""
 
     job: int
     content: Mapping[str, Any]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
-from fake_engine import FakeEngine, make
+from fake_engine import FakeEngine
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from result_rows import row
-from xray_answers import answer, asked, content, plain, show
+from xray_answers import answer, asked, content, plain, show, window_with
 
 from app.controllers.engine_log import described
 from app.views.main_window import MainWindow
-from gpu_ops import from_array
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.messages import Failed, Finished, Ready
+from gpu_ops.engine.messages import Failed, Finished
 
 H200 = DeviceStatus("cuda:0", "NVIDIA H200", True, architecture="sm_90")
 SIM = DeviceStatus("sim", "simulated GPU", True)
@@ -40,15 +38,8 @@ def engine(qapp) -> FakeEngine:
 
 @pytest.fixture
 def window(qtbot, engine: FakeEngine) -> MainWindow:
-    """A window on a GPU, with an input whose runs have ended."""
-    window = make(qtbot, engine)
-    window.resize(1400, 900)
-    window.controller.timed_after_pause = False
-    engine.devices = (H200, SIM)
-    engine.answered.emit(Ready(1, engine.devices))
-    engine.show(from_array(np.zeros((512, 600), np.uint8)))
-    engine.end()
-    return window
+    """A window on a GPU."""
+    return window_with(qtbot, engine, (H200, SIM))
 
 
 def go_to(window: MainWindow, place: int) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
-from xray_answers import LOADS, SOURCE, STORES, asked, content, plain, show
+from xray_answers import LOADS, SOURCE, STORES, asked, content, plain, show, window_with
 
 from app.controllers.engine_log import described
 from app.controllers.look import Look
@@ -24,7 +23,7 @@ from app.views.main_window import MainWindow
 from app.views.source_view import heat
 from app.views.window_actions import palette_entries
 from app.worker import Engine
-from gpu_ops import device_statuses, find_filter, from_array
+from gpu_ops import device_statuses, find_filter
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished, Ready, RunRequest
 
@@ -40,14 +39,8 @@ def engine(qapp) -> FakeEngine:
 
 @pytest.fixture
 def window(qtbot, engine: FakeEngine) -> MainWindow:
-    """A window with an input whose runs have ended; kernels run simulated."""
-    window = make(qtbot, engine)
-    window.resize(1400, 900)
-    window.controller.timed_after_pause = False
-    engine.answered.emit(Ready(1, (SIM,)))
-    engine.show(from_array(np.zeros((512, 600), np.uint8)))
-    engine.end()
-    return window
+    """A window whose kernels run simulated."""
+    return window_with(qtbot, engine, (SIM,))
 
 
 def test_what_is_simulated_is_the_gpu_that_is_chosen(qtbot, window, engine) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from fake_engine import FakeEngine, act
+import numpy as np
+from fake_engine import FakeEngine, act, make
 
 from app.views.main_window import MainWindow
-from gpu_ops.engine.messages import XRayAnswer, XRayRequest
+from gpu_ops import from_array
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.messages import Ready, XRayAnswer, XRayRequest
 
 FILE = "mean2d/3_shared.cu"
 SOURCE = "// idea\n__global__ void k(int* x)\n{\n    x[0] = x[1];\n    x[2] = 7;\n}\n"
@@ -35,6 +38,18 @@ def content(variant: str = "shared", **more: Any) -> dict[str, Any]:
         **{"findings": [FINDING], "sentences": [{"rule": "r", "text": "Loads touch twice what they need."}]},
         **more,
     }
+
+
+def window_with(qtbot, engine: FakeEngine, devices: tuple[DeviceStatus, ...]) -> MainWindow:
+    """A window with an input whose runs have ended; kernels run on the first of the devices."""
+    window = make(qtbot, engine)
+    window.resize(1400, 900)
+    window.controller.timed_after_pause = False
+    engine.devices = devices
+    engine.answered.emit(Ready(1, devices))
+    engine.show(from_array(np.zeros((512, 600), np.uint8)))
+    engine.end()
+    return window
 
 
 def asked(engine: FakeEngine) -> list[XRayRequest]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.devices.sim.batch import Stopped
 from gpu_ops.errors import DeviceError, KernelError
 from tests.sim.bench import Case, launch
 from tests.sim.table import case, text
@@ -157,7 +156,7 @@ def test_a_kernel_that_stops_itself(kernel: str, kind: str, words: str, architec
     a = np.arange(64, dtype=np.int32)
     line = next(n for n, t in enumerate(text("messages.cu").splitlines(), 1) if t.endswith(f"// {kernel[:-1]}"))
     args = (a, 50) if kernel == "claims" else (a,)
-    with pytest.raises(Stopped, match=rf"kernel.cu:{line}: {kind}: .*{words}") as caught:
+    with pytest.raises(KernelError, match=rf"kernel.cu:{line}: {kind}: .*{words}") as caught:
         launch(case("messages.cu", kernel, args, grid=2, block=32), f"sim:{architecture}")
     found = caught.value.findings[-1]
     assert (found.kind, found.line) == (kind, line)

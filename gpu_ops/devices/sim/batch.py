@@ -20,10 +20,6 @@ from gpu_ops.devices.sim.sites import Site
 from gpu_ops.errors import KernelError
 
 
-class Stopped(KernelError):
-    """A failed assertion or a trap ended the launch."""
-
-
 @dataclass(frozen=True, eq=False)
 class Launching:
     """What a launch brings: parameter bytes, addresses of module variables, textures by handle."""
@@ -271,7 +267,7 @@ class Batch:
             kind = "assertion failed"
             text = text_at(self.memory.table, int(lanes.active(message)[0]))
         self.findings.add(kind, site.place, lanes, lanes.places, lambda at: text)
-        raise Stopped(f"{site.place.file}:{site.place.line}: {kind}: {text}.")
+        raise KernelError(f"{site.place.file}:{site.place.line}: {kind}: {text}.")
 
 
 def _window(address: Array) -> Array:

@@ -81,11 +81,11 @@ def _kernel(
 
 
 def _fast1d() -> tuple[Variant, ...]:
-    exactness: dict[str, Any] = {"tolerance": fast.scan_tolerance, "caveat": fast.SCAN_CAVEAT}
+    scan: dict[str, Any] = {"tolerance": fast.scan_tolerance, "caveat": fast.SCAN_CAVEAT, "operations": fast.scan_work}
     knobs = (BLOCK, fast.VECTORS)
     return (
         _kernel(1, 4, "vector", "vectorised", VECTOR, fast.vector, knobs, fast.vector_can),
-        _kernel(1, 5, "scan", "scan tile", SCAN, fast.scan, (fast.SCAN_BLOCK,), fast.scan_can, **exactness),
+        _kernel(1, 5, "scan", "scan tile", SCAN, fast.scan, (fast.SCAN_BLOCK,), fast.scan_can, **scan),
     )
 
 

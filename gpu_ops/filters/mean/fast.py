@@ -127,6 +127,11 @@ def scan_bytes(itemsize: int, params: Values, knobs: Values, prefix_bytes: int) 
     return int(tile * VECTOR_BYTES + prefixes * prefix_bytes)
 
 
+def scan_work(meta: Meta, params: Values) -> int:
+    """Additions of the scan: some for each value of a tile, none for the window."""
+    return 8 * meta.size
+
+
 def scan_can(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
     """None, or why there are no running sums of tiles."""
     dtype = np.dtype(meta.dtype)
