@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, QUrl, Slot
@@ -24,7 +24,6 @@ from app.controllers.look import Look
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns
 from app.controllers.session import SessionController
-from app.controllers.sweep import SweepController
 from app.controllers.xray import XRayController
 from app.models.display import Display
 from app.models.log import Log
@@ -38,6 +37,7 @@ from app.views.dock_sizes import DockSizes
 from app.views.experiment_panel import ExperimentPanel
 from app.views.histogram import HistogramBar
 from app.views.ladder import TimingLadder
+from app.views.lazy import Lazy
 from app.views.message_bar import Message, MessageBar
 from app.views.page_window import PageWindow
 from app.views.pictures import INPUT as INPUT
@@ -47,13 +47,15 @@ from app.views.recent_menu import RecentMenu
 from app.views.result_table import ResultTable
 from app.views.shortcuts import ShortcutsPage
 from app.views.status_line import StatusLine
-from app.views.sweep_panel import SweepPanel
 from app.views.window_actions import join_actions, order_focus, palette_entries, show_look
 from app.views.xray_panel import XRayPanel
 from gpu_ops import __version__, all_claims, judge_by_reports, recorded_reports
 
 LAYOUT_VERSION = 2
 Chooser = Callable[[QWidget, str], str]
+
+if TYPE_CHECKING:
+    from app.views.sweep_panel import SweepPanel
 
 
 def choose_file(parent: QWidget, title: str) -> str:
@@ -96,7 +98,7 @@ class MainWindow(QMainWindow):
         self.panel = ExperimentPanel(controller.session, self)
         self.ladder = TimingLadder(controller.results, self)
         self.table = ResultTable(controller.results, self)
-        self.sweep = SweepPanel(SweepController(controller, recorded_reports, self), self)
+        self.sweep_tab = Lazy(self._make_sweep, self)
         self.histogram = HistogramBar(self.display, self)
         self.xray_panel = XRayPanel(XRayController(controller, self), self)
         self.palette_window = CommandPalette(self)
@@ -130,7 +132,7 @@ class MainWindow(QMainWindow):
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.ladder, self.tr("&Ladder"))
         self.tabs.addTab(self.table, self.tr("&Table"))
-        self.tabs.addTab(self.sweep, self.tr("&Sweep"))
+        self.tabs.addTab(self.sweep_tab, self.tr("&Sweep"))
         levels = QScrollArea(self)
         levels.setWidgetResizable(True)
         levels.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -193,9 +195,20 @@ class MainWindow(QMainWindow):
         if path and not self.ladder.render_png(path):
             self.messages.show_message("error", self.tr("{path} cannot be written.").format(path=path))
 
+    def _make_sweep(self, parent: QWidget) -> SweepPanel:
+        from app.controllers.sweep import SweepController
+        from app.views.sweep_panel import SweepPanel
+
+        return SweepPanel(SweepController(self.controller, recorded_reports, parent), parent)
+
+    @property
+    def sweep(self) -> SweepPanel:
+        """What stands in the sweep tab."""
+        return self.sweep_tab.content
+
     def start_sweep(self) -> None:
         """Show the sweep tab and sweep over what stands there."""
-        self.tabs.setCurrentWidget(self.sweep)
+        self.tabs.setCurrentWidget(self.sweep_tab)
         self.sweep.start()
 
     def export_sweep(self, kind: str) -> None:

@@ -231,7 +231,7 @@ def window(qtbot, engine: FakeEngine) -> MainWindow:
     engine.answered.emit(Ready(1, (cpu, gpu)))
     engine.show(from_array(np.zeros((300, 200), np.float32)))
     engine.end()
-    window.tabs.setCurrentWidget(window.sweep)
+    window.tabs.setCurrentWidget(window.sweep_tab)
     return window
 
 
@@ -435,7 +435,7 @@ def test_sweeps_as_a_person_makes_them(qtbot, live) -> None:
         settle(qtbot, controller, lambda: controller.open_sample("camera"))
         settle(qtbot, controller, lambda: controller.session.set_picks(("serial", "parallel")))
         before = controller.results.entries()
-        window.tabs.setCurrentWidget(window.sweep)
+        window.tabs.setCurrentWidget(window.sweep_tab)
         answers: list[Any] = []
         controller.point_answered.connect(answers.append)
         for place, values in ((0, "16, 48"), (1, "24, 600"), (2, "3, 7")):
@@ -458,7 +458,7 @@ def test_a_sweep_on_a_gpu_stands_beside_the_cpu(qtbot, live, cuda: str) -> None:
         controller, panel = window.controller, window.sweep
         settle(qtbot, controller, lambda: controller.open_sample("camera"))
         settle(qtbot, controller, lambda: controller.session.set_picks(("serial", "naive", "shared")))
-        window.tabs.setCurrentWidget(panel)
+        window.tabs.setCurrentWidget(window.sweep_tab)
         for title, values in (("size: noise of N × N", "16, 64, 512"), ("block (knob)", "64, 256")):
             choose(window, panel.varies.findText(title), values)
             settle(qtbot, controller, lambda: qtbot.mouseClick(panel.button, Qt.MouseButton.LeftButton))
@@ -477,7 +477,7 @@ def test_a_sweep_that_runs_is_cancelled(qtbot, live) -> None:
         controller = window.controller
         settle(qtbot, controller, lambda: controller.open_sample("camera"))
         settle(qtbot, controller, lambda: controller.session.set_picks(("serial",)))
-        window.tabs.setCurrentWidget(window.sweep)
+        window.tabs.setCurrentWidget(window.sweep_tab)
         choose(window, 1, "64, 128, 2048, 4096")
         window.sweep.start()
         sweep = window.sweep.controller.made

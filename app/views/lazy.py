@@ -1,0 +1,33 @@
+"""Parts of the window that are made when they are first looked at, so that the window itself is there sooner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+W = TypeVar("W", bound=QWidget)
+
+
+class Lazy(QWidget, Generic[W]):
+    """Stands for the widget that `make(parent)` gives, and makes it when shown or asked for its `content`."""
+
+    def __init__(self, make: Callable[[QWidget], W], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._make = make
+        self._content: W | None = None
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+
+    @property
+    def content(self) -> W:
+        if self._content is None:
+            self._content = self._make(self)
+            self._layout.addWidget(self._content)
+        return self._content
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        self.content.show()
+        super().showEvent(event)
