@@ -94,7 +94,7 @@ def _kernels() -> tuple[Variant, ...]:
         _cuda(5, "sliding_transpose", "sliding, transposed", TRANSPOSE, both(finite, channels), knobs=(WARPS,)),
         _cuda(6, "table", "summed-area table", TABLE, both(rows, limits.table_exact), **table),
         _cuda(7, "separable_fused", "separable, fused", FUSED, both(rows, limits.tile_fits), **fused, **SUMMED),
-        _cuda(8, "ring", "marching ring", RING, both(finite, channels), **ring),
+        _cuda(8, "ring", "marching ring", RING, both(finite, channels, limits.march_fits), **ring),
         _cuda(9, "double", "marching ring, double", DOUBLE, in_double, **march),
     )
 

@@ -25,9 +25,11 @@ TABLE = 64
 """eps that differences of a table's doubles may cost."""
 
 FLOAT_CAVEAT = "float32 is summed in float32: at most (radius + 3.5) eps (2^-23) of the largest value are lost"
+MARCH = 32
+"""eps that the marching kernels' float32 sums may cost: at most 64 ulp."""
 RING_CAVEAT = (
-    "float32 rows are summed in float32: 1 to 4 ulp are lost as a rule, at most (18 + window / 48) eps (2^-23) of the"
-    " largest value, which must be below 10^35"
+    f"float32 is summed in float32: 1 ulp is lost as a rule, at most {MARCH} eps (2^-23) of the largest value, which"
+    " must be below 10^35"
 )
 TABLE_CAVEAT = f"differences of large sums: at most {TABLE} eps (2^-23) of the largest value are lost, or it refuses"
 SPREADS = "its running sums carry NaN and infinity on to the end of the axis"
@@ -57,27 +59,39 @@ def summed(dtype: str, params: Values, knobs: Values) -> float:
 
 
 def marched(dtype: str, params: Values, knobs: Values) -> float:
-    """Rows summed in float32, in parts; columns without loss, as two floats; two roundings and the scale's at the end.
-
-    `march_loss` counts the roundings of a row's window; that it is below this is a test's business.
-    """
-    return 0.0 if dtype.startswith("uint") else (18 + window_of(params) / 48) * float(np.finfo(dtype).eps)
+    """Rows summed in float32, in parts; columns as two floats, over no more rows than `march_rows` allows."""
+    return 0.0 if dtype.startswith("uint") else MARCH * float(np.finfo(dtype).eps)
 
 
-def march_loss(radius: int) -> float:
-    """Most that a mean loses to the marching kernels' float32 sums, in eps of the largest value.
+def march_loss(radius: int, rows: int) -> float:
+    """Most that a mean loses to the marching kernels' float32 sums, in eps of the largest value, after so many rows.
 
     Each addition rounds eps / 2 of its sum, and a sum of k values is at most k times the largest. A window within one
     block of twelve values takes 2 + 3 + … + window of these halves. Longer ones take 77 for each block, 12 k for adding
     the k-th, and a window for each of eleven values at the end. Then come eleven steps, of a window and of 2 for the
-    difference that is added; and at last three roundings of the mean itself.
+    difference that is added; and at last three roundings of the mean itself. A column takes half an eps of each row
+    that leaves it, where it is smaller than that.
     """
     window = 2 * radius + 1
     blocks = (-radius % 4 + window) // 12
     first = sum(range(2, window + 1))
     if blocks:
         first = 77 * blocks + sum(12 * k for k in range(2, blocks + 1)) + 11 * window
-    return ((first + 11 * (window + 2)) / window + 3) / 2
+    return ((first + 11 * (window + 2) + rows) / window + 3) / 2
+
+
+def march_rows(radius: int) -> int:
+    """Most rows that may enter a column of the marching kernels' float32 sums, for them to lose no more than MARCH."""
+    return int((MARCH - march_loss(radius, 0)) * 2 * (2 * radius + 1))
+
+
+def march_fits(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
+    """None, or why there are too many segments of `march_rows` in the image."""
+    radius = int(params["radius"])
+    most = GRID_Y * (march_rows(radius) - 2 * radius)
+    if meta.dtype == "float32" and meta.shape[0] > most:
+        return f"its segments are short for the sake of exactness, and reach {most} rows; choose a larger radius"
+    return None
 
 
 def table(dtype: str, params: Values, knobs: Values) -> float:

@@ -8,13 +8,14 @@ fits into shared memory, the rows that leave are summed a second time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gpu_ops.devices.occupancy import is_known, occupancy
 from gpu_ops.errors import KernelError
+from gpu_ops.filters.box.limits import march_rows
 from gpu_ops.filters.planning import CTYPES
 from gpu_ops.params import Value, Values
 from gpu_ops.plan import Device, DeviceArray, Launch, Limits, Plan
@@ -31,6 +32,8 @@ MOST_SHARED = 227 << 10
 WAVES = 8
 """Segments are few enough for this many rounds of blocks: more would only fetch more rows twice."""
 FEWEST_ROWS = 8
+MOST_LOADED = 32
+"""Words of entering rows that a lane holds at once, and as many of leaving ones: half of the registers it can have."""
 OVERLAP = 0.2
 """What one round of blocks loses where several share a multiprocessor: as the next begin, others still work."""
 
@@ -38,12 +41,14 @@ OVERLAP = 0.2
 @dataclass(frozen=True)
 class Shape:
     """Of a block: `lanes` sum a row, `row_warps` warps do so, a lane of the others has `per` columns. `ring` says
-    whether the sums of a whole window of rows are kept."""
+    whether the sums of a whole window of rows are kept, `planes` how many words a value takes: 2 where it is a pixel of
+    four bytes."""
 
     lanes: int
     row_warps: int
     per: int
     ring: bool = True
+    planes: int = 1
 
     @property
     def columns(self) -> int:
@@ -55,25 +60,35 @@ class Shape:
         return self.row_warps * (WARP // self.lanes)
 
     @property
+    def chunk(self) -> int:
+        """Rows that a lane of the column warps loads before it uses the first, to hide shared memory's latency."""
+        batch = self.tasks if self.ring else self.tasks // 2
+        most = min(16, MOST_LOADED // (self.per * self.planes))
+        return next(n for n in range(most, 0, -1) if batch % n == 0)
+
+    @property
     def threads(self) -> int:
         return WARP * (self.row_warps + -(-self.columns // self.per // WARP))
 
-    def shared_bytes(self, radius: int, planes: int, sum_bytes: int) -> int:
-        """Of a block: the ring, rows of samples and sums of their parts, as in the kernel's struct Memory. A value
-        takes `planes` words of 4 bytes, a sum of samples `sum_bytes` each."""
+    def shared_bytes(self, radius: int, sum_bytes: int) -> int:
+        """Of a block: the ring, rows of samples and sums of their parts of `sum_bytes`, as in the kernel's struct
+        Memory."""
         window, lead = 2 * radius + 1, -radius % 4
-        chunk = 2 if self.tasks % 4 else 4
-        slots = -(-(window + 2 * self.tasks) // chunk) * chunk if self.ring else 2 * self.tasks
+        slots = -(-(window + 2 * self.tasks) // self.chunk) * self.chunk if self.ring else 2 * self.tasks
         length = -(-(self.columns + 2 * radius + lead) // 4) * 4
-        blocks = self.lanes + (lead + window) // OUTPUTS
-        words = planes * slots * self.columns + (self.tasks + 1) * length
-        parts = self.tasks * planes * blocks * sum_bytes
-        align = 16
-        return -(-(4 * words + align + parts) // align) * align
+        rounds = -(-(self.lanes + (lead + window) // OUTPUTS) // self.lanes) | 1
+        words = self.planes * slots * self.columns + (self.tasks + 1) * length
+        parts = self.tasks * self.planes * rounds * self.lanes * sum_bytes
+        return -(-(4 * words + parts) // 16) * 16
 
 
-SINGLE = ((8, Shape(16, 8, 2)), (32, Shape(16, 12, 1)), (256, Shape(16, 16, 1)))
-PIXELS = ((32, Shape(8, 4, 2)), (BYTES_RADIUS, Shape(8, 8, 1)))
+SINGLE = ((8, Shape(16, 6, 2)), (32, Shape(16, 10, 2)), (256, Shape(16, 14, 1)))
+PIXELS = (
+    (8, Shape(8, 4, 2, planes=2)),
+    (16, Shape(16, 6, 2, planes=2)),
+    (40, Shape(8, 4, 1, planes=2)),
+    (BYTES_RADIUS, Shape(8, 8, 1, planes=2)),
+)
 """What was fastest on an H200 up to a radius: of one value, and of a pixel's four bytes together."""
 SINGLE_REGISTERS, PIXEL_REGISTERS = 56, 72
 """What a thread needs so that nothing of worth is spilled: as many blocks share a multiprocessor as this leaves."""
@@ -86,18 +101,21 @@ busy."""
 def candidates(radius: int, pixels: bool) -> Iterator[Shape]:
     """Shapes of blocks for a radius, the best first."""
     best = next(shape for up_to, shape in (PIXELS if pixels else SINGLE) if radius <= up_to)
-    smaller = [Shape(lanes, warps, 1) for lanes, warps in SMALLER if lanes * warps <= best.lanes * best.row_warps]
+    smaller = [
+        replace(best, lanes=lanes, row_warps=warps, per=1)
+        for lanes, warps in SMALLER
+        if lanes * warps <= best.lanes * best.row_warps
+    ]
+    smallest = [replace(best, lanes=lanes, row_warps=warps, per=1) for lanes, warps in SMALLEST]
     with_ring = [best, *smaller]
     yield from with_ring
-    for shape in (*with_ring, *(Shape(lanes, warps, 1) for lanes, warps in SMALLEST)):
-        yield Shape(shape.lanes, shape.row_warps, shape.per, ring=False)
+    yield from (replace(shape, ring=False) for shape in (*with_ring, *smallest))
 
 
 def choose(radius: int, pixels: bool, sum_bytes: int, limits: Limits) -> Shape:
     """The best shape whose threads and shared memory a block of that device has. Raises KernelError if none has."""
-    planes = 2 if pixels else 1
     for shape in candidates(radius, pixels):
-        fits = shape.shared_bytes(radius, planes, sum_bytes) <= limits.shared_bytes
+        fits = shape.shared_bytes(radius, sum_bytes) <= limits.shared_bytes
         if fits and shape.threads <= limits.threads_per_block:
             return shape
     raise KernelError(
@@ -113,19 +131,20 @@ def additions(meta: Meta, params: Values) -> int:
     """
     radius = int(params["radius"])
     shapes = candidates(radius, pixels=False)
-    shape = next(s for s in shapes if s.shared_bytes(radius, planes=1, sum_bytes=4) <= MOST_SHARED)
+    shape = next(s for s in shapes if s.shared_bytes(radius, sum_bytes=4) <= MOST_SHARED)
     times = 1 if shape.ring else 2
     row = times * shape.lanes * (44 + (2 * radius + 1) // OUTPUTS) + 3 * shape.columns
     return int(meta.channels * -(-meta.shape[1] // shape.columns) * (meta.shape[0] + 2 * radius) * row)
 
 
-def segment_rows(height: int, strips: int, radius: int, places: int, shared: bool = False) -> int:
+def segment_rows(height: int, strips: int, radius: int, places: int, shared: bool = False, longest: int = 0) -> int:
     """Rows of a segment, so that `strips` blocks a segment fill `places` on the multiprocessors in whole rounds, and
     the 2 · radius rows that each fetches before its first output are worth it. Where blocks have `shared` a
-    multiprocessor, several rounds overlap."""
-    most = max(1, min(height // FEWEST_ROWS, -(-WAVES * places // strips), GRID_Y))
-    best, rows = 0.0, height
-    for count in range(1, most + 1):
+    multiprocessor, several rounds overlap. No segment has more rows than `longest`, if there is any such limit."""
+    least = -(-height // longest) if longest else 1
+    most = max(least, min(height // FEWEST_ROWS, -(-WAVES * places // strips), GRID_Y))
+    best, rows = 0.0, -(-height // least)
+    for count in range(least, most + 1):
         each = -(-height // count)
         rounds = strips * -(-height // each) / places
         busy = rounds / -(-rounds // 1) * (1 - OVERLAP / max(1, rounds) if shared else 1)
@@ -153,7 +172,7 @@ def plan(id: str, file: str, sums: str, device: Device, x: DeviceArray, params: 
     given = _types(x.dtype, pixels, sums)
     sum_bytes = 8 if given["SLIDE"] == "double" else 4
     shape = choose(radius, pixels, sum_bytes, device.limits)
-    shared = shape.shared_bytes(radius, 2 if pixels else 1, sum_bytes)
+    shared = shape.shared_bytes(radius, sum_bytes)
     blocks = resident(shape, shared, pixels, device.limits)
     defines: dict[str, Value] = {
         **given,
@@ -164,6 +183,7 @@ def plan(id: str, file: str, sums: str, device: Device, x: DeviceArray, params: 
         "LANES": shape.lanes,
         "ROW_WARPS": shape.row_warps,
         "PER": shape.per,
+        "CHUNK": shape.chunk,
         "RING": int(shape.ring),
         "COMPENSATED": int(given["SLIDE"] == "float"),
         "SHARED": shared,
@@ -171,7 +191,9 @@ def plan(id: str, file: str, sums: str, device: Device, x: DeviceArray, params: 
     }
     kernel = device.kernel(file, f"box_{id}", defines)
     strips = -(-width // shape.columns)
-    rows = segment_rows(height, strips * stride, radius, device.limits.multiprocessors * blocks, blocks > 1)
+    places = device.limits.multiprocessors * blocks
+    longest = march_rows(radius) - 2 * radius if given["SLIDE"] == "float" else 0
+    rows = segment_rows(height, strips * stride, radius, places, blocks > 1, longest)
     grid, sizes = (strips, -(-height // rows), stride), (np.int32(height), np.int32(width), np.int32(rows))
     launch = Launch(kernel, grid, (shape.threads, 1, 1), (x, out, *sizes), shared, name="rows and columns")
     return Plan((launch,), {"image": out})

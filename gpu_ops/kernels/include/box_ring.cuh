@@ -10,10 +10,10 @@
 // the compiler. SAMPLE, WORD, SLIDE and TOTAL name the types below; BYTES is 1 where a sample is four bytes of a pixel.
 // STRIDE samples lie between a value and its neighbour in a row. ALIGNED says that rows begin at multiples of four
 // samples, and STRIDE is 1. LANES lanes sum a row, so a warp sums 32 / LANES side by side; a lane of the column warps
-// has PER columns. RING is 0 where no ring fits: then the rows that leave are fetched and summed a second time.
-// COMPENSATED is 1 where a column of floats is summed as two floats. SHARED is the size of `Memory` that the plan
-// reckons with, BLOCKS how many blocks a multiprocessor is to hold, for the compiler to keep to the registers that this
-// leaves.
+// has PER columns, and loads CHUNK rows before it uses the first, to hide shared memory's latency. RING is 0 where no
+// ring fits: then the rows that leave are fetched and summed a second time. COMPENSATED is 1 where a column of floats is
+// summed as two floats. SHARED is the size of `Memory` that the plan reckons with, BLOCKS how many blocks a
+// multiprocessor is to hold, for the compiler to keep to the registers that this leaves.
 #pragma once
 #include "border.cuh"
 
@@ -26,11 +26,12 @@ constexpr int OUTPUTS = 12; // values a lane makes of a row: a multiple of 4 tha
                             // lanes that access 16 bytes each, OUTPUTS words apart, meet in no bank
 constexpr int COLUMNS = LANES * OUTPUTS;
 constexpr int WINDOW = 2 * RADIUS + 1;
+constexpr int COUNT = WINDOW * WINDOW;          // pixels of a square
+constexpr int PLANES = BYTES ? 2 : 1;           // words of a value: bytes are summed in pairs of 16 bits
 constexpr int TASKS = ROW_WARPS * (32 / LANES); // rows summed between two barriers
 constexpr int BATCH = RING ? TASKS : TASKS / 2; // rows that enter between two barriers
 constexpr int COLUMN_WARPS = (COLUMNS / PER + 31) / 32;
 constexpr int THREADS = 32 * (ROW_WARPS + COLUMN_WARPS);
-constexpr int PLANES = BYTES ? 2 : 1; // words of a value: bytes are summed in pairs of 16 bits
 
 // A row is kept from LEAD values before the first window on, so that its fetches are aligned where the strip is.
 constexpr int LEAD = (4 - RADIUS % 4) % 4;
@@ -38,20 +39,22 @@ constexpr int LENGTH = (COLUMNS + 2 * RADIUS + LEAD + 3) / 4 * 4;
 constexpr int WHOLE = (LEAD + WINDOW) / OUTPUTS; // blocks of OUTPUTS values from a lane's own to where its window ends
 constexpr int REST = (LEAD + WINDOW) % OUTPUTS;  // and the values of its window in that one
 
-// Rows loaded before the first of them is used, to hide shared memory's latency.
-constexpr int CHUNK = BATCH % 4 ? 2 : 4;
-static_assert(BATCH % CHUNK == 0, "a batch is whole chunks: take an even number of row warps");
+static_assert(BATCH % CHUNK == 0, "a batch is whole chunks");
 
 // The window's rows and a batch being read, and a batch being written, in whole chunks, so that no chunk of entering
 // rows wraps around; without a ring two batches of entering and of leaving rows.
 constexpr int SLOTS = RING ? (WINDOW + 2 * BATCH + CHUNK - 1) / CHUNK * CHUNK : 2 * TASKS;
 
+#include "box_ring_sums.cuh"
+
+// Blocks of a row, and so many more that the rows which a warp sums at once begin in different banks.
+constexpr int PARTS = ((2 * LANES + WHOLE - 1) / LANES | 1) * LANES;
+
 struct Memory {
-    Word ring[PLANES][SLOTS][COLUMNS];        // sums of rows
-    Word rows[TASKS][LENGTH];                 // what they are made of
-    int places[LENGTH];                       // where in the image these lie, see find_places
-    unsigned int exponent[4];                 // the first: 2^23 as a float, see Column
-    Part parts[TASKS][PLANES][LANES + WHOLE]; // sums of blocks of OUTPUTS values
+    Word ring[PLANES][SLOTS][COLUMNS]; // sums of rows
+    Word rows[TASKS][LENGTH];          // what they are made of
+    int places[LENGTH];                // where in the image these lie, see find_places
+    Sum parts[TASKS][PARTS];           // sums of blocks of OUTPUTS values
 };
 static_assert(sizeof(Memory) == SHARED, "the plan and the kernel count shared memory differently");
 
@@ -68,14 +71,36 @@ __device__ __forceinline__ int slot(int i)
     return i < SLOTS ? i : i - SLOTS;
 }
 
-// What all rows need: which column of the image each value of a row in shared memory is, border and all, or -1 for zero: found once for all
-// rows that the block fetches. `begin` is its first column of outputs.
+// What all rows need: which column of the image each value of a row in shared memory is, border and all, or -1 for
+// zero. `begin` is the block's first column of outputs.
 __device__ __forceinline__ void find_places(Memory& memory, int begin, int width)
 {
-    if (threadIdx.x == 0) memory.exponent[0] = 0x4b000000;
     for (int k = threadIdx.x; k < LENGTH; k += THREADS)
         memory.places[k] = border_index(begin - RADIUS - LEAD + k, width);
 }
 
 #include "box_ring_columns.cuh"
 #include "box_ring_rows.cuh"
+
+// What a block does.
+__device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
+{
+    Memory& shared = *(Memory*)bytes;
+    const int column = blockIdx.x * COLUMNS, row = blockIdx.y * segment, channel = blockIdx.z;
+    const int count = min(segment, height - row) + 2 * RADIUS; // rows that enter
+    // The same for a whole warp. Those of columns, which have most to do, come first: they are dealt to all schedulers.
+    const bool sums_rows = threadIdx.x >= 32 * COLUMN_WARPS;
+    find_places(shared, column, width);
+    __syncthreads();
+    Rows rows(shared, x + channel, height, width, row, column, sums_rows ? count : 0);
+    Columns columns(shared, y + channel, height, width, row, column, sums_rows ? 0 : count);
+
+    // The columns are a batch behind the rows, and both meet at the one barrier.
+    for (int i = 0; i < count + BATCH; i += BATCH) {
+        if (sums_rows)
+            rows.step(i);
+        else
+            columns.step(i - BATCH);
+        __syncthreads();
+    }
+}

@@ -5,53 +5,27 @@
 // from the row's beginning, so nothing large cancels, and a lane's eleven steps are too few to drift.
 #pragma once
 
-// The sum of some values of a row.
-struct Sum {
-    Part v[PLANES];
-
-    __device__ __forceinline__ void add(Word w)
-    {
-#if BYTES
-        v[0] += w & 0x00ff00ff;            // bytes 0 and 2: sums of up to 257 fit 16 bits
-        v[1] += __byte_perm(w, 0, 0x4341); // bytes 1 and 3
-#else
-        v[0] += (Part)w;
-#endif
-    }
-
-    __device__ __forceinline__ void slide(Word in, Word out)
-    {
-#if BYTES
-        v[0] += (in & 0x00ff00ff) - (out & 0x00ff00ff); // of both at once, and right in the end: modulo 2^32
-        v[1] += __byte_perm(in, 0, 0x4341) - __byte_perm(out, 0, 0x4341);
-#else
-        v[0] += (Part)in - (Part)out;
-#endif
-    }
-};
-
-// What of a row's sum goes into the ring: doubles as a mean, which a float holds whatever the samples are.
-__device__ __forceinline__ Word stored(double sum)
-{
-    return (Word)(sum * (1.0 / WINDOW));
-}
-template <typename Exact> __device__ __forceinline__ Word stored(Exact sum)
-{
-    return (Word)sum;
-}
+// Four samples that are read at once: a struct of our own is read in four parts.
+template <typename Sample> struct Vector;
+template <> struct Vector<float> { typedef float4 Four; };
+template <> struct Vector<unsigned int> { typedef uint4 Four; };
+template <> struct Vector<unsigned short> { typedef ushort4 Four; };
+template <> struct Vector<unsigned char> { typedef uchar4 Four; };
 
 struct Rows {
+    typedef Vector<T>::Four Four;
     static constexpr int FETCHES = (LENGTH / 4 + LANES - 1) / LANES;
     static constexpr int OWN = (LEAD + OUTPUTS - 2) / 4 + 1;  // quads of the values that leave as a window slides
     static constexpr int ENDS = (REST + OUTPUTS - 2) / 4 + 1; // and of those that enter
+    static constexpr int ROUNDS = WHOLE > 1 ? (WHOLE - 2) / LANES + 1 : 1; // of blocks beyond the lanes' own
 
-    struct __align__(4 * sizeof(T)) Four { T v[4]; };
     struct __align__(16) Spots { int v[4]; };
 
     Memory& memory;
     const T* x;
     int height, width, top, left, count; // left: column of the first value of a row in shared memory
     int task, lane, ahead, base;
+    bool interior; // whether the strip lies inside the image, with all that its windows reach
     Quad next[FETCHES];
 
     // `image` is the channel's first value; the block's first row of outputs is `begin_row`.
@@ -60,8 +34,9 @@ struct Rows {
         : memory(memory), x(image), height(height), width(width), top(begin_row - RADIUS),
           left(begin_column - RADIUS - LEAD), count(count), base(0)
     {
-        task = threadIdx.x / LANES;
+        task = (threadIdx.x - 32 * COLUMN_WARPS) / LANES;
         lane = threadIdx.x % LANES;
+        interior = ALIGNED && left >= 0 && left + LENGTH <= width;
         // Without a ring, the second half of the tasks sums the rows that leave.
         ahead = task < BATCH ? task : task - BATCH - WINDOW;
         fetch(ahead);
@@ -71,29 +46,40 @@ struct Rows {
     __device__ __forceinline__ void fetch(int i)
     {
         const int r = i >= 0 && i < count ? border_index(top + i, height) : -1;
+        const T* row = x + (long long)r * width * STRIDE;
+        // Zeroed before it is asked whether there is such a row: a branch that zeroes them costs a tenth of the speed.
         #pragma unroll
         for (int j = 0; j < FETCHES; ++j) next[j] = Quad{};
         if (r < 0) return;
-        const T* row = x + (long long)r * width * STRIDE;
-        #pragma unroll
-        for (int j = 0; j < FETCHES; ++j) {
-            const int k = 4 * (lane + LANES * j);
-            const int column = left + k;
-            if (!inside(j)) continue;
-            if (ALIGNED && column >= 0 && column + 4 <= width) {
-                const Four four = *(const Four*)(row + column);
-                #pragma unroll
-                for (int c = 0; c < 4; ++c) next[j].v[c] = (Word)four.v[c];
-            } else {
-                const Spots spots = *(const Spots*)(memory.places + k);
-                #pragma unroll
-                for (int c = 0; c < 4; ++c) {
-                    // Loaded in any case: four loads on their way at once, and no branch.
-                    const Word w = (Word)row[max(spots.v[c], 0) * STRIDE];
-                    next[j].v[c] = BORDER == 0 && spots.v[c] < 0 ? (Word)0 : w;
-                }
-            }
+        if (interior) {
+            const Four* fours = (const Four*)(row + left) + lane;
+            #pragma unroll
+            for (int j = 0; j < FETCHES; ++j)
+                if (inside(j)) next[j] = words(__ldg(fours + LANES * j));
+        } else {
+            #pragma unroll
+            for (int j = 0; j < FETCHES; ++j)
+                if (inside(j)) next[j] = gathered(row, 4 * (lane + LANES * j));
         }
+    }
+
+    __device__ __forceinline__ static Quad words(Four four)
+    {
+        return {{(Word)four.x, (Word)four.y, (Word)four.z, (Word)four.w}};
+    }
+
+    // Values k to k + 3 of a row in shared memory, each from where in the image it lies.
+    __device__ __forceinline__ Quad gathered(const T* row, int k) const
+    {
+        const Spots spots = *(const Spots*)(memory.places + k);
+        Quad quad;
+        #pragma unroll
+        for (int c = 0; c < 4; ++c) {
+            // Loaded in any case: four loads on their way at once, and no branch.
+            const Word w = (Word)row[max(spots.v[c], 0) * STRIDE];
+            quad.v[c] = BORDER == 0 && spots.v[c] < 0 ? (Word)0 : w;
+        }
+        return quad;
     }
 
     // Whether a lane has a quad in round j of a row: in all but the last, it does.
@@ -137,7 +123,7 @@ struct Rows {
                 sum.slide(ends[in / 4].v[in % 4], own[out / 4].v[out % 4]);
             }
             #pragma unroll
-            for (int p = 0; p < PLANES; ++p) made[p][o / 4].v[o % 4] = stored(sum.v[p]);
+            for (int p = 0; p < PLANES; ++p) made[p][o / 4].v[o % 4] = sum.stored(p);
         }
         const int place = slot(base + task);
         #pragma unroll
@@ -158,14 +144,20 @@ struct Rows {
             Sum block = sum;
             #pragma unroll
             for (int k = 0; k < LEAD; ++k) block.add(own[k / 4].v[k % 4]);
-            keep(lane, block);
             // The last lanes' windows reach into blocks that no lane owns.
-            for (int b = LANES + lane; b < LANES + WHOLE - 1; b += LANES) keep(b, block_of(row, b));
+            Sum beyond[ROUNDS];
+            #pragma unroll
+            for (int n = 0; n < ROUNDS; ++n) beyond[n] = block_of(row, min(LANES * (n + 1) + lane, LANES + WHOLE - 2));
+            keep(lane, block);
+            #pragma unroll
+            for (int n = 0; n < ROUNDS; ++n)
+                if (LANES * n + lane < WHOLE - 1) keep(LANES * (n + 1) + lane, beyond[n]);
             __syncwarp();
-            #pragma unroll 8
+            #pragma unroll
             for (int m = 1; m < WHOLE; ++m) {
+                const Sum part = memory.parts[task][lane + m];
                 #pragma unroll
-                for (int p = 0; p < PLANES; ++p) sum.v[p] += memory.parts[task][p][lane + m];
+                for (int p = 0; p < PLANES; ++p) sum.v[p] += part.v[p];
             }
         }
         return sum;
@@ -185,7 +177,6 @@ struct Rows {
 
     __device__ __forceinline__ void keep(int b, const Sum& sum)
     {
-        #pragma unroll
-        for (int p = 0; p < PLANES; ++p) memory.parts[task][p][b] = sum.v[p];
+        memory.parts[task][b] = sum;
     }
 };

@@ -1,0 +1,39 @@
+// What the row warps of the marching box kernels add up.
+#pragma once
+
+// The sum of some values of a row.
+struct __align__(PLANES * sizeof(Part)) Sum {
+    Part v[PLANES];
+
+    __device__ __forceinline__ void add(Word w)
+    {
+        v[0] += (Part)w;
+#if BYTES
+        v[1] += odd_of(w);
+#endif
+    }
+
+    __device__ __forceinline__ void slide(Word in, Word out)
+    {
+        v[0] += (Part)in - (Part)out;
+#if BYTES
+        v[1] += odd_of(in) - odd_of(out);
+#endif
+    }
+
+    // What of a row's sum goes into the ring: doubles as a mean, which a float holds whatever the samples are.
+    __device__ __forceinline__ Word stored(int plane) const
+    {
+#if BYTES
+        return plane ? v[1] : v[0] - (v[1] << 8);
+#else
+        return (Word)(sizeof(Part) == 8 ? v[0] * (Part)(1.0 / WINDOW) : v[0]);
+#endif
+    }
+
+#if BYTES
+    // Pixels are summed as whole words, modulo 2^32, and apart their bytes 1 and 3: sums of up to 257 fit 16 bits. What
+    // is left of the whole is that of bytes 0 and 2.
+    __device__ __forceinline__ static Part odd_of(Word w) { return __byte_perm(w, 0, 0x4341); }
+#endif
+};
