@@ -33,6 +33,15 @@ def test_one_compilation_gives_ptx_cubin_resources_and_constants() -> None:
     assert compiled.seconds > 0
 
 
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90", "sm_120"])
+def test_without_the_assembler_the_ptx_is_the_same(architecture: str) -> None:
+    whole = compile_kernel(SOURCE, architecture, DEFINES)
+    only = compile_kernel(SOURCE, architecture, DEFINES, assemble=False)
+    assert only.ptx == whole.ptx and only.constants == whole.constants
+    assert only.cubin == b"" and only.entry("mean1d_constant").resources == {}
+    assert only.entry("mean1d_constant").params == whole.entry("mean1d_constant").params
+
+
 def test_a_second_call_is_a_hit_and_an_edit_is_not() -> None:
     first = compile_kernel(SOURCE, "sm_90", DEFINES)
     assert compile_kernel(SOURCE, "sm_90", DEFINES) is first

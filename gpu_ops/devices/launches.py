@@ -14,6 +14,8 @@ from gpu_ops.plan import Launch, Limits
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
 PITCH = 512
 """Bytes that rows are a multiple of where no driver chooses their pitch."""
+STATIC_SHARED, CONSTANTS = 48 << 10, 64 << 10
+"""Bytes that a kernel may declare, on every architecture."""
 
 
 def check_launch(launch: Launch, entry: Entry, limits: Limits) -> None:
@@ -93,6 +95,17 @@ def grid1d(elements: int, per_block: int) -> tuple[int, int, int]:
 def grid2d(rows: int, columns: int, per_block: tuple[int, int]) -> tuple[int, int, int]:
     """Blocks of (columns, rows) `per_block` that cover an image; x is the column."""
     return (max(1, -(-columns // per_block[0])), max(1, -(-rows // per_block[1])), 1)
+
+
+def check_variables(name: str, static_shared: int, constants: Mapping[str, int]) -> None:
+    """Raises KernelError for more shared or constant memory than a kernel may declare, as the assembler does."""
+    if static_shared > STATIC_SHARED:
+        raise KernelError(
+            f"{name} declares {static_shared} bytes of shared memory; allowed are {STATIC_SHARED}: more is for the"
+            " launch to give (extern __shared__)."
+        )
+    if sum(constants.values()) > CONSTANTS:
+        raise KernelError(f"{name}: {sum(constants.values())} bytes of __constant__ memory; allowed are {CONSTANTS}.")
 
 
 def check_constants(compiled: Compiled, constants: Mapping[str, np.ndarray[Any, Any]]) -> None:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gpu_ops.filters.borders import padded
 from gpu_ops.params import Values
-from gpu_ops.progress import advance, finite, quiet, stage
+from gpu_ops.progress import advance, collect, finite, quiet, stage
 from gpu_ops.types import Error, Experiment, Filter, Variant
 
 Array = np.ndarray[Any, Any]
 Region = tuple[slice, ...]
-_CHUNK = 1 << 22
+Found = TypeVar("Found")
+_CHUNK = 1 << 20
+_WORKERS = min(8, os.cpu_count() or 1)
+"""Threads that compare: NumPy lets go of the interpreter, and memory has no more to give to many."""
 CROP = 256
 CROPS = 8
 _references: OrderedDict[tuple[Any, ...], dict[str, Array]] = OrderedDict()
@@ -139,16 +144,27 @@ def _scale(array: Array, expected: Array | None = None) -> float:
 
 
 def _largest(array: Array) -> float:
-    flat = array.reshape(-1)
-    largest = 0.0
-    for start in range(0, flat.size, _CHUNK):
-        advance(start, flat.size)
-        part = flat[start : start + _CHUNK]
-        if part.dtype.kind == "f":
-            part = part[np.isfinite(part)]
-        if part.size:
-            largest = max(largest, abs(float(part.max())), abs(float(part.min())))
-    return largest
+    return max(_in_chunks(_largest_of, array.reshape(-1)), default=0.0)
+
+
+def _largest_of(part: Array) -> float:
+    if part.dtype.kind == "f":
+        finite = np.isfinite(part)
+        part = part if finite.all() else part[finite]
+    return max(abs(float(part.max())), abs(float(part.min()))) if part.size else 0.0
+
+
+def _in_chunks(work: Callable[..., Found], *arrays: Array) -> list[Found]:
+    """What `work` makes of the same part of each array, part after part."""
+    starts = range(0, arrays[0].size, _CHUNK)
+
+    def made(start: int) -> Found:
+        return work(*(a[start : start + _CHUNK] for a in arrays))
+
+    if len(starts) < 2:
+        return [made(start) for start in starts]
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        return collect(pool.map(made, starts), len(starts))
 
 
 def measure_error(expected: Array, actual: Array, scale: float, tolerance: float, offset: Region = ()) -> Error:
@@ -158,20 +174,24 @@ def measure_error(expected: Array, actual: Array, scale: float, tolerance: float
     """
     if expected.shape != actual.shape:
         return Error(float("inf"), float("inf"), (), scale, tolerance)
-    flat_expected, flat_actual = np.ravel(expected), np.ravel(actual)
     worst, place, squares = 0.0, 0, 0.0
-    for start in range(0, flat_expected.size, _CHUNK):
-        advance(start, flat_expected.size)
-        difference = _difference(flat_expected[start : start + _CHUNK], flat_actual[start : start + _CHUNK])
-        at = int(np.argmax(difference))
-        if difference[at] > worst:
-            worst, place = float(difference[at]), start + at
-        with np.errstate(over="ignore"):
-            squares += float(np.dot(difference, difference))
+    found = _in_chunks(_compared, np.ravel(expected), np.ravel(actual))
+    for chunk, (largest, at, sum_of_squares) in enumerate(found):
+        if largest > worst:
+            worst, place = largest, chunk * _CHUNK + at
+        squares += sum_of_squares
     index = np.unravel_index(place, expected.shape) if expected.size else ()
     starts = [s.start for s in offset] + [0] * (len(index) - len(offset))
     where = tuple(int(i) + s for i, s in zip(index, starts, strict=True))
-    return Error(worst, float(np.sqrt(squares / max(flat_expected.size, 1))), where, scale, tolerance)
+    return Error(worst, float(np.sqrt(squares / max(expected.size, 1))), where, scale, tolerance)
+
+
+def _compared(expected: Array, actual: Array) -> tuple[float, int, float]:
+    """The largest difference, where it is, and the sum of their squares."""
+    difference = _difference(expected, actual)
+    at = int(np.argmax(difference))
+    with np.errstate(over="ignore"):
+        return float(difference[at]), at, float(np.dot(difference, difference))
 
 
 def _difference(expected: Array, actual: Array) -> Array:

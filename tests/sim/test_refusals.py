@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpu_ops.devices import open_device
 from gpu_ops.errors import DeviceError, KernelError
 from tests.sim.bench import Case, launch
 from tests.sim.table import case, text
 
+TYPES = {"SAMPLE": "float", "ACCUMULATOR": "float", "INTEGER": 0}
 ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
 
 MMA = """float d[4], c[4] = {0, 0, 0, 0}; unsigned a = i, b = i;
@@ -90,6 +92,25 @@ def test_calls_that_are_not_simulated(source: str, words: str, architecture: str
     given = Case(source, "k", (1, 1, 1), (32, 1, 1), (np.zeros(32, np.int32),))
     with pytest.raises(KernelError, match=words):
         launch(given, f"sim:{architecture}")
+
+
+@pytest.mark.parametrize(
+    ("declared", "used", "words"),
+    [
+        ("", "__shared__ int box[12289]; box[i] = i; __syncthreads(); out[i] = box[(i + 1) % 32];", "49168 bytes"),
+        ("__constant__ int many[16385];", "out[i] = many[i];", "65540 bytes of __constant__ memory"),
+    ],
+)
+def test_more_memory_than_a_kernel_may_declare(declared: str, used: str, words: str) -> None:
+    given = _kernel(used)
+    with pytest.raises(KernelError, match=words):
+        launch(replace(given, text=declared + given.text), "sim:sm_75")
+
+
+def test_what_the_assembler_says_is_there_when_it_is_asked_for() -> None:
+    device = open_device("sim:sm_90").session({})
+    kernel = device.kernel("mean1d/1_naive.cu", "mean1d_naive", {**TYPES, "BORDER": 0, "CHANNELS": 1, "OUTPUTS": 1})
+    assert kernel.resources["registers"] > 8
 
 
 def _good() -> Case:

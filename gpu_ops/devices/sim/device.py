@@ -12,9 +12,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.devices.compiler import Compiled, compile_kernel, nvrtc_version
+from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version
 from gpu_ops.devices.cpu import cpu_model, free_memory
-from gpu_ops.devices.launches import PITCH, check_constants, check_gaps, check_launch, check_refresh
+from gpu_ops.devices.launches import (
+    PITCH,
+    check_constants,
+    check_gaps,
+    check_launch,
+    check_refresh,
+    check_variables,
+)
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.kernels import Loaded, load_kernel
@@ -36,10 +43,11 @@ class SimKernel:
     compiled: Compiled
     loaded: Loaded
     variables: Mapping[str, Region]
+    edits: Mapping[str, str] = field(repr=False)
     keep: tuple[Any, ...] = field(repr=False)
 
     @property
-    def entry(self) -> Any:
+    def entry(self) -> Entry:
         return self.loaded.entry
 
     @property
@@ -48,7 +56,9 @@ class SimKernel:
 
     @property
     def resources(self) -> Mapping[str, int]:
-        return self.loaded.entry.resources
+        """What the assembler says, which is asked for it now: nothing that is simulated needs it."""
+        of = self.compiled
+        return compile_kernel(of.source, of.architecture, of.defines, self.edits).entry(self.name).resources
 
 
 class SimDevice:
@@ -120,12 +130,13 @@ class SimDevice:
         """Nothing was done."""
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> SimKernel:
-        compiled = compile_kernel(source, self.architecture, defines, self._edits)
+        compiled = compile_kernel(source, self.architecture, defines, self._edits, assemble=False)
         loaded = load_kernel(compiled, name, self._edits)
+        check_variables(name, loaded.dynamic_from, compiled.constants)
         if compiled.key not in self._modules:
             self._modules[compiled.key] = self._module(loaded)
         variables, keep = self._modules[compiled.key]
-        return SimKernel(name, compiled, loaded, variables, keep)
+        return SimKernel(name, compiled, loaded, variables, self._edits, keep)
 
     def _module(self, loaded: Loaded) -> tuple[dict[str, Region], tuple[Any, ...]]:
         """Memory for the constant and global variables of a module, holding what they begin with."""

@@ -6,7 +6,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpu_ops.devices.compiler import Compiled, Entry, read_source
 from gpu_ops.devices.sim.emit import Code, Emitter
@@ -67,6 +67,7 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None) -> Loa
     offsets = tuple(params[v.name] for v in flat.params)
     names = _param_names(read_source(compiled.source, edits), name, len(offsets))
     seconds = time.perf_counter() - start
+    entry = replace(entry, resources={"shared_bytes": static_bytes})
     return Loaded(
         entry, program, code, offsets, names, param_bytes, shared, static_bytes, _unit(blocks), local_bytes, seconds
     )
