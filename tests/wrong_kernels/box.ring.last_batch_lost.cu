@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     Memory& shared = *(Memory*)bytes;
     const int column = blockIdx.x * COLUMNS, row = blockIdx.y * segment, channel = blockIdx.z;
     const int count = min(segment, height - row) + 2 * RADIUS; // rows that enter
-    const bool sums_rows = threadIdx.x < 32 * ROW_WARPS;       // the same for a whole warp
+    const bool sums_rows = threadIdx.x >= 32 * COLUMN_WARPS;   // the same for a whole warp
     find_places(shared, column, width);
     __syncthreads();
     Rows rows(shared, x + channel, height, width, row, column, sums_rows ? count : 0);

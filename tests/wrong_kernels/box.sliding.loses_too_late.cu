@@ -22,15 +22,5 @@ extern "C" __global__ void box_sliding_rows(
 extern "C" __global__ void box_sliding_columns(
     const R* __restrict__ rows, T* __restrict__ y, int height, int width, int radius)
 {
-    const int e = blockIdx.x * blockDim.x + threadIdx.x;
-    const long long pitch = (long long)width * CHANNELS;
-    if (e >= pitch) return;
-    const A weight = weight_of(2 * radius + 1);
-    A sum = 0;
-    for (int v = -radius; v <= radius; ++v) sum += (A)value_at(rows + e, v, height, pitch);
-    for (int row = 0; row < height; ++row) {
-        y[row * pitch + e] = finish(weight * sum, 2 * radius + 1);
-        sum += (A)value_at(rows + e, row + radius + 1, height, pitch);
-        sum -= (A)value_at(rows + e, row - radius, height, pitch);
-    }
+    slide_down(rows, y, height, width, radius);
 }

@@ -36,3 +36,21 @@ __device__ __forceinline__ V value_at(const V* __restrict__ axis, int i, int n, 
     const int inside = border_index(i, n);
     return inside < 0 ? (V)0 : axis[inside * step];
 }
+
+// One thread's column of means, from what the first pass made of the rows: the next square is the last one with a row
+// more and a row less.
+__device__ __forceinline__ void slide_down(
+    const R* __restrict__ rows, T* __restrict__ y, int height, int width, int radius)
+{
+    const int e = blockIdx.x * blockDim.x + threadIdx.x;
+    const long long pitch = (long long)width * CHANNELS;
+    if (e >= pitch) return;
+    const A weight = weight_of(2 * radius + 1);
+    A sum = 0;
+    for (int v = -radius; v <= radius; ++v) sum += (A)value_at(rows + e, v, height, pitch);
+    for (int row = 0; row < height; ++row) {
+        y[row * pitch + e] = finish(weight * sum, 2 * radius + 1);
+        sum += (A)value_at(rows + e, row + radius + 1, height, pitch);
+        sum -= (A)value_at(rows + e, row - radius, height, pitch);
+    }
+}
