@@ -162,12 +162,12 @@ def test_grids_cover_everything() -> None:
     assert grid2d(33, 65, (32, 8)) == (3, 5, 1)
 
 
-@pytest.mark.parametrize("architecture", ["sm_75", "sm_90", "sm_120"])
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
 @pytest.mark.parametrize("filter", FILTERS, ids=lambda f: f.id)
 def test_every_plan_of_the_contract_fits_its_kernel(filter, architecture: str) -> None:  # type: ignore[no-untyped-def]
     device = OfflineDevice(architecture)
     for variant in (v for v in filter.variants if v.kernels):
-        for case in covering_cases(filter, variant, device.limits)[:: 5 if architecture == "sm_90" else 15]:
+        for case in covering_cases(filter, variant, device.limits)[:: 10 if architecture == "sm_90" else 20]:
             x = device.empty(case.shape, np.dtype(case.dtype))
             device.check(variant.plan(device, x, case.params, case.knobs))
 

@@ -39,6 +39,8 @@ def roofs(device_name: str) -> Roofs:
     """The roofs of a device, with buffers of min(2 GiB, a quarter of what is free). Raises Cancelled when whoever
     listens wants to stop; then they are measured again when next asked for."""
     device = open_device(device_name)
+    if device.kind == "sim":
+        device.sampler((), "stream")  # says that there is no time to measure, before gigabytes are made ready for it
     nbytes = min(LARGEST, device.free_bytes() // 4)
     if device.kind == "cpu":
         nbytes = min(nbytes, max(CPU_CACHES * device.limits.l2_bytes, 256 << 20))

@@ -141,7 +141,7 @@ def test_live_runs(qtbot, stage: tuple[MainWindow, SessionController], runs: int
         live(runs)
 
 
-@pytest.mark.parametrize("cycles", [6, pytest.param(50, marks=pytest.mark.full)])
+@pytest.mark.parametrize("cycles", [4, pytest.param(50, marks=pytest.mark.full)])
 def test_windows_open_and_close(qtbot, qapp: QApplication, cycles: int) -> None:
     def cycle() -> None:
         engine, look = Engine(), Look(qapp, "light")
