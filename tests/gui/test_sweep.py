@@ -432,8 +432,8 @@ def live() -> Iterator[Any]:
 def test_sweeps_as_a_person_makes_them(qtbot, live) -> None:
     with live_window(qtbot, live) as window:
         controller = window.controller
+        controller.session.set_picks(("serial", "parallel"))
         settle(qtbot, controller, lambda: controller.open_sample("camera"))
-        settle(qtbot, controller, lambda: controller.session.set_picks(("serial", "parallel")))
         before = controller.results.entries()
         window.tabs.setCurrentWidget(window.sweep_tab)
         answers: list[Any] = []
@@ -475,8 +475,8 @@ def test_a_sweep_on_a_gpu_stands_beside_the_cpu(qtbot, live, cuda: str) -> None:
 def test_a_sweep_that_runs_is_cancelled(qtbot, live) -> None:
     with live_window(qtbot, live) as window:
         controller = window.controller
+        controller.session.set_picks(("serial",))
         settle(qtbot, controller, lambda: controller.open_sample("camera"))
-        settle(qtbot, controller, lambda: controller.session.set_picks(("serial",)))
         window.tabs.setCurrentWidget(window.sweep_tab)
         choose(window, 1, "64, 128, 2048, 4096")
         window.sweep.start()

@@ -175,6 +175,6 @@ def test_many_changes_end_with_the_newest(qtbot, window, controller) -> None:
 def test_inputs_that_are_replaced_give_their_memory_back(qtbot, window, controller, engine) -> None:
     settle(qtbot, controller, lambda: controller.open_sample("camera"))
     used = engine.client.pool.nbytes
-    for _ in range(6):
+    for _ in range(4):
         settle(qtbot, controller, lambda: controller.open_sample("camera"))
     assert engine.client.pool.nbytes <= 2 * used
