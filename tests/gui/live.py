@@ -29,8 +29,9 @@ def real_engine() -> Iterator[Engine]:
 
 
 @contextmanager
-def live_window(qtbot, engine: Engine, device: str = "") -> Iterator[MainWindow]:
-    """A shown window that has begun to work, on `device` where one is named, whatever else there is."""
+def live_window(qtbot, engine: Engine, device: str = "", picks: tuple[str, ...] = ()) -> Iterator[MainWindow]:
+    """A shown window that has begun to work, on `device` where one is named, whatever else there is; with `picks` of
+    the mean of an image where they are named, so that nothing runs that no test looks at."""
     controller = SessionController(engine, Session(), Results())
     window = MainWindow(controller, Look(QApplication.instance(), "light"))
     qtbot.addWidget(window)
@@ -38,9 +39,13 @@ def live_window(qtbot, engine: Engine, device: str = "") -> Iterator[MainWindow]
     window.show()
     qtbot.waitExposed(window)
     controller.start()
-    if device:
+    if device or picks:
         qtbot.waitUntil(lambda: bool(controller.session.device), timeout=PATIENCE)
+    if device:
         controller.session.set_device(device)
+    if picks:
+        controller.session.set_filter("mean2d")
+        controller.session.set_picks(picks)
     try:
         yield window
         if controller.busy:

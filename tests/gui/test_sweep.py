@@ -430,9 +430,8 @@ def live() -> Iterator[Any]:
 
 
 def test_sweeps_as_a_person_makes_them(qtbot, live) -> None:
-    with live_window(qtbot, live) as window:
+    with live_window(qtbot, live, picks=("serial", "parallel")) as window:
         controller = window.controller
-        controller.session.set_picks(("serial", "parallel"))
         settle(qtbot, controller, lambda: controller.open_sample("camera"))
         before = controller.results.entries()
         window.tabs.setCurrentWidget(window.sweep_tab)
@@ -473,9 +472,8 @@ def test_a_sweep_on_a_gpu_stands_beside_the_cpu(qtbot, live, cuda: str) -> None:
 
 
 def test_a_sweep_that_runs_is_cancelled(qtbot, live) -> None:
-    with live_window(qtbot, live) as window:
+    with live_window(qtbot, live, picks=("serial",)) as window:
         controller = window.controller
-        controller.session.set_picks(("serial",))
         settle(qtbot, controller, lambda: controller.open_sample("camera"))
         window.tabs.setCurrentWidget(window.sweep_tab)
         choose(window, 1, "64, 128, 2048, 4096")

@@ -24,8 +24,7 @@ def engine(qapp):
 
 @pytest.fixture
 def window(qtbot, engine):
-    with live_window(qtbot, engine) as window:
-        window.controller.session.set_picks(("serial", "parallel"))  # nothing simulated: not what is looked at here
+    with live_window(qtbot, engine, picks=("serial", "parallel")) as window:
         yield window
 
 
