@@ -22,6 +22,14 @@ Stage = Literal["computed", "verified", "timed"]
 
 DTYPES = ("uint8", "uint16", "float32", "float64")
 BORDERS = ("zero", "reflect", "nearest", "wrap")
+SOURCES = {
+    "S0": "wavelet denoising on a GPU, coursework, 2020",
+    "S1": "image processing with CUDA, teaching manual, 2021",
+    "S2": "two-dimensional FFT on a GPU, 2020",
+    "S3": "parallel medical signal and image algorithms",
+    "S4": "mean filter on ten million samples, 2024",
+}
+"""The published texts whose methods are variants here, and whose sayings are claims."""
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,15 @@ def test_sweep_measures_the_product(capsys: pytest.CaptureFixture[str]) -> None:
 def test_claims_are_printed_with_published_found_and_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, "claims")
     assert code == 0
-    for word in ("S4-table", "published", "predicted", "counted", "holds?", "naive 5120/5114"):
+    for word in (
+        "S4-table",
+        "mean filter on ten million samples",
+        "published",
+        "predicted",
+        "counted",
+        "holds?",
+        "naive 5120/5114",
+    ):
         assert word in out
     found = {c["id"]: c for c in call_json(capsys, "claims")["claims"]}
     assert found["S4-loads"]["holds"] is True

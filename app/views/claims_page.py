@@ -61,7 +61,8 @@ class ClaimsPage(TextPage):
             f"<tr><td style='color:{muted}; padding-right:1em'>{escape(name)}</td><td>{text}</td></tr>"
             for name, text in rows
         )
-        tags = " · ".join(escape(t) for t in (claim["source"], claim["id"], self._basis(claim["basis"])) if t)
+        title = claim.get("source_title") or claim["source"]
+        tags = " · ".join(escape(t) for t in (claim["id"], title, self._basis(claim["basis"])) if t)
         return (
             f"<p style='margin-top:1.2em; margin-bottom:2px'><b>{escape(claim['claim'])}</b><br>"
             f"<span style='color:{muted}'>{tags}</span></p><table cellpadding='2'>{cells}</table>"

@@ -21,6 +21,7 @@ def claim(holds: bool | None, **more: str) -> dict:
     return {
         "id": "S4-constant",
         "source": "S4",
+        "source_title": "mean filter on ten million samples, 2024",
         "claim": "Taps in constant memory make the kernel about <twice> as fast.",
         "published": "4.3 ms to 1.96 ms (×2.19)",
         "prediction": "Less than published.",
@@ -36,7 +37,7 @@ def claim(holds: bool | None, **more: str) -> dict:
 def claims(qtbot) -> ClaimsPage:
     page = ClaimsPage()
     qtbot.addWidget(page)
-    page.set_claims([claim(True), claim(False, source="S7"), claim(None)])
+    page.set_claims([claim(True), claim(False, source="S7", source_title=""), claim(None)])
     return page
 
 
@@ -45,6 +46,7 @@ def test_claims_are_judged_in_words_and_symbols(claims: ClaimsPage) -> None:
     for words in ("✓ holds", "✗ does not hold", "◌ undecided", "×1.03", "4.3 ms to 1.96 ms", "Less than published."):
         assert words in text
     assert "<twice>" in text and "recorded: NVIDIA H200" in text
+    assert "S4-constant · mean filter on ten million samples, 2024 · measured" in text and "S4-constant · S7 ·" in text
     assert claims.summary.text() == "3 claims: 1 hold, 1 do not, 1 undecided"
 
 
