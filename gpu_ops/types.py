@@ -22,7 +22,7 @@ Stage = Literal["computed", "verified", "timed"]
 
 DTYPES = ("uint8", "uint16", "float32", "float64")
 BORDERS = ("zero", "reflect", "nearest", "wrap")
-SOURCES = {
+SOURCE_TITLES = {
     "S0": "wavelet denoising on a GPU, coursework, 2020",
     "S1": "image processing with CUDA, teaching manual, 2021",
     "S2": "two-dimensional FFT on a GPU, 2020",

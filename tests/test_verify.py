@@ -32,12 +32,14 @@ def test_equal_arrays_have_no_error() -> None:
     assert (error.max, error.rms, error.ok) == (0.0, 0.0, True)
 
 
-def test_the_largest_difference_is_found_with_its_place() -> None:
-    a = np.zeros((300, 200))
+@pytest.mark.parametrize(("shape", "place"), [((300, 200), (123, 45)), ((3000, 1000), (2555, 7))])
+def test_the_largest_difference_is_found_with_its_place(shape: tuple[int, int], place: tuple[int, int]) -> None:
+    """In arrays that one thread compares, and in those that several do."""
+    a = np.zeros(shape)
     b = a.copy()
-    b[123, 45] = -0.5
+    b[place] = -0.5
     error = _error(a, b, 0.4)
-    assert (error.max, error.worst, error.ok) == (0.5, (123, 45), False)
+    assert (error.max, error.worst, error.ok) == (0.5, place, False)
     assert error.rms == pytest.approx(0.5 / np.sqrt(a.size))
 
 

@@ -23,7 +23,7 @@ from gpu_ops.measuring.judging import Judgement, judge_by_reports, judge_here, r
 from gpu_ops.measuring.report import read_report
 from gpu_ops.params import Param, Values
 from gpu_ops.plan import Launch, Limits
-from gpu_ops.types import SOURCES, Filter, Meta, Shape, Variant
+from gpu_ops.types import SOURCE_TITLES, Filter, Meta, Shape, Variant
 
 
 def list_filters(args: argparse.Namespace) -> int:
@@ -122,7 +122,7 @@ HOLDS = {True: "holds", False: "does not hold", None: "undecided"}
 def _print_claim(j: Judgement) -> None:
     print(f"{j.claim.id}  –  {j.claim.text}")
     for name, text in (
-        ("source", SOURCES[j.claim.source]),
+        ("source", SOURCE_TITLES[j.claim.source]),
         ("published", j.claim.published),
         ("predicted", j.claim.prediction),
         (j.claim.basis, j.found),

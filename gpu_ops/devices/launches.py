@@ -105,7 +105,10 @@ def check_variables(name: str, static_shared: int, constants: Mapping[str, int])
             " launch to give (extern __shared__)."
         )
     if sum(constants.values()) > CONSTANTS:
-        raise KernelError(f"{name}: {sum(constants.values())} bytes of __constant__ memory; allowed are {CONSTANTS}.")
+        raise KernelError(
+            f"{name}: {sum(constants.values())} bytes of __constant__ memory; allowed are {CONSTANTS}: more is for an"
+            " array that the launch is given."
+        )
 
 
 def check_constants(compiled: Compiled, constants: Mapping[str, np.ndarray[Any, Any]]) -> None:

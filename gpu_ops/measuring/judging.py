@@ -13,7 +13,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.io import sample
 from gpu_ops.measuring.report import read_report
 from gpu_ops.measuring.runner import default_picks, run_experiment
-from gpu_ops.types import SOURCES, Claim, Error, Experiment, Filter, Pick, Run, Timing, Work
+from gpu_ops.types import SOURCE_TITLES, Claim, Error, Experiment, Filter, Pick, Run, Timing, Work
 
 RECORDED = Path(__file__).resolve().parent.parent.parent / "resources" / "recorded"
 
@@ -32,7 +32,7 @@ class Judgement:
         return {
             "id": self.claim.id,
             "source": self.claim.source,
-            "source_title": SOURCES[self.claim.source],
+            "source_title": SOURCE_TITLES[self.claim.source],
             "claim": self.claim.text,
             "published": self.claim.published,
             "prediction": self.claim.prediction,

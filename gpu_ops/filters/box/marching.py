@@ -127,13 +127,13 @@ def additions(meta: Meta, params: Values) -> int:
     """Of one segment on a GPU with the most shared memory, by all lanes: those beyond the image make them too.
 
     In a row, a lane takes 11 and one for each of the window's blocks, up to 11 more, and 22 for sliding; without a
-    ring, a second time. A column takes 2, and one multiplication.
+    ring, a second time. A column of floats takes 12, as two floats, and one multiplication.
     """
     radius = int(params["radius"])
     shapes = candidates(radius, pixels=False)
     shape = next(s for s in shapes if s.shared_bytes(radius, sum_bytes=4) <= MOST_SHARED)
     times = 1 if shape.ring else 2
-    row = times * shape.lanes * (44 + (2 * radius + 1) // OUTPUTS) + 3 * shape.columns
+    row = times * shape.lanes * (44 + (2 * radius + 1) // OUTPUTS) + 13 * shape.columns
     return int(meta.channels * -(-meta.shape[1] // shape.columns) * (meta.shape[0] + 2 * radius) * row)
 
 
