@@ -183,6 +183,23 @@ def _block_sums() -> Any:
     return case("barriers.cu", "block_sums", (a, np.zeros(4, np.float32), 1000), block=256), (SAME, part.reshape(-1))
 
 
+@entry("barriers.named")
+def _named() -> Any:
+    a = _ints(22, 3 * 7 * 32)
+    sums = 2 * a.reshape(3, 7, 32).astype(np.int64).sum(axis=1)[:, ::-1]
+    expected = np.stack([sums + 7 * 2, sums + 7 * 3], axis=1).astype(np.int32).reshape(-1)
+    return case("barriers.cu", "named", (a, np.zeros(192, np.int32), 7), grid=3), (SAME, expected)
+
+
+@entry("barriers.passed_on")
+def _passed_on() -> Any:
+    a = _ints(23, 160)
+    return case("barriers.cu", "passed_on", (a, np.zeros(160, np.int32)), grid=5, block=96), (
+        SAME,
+        _from(a, np.arange(32) ^ 3),
+    )
+
+
 @entry("barriers.hillis_steele")
 def _hillis_steele() -> Any:
     a = _ints(21, 512)

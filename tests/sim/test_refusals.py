@@ -23,8 +23,14 @@ asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5},{%6}
     : "r"(a), "r"(a), "r"(b), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3])); out[i] = d[0];"""
 REFUSED = {
     "mma": (MMA, "mma.sync.aligned.m16n8k8", 75),
-    "named barrier": ('asm volatile("bar.sync 1, 64;"); out[i] = 1;', "bar.sync", 75),
-    "barrier that only arrives": ('asm volatile("bar.arrive 2, 64;"); out[i] = 1;', "bar.arrive", 75),
+    "numbered barrier of all threads": ('asm volatile("bar.sync 1;"); out[i] = 1;', "bar.sync", 75),
+    "numbered barrier with a result": (
+        "unsigned r;\n"
+        'asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; bar.red.popc.u32 %0, 1, 64, p; }" : "=r"(r) : "r"(i));\n'
+        "out[i] = r;",
+        "bar.red.popc",
+        75,
+    ),
     "cp.async": (
         "__shared__ float box[32]; unsigned to = __cvta_generic_to_shared(box + i);\n"
         'asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to), "l"(out + i)); out[i] = box[i];',

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpu_ops.devices.sim import warp
 from gpu_ops.devices.sim.access import GlobalMemory
+from gpu_ops.devices.sim.barriers import Meetings
 from gpu_ops.devices.sim.counters import Counters
 from gpu_ops.devices.sim.emit_memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOWS
 from gpu_ops.devices.sim.findings import Findings, frame_places
@@ -47,6 +48,7 @@ class Batch:
         self.launched, self.launching = launched, launching
         self.memory, self.shared, self.findings, self.counters = memory, shared, findings, counters
         self.alive = launched.exist.copy()
+        self.meetings = Meetings(launched, shared)
         self.local = np.zeros((launched.blocks, launched.width, max(launching.local_bytes, 1)), np.uint8)
         self._symbols = {name: np.array([[a]], np.int64) for name, a in launching.symbols.items()}
 
@@ -217,6 +219,9 @@ class Batch:
 
     def warp_barrier(self, lanes: Lanes) -> None:
         self.shared.warp_barrier(lanes)
+
+    def arrive(self, lanes: Lanes, number: Array, threads: Array) -> None:
+        self.meetings.arrive(lanes, number, threads)
 
     def barrier_reduce(self, lanes: Lanes, operation: str, predicate: Array) -> Array:
         """One answer for each block, of all threads that meet at the barrier."""

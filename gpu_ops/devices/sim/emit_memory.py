@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpu_ops.devices.sim.atomics import OPERATIONS
+from gpu_ops.devices.sim.flow import is_named
 from gpu_ops.devices.sim.opcodes import NUMPY, refused
 from gpu_ops.devices.sim.ptx import Imm, Instruction, Mem, Operand, Reg, Sym, Vec, size_of
 
@@ -147,6 +148,10 @@ class MemoryOperations:
     def _barrier(self, line: Instruction) -> None:
         if "warp" in line.op:
             self.emit("S.warp_barrier(L)")
+            return
+        if is_named(line):  # who waits at one is the scheduler's concern
+            if "arrive" in line.op:
+                self.emit(f"S.arrive(L, {', '.join(self.value(a, 'i4') for a in line.args)})")
             return
         place = 1 if "red" in line.op else 0
         arrivals = [a for a in line.args[place:] if not isinstance(a, Imm) or a.value != 0]

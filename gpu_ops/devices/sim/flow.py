@@ -112,7 +112,12 @@ def _cut(
 
 
 def _is_barrier(line: Instruction) -> bool:
-    return line.op[0] in ("bar", "barrier") and "warp" not in line.op and "cluster" not in line.op
+    return line.op[0] in ("bar", "barrier") and not {"warp", "cluster", "arrive"} & set(line.op)
+
+
+def is_named(line: Instruction) -> bool:
+    """Whether it is a barrier with a number of its own and a count of threads."""
+    return line.op[0] in ("bar", "barrier") and "red" not in line.op and len(line.args) == 2
 
 
 def _gathers(line: Instruction) -> bool:

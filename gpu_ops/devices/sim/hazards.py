@@ -15,6 +15,36 @@ from gpu_ops.devices.sim.lanes import WARP, Array
 
 THREAD = 0xFFFF
 NEVER = -1
+BARRIERS = 16
+"""Barriers that a block has, by number."""
+
+
+class Order:
+    """What lies before what by barriers that only some of a block's warps meet at. `known` (blocks, warps, warps) says
+    up to which time a warp knows what another did; `left` (blocks, BARRIERS, warps) what those who have come to a
+    barrier bring along."""
+
+    def __init__(self, blocks: int, warps: int) -> None:
+        self.known = np.zeros((blocks, warps, warps), np.int64)
+        self.left = np.zeros((blocks, BARRIERS, warps), np.int64)
+
+    @property
+    def alike(self) -> bool:
+        """Whether all blocks are at the same point."""
+        return bool((self.known == self.known[:1]).all())
+
+    def leave(self, rows: Array, warps: Array, barriers: Array, time: int) -> None:
+        """These warps have come, and leave all that they know and did."""
+        np.maximum.at(self.left, (rows, barriers), self.known[rows, warps])
+        self.left[rows, barriers, warps] = time
+
+    def take(self, rows: Array, warps: Array, barriers: Array) -> None:
+        """These warps go on with what others have left."""
+        self.known[rows, warps] = np.maximum(self.known[rows, warps], self.left[rows, barriers])
+
+    def forget(self, rows: Array, barriers: Array) -> None:
+        """All who came to a barrier have gone on."""
+        self.left[rows, barriers] = 0
 
 
 @dataclass(frozen=True)
@@ -73,9 +103,10 @@ class Trail:
             other[flat[second]] = stamps[second]
         self._log.clear()
 
-    def others(self, touch: Touch, block_start: Array, warp_start: Array) -> tuple[Array, Array, Array]:
+    def others(self, touch: Touch, block_start: Array, warp_start: Array, known: Array) -> tuple[Array, Array, Array]:
         """Where somebody else was since the block's barrier: places (n,) in the touch, the other threads, and
-        whether they are of the same warp (then since the last __syncwarp as well)."""
+        whether they are of the same warp (then since the last __syncwarp as well; of another, since what this warp
+        knows of it)."""
         self.settle()
         flat = self._flat(touch)
         me = touch.threads.astype(np.int64)
@@ -88,9 +119,9 @@ class Trail:
             bad = np.flatnonzero((stamps >= (block_start[rows] << 16)) & ((stamps & THREAD) != me))
             if len(bad):
                 thread = stamps[bad] & THREAD
-                same = thread // WARP == me[bad] // WARP
-                fresh = stamps[bad] >= (warp_start[rows[bad], me[bad] // WARP] << 16)
-                kept = ~same | fresh
+                mine, its = me[bad] // WARP, thread // WARP
+                since = np.where(mine == its, warp_start[rows[bad], mine], known[rows[bad], mine, its])
+                kept = stamps[bad] >= (since << 16)
                 found.append(bad[kept])
                 who.append(thread[kept])
         if not found:

@@ -211,3 +211,14 @@ def whole_mask(lanes: Lanes) -> Array:
     mask = np.zeros(launched.blocks * launched.width, np.bool_)
     mask[lanes.index] = True
     return mask.reshape(launched.blocks, launched.width)
+
+
+def whole_size(lanes: Lanes) -> int:
+    """Lanes of the whole batch."""
+    return lanes.launched.blocks * lanes.launched.width
+
+
+def union(a: Lanes, b: Lanes) -> Lanes:
+    """The lanes of either, of the whole batch."""
+    mask = whole_mask(a) | whole_mask(b)
+    return Lanes(a.launched, mask=None if mask.all() else mask)

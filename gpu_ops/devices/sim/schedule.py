@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gpu_ops.devices.sim.barriers import Waiting, report_divergence
 from gpu_ops.devices.sim.batch import Batch
 from gpu_ops.devices.sim.emit import BlockCode, Code
-from gpu_ops.devices.sim.findings import say
-from gpu_ops.devices.sim.lanes import Array, Lanes, pick, whole_mask
-from gpu_ops.devices.sim.ptx import Imm, Instruction, Reg
+from gpu_ops.devices.sim.flow import is_named
+from gpu_ops.devices.sim.lanes import Array, Lanes, pick, union, whole_mask, whole_size
+from gpu_ops.devices.sim.ptx import Imm, Instruction, Operand, Reg
 from gpu_ops.devices.sim.warp import complete
 from gpu_ops.errors import KernelError
 
@@ -237,10 +238,10 @@ class Scheduler:
         if there is None:
             waiting[block] = group
         elif there.frame is self.main and group.frame is self.main:
-            waiting[block] = Group(_union(there.lanes, group.lanes, self.batch), self.main)
+            waiting[block] = Group(union(there.lanes, group.lanes), self.main)
         else:
             both = [there, group]
-            lanes = _union(there.lanes, group.lanes, self.batch)
+            lanes = union(there.lanes, group.lanes)
             if all(g.lanes.packed for g in both) and lanes.count * FEW < whole_size(lanes):
                 waiting[block] = self._concatenated(both, block)
                 return
@@ -306,11 +307,14 @@ class Scheduler:
 
     def _members(self, line: Instruction, group: Group) -> Array:
         """The mask of lanes that a warp-wide instruction names."""
-        named = line.args[-1]
-        if isinstance(named, Reg):
-            return self._value(group.frame.values, self.code.numbers[named.name]).view(np.int32)
-        assert isinstance(named, Imm)
-        return np.array([[named.value & 0xFFFFFFFF]], np.uint32).view(np.int32)
+        return self._operand(line.args[-1], group)
+
+    def _operand(self, operand: Operand, group: Group) -> Array:
+        """What the lanes have in an operand, as int32."""
+        if isinstance(operand, Reg):
+            return self._value(group.frame.values, self.code.numbers[operand.name]).view(np.int32)
+        assert isinstance(operand, Imm)
+        return np.array([[operand.value & 0xFFFFFFFF]], np.uint32).view(np.int32)
 
     def _park(self, number: int, group: Group) -> None:
         if group.lanes.packed:
@@ -327,11 +331,16 @@ class Scheduler:
             number = next(whole, min(warp_wide))
             self._run(codes[number], self._fullest(self.parked.pop(number)))
             return
-        self._report_divergence()
+        named = self._waiting(True)
+        if named:
+            if self._open(named) or self._release_whole_blocks():
+                return
+            self.batch.meetings.report(list(named.values()), self.batch.findings)
+        report_divergence(list(self._waiting(False).values()), self.batch.findings)
         waiting, self.parked = self.parked, {}
         self.batch.shared.barrier(None)
         for number, group in sorted(waiting.items()):
-            self._pass(number, self._fullest(group))
+            self._run(self.code.blocks[number], self._fullest(group))
 
     def _fullest(self, group: Group) -> Group:
         """All lanes of the batch need no mask."""
@@ -340,50 +349,42 @@ class Scheduler:
             return Group(Lanes(lanes.launched), group.frame)
         return group
 
-    def _pass(self, number: int, group: Group) -> None:
-        self._run(self.code.blocks[number], group)
+    def _waiting(self, named: bool) -> dict[int, Waiting]:
+        """Who waits at barriers with a number of their own, or at those of the whole block."""
+        found = {}
+        for number, group in sorted(self.parked.items()):
+            block = self.code.blocks[number].block
+            if block.end == "barrier" and is_named(block.lines[0]) == named:
+                given = [self._operand(a, group) for a in block.lines[0].args] if named else []
+                found[number] = Waiting(block.place, group.lanes, whole_mask(group.lanes), *given)
+        return found
 
-    def _report_divergence(self) -> None:
-        """Threads of one block that wait at different barriers."""
-        if len(self.parked) < 2:
-            return
-        masks = {n: whole_mask(g.lanes) for n, g in self.parked.items()}
-        at = sum(m.any(axis=1).astype(np.int64) for m in masks.values())
-        split = np.asarray(at > 1)[:, None]
-        for number, group in self.parked.items():
-            where = np.flatnonzero(masks[number] & split)
-            place = self.code.blocks[number].block.place
-            others = ", ".join(f"line {self.code.blocks[n].block.place.line}" for n in self.parked if n != number)
-            text = f"threads of one block wait here while others wait at {others}"
-            self.batch.findings.add("barrier in divergent code", place, group.lanes, where, say(text))
+    def _open(self, named: dict[int, Waiting]) -> bool:
+        """Those to whose barriers all have come go on; whether there are any."""
+        opened = self.batch.meetings.open(list(named.values()))
+        for block, go in zip(named, opened, strict=True):
+            self._let(block, named[block].mask, go)
+        return any(go.any() for go in opened)
 
-    def _release_whole_blocks(self) -> None:
-        """Blocks all of whose living threads are at barriers go on while others spin."""
-        barriers = [n for n in self.parked if self.code.blocks[n].block.end == "barrier"]
-        if not barriers:
-            return
-        masks = {n: whole_mask(self.parked[n].lanes) for n in barriers}
-        here = np.logical_or.reduce(list(masks.values()))
+    def _release_whole_blocks(self) -> bool:
+        """Blocks all of whose living threads are at barriers go on while others wait or spin; whether there are any."""
+        waiting = self._waiting(False)
+        if not waiting:
+            return False
+        here = np.logical_or.reduce([one.mask for one in waiting.values()])
         done = (here | ~self.batch.alive).all(axis=1) & here.any(axis=1)
         if not done.any():
-            return
+            return False
         self.batch.shared.barrier(np.flatnonzero(done))
-        for number in barriers:
-            self.parked.pop(number)
-            stay, go = masks[number] & ~done[:, None], masks[number] & done[:, None]
-            if stay.any():
-                self.parked[number] = Group(Lanes(self.batch.launched, mask=stay), self.main)
-            if go.any():
-                self._pass(number, Group(Lanes(self.batch.launched, mask=go), self.main))
+        for block, one in waiting.items():
+            self._let(block, one.mask, one.mask & done[:, None])
+        return True
 
-
-def whole_size(lanes: Lanes) -> int:
-    """Lanes of the whole batch."""
-    return lanes.launched.blocks * lanes.launched.width
-
-
-def _union(a: Lanes, b: Lanes, batch: Batch) -> Lanes:
-    mask = whole_mask(a) | whole_mask(b)
-    if mask.all():
-        return Lanes(batch.launched)
-    return Lanes(batch.launched, mask=mask)
+    def _let(self, block: int, mask: Array, go: Array) -> None:
+        """Let some of those parked go on."""
+        if not go.any():
+            return
+        self.parked.pop(block)
+        if (mask & ~go).any():
+            self.parked[block] = Group(Lanes(self.batch.launched, mask=mask & ~go), self.main)
+        self._run(self.code.blocks[block], self._fullest(Group(Lanes(self.batch.launched, mask=go), self.main)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.findings import Findings, frame_places, say
-from gpu_ops.devices.sim.hazards import Touch, Trail
+from gpu_ops.devices.sim.hazards import Order, Touch, Trail
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, Launched
 from gpu_ops.devices.sim.sites import Site
 
@@ -34,6 +34,7 @@ class SharedMemory:
         self.time = 0
         self.block_start = np.zeros(self.blocks, np.int64)
         self.warp_start = np.zeros((self.blocks, launched.warps), np.int64)
+        self.order = Order(self.blocks, launched.warps)
         self.uneven = False
         units = self.data.shape[1] // unit
         self.trails = {kind: Trail(units, self.blocks) for kind in ("write", "read", "atomic")} if checks else {}
@@ -202,7 +203,7 @@ class SharedMemory:
         for rival in rivals:
             trail = self.trails[rival]
             if trail.newest >= start:
-                places, others, same_warp = trail.others(touch, self.block_start, self.warp_start)
+                places, others, same_warp = trail.others(touch, self.block_start, self.warp_start, self.order.known)
                 self._hazard(lanes, site, touch, places, others, same_warp, kind, rival)
         if not self.all_written:
             self._look_written(lanes, site, touch, kind)

@@ -19,6 +19,52 @@ extern "C" __global__ void block_sums(const float* a, float* out, int n) {
     if (threadIdx.x == 0) out[blockIdx.x] = part[0];
 }
 
+__device__ void wait(int number, int threads) {
+    asm volatile("barrier.sync %0, %1;" : : "r"(number), "r"(threads) : "memory");
+}
+
+__device__ void arrive(int number, int threads) {
+    asm volatile("barrier.arrive %0, %1;" : : "r"(number), "r"(threads) : "memory");
+}
+
+// Two warps make rows of sums, by turns, two more use them: four barriers with numbers of their own.
+extern "C" __global__ void named(const int* a, int* out, int rows) {
+    __shared__ int box[2][32];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32;
+    a += blockIdx.x * rows * 32;
+    if (warp < 2) {
+        for (int r = warp; r < rows; r += 2) {
+            if (r > 1) wait(3 + warp, 96);
+            box[warp][lane] = a[r * 32 + lane] * 2;
+            arrive(1 + warp, 96);
+        }
+    } else {
+        int sum = 0;
+        for (int r = 0; r < rows; ++r) {
+            wait(1 + r % 2, 96);
+            sum += box[r % 2][31 - lane] + warp;
+            if (r + 2 < rows) arrive(3 + r % 2, 96);
+        }
+        out[blockIdx.x * 64 + t - 64] = sum;
+    }
+}
+
+// What one warp wrote, a third one knows of through a second, which never touches it.
+extern "C" __global__ void passed_on(const int* a, int* out) {
+    __shared__ int box[32];
+    int t = threadIdx.x, lane = t % 32, i = blockIdx.x * 32 + lane;
+    if (t < 32) {
+        box[lane] = a[i];
+        arrive(1, 64);
+    } else if (t < 64) {
+        wait(1, 64);
+        arrive(2, 64);
+    } else {
+        wait(2, 64);
+        out[i] = box[lane ^ 3];
+    }
+}
+
 extern "C" __global__ void hillis_steele(const int* a, int* out) {
     __shared__ int box[2][128];
     int t = threadIdx.x, from = 0;

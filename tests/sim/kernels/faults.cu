@@ -177,6 +177,47 @@ KERNEL divergent_barrier(const float* a, float* out, int n) {
     if (i < n) out[i] = value;
 }
 
+#define MEET(what, number, threads) asm volatile("barrier." #what " %0, %1;" : : "r"(number), "r"(threads) : "memory")
+
+KERNEL arrives_early(const float* a, float* out, int n) {
+    __shared__ float box[64];
+    PLACE
+    if (t < 64) {
+        PICK(, MEET(arrive, 1, 128));
+        box[t] = i;
+        PICK(MEET(arrive, 1, 128), );
+    } else {
+        MEET(sync, 1, 128);
+        if (i < n) out[i] = box[t - 64];  //! arrives_early
+    }
+}
+
+KERNEL overwrites_early(const float* a, float* out, int n) {
+    __shared__ float box[64];
+    PLACE
+    float sum = 0;
+    for (int k = 0; k < 3; ++k) {
+        if (t < 64) {
+            if (PICK(k > 0, false)) MEET(sync, 4, 128);
+            box[t] = i + k;
+            MEET(arrive, 1 + k, 128);
+        } else {
+            MEET(sync, 1 + k, 128);
+            sum += box[t - 64];  //! overwrites_early
+            if (PICK(k < 2, false)) MEET(arrive, 4, 128);
+        }
+    }
+    if (i < n) out[i] = sum;
+}
+
+KERNEL never_opens(const float* a, float* out, int n) {
+    __shared__ float box[128];
+    PLACE
+    box[t] = i;
+    MEET(sync, 3, PICK(128, 160));  //! never_opens
+    if (i < n) out[i] = box[127 - t];
+}
+
 KERNEL inactive_lane(const float* a, float* out, int n) {
     PLACE
     float value = a[t];
