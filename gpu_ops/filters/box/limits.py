@@ -68,15 +68,15 @@ def march_loss(radius: int, rows: int) -> float:
 
     Each addition rounds eps / 2 of its sum, and a sum of k values is at most k times the largest. A window within one
     block of twelve values takes 2 + 3 + … + window of these halves. Longer ones take 77 for each block, 12 k for adding
-    the k-th, and a window for each of eleven values at the end. Then come eleven steps, of a window and of 2 for the
-    difference that is added; and at last three roundings of the mean itself. A column takes half an eps of each row
-    that leaves it, where it is smaller than that.
+    the k-th, 65 for up to eleven values at the end and a window for adding these. Then come eleven steps, of a window
+    and of 2 for the difference that is added; and at last three roundings of the mean itself. A column takes half an
+    eps of each row that leaves it, where it is smaller than that.
     """
     window = 2 * radius + 1
     blocks = (-radius % 4 + window) // 12
     first = sum(range(2, window + 1))
     if blocks:
-        first = 77 * blocks + sum(12 * k for k in range(2, blocks + 1)) + 11 * window
+        first = 77 * blocks + sum(12 * k for k in range(2, blocks + 1)) + 65 + window
     return ((first + 11 * (window + 2) + rows) / window + 3) / 2
 
 

@@ -24,6 +24,8 @@ from gpu_ops.types import BORDERS, Meta
 WARP = 32
 OUTPUTS = 12
 """Outputs of a lane in a row; the kernel says the same."""
+TEAMS = 2
+"""Teams of row warps, which take turns; the kernel says the same."""
 BYTES_RADIUS = 127
 """Up to here the sums of a pixel's four bytes are kept in pairs of 16 bits, and squares have fewer than 2^16 pixels."""
 GRID_Y = 65535
@@ -40,9 +42,9 @@ OVERLAP = 0.2
 
 @dataclass(frozen=True)
 class Shape:
-    """Of a block: `lanes` sum a row, `row_warps` warps do so, a lane of the others has `per` columns. `ring` says
-    whether the sums of a whole window of rows are kept, `planes` how many words a value takes: 2 where it is a pixel of
-    four bytes."""
+    """Of a block: `lanes` sum a row, `row_warps` warps of both teams do so, a lane of the others has `per` columns.
+    `ring` says whether the sums of a whole window of rows are kept, `planes` how many words a value takes: 2 where it
+    is a pixel of four bytes."""
 
     lanes: int
     row_warps: int
@@ -56,8 +58,8 @@ class Shape:
 
     @property
     def tasks(self) -> int:
-        """Rows that are summed between two barriers."""
-        return self.row_warps * (WARP // self.lanes)
+        """Rows that a team sums at once."""
+        return self.row_warps // TEAMS * (WARP // self.lanes)
 
     @property
     def chunk(self) -> int:
@@ -74,17 +76,18 @@ class Shape:
         """Of a block: the ring, rows of samples and sums of their parts of `sum_bytes`, as in the kernel's struct
         Memory."""
         window, lead = 2 * radius + 1, -radius % 4
-        slots = -(-(window + 2 * self.tasks) // self.chunk) * self.chunk if self.ring else 2 * self.tasks
+        ahead = 2 * TEAMS * self.tasks
+        slots = -(-(window + ahead) // self.chunk) * self.chunk if self.ring else ahead
         length = -(-(self.columns + 2 * radius + lead) // 4) * 4
         rounds = -(-(self.lanes + (lead + window) // OUTPUTS) // self.lanes) | 1
-        words = self.planes * slots * self.columns + (self.tasks + 1) * length
-        parts = self.tasks * self.planes * rounds * self.lanes * sum_bytes
+        words = self.planes * slots * self.columns + (TEAMS * self.tasks + 1) * length
+        parts = TEAMS * self.tasks * self.planes * rounds * self.lanes * sum_bytes
         return -(-(4 * words + parts) // 16) * 16
 
 
 SINGLE = ((8, Shape(16, 6, 2)), (32, Shape(16, 10, 2)), (256, Shape(16, 14, 1)))
 PIXELS = (
-    (8, Shape(8, 4, 2, planes=2)),
+    (7, Shape(8, 4, 2, planes=2)),
     (16, Shape(16, 6, 2, planes=2)),
     (40, Shape(8, 4, 1, planes=2)),
     (BYTES_RADIUS, Shape(8, 8, 1, planes=2)),
@@ -92,8 +95,8 @@ PIXELS = (
 """What was fastest on an H200 up to a radius: of one value, and of a pixel's four bytes together."""
 SINGLE_REGISTERS, PIXEL_REGISTERS = 56, 72
 """What a thread needs so that nothing of worth is spilled: as many blocks share a multiprocessor as this leaves."""
-SMALLER = ((16, 12), (16, 8), (8, 12), (8, 8))
-SMALLEST = ((8, 4), (8, 2))
+SMALLER = ((16, 12), (16, 8), (8, 8), (8, 6), (8, 4))
+SMALLEST = ((8, 2),)
 """Lanes and row warps to fall back on, in this order; the last ones only without a ring, which they would not keep
 busy."""
 
@@ -126,14 +129,17 @@ def choose(radius: int, pixels: bool, sum_bytes: int, limits: Limits) -> Shape:
 def additions(meta: Meta, params: Values) -> int:
     """Of one segment on a GPU with the most shared memory, by all lanes: those beyond the image make them too.
 
-    In a row, a lane takes 11 and one for each of the window's blocks, up to 11 more, and 22 for sliding; without a
-    ring, a second time. A column of floats takes 12, as two floats, and one multiplication.
+    In a row, a lane takes 11 for its own block and 11 for that in which its window ends, one for each block, 22 for
+    sliding, and 11 more where windows cover blocks that are neither; without a ring, a second time. A column of floats
+    takes 12, as two floats, and one multiplication.
     """
     radius = int(params["radius"])
     shapes = candidates(radius, pixels=False)
     shape = next(s for s in shapes if s.shared_bytes(radius, sum_bytes=4) <= MOST_SHARED)
     times = 1 if shape.ring else 2
-    row = times * shape.lanes * (44 + (2 * radius + 1) // OUTPUTS) + 13 * shape.columns
+    blocks = (-radius % 4 + 2 * radius + 1) // OUTPUTS
+    between = (blocks - 1) // shape.lanes if blocks > shape.lanes else 0
+    row = times * shape.lanes * (44 + blocks + 11 * between) + 13 * shape.columns
     return int(meta.channels * -(-meta.shape[1] // shape.columns) * (meta.shape[0] + 2 * radius) * row)
 
 

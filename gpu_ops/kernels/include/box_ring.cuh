@@ -4,7 +4,9 @@
 //   row warps      fetch rows, sum their windows and leave the sums in a ring of rows: see box_ring_rows.cuh
 //   column warps   add the row that enters a column's window, take off the one that leaves: see box_ring_columns.cuh
 //
-// Both work at once, the columns a batch behind, so that one barrier a batch is all they wait for.
+// All work at once. The row warps are two teams that take turns, a batch each, and the ring has room for four batches
+// beside the window: a team waits only until the batch that it overwrites is no longer needed, the columns until the
+// next batch is there. No barrier stops the whole block, and a warp that is late is waited for by nobody but who needs it.
 //
 // RADIUS is a constant: what lies where in shared memory, and which values a window begins and ends with, is known to
 // the compiler. SAMPLE, WORD, SLIDE and TOTAL name the types below; BYTES is 1 where a sample is four bytes of a pixel.
@@ -16,6 +18,7 @@
 // multiprocessor is to hold, for the compiler to keep to the registers that this leaves.
 #pragma once
 #include "border.cuh"
+#include "named_barrier.cuh"
 
 typedef SAMPLE T;    // of the image
 typedef WORD Word;   // of a row of samples and of the ring in shared memory
@@ -28,8 +31,10 @@ constexpr int COLUMNS = LANES * OUTPUTS;
 constexpr int WINDOW = 2 * RADIUS + 1;
 constexpr int COUNT = WINDOW * WINDOW;          // pixels of a square
 constexpr int PLANES = BYTES ? 2 : 1;           // words of a value: bytes are summed in pairs of 16 bits
-constexpr int TASKS = ROW_WARPS * (32 / LANES); // rows summed between two barriers
-constexpr int BATCH = RING ? TASKS : TASKS / 2; // rows that enter between two barriers
+constexpr int TEAMS = 2;
+constexpr int TASKS = ROW_WARPS / TEAMS * (32 / LANES); // rows that a team sums at once
+constexpr int BATCH = RING ? TASKS : TASKS / 2;         // of these enter; the others leave, where no ring has kept them
+constexpr int AHEAD = 2 * TEAMS;                        // batches that the ring holds beside the window
 constexpr int COLUMN_WARPS = (COLUMNS / PER + 31) / 32;
 constexpr int THREADS = 32 * (ROW_WARPS + COLUMN_WARPS);
 
@@ -41,9 +46,9 @@ constexpr int REST = (LEAD + WINDOW) % OUTPUTS;  // and the values of its window
 
 static_assert(BATCH % CHUNK == 0, "a batch is whole chunks");
 
-// The window's rows and a batch being read, and a batch being written, in whole chunks, so that no chunk of entering
-// rows wraps around; without a ring two batches of entering and of leaving rows.
-constexpr int SLOTS = RING ? (WINDOW + 2 * BATCH + CHUNK - 1) / CHUNK * CHUNK : 2 * TASKS;
+// Rows of the ring: in whole chunks, so that no chunk of entering rows wraps around. Without a window, each batch has
+// its entering and its leaving rows there.
+constexpr int SLOTS = RING ? (WINDOW + AHEAD * BATCH + CHUNK - 1) / CHUNK * CHUNK : AHEAD * TASKS;
 
 #include "box_ring_sums.cuh"
 
@@ -52,9 +57,9 @@ constexpr int PARTS = ((2 * LANES + WHOLE - 1) / LANES | 1) * LANES;
 
 struct Memory {
     Word ring[PLANES][SLOTS][COLUMNS]; // sums of rows
-    Word rows[TASKS][LENGTH];          // what they are made of
+    Word rows[TEAMS * TASKS][LENGTH];  // what they are made of
     int places[LENGTH];                // where in the image these lie, see find_places
-    Sum parts[TASKS][PARTS];           // sums of blocks of OUTPUTS values
+    Sum parts[TEAMS * TASKS][PARTS];   // sums of blocks of OUTPUTS values
 };
 static_assert(sizeof(Memory) == SHARED, "the plan and the kernel count shared memory differently");
 
@@ -82,25 +87,40 @@ __device__ __forceinline__ void find_places(Memory& memory, int begin, int width
 #include "box_ring_columns.cuh"
 #include "box_ring_rows.cuh"
 
+// A team and the columns meet where a batch has been made, and where the batch is free that it will be overwritten by.
+constexpr int MEET = 32 * (ROW_WARPS / TEAMS + COLUMN_WARPS);
+__device__ __forceinline__ int made(int batch)
+{
+    return 1 + batch % AHEAD;
+}
+__device__ __forceinline__ int free_place(int batch)
+{
+    return 1 + AHEAD + batch % AHEAD;
+}
+
 // What a block does.
 __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
 {
     Memory& shared = *(Memory*)bytes;
     const int column = blockIdx.x * COLUMNS, row = blockIdx.y * segment, channel = blockIdx.z;
     const int count = min(segment, height - row) + 2 * RADIUS; // rows that enter
-    // The same for a whole warp. Those of columns, which have most to do, come first: they are dealt to all schedulers.
-    const bool sums_rows = threadIdx.x >= 32 * COLUMN_WARPS;
     find_places(shared, column, width);
     __syncthreads();
-    Rows rows(shared, x + channel, height, width, row, column, sums_rows ? count : 0);
-    Columns columns(shared, y + channel, height, width, row, column, sums_rows ? 0 : count);
-
-    // The columns are a batch behind the rows, and both meet at the one barrier.
-    for (int i = 0; i < count + BATCH; i += BATCH) {
-        if (sums_rows)
-            rows.step(i);
-        else
-            columns.step(i - BATCH);
-        __syncthreads();
+    // The same for a whole warp. Those of columns, which have most to do, come first: they are dealt to all schedulers.
+    const int row_warp = threadIdx.x / 32 - COLUMN_WARPS;
+    if (row_warp >= 0) {
+        Rows rows(shared, x + channel, height, width, row, column, count);
+        for (int n = row_warp / (ROW_WARPS / TEAMS); n * BATCH < count; n += TEAMS) {
+            if (n >= AHEAD) barrier_wait<MEET>(free_place(n));
+            rows.step(n * BATCH);
+            barrier_arrive<MEET>(made(n));
+        }
+    } else {
+        Columns columns(shared, y + channel, height, width, row, column, count);
+        for (int n = 0; n * BATCH < count; ++n) {
+            barrier_wait<MEET>(made(n));
+            columns.step(n * BATCH);
+            if ((n + AHEAD) * BATCH < count) barrier_arrive<MEET>(free_place(n));
+        }
     }
 }

@@ -36,48 +36,53 @@ struct Columns {
     // Takes the batch of rows that begins with row i of the block's `count`.
     __device__ __forceinline__ void step(int i)
     {
-        if (i < 0 || i >= count || live <= 0) return;
-        if (i >= WINDOW && i + BATCH <= count)
-            whole_batch(i);
-        else
-            for (int k = 0; k < BATCH && i + k < count; ++k) {
-                Some in[PLANES], out[PLANES] = {};
-                load(in, slot(newest + k));
-                if (i + k >= WINDOW) load(out, slot(oldest + k));
-                move(in, out);
-                if (i + k >= WINDOW - 1) emit(y + (i + k) * pitch);
-            }
+        if (live > 0) {
+            T* to = y + i * pitch;
+            #pragma unroll 1
+            for (int k = 0; k < BATCH; k += CHUNK, to += CHUNK * pitch) any_chunk(i + k, slot(newest + k), slot(oldest + k), to);
+        }
         newest = slot(newest + TASKS);
         oldest = slot(oldest + TASKS);
     }
 
-    // A row enters, a row leaves and a row comes out each time: nothing to ask.
-    __device__ __forceinline__ void whole_batch(int i)
+    __device__ __forceinline__ void any_chunk(int first, int enters, int leaves, T* to)
     {
-        T* to = y + i * pitch;
-        #pragma unroll 1
-        for (int k = 0; k < BATCH; k += CHUNK) {
-            const int in = slot(newest + k), out = slot(oldest + k);
-            if (out + CHUNK <= SLOTS)
-                chunk<false>(in, out, to);
-            else
-                chunk<true>(in, out, to);
+        if (first + CHUNK > count || (first < WINDOW && first + CHUNK >= WINDOW))
+            row_by_row(first, enters, leaves, to);
+        else if (first < WINDOW)
+            chunk<false, false>(enters, leaves, to);
+        else if (leaves + CHUNK <= SLOTS)
+            chunk<true, false>(enters, leaves, to);
+        else
+            chunk<true, true>(enters, leaves, to);
+    }
+
+    // The chunk with the first output, or with the last.
+    __device__ __forceinline__ void row_by_row(int first, int enters, int leaves, T* to)
+    {
+        for (int n = 0; n < CHUNK && first + n < count; ++n, to += pitch) {
+            Some in[PLANES], out[PLANES] = {};
+            load(in, enters + n);
+            if (first + n >= WINDOW) load(out, slot(leaves + n));
+            move(in, out);
+            if (first + n >= WINDOW - 1) emit(to);
         }
     }
 
-    // CHUNK rows from these slots of the ring; entering rows never wrap around.
-    template <bool WRAPS> __device__ __forceinline__ void chunk(int enters, int leaves, T*& to)
+    // CHUNK rows from these slots of the ring, of which entering ones never wrap around. Until the first window is FULL,
+    // none leaves and nothing comes out.
+    template <bool FULL, bool WRAPS> __device__ __forceinline__ void chunk(int enters, int leaves, T* to)
     {
-        Some in[CHUNK][PLANES], out[CHUNK][PLANES];
+        Some in[CHUNK][PLANES], out[CHUNK][PLANES] = {};
         #pragma unroll
         for (int n = 0; n < CHUNK; ++n) {
             load(in[n], enters + n);
-            load(out[n], WRAPS ? slot(leaves + n) : leaves + n);
+            if (FULL) load(out[n], WRAPS ? slot(leaves + n) : leaves + n);
         }
         #pragma unroll
         for (int n = 0; n < CHUNK; ++n) {
             move(in[n], out[n]);
-            emit(to);
+            if (FULL) emit(to);
             to += pitch;
         }
     }

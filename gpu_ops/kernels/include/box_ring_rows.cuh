@@ -1,8 +1,9 @@
 // The row warps of the marching box kernels: rows of samples to rows of sums, one row by LANES lanes.
 //
-// A lane owns OUTPUTS neighbouring outputs. The first is summed from whole blocks of OUTPUTS values, which all lanes
-// share, and loose values at the end; the others slide: one value enters, one leaves. Nothing is a difference of sums
-// from the row's beginning, so nothing large cancels, and a lane's eleven steps are too few to drift.
+// A lane owns OUTPUTS neighbouring outputs. The first is summed from whole blocks of OUTPUTS values and loose values at
+// the end; the others slide: one value enters, one leaves. A lane needs its own block and that in which its window ends
+// anyway, and leaves their sums to all others. Nothing is a difference of sums from the row's beginning, so nothing large
+// cancels, and a lane's eleven steps are too few to drift.
 #pragma once
 
 // Four samples that are read at once: a struct of our own is read in four parts.
@@ -17,14 +18,16 @@ struct Rows {
     static constexpr int FETCHES = (LENGTH / 4 + LANES - 1) / LANES;
     static constexpr int OWN = (LEAD + OUTPUTS - 2) / 4 + 1;  // quads of the values that leave as a window slides
     static constexpr int ENDS = (REST + OUTPUTS - 2) / 4 + 1; // and of those that enter
-    static constexpr int ROUNDS = WHOLE > 1 ? (WHOLE - 2) / LANES + 1 : 1; // of blocks beyond the lanes' own
+    static constexpr int BETWEEN = WHOLE > LANES ? (WHOLE - 1) / LANES : 0; // rounds for blocks that no lane has at hand
 
     struct __align__(16) Spots { int v[4]; };
 
     Memory& memory;
     const T* x;
     int height, width, top, left, count; // left: column of the first value of a row in shared memory
-    int task, lane, ahead, base;
+    int task, lane;  // the lane's row of those in shared memory, and its place in the row
+    int turn, ahead; // its row of those of a batch in the ring, and of those that enter
+    int base;        // slot of the batch that comes next
     bool interior; // whether the strip lies inside the image, with all that its windows reach
     Quad next[FETCHES];
 
@@ -32,14 +35,16 @@ struct Rows {
     __device__ __forceinline__ Rows(
         Memory& memory, const T* image, int height, int width, int begin_row, int begin_column, int count)
         : memory(memory), x(image), height(height), width(width), top(begin_row - RADIUS),
-          left(begin_column - RADIUS - LEAD), count(count), base(0)
+          left(begin_column - RADIUS - LEAD), count(count)
     {
         task = (threadIdx.x - 32 * COLUMN_WARPS) / LANES;
         lane = threadIdx.x % LANES;
         interior = ALIGNED && left >= 0 && left + LENGTH <= width;
-        // Without a ring, the second half of the tasks sums the rows that leave.
-        ahead = task < BATCH ? task : task - BATCH - WINDOW;
-        fetch(ahead);
+        turn = task % TASKS;
+        // Without a ring, the second half of a team sums the rows that leave.
+        ahead = turn < BATCH ? turn : turn - BATCH - WINDOW;
+        base = task - turn;
+        fetch(task / TASKS * BATCH + ahead);
     }
 
     // Row i of the block's `count` into registers, with its border; any other is zero.
@@ -59,7 +64,7 @@ struct Rows {
         } else {
             #pragma unroll
             for (int j = 0; j < FETCHES; ++j)
-                if (inside(j)) next[j] = gathered(row, 4 * (lane + LANES * j));
+                if (inside(j)) next[j] = quad(row, 4 * (lane + LANES * j));
         }
     }
 
@@ -68,7 +73,15 @@ struct Rows {
         return {{(Word)four.x, (Word)four.y, (Word)four.z, (Word)four.w}};
     }
 
-    // Values k to k + 3 of a row in shared memory, each from where in the image it lies.
+    // Values k to k + 3 of a row in shared memory. An image's outer strips would take half as long again, if they went
+    // after every value: most of these lie inside.
+    __device__ __forceinline__ Quad quad(const T* row, int k) const
+    {
+        if (ALIGNED && left + k >= 0 && left + k + 4 <= width) return words(__ldg((const Four*)(row + left + k)));
+        return gathered(row, k);
+    }
+
+    // The same, each from where in the image it lies.
     __device__ __forceinline__ Quad gathered(const T* row, int k) const
     {
         const Spots spots = *(const Spots*)(memory.places + k);
@@ -91,16 +104,16 @@ struct Rows {
     // Sums the rows that enter from row i on (and those that leave, without a ring) into the ring.
     __device__ __forceinline__ void step(int i)
     {
-        if (i < 0 || i >= count) return;
         Word* row = memory.rows[task];
+        __syncwarp(); // all lanes have read the row before
         #pragma unroll
         for (int j = 0; j < FETCHES; ++j)
             if (inside(j)) *(Quad*)(row + 4 * (lane + LANES * j)) = next[j];
-        // The next batch is on its way while this one is summed, the barrier and the wait for the columns included.
-        fetch(i + BATCH + ahead);
+        // The team's next batch is on its way while this one is summed, and while the other team has its turn.
+        fetch(i + TEAMS * BATCH + ahead);
         __syncwarp();
         sums(row);
-        base = slot(base + TASKS);
+        base = slot(base + TEAMS * TASKS);
     }
 
     __device__ __forceinline__ void sums(const Word* row)
@@ -108,13 +121,17 @@ struct Rows {
         Quad own[OWN], ends[ENDS];
         #pragma unroll
         for (int k = 0; k < OWN; ++k) own[k] = *(const Quad*)(row + lane * OUTPUTS + 4 * k);
-        Sum sum = first(row, own);
         #pragma unroll
         for (int k = 0; k < ENDS; ++k) ends[k] = *(const Quad*)(row + (lane + WHOLE) * OUTPUTS + 4 * k);
-        if (WHOLE > 0) {
+        Sum sum = total(own, LEAD, WHOLE > 0 ? OUTPUTS : REST), end = sum;
+        if (REST > 0) end = total(ends, 0, REST);
+        if (WHOLE > 1) {
+            share(row, own, sum, ends, end);
+            __syncwarp();
             #pragma unroll
-            for (int k = 0; k < REST; ++k) sum.add(ends[k / 4].v[k % 4]);
+            for (int m = 1; m < WHOLE; ++m) sum.add(memory.parts[task][lane + m]);
         }
+        if (WHOLE > 0 && REST > 0) sum.add(end);
         Quad made[PLANES][OUTPUTS / 4];
         #pragma unroll
         for (int o = 0; o < OUTPUTS; ++o) {
@@ -125,7 +142,7 @@ struct Rows {
             #pragma unroll
             for (int p = 0; p < PLANES; ++p) made[p][o / 4].v[o % 4] = sum.stored(p);
         }
-        const int place = slot(base + task);
+        const int place = slot(base + turn);
         #pragma unroll
         for (int p = 0; p < PLANES; ++p) {
             #pragma unroll
@@ -134,45 +151,45 @@ struct Rows {
         }
     }
 
-    // A lane's first window as far as it lies in whole blocks; all of it, where it ends in the lane's own block.
-    __device__ __forceinline__ Sum first(const Word* row, const Quad* own)
+    // Leaves the sums of all blocks that some lane's window covers: of the lanes' own, of those in which windows end, and
+    // of what lies in between. `sum` and `end` are those of the window's values in the first and in the last block.
+    __device__ __forceinline__ void share(const Word* row, const Quad* own, Sum sum, const Quad* ends, Sum end)
     {
-        Sum sum = {};
+        add(sum, own, 0, LEAD);
+        if (REST > 0)
+            add(end, ends, REST, OUTPUTS);
+        else
+            end = total(ends, 0, OUTPUTS);
+        Sum between[BETWEEN + 1];
         #pragma unroll
-        for (int k = LEAD; k < (WHOLE > 0 ? OUTPUTS : REST); ++k) sum.add(own[k / 4].v[k % 4]);
-        if (WHOLE > 1) {
-            Sum block = sum;
-            #pragma unroll
-            for (int k = 0; k < LEAD; ++k) block.add(own[k / 4].v[k % 4]);
-            // The last lanes' windows reach into blocks that no lane owns.
-            Sum beyond[ROUNDS];
-            #pragma unroll
-            for (int n = 0; n < ROUNDS; ++n) beyond[n] = block_of(row, min(LANES * (n + 1) + lane, LANES + WHOLE - 2));
-            keep(lane, block);
-            #pragma unroll
-            for (int n = 0; n < ROUNDS; ++n)
-                if (LANES * n + lane < WHOLE - 1) keep(LANES * (n + 1) + lane, beyond[n]);
-            __syncwarp();
-            #pragma unroll
-            for (int m = 1; m < WHOLE; ++m) {
-                const Sum part = memory.parts[task][lane + m];
-                #pragma unroll
-                for (int p = 0; p < PLANES; ++p) sum.v[p] += part.v[p];
-            }
-        }
-        return sum;
+        for (int n = 0; n < BETWEEN; ++n) between[n] = block_of(row, min(LANES * (n + 1) + lane, WHOLE - 1));
+        keep(lane, sum);
+        if (lane + WHOLE >= LANES) keep(lane + WHOLE, end);
+        #pragma unroll
+        for (int n = 0; n < BETWEEN; ++n)
+            if (LANES * (n + 1) + lane < WHOLE) keep(LANES * (n + 1) + lane, between[n]);
     }
 
     __device__ __forceinline__ Sum block_of(const Word* row, int b) const
     {
-        Sum sum = {};
+        Quad quads[OUTPUTS / 4];
         #pragma unroll
-        for (int k = 0; k < OUTPUTS / 4; ++k) {
-            const Quad quad = *(const Quad*)(row + b * OUTPUTS + 4 * k);
-            #pragma unroll
-            for (int c = 0; c < 4; ++c) sum.add(quad.v[c]);
-        }
+        for (int k = 0; k < OUTPUTS / 4; ++k) quads[k] = *(const Quad*)(row + b * OUTPUTS + 4 * k);
+        return total(quads, 0, OUTPUTS);
+    }
+
+    // The sum of values `begin` to `end` - 1.
+    __device__ __forceinline__ static Sum total(const Quad* values, int begin, int end)
+    {
+        Sum sum = Sum::of(values[begin / 4].v[begin % 4]);
+        add(sum, values, begin + 1, end);
         return sum;
+    }
+
+    __device__ __forceinline__ static void add(Sum& sum, const Quad* values, int begin, int end)
+    {
+        #pragma unroll
+        for (int k = begin; k < end; ++k) sum.add(values[k / 4].v[k % 4]);
     }
 
     __device__ __forceinline__ void keep(int b, const Sum& sum)

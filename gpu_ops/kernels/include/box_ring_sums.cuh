@@ -5,6 +5,23 @@
 struct __align__(PLANES * sizeof(Part)) Sum {
     Part v[PLANES];
 
+    // Of one value: to begin with 0 would be one addition more, which a compiler must not leave out for floats.
+    __device__ __forceinline__ static Sum of(Word w)
+    {
+        Sum sum;
+        sum.v[0] = (Part)w;
+#if BYTES
+        sum.v[1] = odd_of(w);
+#endif
+        return sum;
+    }
+
+    __device__ __forceinline__ void add(const Sum& other)
+    {
+        #pragma unroll
+        for (int p = 0; p < PLANES; ++p) v[p] += other.v[p];
+    }
+
     __device__ __forceinline__ void add(Word w)
     {
         v[0] += (Part)w;
