@@ -89,7 +89,7 @@ SINGLE = ((8, Shape(16, 6, 2)), (32, Shape(16, 10, 2)), (256, Shape(16, 14, 1)))
 PIXELS = (
     (7, Shape(8, 4, 2, planes=2)),
     (16, Shape(16, 6, 2, planes=2)),
-    (40, Shape(8, 4, 1, planes=2)),
+    (32, Shape(8, 4, 1, planes=2)),
     (BYTES_RADIUS, Shape(8, 8, 1, planes=2)),
 )
 """What was fastest on an H200 up to a radius: of one value, and of a pixel's four bytes together."""

@@ -56,7 +56,7 @@ constexpr int SLOTS = RING ? (WINDOW + AHEAD * BATCH + CHUNK - 1) / CHUNK * CHUN
 constexpr int PARTS = ((2 * LANES + WHOLE - 1) / LANES | 1) * LANES;
 
 struct Memory {
-    Word ring[PLANES][SLOTS][COLUMNS]; // sums of rows
+    Word ring[SLOTS][COLUMNS * PLANES]; // sums of rows, a value's words together; see swapped
     Word rows[TEAMS * TASKS][LENGTH];  // what they are made of
     int places[LENGTH];                // where in the image these lie, see find_places
     Sum parts[TEAMS * TASKS][PARTS];   // sums of blocks of OUTPUTS values
@@ -69,6 +69,13 @@ extern __shared__ __align__(16) unsigned char bytes[]; // a Memory
 struct __align__(16) Quad {
     Word v[4];
 };
+
+// Lanes that write two words for each of their values, 24 in all, would meet in a bank with the fourth lane after them:
+// every other four lanes, by their place in a row, have each two quads swapped.
+__device__ __forceinline__ int swapped(int lane)
+{
+    return PLANES > 1 ? lane / 4 % 2 : 0;
+}
 
 // Slot i of the ring, for i < 2 * SLOTS.
 __device__ __forceinline__ int slot(int i)

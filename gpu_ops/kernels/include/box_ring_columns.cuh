@@ -8,7 +8,7 @@
 #endif
 
 struct Columns {
-    struct __align__(PER * sizeof(Word)) Some { Word v[PER]; };
+    struct __align__(PER * PLANES * sizeof(Word)) Some { Word v[PER * PLANES]; };
     struct __align__(PER * sizeof(T)) Means { T v[PER]; };
 
     Memory& memory;
@@ -25,7 +25,7 @@ struct Columns {
           oldest(RING ? SLOTS - WINDOW : BATCH)
     {
         lane = threadIdx.x * PER;
-        begin = memory.ring[0][0] + lane;
+        begin = memory.ring[0] + PLANES * (lane ^ 2 * swapped(lane / OUTPUTS));
         live = lane < COLUMNS ? min(PER, width - begin_column - lane) : 0;
         // An output's square is complete with the row a radius below it: 2 * RADIUS rows after the block's first.
         y = image + (begin_row - 2 * RADIUS) * pitch + (long long)(begin_column + lane) * STRIDE;
@@ -61,9 +61,7 @@ struct Columns {
     __device__ __forceinline__ void row_by_row(int first, int enters, int leaves, T* to)
     {
         for (int n = 0; n < CHUNK && first + n < count; ++n, to += pitch) {
-            Some in[PLANES], out[PLANES] = {};
-            load(in, enters + n);
-            if (first + n >= WINDOW) load(out, slot(leaves + n));
+            const Some in = load(enters + n), out = first + n < WINDOW ? Some{} : load(slot(leaves + n));
             move(in, out);
             if (first + n >= WINDOW - 1) emit(to);
         }
@@ -73,11 +71,11 @@ struct Columns {
     // none leaves and nothing comes out.
     template <bool FULL, bool WRAPS> __device__ __forceinline__ void chunk(int enters, int leaves, T* to)
     {
-        Some in[CHUNK][PLANES], out[CHUNK][PLANES] = {};
+        Some in[CHUNK], out[CHUNK] = {};
         #pragma unroll
         for (int n = 0; n < CHUNK; ++n) {
-            load(in[n], enters + n);
-            if (FULL) load(out[n], WRAPS ? slot(leaves + n) : leaves + n);
+            in[n] = load(enters + n);
+            if (FULL) out[n] = load(WRAPS ? slot(leaves + n) : leaves + n);
         }
         #pragma unroll
         for (int n = 0; n < CHUNK; ++n) {
@@ -87,21 +85,12 @@ struct Columns {
         }
     }
 
-    __device__ __forceinline__ void load(Some* some, int slot) const
-    {
-        #pragma unroll
-        for (int p = 0; p < PLANES; ++p) some[p] = *(const Some*)(begin + (p * SLOTS + slot) * COLUMNS);
-    }
+    __device__ __forceinline__ Some load(int slot) const { return *(const Some*)(begin + slot * COLUMNS * PLANES); }
 
-    __device__ __forceinline__ void move(const Some* in, const Some* out)
+    __device__ __forceinline__ void move(const Some& in, const Some& out)
     {
         #pragma unroll
-        for (int c = 0; c < PER; ++c) {
-            Word enters[PLANES], leaves[PLANES];
-            #pragma unroll
-            for (int p = 0; p < PLANES; ++p) enters[p] = in[p].v[c], leaves[p] = out[p].v[c];
-            columns[c].move(enters, leaves);
-        }
+        for (int c = 0; c < PER; ++c) columns[c].move(in.v + c * PLANES, out.v + c * PLANES);
     }
 
     __device__ __forceinline__ void emit(T* to) const

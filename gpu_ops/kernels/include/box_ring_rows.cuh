@@ -132,7 +132,7 @@ struct Rows {
             for (int m = 1; m < WHOLE; ++m) sum.add(memory.parts[task][lane + m]);
         }
         if (WHOLE > 0 && REST > 0) sum.add(end);
-        Quad made[PLANES][OUTPUTS / 4];
+        Quad made[OUTPUTS * PLANES / 4];
         #pragma unroll
         for (int o = 0; o < OUTPUTS; ++o) {
             if (o > 0) {
@@ -140,15 +140,11 @@ struct Rows {
                 sum.slide(ends[in / 4].v[in % 4], own[out / 4].v[out % 4]);
             }
             #pragma unroll
-            for (int p = 0; p < PLANES; ++p) made[p][o / 4].v[o % 4] = sum.stored(p);
+            for (int p = 0, w = o * PLANES; p < PLANES; ++p, ++w) made[w / 4].v[w % 4] = sum.stored(p);
         }
-        const int place = slot(base + turn);
+        Word* to = memory.ring[slot(base + turn)] + lane * OUTPUTS * PLANES;
         #pragma unroll
-        for (int p = 0; p < PLANES; ++p) {
-            #pragma unroll
-            for (int k = 0; k < OUTPUTS / 4; ++k)
-                *(Quad*)&memory.ring[p][place][lane * OUTPUTS + 4 * k] = made[p][k];
-        }
+        for (int k = 0; k < OUTPUTS * PLANES / 4; ++k) *(Quad*)(to + 4 * (k ^ swapped(lane))) = made[k];
     }
 
     // Leaves the sums of all blocks that some lane's window covers: of the lanes' own, of those in which windows end, and
