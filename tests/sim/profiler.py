@@ -2,9 +2,11 @@
 
     python -m tests.sim.profiler --json FILE [--device cuda:0]
 
-Every kernel of the product is launched under `ncu` and on a simulated GPU of the same architecture. The counts that
-must agree follow from addresses alone: theoretical sectors of global memory, wavefronts of shared memory, and the
-least of each. Exit code 1 when fewer than 90 % of the kernels agree in all of them.
+Every kernel of the product is launched under `ncu` and on a simulated GPU of the same architecture, with as many
+multiprocessors: some plans depend on them. The counts that must agree follow from addresses alone: theoretical sectors
+of global memory, wavefronts of shared memory, and the least of each. Where they differ, the report says why, as far as
+that is known: the simulated GPU runs PTX, of which the assembler joins, narrows and drops accesses. Exit code 1 when
+more than one launch in fifty differs and nobody knows why, or an occupancy does.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,18 +40,25 @@ METRICS = {
     "memory_l1_wavefronts_shared": "wavefronts",
     "memory_l1_wavefronts_shared_ideal": "ideal_wavefronts",
 }
+REQUESTS = {
+    "smsp__inst_executed_op_global_ld.sum": "global_load_requests",
+    "smsp__inst_executed_op_global_st.sum": "global_store_requests",
+    "smsp__inst_executed_op_shared_ld.sum": "shared_load_requests",
+    "smsp__inst_executed_op_shared_st.sum": "shared_store_requests",
+}
 SHAPES: dict[str, tuple[tuple[int, ...], ...]] = {
     "image": ((300, 500), (129, 127, 3)),
     "signal": ((100_003,), (5_001, 2)),
 }
 BORDERS = ("zero", "reflect", "nearest", "wrap")
 BLOCKS = (32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 1024)
-AGREE = 0.9
+UNKNOWN_SHARE = 0.02
 BORDERS_SHARE = (
     "lanes beyond an edge read the same element: ideal sectors count its bytes once here, once a lane in Nsight Compute"
 )
+ASSEMBLED = "the assembler has joined, narrowed or dropped accesses of the PTX"
 UNKNOWN = "not explained"
-NUM_REGS = 4  # CU_FUNC_ATTRIBUTE_NUM_REGS
+MOST_THREADS, NUM_REGS, DYNAMIC_SHARED = 0, 4, 8  # CU_FUNC_ATTRIBUTE_…
 
 
 def launches(device: Device) -> Iterator[tuple[str, Plan]]:
@@ -89,22 +99,24 @@ def run_all(device_name: str) -> None:
 def profiled(device_name: str) -> list[tuple[str, dict[str, int]]]:
     """Kernel name and metrics of each launch, in order. Raises RuntimeError when ncu does not work here."""
     own = [sys.executable, "-m", "tests.sim.profiler", "--inner", "--device", device_name]
-    watch = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--metrics", ",".join(METRICS)]
+    watch = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--metrics", ",".join((*METRICS, *REQUESTS))]
     done = subprocess.run([*watch, "-k", "regex:^(mean|box|conv)", *own], capture_output=True, text=True)
     lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
     if done.returncode or len(lines) < 3:
         raise RuntimeError(f"ncu failed: {(done.stderr or done.stdout)[-1500:]}")
     rows = list(csv.DictReader(io.StringIO("\n".join(lines))))[1:]  # the first holds units
-    return [(r["Kernel Name"], {short: _whole(r[name]) for name, short in METRICS.items()}) for r in rows]
+    wanted = {**METRICS, **REQUESTS}
+    return [(r["Kernel Name"], {short: _whole(r[name]) for name, short in wanted.items()}) for r in rows]
 
 
 def _whole(text: str) -> int:
     return round(float(text.replace(",", "") or 0))
 
 
-def counted(architecture: str) -> list[tuple[str, str, dict[str, int]]]:
+def counted(architecture: str, multiprocessors: int) -> list[tuple[str, str, dict[str, int]]]:
     """Case, kernel and our counts of each launch, in the same order."""
     device = SimDevice(architecture, Options(checks="off", counters="full"))
+    device.limits = replace(device.limits, multiprocessors=multiprocessors)
     found = []
     for case, plan in launches(device):
         for step in plan.steps:
@@ -121,15 +133,18 @@ def _ours(counts: Any) -> dict[str, int]:
         "ideal_sectors": sum(counts.get(f"global_{k}_ideal_sectors", 0) for k in kinds),
         "wavefronts": counts.get("shared_wavefronts", 0),
         "ideal_wavefronts": counts.get("shared_ideal_wavefronts", 0),
+        **{name: counts.get(name, 0) for name in REQUESTS.values()},
     }
 
 
 def _verdict(metrics: dict[str, int], own: dict[str, int]) -> dict[str, Any]:
     """Whether all four are equal, and if not why."""
-    apart = [name for name in metrics if metrics[name] != own[name]]
+    apart = [name for name in METRICS.values() if metrics[name] != own[name]]
     why = UNKNOWN if apart else ""
     if apart == ["ideal_sectors"] and own["ideal_sectors"] < metrics["ideal_sectors"]:
         why = BORDERS_SHARE
+    elif apart and any(metrics[name] != own[name] for name in REQUESTS.values()):
+        why = ASSEMBLED
     return {"equal": not apart, "why": why}
 
 
@@ -147,7 +162,9 @@ def occupancies(device_name: str) -> list[dict[str, Any]]:
             ask = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
             resources = step.kernel.resources
             shared = resources["shared_bytes"] + step.shared_bytes
-            for block in BLOCKS:
+            cupy.cuda.driver.funcSetAttribute(step.kernel.pointer, DYNAMIC_SHARED, step.shared_bytes)
+            most = cupy.cuda.driver.funcGetAttribute(MOST_THREADS, step.kernel.pointer)  # by its launch bounds
+            for block in (b for b in BLOCKS if b <= most):
                 ours = occupancy(architecture, block, resources["registers"], shared).blocks
                 driver = ask(step.kernel.pointer, block, step.shared_bytes)
                 used = cupy.cuda.driver.funcGetAttribute(NUM_REGS, step.kernel.pointer)
@@ -161,7 +178,7 @@ def compare(device_name: str) -> dict[str, Any]:
     device = open_device(device_name)
     facts = device.describe()
     theirs = profiled(device_name)
-    ours = counted(facts["architecture"])
+    ours = counted(facts["architecture"], device.limits.multiprocessors)
     if [name for name, _ in theirs] != [name for _, name, _ in ours]:
         raise RuntimeError(f"ncu saw {len(theirs)} launches, {len(ours)} were simulated, or in another order")
     rows = [
@@ -175,6 +192,7 @@ def compare(device_name: str) -> dict[str, Any]:
         "device": facts,
         "ncu": subprocess.run(["ncu", "--version"], capture_output=True, text=True).stdout.strip().splitlines()[-1],
         "equal": sum(r["equal"] for r in rows),
+        "unknown": sum(r["why"] == UNKNOWN for r in rows),
         "launches": len(rows),
         "rows": rows,
         "occupancy_equal": sum(f["driver"] == f["ours"] for f in fits),
@@ -197,11 +215,12 @@ def main() -> int:
     if args.json:
         args.json.write_text(json.dumps(report, indent=1) + "\n")
     print(f"{report['equal']} of {report['launches']} launches equal in all four counts")
+    print(f"{report['unknown']} differ and nobody knows why")
     print(f"occupancy: {report['occupancy_equal']} of {report['occupancy_checked']} equal")
     for row in report["rows"]:
         if not row["equal"]:
             print(f"  {row['case']}: ncu {row['ncu']}, simulated {row['simulated']}: {row['why']}")
-    return 0 if report["equal"] >= AGREE * report["launches"] and not report["occupancy_differs"] else 1
+    return 0 if report["unknown"] <= UNKNOWN_SHARE * report["launches"] and not report["occupancy_differs"] else 1
 
 
 if __name__ == "__main__":

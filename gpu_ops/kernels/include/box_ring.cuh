@@ -46,8 +46,8 @@ constexpr int REST = (LEAD + WINDOW) % OUTPUTS;  // and the values of its window
 
 static_assert(BATCH % CHUNK == 0, "a batch is whole chunks");
 
-// Rows of the ring: in whole chunks, so that no chunk of entering rows wraps around. Without a window, each batch has
-// its entering and its leaving rows there.
+// Rows of the ring: in whole chunks, so that no chunk of entering rows wraps around. Where there is no window in it,
+// each batch has its entering and its leaving rows there.
 constexpr int SLOTS = RING ? (WINDOW + AHEAD * BATCH + CHUNK - 1) / CHUNK * CHUNK : AHEAD * TASKS;
 
 #include "box_ring_sums.cuh"
@@ -57,9 +57,9 @@ constexpr int PARTS = ((2 * LANES + WHOLE - 1) / LANES | 1) * LANES;
 
 struct Memory {
     Word ring[SLOTS][COLUMNS * PLANES]; // sums of rows, a value's words together; see swapped
-    Word rows[TEAMS * TASKS][LENGTH];  // what they are made of
-    int places[LENGTH];                // where in the image these lie, see find_places
-    Sum parts[TEAMS * TASKS][PARTS];   // sums of blocks of OUTPUTS values
+    Word rows[TEAMS * TASKS][LENGTH];    // what they are made of
+    int places[LENGTH];                  // where in the image these lie, see find_places
+    Sum parts[TEAMS * TASKS][PARTS];     // sums of blocks of OUTPUTS values
 };
 static_assert(sizeof(Memory) == SHARED, "the plan and the kernel count shared memory differently");
 
@@ -94,13 +94,14 @@ __device__ __forceinline__ void find_places(Memory& memory, int begin, int width
 #include "box_ring_columns.cuh"
 #include "box_ring_rows.cuh"
 
-// A team and the columns meet where a batch has been made, and where the batch is free that it will be overwritten by.
+// A team and the columns meet twice a batch: when it has been made, and when its place in the ring is free for the batch
+// that comes AHEAD batches later.
 constexpr int MEET = 32 * (ROW_WARPS / TEAMS + COLUMN_WARPS);
 __device__ __forceinline__ int made(int batch)
 {
     return 1 + batch % AHEAD;
 }
-__device__ __forceinline__ int free_place(int batch)
+__device__ __forceinline__ int freed(int batch)
 {
     return 1 + AHEAD + batch % AHEAD;
 }
@@ -118,7 +119,7 @@ __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y
     if (row_warp >= 0) {
         Rows rows(shared, x + channel, height, width, row, column, count);
         for (int n = row_warp / (ROW_WARPS / TEAMS); n * BATCH < count; n += TEAMS) {
-            if (n >= AHEAD) barrier_wait<MEET>(free_place(n));
+            if (n >= AHEAD) barrier_wait<MEET>(freed(n));
             rows.step(n * BATCH);
             barrier_arrive<MEET>(made(n));
         }
@@ -127,7 +128,7 @@ __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y
         for (int n = 0; n * BATCH < count; ++n) {
             barrier_wait<MEET>(made(n));
             columns.step(n * BATCH);
-            if ((n + AHEAD) * BATCH < count) barrier_arrive<MEET>(free_place(n));
+            if ((n + AHEAD) * BATCH < count) barrier_arrive<MEET>(freed(n));
         }
     }
 }

@@ -39,7 +39,8 @@ struct Columns {
         if (live > 0) {
             T* to = y + i * pitch;
             #pragma unroll 1
-            for (int k = 0; k < BATCH; k += CHUNK, to += CHUNK * pitch) any_chunk(i + k, slot(newest + k), slot(oldest + k), to);
+            for (int k = 0; k < BATCH; k += CHUNK, to += CHUNK * pitch)
+                any_chunk(i + k, slot(newest + k), slot(oldest + k), to);
         }
         newest = slot(newest + TASKS);
         oldest = slot(oldest + TASKS);
