@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gpu_ops.devices.limits import SHARED_KIB
@@ -34,11 +36,15 @@ CASES = {
     ("sm_86", 128, 32, 9 * KIB + 1): (9, 36, "shared memory"),
     ("sm_75", 64, 32, 48 * KIB): (1, 2, "shared memory"),
     ("sm_75", 64, 32, 4 * KIB + 1): (15, 30, "shared memory"),
+    # Barriers: a multiprocessor has 64, a block one or, with numbers of their own, up to 16.
+    ("sm_90", 64, 32, 0, 16): (4, 8, "barriers"),
+    ("sm_90", 64, 32, 0, 9): (7, 14, "barriers"),
+    ("sm_90", 64, 32, 0, 1): (32, 64, "warps"),
 }
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_blocks_that_fit(case: tuple[str, int, int, int]) -> None:
+def test_blocks_that_fit(case: tuple[Any, ...]) -> None:
     found = occupancy(*case)
     assert (found.blocks, found.warps, found.limiter) == CASES[case]
     assert found.most == MULTIPROCESSORS[int(case[0][3:])].warps and found.share == found.warps / found.most

@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication
 from app.figures import count
 
 WARP = 32
-LIMITERS = ("registers", "shared memory", "warps", "blocks")
+LIMITERS = ("registers", "shared memory", "warps", "blocks", "barriers")
 MOST_SIZES = 4
 """How many block sizes a sentence names."""
 
@@ -29,6 +29,7 @@ def limiter_name(limiter: str) -> str:
         "shared memory": tr("shared memory"),
         "warps": tr("warps"),
         "blocks": tr("blocks"),
+        "barriers": tr("barriers"),
     }
     return names[limiter]
 
@@ -53,13 +54,14 @@ class Held:
 
 @dataclass(frozen=True)
 class Curve:
-    """What is held at every block size of whole warps, ascending, and at the kernel's own; `registers` a thread and
-    `shared_bytes` a block are the same everywhere."""
+    """What is held at every block size of whole warps, ascending, and at the kernel's own; `registers` a thread,
+    `shared_bytes` and `barriers` a block are the same everywhere."""
 
     sizes: tuple[Held, ...]
     own: Held
     registers: int
     shared_bytes: int
+    barriers: int = 1
 
     def span(self) -> tuple[int, int]:
         """The first and the last block size around the kernel's own at which the same limits."""
@@ -87,9 +89,14 @@ class Curve:
                 "{blocks} blocks of {threads} threads, the most there can be, fill {warps} of {most} warps; the number "
                 "of blocks limits {where}."
             ),
+            "barriers": tr(
+                "{barriers} barriers a block allow {warps} of {most} warps in blocks of {threads} threads; barriers "
+                "limit {where}."
+            ),
         }
         figures = {
-            **{"registers": self.registers, "bytes": self.shared_bytes, "blocks": self.own.blocks},
+            **{"registers": self.registers, "bytes": self.shared_bytes, "barriers": self.barriers},
+            **{"blocks": self.own.blocks},
             **{"warps": self.own.warps, "most": self.own.most, "threads": self.own.threads},
         }
         numbers = {name: count(value) for name, value in figures.items()}
@@ -131,8 +138,9 @@ def curve(kernel: Mapping[str, Any]) -> Curve | None:
     if not by_block or not own:
         return None
     sizes = sorted((_held(int(threads), one) for threads, one in by_block.items()), key=lambda held: held.threads)
-    registers = int(kernel["resources"].get("registers", 0))
-    return Curve(tuple(sizes), _held(prod(kernel["block"]), own), registers, int(kernel["shared_bytes"]))
+    registers, barriers = (int(kernel["resources"].get(name, 0)) for name in ("registers", "barriers"))
+    own_size = _held(prod(kernel["block"]), own)
+    return Curve(tuple(sizes), own_size, registers, int(kernel["shared_bytes"]), barriers)
 
 
 def _held(threads: int, one: Mapping[str, Any]) -> Held:

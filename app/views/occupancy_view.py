@@ -50,8 +50,15 @@ def _diamond(painter: QPainter, at: QPointF, size: float) -> None:
     painter.drawPolygon(QPolygonF([at + corner for corner in corners]))
 
 
+def _plus(painter: QPainter, at: QPointF, size: float) -> None:
+    far, arm = 1.3 * size, 0.45 * size
+    across = [(-far, -arm), (-arm, -arm), (-arm, -far), (arm, -far), (arm, -arm), (far, -arm)]
+    corners = [QPointF(x, y) for x, y in (*across, *((-x, -y) for x, y in across))]
+    painter.drawPolygon(QPolygonF([at + corner for corner in corners]))
+
+
 Symbol = Callable[[QPainter, QPointF, float], None]
-SYMBOLS: Mapping[str, Symbol] = dict(zip(LIMITERS, (_circle, _square, _triangle, _diamond), strict=True))
+SYMBOLS: Mapping[str, Symbol] = dict(zip(LIMITERS, (_circle, _square, _triangle, _diamond, _plus), strict=True))
 """What each limiter looks like, beside its colour."""
 
 

@@ -245,7 +245,7 @@ def _params(text: str) -> tuple[KernelParam, ...]:
 
 
 def _resources(name: str, log: str) -> dict[str, int]:
-    """Registers, spills, stack, shared and constant bytes of one kernel from the assembler's log."""
+    """Registers, spills, stack, barriers, shared and constant bytes of one kernel from the assembler's log."""
     start = log.find(f"Compiling entry function '{name}'")
     part = log[start : log.find("Compiling entry function", start + 1)] if start >= 0 else ""
     part = part or log[start:] if start >= 0 else ""
@@ -255,6 +255,7 @@ def _resources(name: str, log: str) -> dict[str, int]:
         "spill_store_bytes": r"(\d+) bytes spill stores",
         "spill_load_bytes": r"(\d+) bytes spill loads",
         "shared_bytes": r"(\d+) bytes smem",
+        "barriers": r"used (\d+) barriers",
     }
     found = {key: re.search(pattern, part) for key, pattern in patterns.items()}
     resources = {key: int(match[1]) if match else 0 for key, match in found.items()}

@@ -13,8 +13,10 @@ REGISTER_UNIT = 256
 """Registers are given to a warp in this many at a time."""
 PARTITIONS = 4
 """Each quarter of a multiprocessor has its own registers."""
+BARRIERS = 64
+"""Of a multiprocessor, by the driver of an H200; published figures do not tell. A block has up to 16 of them."""
 
-Limiter = Literal["registers", "shared memory", "warps", "blocks"]
+Limiter = Literal["registers", "shared memory", "warps", "blocks", "barriers"]
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,9 @@ class Occupancy:
         return self.warps / self.most
 
 
-def occupancy(architecture: str, threads: int, registers: int, shared_bytes: int) -> Occupancy:
-    """The occupancy of blocks of `threads`, with `registers` a thread and `shared_bytes` a block (static and dynamic).
+def occupancy(architecture: str, threads: int, registers: int, shared_bytes: int, barriers: int = 1) -> Occupancy:
+    """The occupancy of blocks of `threads`, with `registers` a thread, `shared_bytes` (static and dynamic) and
+    `barriers` a block.
 
     Raises DeviceError for an architecture whose figures are not published.
     """
@@ -74,6 +77,7 @@ def occupancy(architecture: str, threads: int, registers: int, shared_bytes: int
         "blocks": unit.blocks,
         "registers": _blocks_by_registers(warps, registers, unit),
         "shared memory": unit.shared_bytes // each if each else unit.blocks,
+        "barriers": BARRIERS // max(1, barriers),
     }
     limiter = min(limits, key=lambda name: limits[name])
     blocks = limits[limiter]
@@ -97,6 +101,6 @@ def _blocks_by_registers(warps: int, registers: int, unit: Multiprocessor) -> in
     return REGISTERS // PARTITIONS // each * PARTITIONS // warps
 
 
-def by_block_size(architecture: str, registers: int, static_bytes: int) -> dict[int, Occupancy]:
-    """The occupancy at every block size that is whole warps, with the same registers and shared memory a block."""
-    return {t: occupancy(architecture, t, registers, static_bytes) for t in range(WARP, 1025, WARP)}
+def by_block_size(architecture: str, registers: int, static_bytes: int, barriers: int = 1) -> dict[int, Occupancy]:
+    """The occupancy at every block size that is whole warps, with the same of everything else."""
+    return {t: occupancy(architecture, t, registers, static_bytes, barriers) for t in range(WARP, 1025, WARP)}

@@ -180,7 +180,7 @@ def _kernel(name: str, done: Sequence[Done], architecture: str, edits: Mapping[s
     resources = first.kernel.resources
     threads = first.block[0] * first.block[1] * first.block[2]
     shared = resources.get("shared_bytes", 0) + first.shared_bytes
-    registers = resources.get("registers", 0)
+    held = (resources.get("registers", 0), shared, resources.get("barriers", 1))
     known = is_known(architecture)
     return KernelXRay(
         name=name,
@@ -197,8 +197,8 @@ def _kernel(name: str, done: Sequence[Done], architecture: str, edits: Mapping[s
             b: execution.counters[f"block_loads_{b}"] for b in BLOCK_LOADS if f"block_loads_{b}" in execution.counters
         },
         resources=resources,
-        occupancy=occupancy(architecture, threads, registers, shared) if known else None,
-        by_block=by_block_size(architecture, registers, shared) if known else {},
+        occupancy=occupancy(architecture, threads, *held) if known else None,
+        by_block=by_block_size(architecture, *held) if known else {},
     )
 
 

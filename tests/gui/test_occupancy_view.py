@@ -24,14 +24,14 @@ from gpu_ops.measuring.xray import _occupancy_dict
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 
 
-def kernel(architecture: str, threads: int, registers: int, shared: int) -> dict[str, Any]:
+def kernel(architecture: str, threads: int, registers: int, shared: int, barriers: int = 1) -> dict[str, Any]:
     """A kernel of an X-ray's answer, as far as its occupancy goes."""
-    sizes = by_block_size(architecture, registers, shared)
+    sizes = by_block_size(architecture, registers, shared, barriers)
     return {
         "block": [threads, 1, 1],
         "shared_bytes": shared,
-        "resources": {"registers": registers},
-        "occupancy": _occupancy_dict(occupancy(architecture, threads, registers, shared)),
+        "resources": {"registers": registers, "barriers": barriers},
+        "occupancy": _occupancy_dict(occupancy(architecture, threads, registers, shared, barriers)),
         "occupancy_by_block": {str(t): _occupancy_dict(o) for t, o in sizes.items()},
     }
 
@@ -71,6 +71,11 @@ def known(*what: Any) -> Curve:
             ("sm_90", 96, 32, 0),
             "Blocks of 96 threads fill 63 of 64 warps; the number of warps limits from 64 threads on. The most is 64, "
             "with 64, 128, 256, 512, … threads a block.",
+        ),
+        (
+            ("sm_90", 288, 32, 0, 16),
+            "16 barriers a block allow 36 of 64 warps in blocks of 288 threads; barriers limit from 32 to 384 threads. "
+            "The most is 64, with 512, 1024 threads a block.",
         ),
         (
             ("sm_90", 1024, 70, 0),
@@ -138,7 +143,7 @@ def test_each_limiter_has_a_shape_of_its_own(qapp) -> None:
         for i, one in enumerate(shapes)
         for other in shapes[:i]
     ]
-    assert len(differing) == 6 and min(differing) > 60
+    assert len(differing) == 10 and min(differing) > 60
 
 
 @pytest.mark.parametrize("scheme", [Qt.ColorScheme.Light, Qt.ColorScheme.Dark])

@@ -5,8 +5,9 @@
 Every kernel of the product is launched under `ncu` and on a simulated GPU of the same architecture, with as many
 multiprocessors: some plans depend on them. The counts that must agree follow from addresses alone: theoretical sectors
 of global memory, wavefronts of shared memory, and the least of each. Where they differ, the report says why, as far as
-that is known: the simulated GPU runs PTX, of which the assembler joins, narrows and drops accesses. Exit code 1 when
-more than one launch in fifty differs and nobody knows why, or an occupancy does.
+that is known: the simulated GPU runs PTX, of which the assembler joins, narrows and drops accesses, and lanes that part
+meet again as soon as they can. Exit code 1 when more than one launch in fifty differs and nobody knows why, or an
+occupancy does.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ UNKNOWN_SHARE = 0.02
 BORDERS_SHARE = (
     "lanes beyond an edge read the same element: ideal sectors count its bytes once here, once a lane in Nsight Compute"
 )
-ASSEMBLED = "the assembler has joined, narrowed or dropped accesses of the PTX"
+REQUESTED = "other requests: the assembler joins and drops accesses of the PTX; lanes that part meet again elsewhere"
 UNKNOWN = "not explained"
 MOST_THREADS, NUM_REGS, DYNAMIC_SHARED = 0, 4, 8  # CU_FUNC_ATTRIBUTE_…
 
@@ -144,7 +145,7 @@ def _verdict(metrics: dict[str, int], own: dict[str, int]) -> dict[str, Any]:
     if apart == ["ideal_sectors"] and own["ideal_sectors"] < metrics["ideal_sectors"]:
         why = BORDERS_SHARE
     elif apart and any(metrics[name] != own[name] for name in REQUESTS.values()):
-        why = ASSEMBLED
+        why = REQUESTED
     return {"equal": not apart, "why": why}
 
 
@@ -165,7 +166,7 @@ def occupancies(device_name: str) -> list[dict[str, Any]]:
             cupy.cuda.driver.funcSetAttribute(step.kernel.pointer, DYNAMIC_SHARED, step.shared_bytes)
             most = cupy.cuda.driver.funcGetAttribute(MOST_THREADS, step.kernel.pointer)  # by its launch bounds
             for block in (b for b in BLOCKS if b <= most):
-                ours = occupancy(architecture, block, resources["registers"], shared).blocks
+                ours = occupancy(architecture, block, resources["registers"], shared, resources["barriers"]).blocks
                 driver = ask(step.kernel.pointer, block, step.shared_bytes)
                 used = cupy.cuda.driver.funcGetAttribute(NUM_REGS, step.kernel.pointer)
                 registers = {"by_log": resources["registers"], "by_driver": used}

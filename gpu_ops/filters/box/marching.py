@@ -93,6 +93,8 @@ PIXELS = (
     (BYTES_RADIUS, Shape(8, 8, 1, planes=2)),
 )
 """What was fastest on an H200 up to a radius: of one value, and of a pixel's four bytes together."""
+BARRIERS = 16
+"""Of a block: they have numbers that only the running kernel knows, for which the assembler sets all aside."""
 SINGLE_REGISTERS, PIXEL_REGISTERS = 56, 72
 """What a thread needs so that nothing of worth is spilled: as many blocks share a multiprocessor as this leaves."""
 SMALLER = ((16, 12), (16, 8), (8, 8), (8, 6), (8, 4))
@@ -165,7 +167,7 @@ def resident(shape: Shape, shared: int, pixels: bool, limits: Limits) -> int:
     if not is_known(architecture):
         return 1
     registers = PIXEL_REGISTERS if pixels else SINGLE_REGISTERS
-    return max(1, occupancy(architecture, shape.threads, registers, shared).blocks)
+    return max(1, occupancy(architecture, shape.threads, registers, shared, BARRIERS).blocks)
 
 
 def plan(id: str, file: str, sums: str, device: Device, x: DeviceArray, params: Values) -> Plan:
