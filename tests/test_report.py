@@ -163,6 +163,20 @@ def test_claims_are_judged_by_a_reports_runs() -> None:
     assert "made.json" in found["S4-table"].where
 
 
+def test_a_report_that_decides_a_claim_is_taken_before_one_with_more_runs() -> None:
+    more = {"serial": 0.02, "parallel": 0.01, "naive": 0.0001, "shared": 0.00007}
+    made = {"more.json": more, "right.json": {"naive": 0.0001, "constant": 0.00004}}
+    given = {name: reports.report({"devices": {}, "cpu": "x"}, _claim_rows(times)) for name, times in made.items()}
+    found = {j.claim.id: j for j in judge_by_reports(all_claims(), given)}
+    assert found["S4-constant"].holds is True and "right.json" in found["S4-constant"].where
+    assert found["S4-table"].holds is True and "more.json" in found["S4-table"].where
+
+
+def test_the_recorded_reports_decide_every_claim() -> None:
+    undecided = [j.claim.id for j in judge_by_reports(all_claims(), recorded_reports()) if j.holds is None]
+    assert undecided == []
+
+
 def test_a_large_error_breaks_the_claim_of_agreement() -> None:
     assert _judge({"serial": 0.02, "naive": 0.0001}, 2e-15)["S4-agreement"].holds is False
 

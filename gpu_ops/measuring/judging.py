@@ -50,19 +50,21 @@ def recorded_reports() -> dict[str, dict[str, Any]]:
 
 
 def judge_by_reports(claims: Iterable[Claim], reports: Mapping[str, Mapping[str, Any]]) -> list[Judgement]:
-    """Each claim by the report with most runs of its experiment; counted claims need none."""
-    judgements = []
-    for claim in claims:
-        runs: dict[str, Run] = {}
-        where = "counted" if claim.basis == "counted" else "not measured yet"
-        if claim.basis == "measured" and reports:
-            found = {name: matching_rows(claim, report["runs"]) for name, report in reports.items()}
-            name = max(found, key=lambda n: len(found[n]))
-            if found[name]:
-                runs = {r["variant"]: run_of(r) for r in found[name]}
-                where = f"recorded: {_machine(reports[name])} ({name})"
-        judgements.append(Judgement(claim, *claim.judge(runs), where))
-    return judgements
+    """Each claim by a report that decides it, of these by the one with most runs of its experiment; counted claims need
+    none."""
+    return [_judged(claim, reports) for claim in claims]
+
+
+def _judged(claim: Claim, reports: Mapping[str, Mapping[str, Any]]) -> Judgement:
+    best = Judgement(claim, *claim.judge({}), "counted" if claim.basis == "counted" else "not measured yet")
+    most = (False, 0)
+    for name, report in reports.items() if claim.basis == "measured" else ():
+        rows = matching_rows(claim, report["runs"])
+        found, holds = claim.judge({r["variant"]: run_of(r) for r in rows})
+        if (holds is not None, len(rows)) > most:
+            most = (holds is not None, len(rows))
+            best = Judgement(claim, found, holds, f"recorded: {_machine(report)} ({name})")
+    return best
 
 
 def judge_here(filters: Sequence[Filter], devices: Sequence[str]) -> list[Judgement]:
