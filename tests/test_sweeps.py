@@ -12,6 +12,7 @@ from gpu_ops import from_array, recorded_reports, sample
 from gpu_ops.errors import ParamError
 from gpu_ops.measuring.sweeps import (
     SIZE,
+    WIDTH,
     Line,
     Point,
     Varied,
@@ -111,6 +112,21 @@ def test_the_size_of_an_image_is_the_side_of_a_square_with_as_many_pixels() -> N
     assert settings(row("serial", "cpu", 1.0, shape=[1080, 1920]))[SIZE] == 1440
     assert settings(row("serial", "cpu", 1.0, shape=[64, 64, 3]))[SIZE] == 64
     assert settings(row("serial", "cpu", 1.0, filter="mean1d", shape=[1000, 2]))[SIZE] == 1000
+
+
+def test_images_of_one_height_vary_in_width() -> None:
+    rows = [row("serial", "cpu", 1.0, shape=[4096, width]) for width in (4095, 4096, 4097, 4100)]
+    assert find_varied(rows) == (WIDTH,)
+    (found,) = slices(rows)
+    (line,) = sweep_lines(found.rows, WIDTH)
+    assert [p.value for p in line.points] == [4095, 4096, 4097, 4100] and found.held == {}
+    rows.append(row("serial", "cpu", 1.0, shape=[512, 4096]))
+    assert find_varied(rows) == (SIZE,)
+
+
+def test_where_no_variant_runs_twice_nothing_is_swept() -> None:
+    rows = [row("naive", "cuda:0", 1.0, knobs={"block": 128}), row("shared", "cuda:0", 1.0, knobs={"block": 256})]
+    assert find_varied(rows) == (BLOCK,) and slices(rows) == ()
 
 
 def test_what_varies_is_found_and_held_apart() -> None:

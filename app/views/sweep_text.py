@@ -11,15 +11,16 @@ from PySide6.QtCore import QCoreApplication
 from app.figures import count
 from app.models.sweep import Option, Sweep
 from app.views.row_text import clock_name, device_name
-from gpu_ops.measuring.sweeps import BreakEven, Crossing, Line, Varied
+from gpu_ops.measuring.sweeps import SIZE, WIDTH, BreakEven, Crossing, Line, Varied
 
 translate = QCoreApplication.translate
 MOST_FAILURES = 3
 
 
 def quantity(varied: Varied) -> str:
-    """A parameter, a knob or the size as people call it."""
-    return translate("Sweep", "size") if varied.kind == "size" else varied.name.replace("_", " ")
+    """A parameter, a knob, the size or the width as people call it."""
+    names = {SIZE: translate("Sweep", "size"), WIDTH: translate("Sweep", "width")}
+    return names.get(varied, varied.name.replace("_", " "))
 
 
 def option_title(option: Option, image: bool) -> str:
@@ -39,6 +40,7 @@ def axis_title(sweep: Sweep) -> str:
     if sweep.varied.kind != "size":
         params = [*sweep.filter.params, *(k for v in sweep.filter.variants for k in v.knobs)]
         unit = next((p.unit for p in params if p.name == sweep.varied.name), "")
+        unit = translate("Sweep", "pixels") if sweep.varied == WIDTH else unit
         name = quantity(sweep.varied)
         return translate("Sweep", "{name}, {unit}").format(name=name, unit=unit) if unit else name
     if sweep.filter.accepts != "image":
@@ -51,7 +53,7 @@ def axis_title(sweep: Sweep) -> str:
 def heading(sweep: Sweep) -> str:
     """What the sweep is of, on which input, and whose it is."""
     texts = [sweep.filter.title, where_text(sweep), translate("Sweep", "kernel alone")]
-    texts += [f"{quantity(q)} {value}" for q, value in sweep.held.items()]
+    texts += _held(sweep)
     if sweep.machine:
         texts.append(translate("Sweep", "◉ recorded on {machine}").format(machine=sweep.machine))
     return " · ".join(text for text in texts if text)
@@ -71,10 +73,35 @@ def where_text(sweep: Sweep) -> str:
 
 def recorded_title(sweep: Sweep) -> str:
     """A recorded sweep, as the chooser offers it."""
-    held = [f"{quantity(q)} {value}" for q, value in sweep.held.items()]
-    return translate("Sweep", "{machine}: {what}").format(
-        machine=sweep.machine, what=", ".join([quantity(sweep.varied), *held])
+    values = [value for row in sweep.rows if (value := sweep.value(row)) is not None]
+    over = translate("Sweep", "{quantity} {first} to {last}").format(
+        quantity=quantity(sweep.varied), first=count(min(values)), last=count(max(values))
     )
+    what = ", ".join([over, *_held(sweep)])
+    return translate("Sweep", "{machine}: {what}").format(machine=sweep.machine, what=what)
+
+
+def _held(sweep: Sweep) -> list[str]:
+    """What does not vary: parameters and knobs that do so elsewhere, and of a recorded sweep the input."""
+    texts = [f"{quantity(q)} {value}" for q, value in sweep.held.items() if q.name not in ("channels", "dtype")]
+    if not sweep.machine:
+        return texts
+    dtypes = {row["dtype"] for row in sweep.rows}
+    return texts + _shape_texts(sweep) + (list(dtypes) if len(dtypes) == 1 else [])
+
+
+def _shape_texts(sweep: Sweep) -> list[str]:
+    """What inputs have in common."""
+    shapes = {tuple(row["shape"]) for row in sweep.rows}
+    first, image = min(shapes), sweep.filter.accepts == "image"
+    if len(shapes) == 1:
+        sides = " × ".join(count(n) for n in first)
+        return [sides if image else translate("Sweep", "{count} samples").format(count=sides)]
+    rows = [translate("Sweep", "{count} rows").format(count=count(first[0]))] if sweep.varied == WIDTH else []
+    axes = 2 if image else 1
+    if len({shape[axes:] for shape in shapes}) == 1 and len(first) > axes:
+        rows.append(translate("Sweep", "{count} channels").format(count=first[axes]))
+    return rows
 
 
 def value_text(sweep: Sweep, value: float, with_unit: bool = True) -> str:

@@ -24,13 +24,15 @@ REACH = 32
 
 class Varied(NamedTuple):
     """A quantity that may vary: a parameter or a knob by its name, or the "size" of the input, which is the number of
-    samples of a signal and the side of an image, or of a square with as many pixels."""
+    samples of a signal and the side of an image, or of a square with as many pixels; or the "width" of images that are
+    all of one height."""
 
-    kind: Literal["param", "knob", "size", "other"]
+    kind: Literal["param", "knob", "size", "width", "other"]
     name: str
 
 
 SIZE = Varied("size", "size")
+WIDTH = Varied("width", "width")
 
 
 def settings(row: Row) -> dict[Varied, Any]:
@@ -38,6 +40,7 @@ def settings(row: Row) -> dict[Varied, Any]:
     shape, image = row["shape"], _is_image(row)
     pixels = math.prod(shape[:2]) if image else shape[0]
     found: dict[Varied, Any] = {SIZE: math.isqrt(pixels) if image else pixels}
+    found |= {WIDTH: shape[1]} if image else {}
     found |= {Varied("param", name): _plain(value) for name, value in row["params"].items()}
     found |= {Varied("knob", name): _plain(value) for name, value in row["knobs"].items()}
     found[Varied("other", "channels")] = math.prod(shape[2 if image else 1 :])
@@ -54,16 +57,18 @@ def _plain(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, list | tuple) else value
 
 
-def _values(rows: Iterable[Row]) -> dict[Varied, list[Any]]:
-    """The different values of every quantity, in the order in which they come."""
+def _values(rows: Sequence[Row]) -> dict[Varied, list[Any]]:
+    """The different values of every quantity, in the order in which they come; of sizes and widths, of what varies."""
     found: dict[Varied, dict[Any, None]] = {}
     for row in rows:
         for quantity, value in settings(row).items():
             found.setdefault(quantity, {})[value] = None
+    one_height = len({row["shape"][0] for row in rows}) == 1
+    found.pop(SIZE if one_height and len(found.get(WIDTH, ())) > 1 else WIDTH, None)
     return {quantity: list(values) for quantity, values in found.items()}
 
 
-def find_varied(rows: Iterable[Row]) -> tuple[Varied, ...]:
+def find_varied(rows: Sequence[Row]) -> tuple[Varied, ...]:
     """The quantities with different whole numbers in these rows: those that can be swept over."""
     found = _values(rows)
     return tuple(q for q, values in found.items() if q.kind != "other" and len(values) > 1 and _countable(values))
@@ -83,7 +88,8 @@ class Slice:
 
 
 def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
-    """Every sweep over a single quantity in these rows. Rows of variants without a knob that varies belong to all."""
+    """Every sweep over a single quantity in these rows, in which it varies for one variant at least. Rows of variants
+    without a knob that varies belong to all."""
     several = {q: values for q, values in _values(rows).items() if len(values) > 1}
     found = []
     for varied in find_varied(rows):
@@ -91,9 +97,17 @@ def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
         for chosen in itertools.product(*others.values()):
             held = dict(zip(others, chosen, strict=True))
             kept = tuple(row for row in rows if _agrees(settings(row), held))
-            if len({settings(row)[varied] for row in kept if varied in settings(row)}) > 1:
+            if _sweeps(kept, varied):
                 found.append(Slice(varied, held, kept))
     return tuple(found)
+
+
+def _sweeps(rows: Iterable[Row], varied: Varied) -> bool:
+    """Whether some variant ran at two values."""
+    values: dict[tuple[str, str], set[Any]] = {}
+    for row in rows:
+        values.setdefault((row["variant"], row["device"]), set()).add(settings(row).get(varied))
+    return any(len(own - {None}) > 1 for own in values.values())
 
 
 def _agrees(own: Mapping[Varied, Any], held: Mapping[Varied, Any]) -> bool:

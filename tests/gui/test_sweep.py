@@ -349,16 +349,19 @@ def test_a_simulated_gpu_is_left_out_and_this_is_said(window: MainWindow, engine
 def test_recorded_sweeps_are_chosen_from_a_list(window: MainWindow, engine: FakeEngine) -> None:
     panel, source = window.sweep, window.sweep.source
     texts = [source.itemText(i) for i in range(source.count())]
-    assert texts[0] == "measured here" and any(text.startswith("NVIDIA H200: size") for text in texts)
-    place = next(i for i, text in enumerate(texts) if text.startswith("NVIDIA H200: size"))
+    assert texts[0] == "measured here" and len(set(texts)) == len(texts)
+    place = texts.index("NVIDIA H200: size 1440 to 8192, float32")
     source.setCurrentIndex(place)
     source.activated.emit(place)
     assert len(panel.sheet.plot.lines) == 8 and "recorded on NVIDIA H200" in panel.sheet.heading.text()
     assert panel.sheet.findings.text().startswith("Faster than the best CPU variant throughout")
     headings = [t for t in panel.sheet.legend.texts() if "clock" in t]
     assert headings == ["CPU, wall clock, dashed", "GPU 0, event clock, solid"]
-    window.controller.session.set_filter("conv3x3")  # has no recorded sweep
+    window.controller.session.set_filter("conv3x3")  # the sweep shown is of another filter
     assert panel.controller.shown is None and not panel.sheet.plot.isVisible()
+    texts = [source.itemText(i) for i in range(source.count())]
+    assert "NVIDIA H200: width 4064 to 4224, 4096 rows, uint8" in texts
+    assert "NVIDIA H200: block y 1 to 32, 4096 × 4096 × 3, uint8" in texts
 
 
 def test_a_mark_stands_where_lines_cross_and_tells_of_it(window: MainWindow, qtbot) -> None:
