@@ -80,6 +80,17 @@ def test_an_unknown_instruction_is_refused_by_name_and_line(name: str, architect
     assert "does not run" in str(caught.value) and "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("what", ["sync", "arrive"])
+@pytest.mark.parametrize("number", ["i + 16", "-1"])
+def test_a_barrier_that_no_block_has(what: str, number: str) -> None:
+    given = _kernel(f"""int at = {number};\nasm volatile("barrier.{what} %0, 64;" : : "r"(at)); out[i] = 1;""")
+    found = "16" if number == "i + 16" else "-1"
+    with pytest.raises(
+        KernelError, match=rf"kernel\.cu:5: a block has barriers 0 to 15, not {found}; use one of those"
+    ):
+        launch(given)
+
+
 RECURSION = """
 __device__ __noinline__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
 extern "C" __global__ void k(int* out) { out[threadIdx.x] = fibonacci(threadIdx.x); }

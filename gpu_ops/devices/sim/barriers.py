@@ -39,11 +39,11 @@ class Meetings:
         self.shared = shared
         self.came = np.zeros((launched.blocks, BARRIERS), np.int64)
 
-    def arrive(self, lanes: Lanes, number: Array, threads: Array) -> None:
+    def arrive(self, lanes: Lanes, place: Place, number: Array, threads: Array) -> None:
         """These lanes come and go on. Raises KernelError for a barrier that no block has."""
         wide = (np.broadcast_to(a, lanes.shape) for a in (lanes.rows, lanes.threads, number, threads))
         rows, thread, numbers, needed = (lanes.active(a) for a in wide)
-        self._count(self.came, rows, numbers)
+        self._count(self.came, rows, numbers, place)
         self.shared.time += 1
         self.shared.order.leave(*self._warps(rows, thread, numbers), self.shared.time)
         over = self.came[rows, numbers] >= needed  # opens though nobody waits
@@ -86,13 +86,15 @@ class Meetings:
         """Threads that have come, those who wait among them."""
         here = self.came.copy()
         for one in waiting:
-            self._count(here, np.nonzero(one.mask)[0], one.at(one.number))
+            self._count(here, np.nonzero(one.mask)[0], one.at(one.number), one.place)
         return here
 
     @staticmethod
-    def _count(counts: Array, rows: Array, numbers: Array) -> None:
-        if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < BARRIERS:
-            raise KernelError(f"a block has barriers 0 to {BARRIERS - 1}, not {int(numbers.max())}; use one of those.")
+    def _count(counts: Array, rows: Array, numbers: Array, place: Place) -> None:
+        wrong = numbers[(numbers < 0) | (numbers >= BARRIERS)]
+        if len(wrong):
+            there = f"a block has barriers 0 to {BARRIERS - 1}, not {int(wrong[0])}"
+            raise KernelError(f"{place.file}:{place.line}: {there}; use one of those.")
         np.add.at(counts, (rows, numbers), 1)
 
     @staticmethod

@@ -220,8 +220,8 @@ class Batch:
     def warp_barrier(self, lanes: Lanes) -> None:
         self.shared.warp_barrier(lanes)
 
-    def arrive(self, lanes: Lanes, number: Array, threads: Array) -> None:
-        self.meetings.arrive(lanes, number, threads)
+    def arrive(self, lanes: Lanes, site: Site, number: Array, threads: Array) -> None:
+        self.meetings.arrive(lanes, site.place, number, threads)
 
     def barrier_reduce(self, lanes: Lanes, operation: str, predicate: Array) -> Array:
         """One answer for each block, of all threads that meet at the barrier."""

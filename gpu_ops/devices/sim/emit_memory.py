@@ -151,7 +151,8 @@ class MemoryOperations:
             return
         if is_named(line):  # who waits at one is the scheduler's concern
             if "arrive" in line.op:
-                self.emit(f"S.arrive(L, {', '.join(self.value(a, 'i4') for a in line.args)})")
+                site = self.site(line, "barrier", 0, "arrives", 0)
+                self.emit(f"S.arrive(L, {site}, {', '.join(self.value(a, 'i4') for a in line.args)})")
             return
         place = 1 if "red" in line.op else 0
         arrivals = [a for a in line.args[place:] if not isinstance(a, Imm) or a.value != 0]
