@@ -151,8 +151,11 @@ def test_cuda_variants_run_verified_and_measured(
 ) -> None:
     settle(qtbot, controller, lambda: controller.open_sample(sample))
     assert controller.session.device == cuda
+    kernels = ("naive", "constant", "shared")
+    controller.session.set_picks(("serial", *kernels))
+    qtbot.waitUntil(lambda: not controller.busy, timeout=PATIENCE)
     settle(qtbot, controller, window.panel.measure_button.click)
-    for variant in ("naive", "constant", "shared"):
+    for variant in kernels:
         row = controller.results.entry((variant, cuda)).row
         assert row["ok"] is True
         assert row["clock"] == "cuda-event"
