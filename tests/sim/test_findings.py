@@ -46,8 +46,8 @@ FAULTS = {
     "same_place": ("write-after-write hazard", "where another thread writes another value at the same time"),
     "two_blocks": ("two blocks write one element", "writes element 0 of out, which block"),
     "divergent_barrier": ("barrier in divergent code", "threads of one block wait here while others wait at line"),
-    "arrives_early": ("read-after-write hazard", "of box, which thread"),
-    "overwrites_early": ("read-after-write hazard", "of box, which thread"),
+    "arrives_early": ("read-after-write hazard", "wrote with no barrier in between"),
+    "overwrites_early": ("read-after-write hazard", "wrote with no barrier in between"),
     "never_opens": ("barrier that never opens", "waits for 160 threads at barrier 3, to which 128 have come"),
     "inactive_lane": ("shuffle from an inactive lane", "a lane that does not take part"),
 }

@@ -33,6 +33,11 @@ class Order:
         """Whether all blocks are at the same point."""
         return bool((self.known == self.known[:1]).all())
 
+    @property
+    def used(self) -> bool:
+        """Whether any such barrier has been met at."""
+        return bool(self.known.any() or self.left.any())
+
     def leave(self, rows: Array, warps: Array, barriers: Array, time: int) -> None:
         """These warps have come, and leave all that they know and did."""
         np.maximum.at(self.left, (rows, barriers), self.known[rows, warps])

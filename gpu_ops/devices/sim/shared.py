@@ -248,7 +248,7 @@ class SharedMemory:
             if not len(chosen):
                 continue
             first = chosen[0]
-            missing = "__syncwarp()" if within else "__syncthreads()"
+            missing = "__syncwarp()" if within else "barrier" if self.order.used else "__syncthreads()"
             title = f"{names[kind]}-after-{names[rival]} hazard" + (" within a warp" if within else "")
             text = (
                 f"{site.verb} {self.name(int(touch.units[places[first] % size]) * self.unit)}, which thread "
