@@ -73,8 +73,8 @@ struct Rows {
         return {{(Word)four.x, (Word)four.y, (Word)four.z, (Word)four.w}};
     }
 
-    // Values k to k + 3 of a row in shared memory. An image's outer strips would take half as long again, if they went
-    // after every value: most of these lie inside.
+    // Values k to k + 3 of a row in shared memory. An image's outer strips would end late and keep the launch waiting, if
+    // they went after every value: most of these lie inside.
     __device__ __forceinline__ Quad quad(const T* row, int k) const
     {
         if (ALIGNED && left + k >= 0 && left + k + 4 <= width) return words(__ldg((const Four*)(row + left + k)));
