@@ -272,7 +272,6 @@ class VariantList(QWidget):
         self.baseline_combo.clear()
         for form in self._forms.values():
             self.knobs_stack.removeWidget(form)
-            form.setParent(None)  # who looks for children while it waits for its end would keep it for ever
             form.deleteLater()
         self._forms.clear()
         self._selected = ""

@@ -53,6 +53,11 @@ def qobjects() -> int:
     return len(known) + len(QApplication.allWidgets())
 
 
+def dead() -> int:
+    """What Python still has of QObjects that are gone."""
+    return sum(isinstance(o, QObject) and not isValid(o) for o in gc.get_objects())
+
+
 def segments() -> int:
     """Files of this process in the memory directories."""
     return sum(len(list(d.glob(f"kernelscope-{os.getpid()}-*"))) for d in directories())
@@ -62,13 +67,14 @@ def segments() -> int:
 def nothing_left(segments_too: bool = True) -> Iterator[None]:
     """The block leaves as many objects, segments and processes as it found, and at most 5 % more memory."""
     settle()
-    before = resident(), qobjects(), segments(), len(multiprocessing.active_children())
+    before = resident(), qobjects(), segments(), len(multiprocessing.active_children()), dead()
     yield
     settle()
-    after = resident(), qobjects(), segments(), len(multiprocessing.active_children())
+    after = resident(), qobjects(), segments(), len(multiprocessing.active_children()), dead()
     assert after[1] == before[1], "QObjects"
     assert after[2] == before[2] or not segments_too, "segments"
     assert after[3] == before[3], "child processes"
+    assert after[4] == before[4], "QObjects that are gone"
     assert after[0] <= GROWTH * before[0], f"{before[0] >> 20} MiB became {after[0] >> 20} MiB"
 
 
@@ -147,6 +153,22 @@ def test_live_runs(qtbot, stage: tuple[MainWindow, SessionController], runs: int
     live(10)
     with nothing_left():
         live(runs)
+
+
+def test_filters_come_and_go(qtbot, stage: tuple[MainWindow, SessionController]) -> None:
+    _, controller = stage
+
+    def choose(filter: str) -> None:
+        controller.session.set_filter(filter)
+        controller.session.set_picks(("parallel",))
+        qtbot.waitUntil(lambda: not controller.busy, timeout=PATIENCE)
+        settle()
+
+    for filter in ("conv3x3", "box", "mean2d"):
+        choose(filter)
+    with nothing_left(segments_too=False):
+        for filter in ("conv3x3", "box", "mean2d"):
+            choose(filter)
 
 
 @pytest.mark.parametrize("cycles", [4, pytest.param(50, marks=pytest.mark.full)])
