@@ -14,7 +14,9 @@ REGISTER_UNIT = 256
 PARTITIONS = 4
 """Each quarter of a multiprocessor has its own registers."""
 BARRIERS = 64
-"""Of a multiprocessor, by the driver of an H200; published figures do not tell. A block has up to 16 of them."""
+"""Of a multiprocessor, by the driver of an H200; published figures do not tell."""
+BLOCK_BARRIERS = 16
+"""That a block may have of them, __syncthreads() being the first."""
 
 Limiter = Literal["registers", "shared memory", "warps", "blocks", "barriers"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gpu_ops.devices.occupancy import BLOCK_BARRIERS
 from gpu_ops.devices.sim.findings import Findings, say
-from gpu_ops.devices.sim.hazards import BARRIERS
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, Launched
 from gpu_ops.devices.sim.ptx import Place
 from gpu_ops.devices.sim.shared import SharedMemory
@@ -37,7 +37,7 @@ class Meetings:
 
     def __init__(self, launched: Launched, shared: SharedMemory) -> None:
         self.shared = shared
-        self.came = np.zeros((launched.blocks, BARRIERS), np.int64)
+        self.came = np.zeros((launched.blocks, BLOCK_BARRIERS), np.int64)
 
     def arrive(self, lanes: Lanes, place: Place, number: Array, threads: Array) -> None:
         """These lanes come and go on. Raises KernelError for a barrier that no block has."""
@@ -91,9 +91,9 @@ class Meetings:
 
     @staticmethod
     def _count(counts: Array, rows: Array, numbers: Array, place: Place) -> None:
-        wrong = numbers[(numbers < 0) | (numbers >= BARRIERS)]
+        wrong = numbers[(numbers < 0) | (numbers >= BLOCK_BARRIERS)]
         if len(wrong):
-            there = f"a block has barriers 0 to {BARRIERS - 1}, not {int(wrong[0])}"
+            there = f"a block has barriers 0 to {BLOCK_BARRIERS - 1}, not {int(wrong[0])}"
             raise KernelError(f"{place.file}:{place.line}: {there}; use one of those.")
         np.add.at(counts, (rows, numbers), 1)
 
@@ -106,8 +106,8 @@ class Meetings:
     def _warps(self, rows: Array, thread: Array, numbers: Array) -> tuple[Array, Array, Array]:
         """Blocks, warps and barriers, each once."""
         warps = self.shared.order.known.shape[1]
-        each = np.unique((rows.astype(np.int64) * warps + thread // WARP) * BARRIERS + numbers)
-        return each // BARRIERS // warps, each // BARRIERS % warps, each % BARRIERS
+        each = np.unique((rows.astype(np.int64) * warps + thread // WARP) * BLOCK_BARRIERS + numbers)
+        return each // BLOCK_BARRIERS // warps, each // BLOCK_BARRIERS % warps, each % BLOCK_BARRIERS
 
 
 def report_divergence(waiting: list[Waiting], findings: Findings) -> None:

@@ -1,8 +1,8 @@
 """Who touched which unit of shared memory since the last barrier, so that a missing barrier is found out.
 
 A stamp is time << 16 | thread; time counts the accesses of a batch. For each unit the last thread and the last one
-that differs from it are kept, which is enough to know whether anybody else was there. While all blocks of a batch
-do the same, one row of stamps stands for all.
+that differs from it are kept, which is enough to know whether anybody else was there; among barriers that only some
+warps meet at, a third one may be overlooked. While all blocks of a batch do the same, one row of stamps stands for all.
 """
 
 from __future__ import annotations
@@ -11,22 +11,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpu_ops.devices.occupancy import BLOCK_BARRIERS
 from gpu_ops.devices.sim.lanes import WARP, Array
 
 THREAD = 0xFFFF
 NEVER = -1
-BARRIERS = 16
-"""Barriers that a block has, by number."""
 
 
 class Order:
     """What lies before what by barriers that only some of a block's warps meet at. `known` (blocks, warps, warps) says
-    up to which time a warp knows what another did; `left` (blocks, BARRIERS, warps) what those who have come to a
+    up to which time a warp knows what another did; `left` (blocks, BLOCK_BARRIERS, warps) what those who have come to a
     barrier bring along."""
 
     def __init__(self, blocks: int, warps: int) -> None:
         self.known = np.zeros((blocks, warps, warps), np.int64)
-        self.left = np.zeros((blocks, BARRIERS, warps), np.int64)
+        self.left = np.zeros((blocks, BLOCK_BARRIERS, warps), np.int64)
 
     @property
     def alike(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.devices.occupancy import is_known, occupancy
+from gpu_ops.devices.occupancy import BLOCK_BARRIERS, is_known, occupancy
 from gpu_ops.errors import KernelError
 from gpu_ops.filters.box.limits import march_rows
 from gpu_ops.filters.planning import CTYPES
@@ -93,8 +93,6 @@ PIXELS = (
     (BYTES_RADIUS, Shape(8, 8, 1, planes=2)),
 )
 """What was fastest on an H200 up to a radius: of one value, and of a pixel's four bytes together."""
-BARRIERS = 16
-"""Of a block: they have numbers that only the running kernel knows, for which the assembler sets all aside."""
 SINGLE_REGISTERS, PIXEL_REGISTERS = 56, 72
 """What a thread needs so that nothing of worth is spilled: as many blocks share a multiprocessor as this leaves."""
 SMALLER = ((16, 12), (16, 8), (8, 8), (8, 6), (8, 4))
@@ -167,7 +165,8 @@ def resident(shape: Shape, shared: int, pixels: bool, limits: Limits) -> int:
     if not is_known(architecture):
         return 1
     registers = PIXEL_REGISTERS if pixels else SINGLE_REGISTERS
-    return max(1, occupancy(architecture, shape.threads, registers, shared, BARRIERS).blocks)
+    # Barriers have numbers that only the running kernel knows: the assembler sets all of a block aside.
+    return max(1, occupancy(architecture, shape.threads, registers, shared, BLOCK_BARRIERS).blocks)
 
 
 def plan(id: str, file: str, sums: str, device: Device, x: DeviceArray, params: Values) -> Plan:

@@ -56,7 +56,7 @@ constexpr int SLOTS = RING ? (WINDOW + AHEAD * BATCH + CHUNK - 1) / CHUNK * CHUN
 constexpr int PARTS = ((2 * LANES + WHOLE - 1) / LANES | 1) * LANES;
 
 struct Memory {
-    Word ring[SLOTS][COLUMNS * PLANES]; // sums of rows, a value's words together; see swapped
+    Word ring[SLOTS][COLUMNS * PLANES];  // sums of rows, a value's words together; see swapped
     Word rows[TEAMS * TASKS][LENGTH];    // what they are made of
     int places[LENGTH];                  // where in the image these lie, see find_places
     Sum parts[TEAMS * TASKS][PARTS];     // sums of blocks of OUTPUTS values

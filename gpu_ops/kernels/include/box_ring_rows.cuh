@@ -28,7 +28,7 @@ struct Rows {
     int task, lane;  // the lane's row of those in shared memory, and its place in the row
     int turn, ahead; // its row of those of a batch in the ring, and of those that enter
     int base;        // slot of the batch that comes next
-    bool interior; // whether the strip lies inside the image, with all that its windows reach
+    bool interior;   // whether the strip lies inside the image, with all that its windows reach
     Quad next[FETCHES];
 
     // `image` is the channel's first value; the block's first row of outputs is `begin_row`.
