@@ -99,7 +99,7 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "&Automatic levels"),
         "view",
         ("Ctrl+L",),
-        QT_TRANSLATE_NOOP("Actions", "Set black and white from the picture's own values"),
+        QT_TRANSLATE_NOOP("Actions", "Set black and white as the input's type and values ask for"),
         separator=True,
     ),
     _colour_map(

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
+from app.models.subject import Subject
 from app.worker import Engine
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (
@@ -72,6 +73,7 @@ class SessionController(QObject):
         self._jobs: dict[int, str] = {}
         self._waiting: str = ""
         self._held: dict[str, SharedArray] = {}
+        self._subjects: dict[str, Subject] = {}
         self._input_segment = ""
         self._quiet = QTimer(self, singleShot=True, interval=QUIET_MS)
         self._quiet.timeout.connect(self._time_live)
@@ -190,7 +192,7 @@ class SessionController(QObject):
             self._generation += 1
             self.results.clear()
         self._declare()
-        self.results.mark_stale()
+        self.results.compare_with(self.session.subject)
         self.run_live()
 
     @Slot(str)
@@ -248,6 +250,7 @@ class SessionController(QObject):
             checks="full" if how == "measure" else "sample",
             roofs=how == "measure",
         )
+        self._subjects = {p.variant: self.session.subject(p.variant) for p in request.picks}
         self.results.set_running([(p.variant, p.device) for p in request.picks])
         texts = {"live": self.tr("running"), "time": self.tr("timing"), "measure": self.tr("measuring")}
         self._submit(how, request, texts[how])
@@ -258,8 +261,7 @@ class SessionController(QObject):
         return tuple(p for p in picks if how != "time" or not p.device.startswith("sim"))
 
     def _pick(self, variant: Variant) -> Pick:
-        device = "cpu" if variant.device == "cpu" else self.session.device
-        return Pick(variant.id, device, self.session.choice.knobs.get(variant.id, {}))
+        return Pick(variant.id, self.session.device_of(variant.id), self.session.choice.knobs.get(variant.id, {}))
 
     def _time_live(self) -> None:
         if "sweep" in self._jobs.values():
@@ -316,7 +318,8 @@ class SessionController(QObject):
         self.devices_changed.emit(devices)
 
     def _take_update(self, update: RunUpdate) -> None:
-        """Rows of an older generation are dropped: what they show is no longer what is asked for."""
+        """Rows of an older generation are dropped: what they show is no longer what is asked for. While a parameter
+        moves the newest run may be of a choice that is over: its results say so."""
         fresh = update.generation == self._generation
         for name, shared in update.outputs.items():
             if fresh and name in {o.id for o in self.session.filter.outputs}:
@@ -324,27 +327,15 @@ class SessionController(QObject):
             else:
                 self._engine.release(shared.segment)
         if fresh:
-            self._put_row(update.row)
-            if self._waiting:
-                self.results.mark_stale()
+            self.results.put(update.row, subject=self._subjects.get(str(update.row["variant"])))
+            self.results.compare_with(self.session.subject)
             if update.row["failure"] and update.row["failure_kind"] != "unsupported":
                 self.message.emit("error", str(update.row["failure"]), "")
-
-    def _put_row(self, row: Mapping[str, Any]) -> None:
-        """A live row has no times yet: until they come the last ones stay beside it, marked stale."""
-        key = (str(row["variant"]), str(row["device"]))
-        last = self.results.entry(key).row if key in self.results else {}
-        if "kernel" in last.get("stages", {}) and "kernel" not in row["stages"] and row["ok"] is not False:
-            fresh = {name: row[name] for name in ("ok", "errors", "error_max", "tolerance", "notes", "failure")}
-            self.results.put({**last, **fresh})
-            self.results.mark_stale([key])
-            return
-        self.results.put(row)
 
     def _take_output(self, update: RunUpdate, shared: SharedArray, statistics: Any) -> None:
         variant, input = str(update.row["variant"]), self.session.input
         whole = input.array.shape[: len(update.place)] if input is not None else ()
-        origin = Origin(str(update.row["device"]).startswith("sim"), update.place, whole)
+        origin = Origin(str(update.row["device"]).startswith("sim"), update.place, whole, self._subjects.get(variant))
         self.outputs_changed.emit(variant, self._engine.array(shared), statistics, origin)
         # The view has the new array now; nothing draws from the old segment any more.
         if variant in self._held:

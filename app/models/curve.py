@@ -9,13 +9,14 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.background import Background
 from app.models.extremes import Array, SignalPyramid
+from app.models.layer import State
 
 LARGE = 1 << 20  # samples from which on the buckets are made away from the thread of the window
 
 
 class Trace(NamedTuple):
-    """What a curve shows: samples (N,), their rate in hertz or None, the number of the first sample in the input, and
-    a mark that always stands beside the name."""
+    """What a curve shows: samples (N,), their rate in hertz or None, the number of the first sample in the input, a
+    mark that always stands beside the name, and the key of the result that it is of."""
 
     name: str
     samples: Array
@@ -23,6 +24,7 @@ class Trace(NamedTuple):
     visible: bool = True
     start: int = 0
     mark: str = ""
+    key: str = ""
 
 
 class Curve(QObject):
@@ -35,21 +37,31 @@ class Curve(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.name = self.mark = ""
+        self.name = self.mark = self.key = ""
         self.rate: float | None = None
         self.start = 0
         self.visible = self.sharp = False
+        self.state: State | None = None
+        self.verdict = ""
+        self.current = True
         self.pyramid: SignalPyramid | None = None
         self._background = Background(self)
         self._background.finished.connect(self._on_built)
 
     def set_signal(
-        self, name: str, array: Array, rate: float | None, visible: bool = True, start: int = 0, mark: str = ""
+        self,
+        name: str,
+        array: Array,
+        rate: float | None,
+        visible: bool = True,
+        start: int = 0,
+        mark: str = "",
+        key: str = "",
     ) -> None:
         """Show another signal, as a Trace says it; its samples are not copied and must not change."""
         if array.ndim != 1:
             raise ValueError(f"a curve is (N,), not {array.shape}")
-        self.name, self.rate, self.visible, self.start, self.mark = name, rate, visible, start, mark
+        self.name, self.rate, self.visible, self.start, self.mark, self.key = name, rate, visible, start, mark, key
         if self.pyramid is None or not _same(self.pyramid.array, array):
             self._background.cancel()
             self.pyramid = pyramid = SignalPyramid(array)
@@ -63,6 +75,12 @@ class Curve(QObject):
     def _on_built(self, _pyramid: object) -> None:
         self.sharp = True
         self.changed.emit()
+
+    def set_state(self, state: State | None, text: str, current: bool) -> bool:
+        """The verdict on what is shown, and whether it is of what is chosen now. Returns whether any of it changed."""
+        before = self.state, self.verdict, self.current
+        self.state, self.verdict, self.current = state, text, current
+        return before != (state, text, current)
 
     def clear(self) -> None:
         """Let go of the samples."""

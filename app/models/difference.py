@@ -118,6 +118,8 @@ class Difference(QObject):
         if self._layers:
             one, other = self._layers
             self.layer.set_title(self.tr("{a} − {b}").format(a=one.title, b=other.title))
+            current = one.current and other.current
+            self.layer.set_state(None if current else "stale", "", current)
         self.changed.emit()
 
     @Slot()

@@ -9,7 +9,8 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QObject, Signal
 
-Mode = Literal["range", "percentile", "manual"]
+Mode = Literal["auto", "range", "percentile", "manual"]
+Levels = tuple[float, float]
 Size = tuple[float, float]
 COLORMAPS = ("gray", "viridis", "cividis", "magma")
 DIVERGING = "CET-CBD1"
@@ -49,6 +50,18 @@ def apart(low: float, high: float) -> tuple[float, float]:
     return low - half, low + half
 
 
+def natural_levels(array: np.ndarray[Any, Any], statistics: StatisticsLike | None) -> Levels | None:
+    """Black and white as the type of a colour image means them: all of uint8 or uint16, 0 to 1 of floats within that.
+    None for gray images and for other floats, whose levels are those of their values."""
+    if array.ndim != 3 or array.shape[2] < 3:
+        return None
+    if array.dtype.kind == "u" and array.dtype.itemsize <= 2:
+        return 0.0, float(np.iinfo(array.dtype).max)
+    if statistics is not None and statistics.minimum >= 0 and statistics.maximum <= 1:
+        return 0.0, 1.0
+    return None
+
+
 class Display(QObject):
     """Shared by all panes of a group. `centre` is (x, y) in data units, `scale` data units per screen pixel: a view
     of any size shows what follows from these two, so resizing changes neither and linked views cannot drift.
@@ -68,8 +81,9 @@ class Display(QObject):
         self.following = True
         self.low, self.high = 0.0, 255.0
         self.levelled = False  # True once anything gave levels
-        self.mode: Mode = "range"
+        self.mode: Mode = "auto"
         self.statistics: StatisticsLike | None = None
+        self.natural: Levels | None = None
         self.colormap = "gray"
         self.lut: np.ndarray[Any, Any] | None = None  # None: gray, painted without a table
         self.cursor: tuple[float, float] | None = None
@@ -125,20 +139,26 @@ class Display(QObject):
 
     # Levels and colours
 
-    def set_statistics(self, statistics: StatisticsLike) -> None:
-        """Figures that the automatic levels follow. Manual levels stay."""
-        self.statistics = statistics
-        if self.mode != "manual":
-            self.auto_levels(self.mode)
+    def set_input(self, statistics: StatisticsLike | None, natural: Levels | None = None) -> None:
+        """Another input: automatic levels follow its figures, or are `natural` where its type says what black and white
+        are. Nothing that was set for the one before is kept: its levels, its zoom and its cursor are gone."""
+        self.statistics, self.natural = statistics, natural
+        self.levelled = False
+        self.following = True
+        self.clear_cursor()
+        self.auto_levels("auto")
+        self.refit()
 
     def auto_levels(self, mode: Mode) -> None:
-        """Levels from the statistics: "range" (exact minimum to maximum) or "percentile" (0.1 to 99.9)."""
+        """Levels of the input: "auto", "range" (exact minimum to maximum) or "percentile" (0.1 to 99.9)."""
         self.mode = mode
-        if self.statistics is None or mode == "manual":
-            return
         s = self.statistics
-        pair = (s.minimum, s.maximum) if mode == "range" else (s.percentiles[0.1], s.percentiles[99.9])
-        self._level(*pair)
+        if mode == "auto" and self.natural is not None:
+            self._level(*self.natural)
+        elif s is not None and mode == "percentile":
+            self._level(s.percentiles[0.1], s.percentiles[99.9])
+        elif s is not None and mode != "manual":
+            self._level(s.minimum, s.maximum)
 
     def guess_levels(self, low: float, high: float) -> None:
         """Levels until statistics come, unless there are some already."""

@@ -33,6 +33,7 @@ class Layer(QObject):
         self.origin = WHOLE
         self.state: State | None = None
         self.verdict = ""
+        self.current = True
         self.tone: Tone | None = None
         self._background = Background(self)
         self._background.finished.connect(self._on_built)
@@ -93,12 +94,13 @@ class Layer(QObject):
             self.title = title
             self.described.emit()
 
-    def set_state(self, state: State | None, text: str = "") -> None:
-        """The verdict on what is shown; None shows none."""
+    def set_state(self, state: State | None, text: str = "", current: bool = True) -> None:
+        """The verdict on what is shown, None for none, and whether it is of what is chosen now: else it is drawn
+        faintly."""
         if state is not None and state not in STATES:
             raise ValueError(f"a state is one of {', '.join(STATES)}, not {state}")
-        if (state, text) != (self.state, self.verdict):
-            self.state, self.verdict = state, text
+        if (state, text, current) != (self.state, self.verdict, self.current):
+            self.state, self.verdict, self.current = state, text, current
             self.described.emit()
 
     def set_tone(self, tone: Tone | None) -> None:
@@ -125,7 +127,9 @@ class Layer(QObject):
 
 
 def default_levels(layer: Layer) -> tuple[float, float]:
-    """Levels for a layer that came without statistics: all of uint8, else the range of a sample of its pixels."""
+    """Levels where no input gave any: the range of the statistics, else all of uint8, else the range of a sample."""
+    if layer.statistics is not None:
+        return layer.statistics.minimum, layer.statistics.maximum
     if layer.pyramid is None or layer.pyramid.array.dtype == np.uint8:
         return 0.0, 255.0
     return apart(*quick_range(layer.pyramid.array))

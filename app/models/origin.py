@@ -1,18 +1,22 @@
-"""Which part of an input a result is of, and whether a simulated GPU made it. No Qt."""
+"""What a picture is of: which part of which input, made by what, and whether a GPU was simulated for it. No Qt."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.models.subject import Subject
+
 
 @dataclass(frozen=True)
 class Origin:
     """`start` is where the result begins in the input and `whole` the input's extent, along each spatial axis: (y, x)
-    and (H, W) of images, (sample,) and (N,) of signals. Both are () for a result of the whole input."""
+    and (H, W) of images, (sample,) and (N,) of signals. Both are () for a result of the whole input. `subject` is what
+    the result was made of; an input has none."""
 
     simulated: bool = False
     start: tuple[int, ...] = ()
     whole: tuple[int, ...] = ()
+    subject: Subject | None = None
 
 
 WHOLE = Origin()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
+
+from app.models.subject import Subject
 
 Key = tuple[str, str]
 """Variant id and device name; after the device of a row recorded elsewhere, that machine's name."""
@@ -52,7 +54,11 @@ def by_weight(counters: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Entry:
-    """One row: a report's row with what the window knows of it. `row` is empty until there is a first result."""
+    """One row: a report's row with what the window knows of it. `row` is empty until there is a first result.
+
+    `subject` is what the row is of, and `current` whether that is what is chosen now. Until a new row is timed, `past`
+    is the last one that was: its times stand there meanwhile, marked stale.
+    """
 
     key: Key
     title: str = ""
@@ -60,6 +66,9 @@ class Entry:
     state: State = "waiting"
     recorded: bool = False
     machine: str = ""
+    subject: Subject | None = None
+    current: bool = True
+    past: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def variant(self) -> str:
@@ -74,9 +83,14 @@ class Entry:
         """The title, or the id where none was given."""
         return self.title or self.variant
 
+    @property
+    def timed(self) -> Mapping[str, Any]:
+        """The row that the times are of: its parameters, its rates and its verdict belong to them."""
+        return self.past or self.row
+
     def stage(self, name: str) -> Mapping[str, Any] | None:
         """The timing of a stage: median_s, q1_s, q3_s, min_s, n, stop, clock, mode."""
-        stages: Mapping[str, Mapping[str, Any]] = self.row.get("stages", {})
+        stages: Mapping[str, Mapping[str, Any]] = self.timed.get("stages", {})
         return stages.get(name)
 
     def seconds(self, name: str) -> float | None:
@@ -173,12 +187,26 @@ class Results(QObject):
             self._entries[key] = Entry(key, (titles or {}).get(key[0], ""), row, _state(row), recorded, machine)
         self.rows_reset.emit()
 
-    def put(self, row: Mapping[str, Any], recorded: bool = False, machine: str = "") -> None:
-        """A row has come. One that was not declared goes to the end."""
+    def put(
+        self, row: Mapping[str, Any], recorded: bool = False, machine: str = "", subject: Subject | None = None
+    ) -> None:
+        """A row has come. One that was not declared goes to the end. Until it has times of its own the last ones stay
+        beside it, marked stale, unless it failed."""
         key = (row["variant"], row["device"])
         new = key not in self._entries
         old = self._entries.get(key, Entry(key))
-        self._entries[key] = replace(old, row=row, state=_state(row), recorded=recorded, machine=machine)
+        state = _state(row)
+        kept = old.timed if state == "fresh" and _untimed(row) and not _untimed(old.timed) else {}
+        self._entries[key] = replace(
+            old,
+            row=row,
+            state="stale" if kept else state,
+            recorded=recorded,
+            machine=machine,
+            subject=subject,
+            current=True,
+            past=kept,
+        )
         if new:
             self.rows_reset.emit()
         else:
@@ -203,16 +231,23 @@ class Results(QObject):
                 self._before[key] = self._entries[key].state
                 self._set_state(key, "running")
 
+    def compare_with(self, present: Callable[[str], Subject]) -> None:
+        """The choice changed: a row that is of something else than `present` says of its variant belongs to the past."""
+        self.mark_stale(k for k, e in list(self._entries.items()) if e.subject and e.subject != present(e.variant))
+
     def mark_stale(self, keys: Iterable[Key] | None = None) -> None:
-        """Parameters or input changed: what is shown belongs to the past. Recorded rows are what they always were."""
-        for key in list(self._entries) if keys is None else list(keys):
+        """These rows, or all, belong to the past. Recorded rows are what they always were."""
+        for key in list(self._entries if keys is None else keys):
             entry = self._entries.get(key)
             if entry is None or not entry.row or entry.recorded:
                 continue
-            if entry.state == "running":
+            running = entry.state == "running"
+            if running:
                 self._before[key] = "stale"
-            else:
-                self._set_state(key, "stale")
+            outdated = replace(entry, current=False, state="running" if running else "stale")
+            if outdated != entry:
+                self._entries[key] = outdated
+                self.row_changed.emit(key)
 
     def stop_running(self) -> None:
         """The run was cancelled: rows without a new result are again what they were."""
@@ -266,7 +301,7 @@ class Results(QObject):
         if base is None or entry is None:
             return None
         above, below = base.seconds("kernel"), entry.seconds(stage)
-        comparable = base.origin == entry.origin and _job(base.row) == _job(entry.row)
+        comparable = base.origin == entry.origin and _job(base.timed) == _job(entry.timed)
         if not comparable or not above or not below or base.simulated or entry.simulated:
             return None
         return above / below
@@ -279,7 +314,7 @@ class Results(QObject):
         groups: dict[Any, list[Entry]] = {}
         for entry in self._entries.values():
             if entry.seconds("kernel") and entry.ok is not False and not entry.simulated:
-                groups.setdefault((entry.origin, _job(entry.row)), []).append(entry)
+                groups.setdefault((entry.origin, _job(entry.timed)), []).append(entry)
         candidates = [(_fair(members), members) for members in groups.values()]
 
         def merit(candidate: tuple[tuple[FairBar, ...], list[Entry]]) -> tuple[bool, int, bool]:
@@ -309,7 +344,7 @@ class Results(QObject):
         return text.getvalue()
 
     def _csv_cells(self, entry: Entry) -> dict[str, Any]:
-        row, kernel = entry.row, entry.stage("kernel") or {}
+        row, kernel = entry.timed, entry.stage("kernel") or {}
         speedup = self.speedup(entry.key)
         cells: dict[str, Any] = {name: row.get(name) for name in CSV_COLUMNS}
         cells |= {name: kernel.get(name) for name in ("q1_s", "q3_s", "n", "clock")}
@@ -336,7 +371,7 @@ class Results(QObject):
                 mark: dict[str, Any] = {"recorded": True, "machine": entry.machine} if entry.recorded else {}
                 if entry.state == "stale":
                     mark["stale"] = True
-                rows.append({**entry.row, **mark})
+                rows.append({**entry.timed, **mark})
         return rows
 
     def to_json(self) -> str:
@@ -347,6 +382,10 @@ class Results(QObject):
 
 def _state(row: Mapping[str, Any]) -> State:
     return "failed" if row.get("failure") or row.get("ok") is False or _faulty(row) else "fresh"
+
+
+def _untimed(row: Mapping[str, Any]) -> bool:
+    return "kernel" not in row.get("stages", {})
 
 
 def _faulty(row: Mapping[str, Any]) -> bool:

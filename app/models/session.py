@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.models.subject import Subject
 from gpu_ops import FILTERS, find_filter
 from gpu_ops.engine.messages import SharedInput
 from gpu_ops.types import Filter
@@ -40,6 +41,7 @@ class Session(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.input: SharedInput | None = None
+        self.inputs = 0
         self.baseline = "serial"
         self.device = ""
         self.devices: tuple[str, ...] = ()
@@ -58,6 +60,7 @@ class Session(QObject):
     def set_input(self, shared: SharedInput) -> None:
         """A new input; a filter that does not take it gives way to one of its family that does."""
         self.input = shared
+        self.inputs += 1
         if self.filter.accepts != shared.kind:
             fitting = [f for f in FILTERS if f.accepts == shared.kind]
             same_family = [f for f in fitting if f.family == self.filter.family]
@@ -105,6 +108,15 @@ class Session(QObject):
             if self._choice == _default_choice(self.filter, self.device != ""):
                 self._set(_default_choice(self.filter, True), "picks", undoable=False)
             self.set_device(names[0])
+
+    def device_of(self, variant: str) -> str:
+        """Where a variant of the filter runs as things are chosen now."""
+        return "cpu" if self.filter.variant(variant).device == "cpu" else self.device
+
+    def subject(self, variant: str) -> Subject:
+        """What a result of this variant would be of now."""
+        c = self._choice
+        return Subject(self.inputs, c.filter, variant, self.device_of(variant), c.params, c.knobs.get(variant, {}))
 
     def reset_params(self) -> None:
         self.set_params({p.name: p.default for p in self.filter.params})

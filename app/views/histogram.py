@@ -172,6 +172,9 @@ class HistogramBar(QWidget):
         self.logarithmic = QCheckBox(self.tr("Lo&garithmic"), self)
         self.logarithmic.setChecked(True)
         self.logarithmic.toggled.connect(self._set_logarithmic)
+        self.auto = QPushButton(self.tr("&Automatic"), self)
+        self.auto.setToolTip(self.tr("Colours as their type means them, gray and other values from minimum to maximum"))
+        self.auto.clicked.connect(lambda: display.auto_levels("auto"))
         self.full = QPushButton(self.tr("&Full range"), self)
         self.full.setToolTip(self.tr("Levels from the exact minimum to the exact maximum"))
         self.full.clicked.connect(lambda: display.auto_levels("range"))
@@ -212,8 +215,8 @@ class HistogramBar(QWidget):
         self.low.setAccessibleName(self.tr("Low level"))
         self.high.setAccessibleName(self.tr("High level"))
         self.maps.setAccessibleName(self.tr("Colour map"))
-        names = ("Logarithmic", self.logarithmic), ("Full", self.full), ("Most", self.most), ("Map", self.maps)
-        for name, widget in names:
+        names = {"Logarithmic": self.logarithmic, "Automatic": self.auto, "Full": self.full, "Most": self.most}
+        for name, widget in {**names, "Map": self.maps}.items():
             widget.setObjectName(f"histogram{name}")
 
     def _arrange(self) -> None:
@@ -228,7 +231,7 @@ class HistogramBar(QWidget):
             grid.setColumnStretch(2 * column + 1, 1)
         row = QHBoxLayout()
         row.setSpacing(unit)
-        for widget in (self.full, self.most, self.maps):
+        for widget in (self.auto, self.full, self.most, self.maps):
             row.addWidget(widget)
         row.addStretch(1)
         row.addWidget(self.logarithmic)

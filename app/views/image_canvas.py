@@ -27,13 +27,14 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.models.display import Display
 from app.models.layer import Layer, Tone
 from app.models.viewport import Frame, Viewport
-from app.views.parts import draw_mark, draw_tag, mark_size, mark_texts
+from app.views.parts import draw_mark, draw_tag, mark_size, mark_texts, state_words
 from app.views.scale_legend import draw_scale
 
 Mode = Literal["single", "swipe", "flicker"]
 ZOOM = 1.25  # for one notch of the wheel or one key
 PAN = 0.1  # of the view for one arrow key
 DIVIDE = 0.02  # of the view for one key
+FAINT = 0.4  # of what is of an earlier choice
 
 
 class ImageCanvas(QWidget):
@@ -119,8 +120,8 @@ class ImageCanvas(QWidget):
         self.display.place(id(self), data, (float(self.width()), float(self.height())))
 
     def shown_name(self) -> str:
-        """The title of what is on top now."""
-        return self.layers[int(self.flickered)].title if self.layers else ""
+        """The title of what is on top now, and its verdict unless that is that all is well."""
+        return _tag(self.layers[int(self.flickered)]) if self.layers else ""
 
     # Geometry
 
@@ -210,7 +211,9 @@ class ImageCanvas(QWidget):
             area = QRectF(corner, image.deviceIndependentSize())
             painter.fillRect(area, QColor(190, 190, 190))
             painter.fillRect(area, QBrush(QColor(110, 110, 110), Qt.BrushStyle.Dense4Pattern))
+        painter.setOpacity(1.0 if self.layers[index].current else FAINT)
         painter.drawImage(corner, image)
+        painter.setOpacity(1.0)
         if (whole := self.layers[index].origin.whole) and len(self.layers) == 1:
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Mid), 1, Qt.PenStyle.DashLine))
             painter.drawRect(QRectF(self.screen_at(0, 0), self.screen_at(whole[1], whole[0])))
@@ -239,9 +242,9 @@ class ImageCanvas(QWidget):
         gap = self.fontMetrics().averageCharWidth()
         if self.mode == "swipe" and len(self.layers) > 1:
             edge = self.divider * self.width()
-            draw_tag(painter, QPointF(gap, gap), self.layers[0].title, max(edge, self.width() / 2) - 2 * gap)
+            draw_tag(painter, QPointF(gap, gap), _tag(self.layers[0]), max(edge, self.width() / 2) - 2 * gap)
             widest = max(self.width() - edge, self.width() / 2) - 2 * gap
-            draw_tag(painter, QPointF(self.width() - gap, gap), self.layers[1].title, widest, right=True)
+            draw_tag(painter, QPointF(self.width() - gap, gap), _tag(self.layers[1]), widest, right=True)
         elif self.mode == "flicker" or self.overlay:
             corner = QPointF(gap, gap)
             for line in (self.overlay or self.shown_name()).splitlines():
@@ -383,3 +386,8 @@ class ImageCanvas(QWidget):
         if not event.isAutoRepeat():
             self.flickered = other and len(self.layers) > 1
             self.update()
+
+
+def _tag(layer: Layer) -> str:
+    verdict = "" if layer.state in (None, "fresh") else state_words(layer.state)
+    return " · ".join(text for text in (layer.title, verdict) if text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.models.display import Display, StatisticsLike
-from app.models.layer import Layer, State, default_levels
+from app.models.layer import Layer, default_levels
 from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array
 from app.views.findings_bar import FindingsBar
@@ -62,27 +62,17 @@ class ImagePane(QWidget):
         bar.addStrut(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
 
     def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
-        """Show an image (H, W) or (H, W, 3 | 4), used in place. Zoom stays; levels stay unless it is the first of
-        the group or belongs to an input of another size than the one shown before here."""
-        before = self.layer.extent, (self.layer.shape or ())[2:]
-        other = self.layer.shape is not None
+        """Show an image (H, W) or (H, W, 3 | 4), used in place. Zoom and levels stay: they are the Display's, and belong
+        to the input. Only where nothing gave levels yet are they guessed from this image."""
         self.layer.set_array(array, statistics, title, origin)
-        other = other and before != (self.layer.extent, array.shape[2:])
-        if self.layer.tone is not None:
-            return
-        if statistics is None:
+        if self.layer.tone is None:
             self.display.guess_levels(*default_levels(self.layer))
-        elif self.display.statistics is None or other:
-            self.display.set_statistics(statistics)
 
     def clear(self) -> None:
-        """Let go of the array."""
+        """Let go of the array, and of what was said of it."""
         self.layer.clear()
+        self.layer.set_state(None)
         self.findings.show_findings((), ())
-
-    def set_state(self, state: State | None, text: str = "") -> None:
-        """The verdict: its symbol and word, and more in words."""
-        self.layer.set_state(state, text)
 
     def _describe(self) -> None:
         self.title.setText(self.layer.title)

@@ -267,7 +267,6 @@ class MainWindow(QMainWindow):
         self.tabs.setTabVisible(self.levels_tab, image)
         if image:
             self.histogram.set_statistics(shared.statistics)
-            self.fit()
 
     # Pages
 

@@ -165,7 +165,6 @@ class PaneGrid(QWidget):
             pane = self.panes.pop(gone)
             pane.hide()
             pane.clear()
-            pane.set_state(None)
             pane.layer.set_title("")
             pane.layer.set_tone(None)
             self._spare.append(pane)
@@ -285,7 +284,7 @@ class PaneGrid(QWidget):
         missing, tone = "", None
         if self.mode == "difference" and self._pair:
             found, layer = self.difference.found, self.difference.layer
-            lines = [layer.title, self._extent_text()]
+            lines = [layer.title, self._extent_text(), "" if layer.current else self.tr("of an earlier choice")]
             name = ", ".join(line for line in lines if line)
             tone = layer.tone if found is not None and found.most else None
             if found is None and all(one.pyramid is not None for one in self._pair):

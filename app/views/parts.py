@@ -76,6 +76,19 @@ class ElidedLabel(QLabel):
         painter.end()
 
 
+def state_words(state: State | None) -> str:
+    """A verdict's symbol and word; nothing where there is none."""
+    translate = QCoreApplication.translate
+    words: dict[State, str] = {
+        "fresh": translate("Parts", "✓ verified"),
+        "stale": translate("Parts", "↻ stale"),
+        "unverified": translate("Parts", "? unverified"),
+        "wrong": translate("Parts", "✗ wrong"),
+        "failed": translate("Parts", "⚠ failed"),
+    }
+    return words[state] if state else ""
+
+
 class StateChip(QWidget):
     """A verdict: a symbol, a word and, where there is room, the rest. Colour only supports it."""
 
@@ -95,18 +108,9 @@ class StateChip(QWidget):
         self._short = self.text = ""
         self.hide()
 
-    def _words(self) -> dict[State, str]:
-        return {
-            "fresh": self.tr("✓ verified"),
-            "stale": self.tr("↻ stale"),
-            "unverified": self.tr("? unverified"),
-            "wrong": self.tr("✗ wrong"),
-            "failed": self.tr("⚠ failed"),
-        }
-
     def show_state(self, state: State | None, text: str) -> None:
         self.state = state
-        self._short = self._words()[state] if state else ""
+        self._short = state_words(state)
         self.text = self.tr("{state} · {text}").format(state=self._short, text=text) if text else self._short
         self.setToolTip(self.text)
         self.setAccessibleName(self.text)
@@ -126,6 +130,10 @@ class StateChip(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return self._size(self._short)
+
+    def least_width(self) -> int:
+        """The width of the symbol and the word; 0 where there is no verdict."""
+        return self._size(self._short).width() if self.state else 0
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.state is None:

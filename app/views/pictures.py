@@ -9,16 +9,17 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.models.curve import Trace
-from app.models.display import Display
+from app.models.display import Display, natural_levels
+from app.models.layer import State
 from app.models.origin import WHOLE, Origin
-from app.models.results import Entry, Key, Results
+from app.models.results import Key, Results
 from app.models.session import Session
+from app.models.subject import Subject
 from app.views.panes import PaneGrid
 from app.views.parts import mark_texts
 from app.views.signal_pane import SignalPane
 
 INPUT = "input"
-MOST_PANES = 6
 
 
 class Pictures(QStackedWidget):
@@ -36,10 +37,12 @@ class Pictures(QStackedWidget):
         self.panes = PaneGrid(display, self)
         self.signal_pane = SignalPane(self)
         self._curves: dict[str, tuple[np.ndarray, float | None, Origin]] = {}
+        self._subjects: dict[str, Subject | None] = {}
         self.addWidget(self.panes)
         self.addWidget(self.signal_pane)
         session.choice_changed.connect(self._choice_changed)
-        results.row_changed.connect(self._show_verdict)
+        session.device_changed.connect(self._judge_all)
+        results.row_changed.connect(self._row_changed)
 
     @property
     def curved(self) -> bool:
@@ -52,15 +55,32 @@ class Pictures(QStackedWidget):
 
     @Slot(object, str)
     def _choice_changed(self, _choice: object, what: str) -> None:
+        if what == "filter":
+            self._forget_results()
         if what not in ("params", "knobs"):
             self.arrange()
+        self._judge_all()
+
+    def _forget_results(self) -> None:
+        """Another input, or another filter: nothing of the one before stays in sight."""
+        self._subjects = {}
+        self._curves = {k: v for k, v in self._curves.items() if k == INPUT}
+        for key, pane in self.panes.panes.items():
+            if key != INPUT:
+                pane.clear()
+        for bar in self.signal_pane.findings.values():
+            bar.show_findings((), ())
 
     def arrange(self) -> None:
-        """A pane for the input and each picked variant, as far as there is room."""
-        keys = [INPUT, *self._session.choice.picks][:MOST_PANES]
+        """A pane for the input and each picked variant."""
+        keys = [INPUT, *self._session.choice.picks]
         if tuple(keys) != tuple(self.panes.keys):
             self.panes.set_panes(keys)
-        self._curves = {k: v for k, v in self._curves.items() if k == INPUT or k in keys}
+        titles = self.titles()
+        for key in keys[1:]:
+            self.panes.pane(key).layer.set_title(titles.get(key, key))
+        self._subjects = {k: v for k, v in self._subjects.items() if k in keys}
+        self._curves = {k: v for k, v in self._curves.items() if k in keys}
         for key in self.signal_pane.findings:
             if key not in self._curves:
                 self.signal_pane.bar(key).show_findings((), ())
@@ -68,26 +88,33 @@ class Pictures(QStackedWidget):
         self.arranged.emit()
 
     def show_input(self, array: np.ndarray, shared: Any) -> None:
-        """Another input; pictures or curves, as suits it. What was found in older results is gone."""
+        """Another input, with levels, zoom and range of its own; pictures or curves, as suits it."""
         image = shared.kind == "image"
+        self._forget_results()
         self._curves = {} if image else {INPUT: (array, shared.rate, WHOLE)}
         self.setCurrentWidget(self.panes if image else self.signal_pane)
         self.arrange()
-        for pane in self.panes.panes.values():
-            pane.findings.show_findings((), ())
+        self._judge_all()
         if image:
+            self.panes.display.set_input(shared.statistics, natural_levels(array, shared.statistics))
             self.panes.set_array(INPUT, array, shared.statistics, shared.name)
+        else:
+            self.panes.pane(INPUT).clear()
+            self.signal_pane.fit_anew()
 
     @Slot(str, object, object, object)
     def show_output(self, variant: str, array: np.ndarray, statistics: Any, origin: Origin) -> None:
-        """A result, where it belongs in the input."""
+        """A result, where it belongs in the input, and what it is of."""
         shared = self._session.input
+        if variant not in self.panes.panes:
+            return
+        self._subjects[variant] = origin.subject
         if self.curved and shared is not None:
             self._curves[variant] = (array, shared.rate, origin)
             self._draw_curves()
-        elif variant in self.panes.panes:
+        else:
             self.panes.set_array(variant, array, statistics, self.titles().get(variant, variant), origin)
-            self.panes.pane(variant).set_state("unverified")
+        self._judge(variant)
 
     def _draw_curves(self) -> None:
         titles = {INPUT: self.tr("input"), **self.titles()}
@@ -99,27 +126,53 @@ class Pictures(QStackedWidget):
                 name = titles.get(key, key)
                 if columns.shape[1] > 1:
                     name = self.tr("{name}, channel {number}").format(name=name, number=channel + 1)
-                curves.append(Trace(name, columns[:, channel], rate, True, start, mark))
+                curves.append(Trace(name, columns[:, channel], rate, True, start, mark, key))
         self.signal_pane.set_curves(curves)
 
-    @Slot(object)
-    def _show_verdict(self, key: Key) -> None:
-        entry = self._results.entry(key)
-        if not entry.row or entry.recorded:
-            return
-        if self.curved and key[0] in self._session.choice.picks:
-            self.signal_pane.bar(key[0]).show_findings(entry.findings, entry.printed, entry.name)
-        elif key[0] in self.panes.panes:
-            self._show_on_pane(entry)
+    # Verdicts
 
-    def _show_on_pane(self, entry: Entry) -> None:
-        pane = self.panes.pane(entry.variant)
-        pane.findings.show_findings(entry.findings, entry.printed)
-        if entry.row.get("failure"):
-            pane.set_state("failed", str(entry.row["failure"]))
-        elif entry.ok is False:
-            pane.set_state("wrong")
-        elif entry.state == "stale":
-            pane.set_state("stale")
-        elif entry.ok:
-            pane.set_state("fresh")
+    @Slot(object)
+    def _row_changed(self, key: Key) -> None:
+        entry = self._results.entry(key)
+        if entry.recorded or key[0] not in self.panes.panes:  # the panes of a choice are made when it is heard of
+            return
+        bar = self.signal_pane.bar(key[0]) if self.curved else self.panes.pane(key[0]).findings
+        bar.show_findings(entry.findings, entry.printed, entry.name if self.curved else "")
+        bar.setEnabled(entry.current)
+        self._judge(key[0])
+
+    @Slot()
+    def _judge_all(self) -> None:
+        for variant in self.panes.keys[1:]:
+            self._judge(variant)
+
+    def _judge(self, variant: str) -> None:
+        """Say of a picture what is known of it, and of nothing else: a verdict stands only where it, the picture and
+        what is chosen now are of the same. What is of an earlier choice says so, and is drawn faintly."""
+        present = self._session.subject(variant)
+        state, text = self._verdict(variant, present)
+        current = self._subjects.get(variant, present) == present
+        if self.curved:
+            self.signal_pane.set_state(variant, state, text, current)
+        else:
+            self.panes.pane(variant).layer.set_state(state, text, current)
+
+    def _verdict(self, variant: str, present: Subject) -> tuple[State | None, str]:
+        shown = self._subjects.get(variant)
+        key = (variant, present.device)
+        entry = self._results.entry(key) if key in self._results else None
+        known = entry is not None and bool(entry.row) and entry.subject == present
+        if known and entry is not None and entry.row.get("failure"):
+            return "failed", str(entry.row["failure"])
+        if shown is None:
+            return None, ""
+        if shown != present:
+            return "stale", self._unlike_text(shown, present)
+        if not known or entry is None or entry.ok is None:
+            return "unverified", ""
+        return ("fresh" if entry.ok else "wrong"), ""
+
+    def _unlike_text(self, shown: Subject, present: Subject) -> str:
+        """In what a picture differs from what is chosen now: "window 5"."""
+        unlike = ", ".join(f"{name} {value}" for name, value in shown.unlike(present).items())
+        return self.tr("of {what}").format(what=unlike) if unlike else ""

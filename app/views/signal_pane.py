@@ -12,6 +12,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPalette, QPen, QWheelEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.curve import Curve, Trace
+from app.models.layer import State
 from app.views.findings_bar import FindingsBar
 from app.views.parts import ElidedLabel, is_dark, number
 from app.views.signal_legend import DARK as DARK
@@ -125,6 +126,16 @@ class SignalPane(QWidget):
         else:
             self.refresh()
 
+    def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
+        """The verdict on the curves of a result, and whether they are of what is chosen now: else they are faint."""
+        shown = [(c, e) for c, e in zip(self.curves, self._entries, strict=True) if c.visible and c.key == key]
+        changed = [(curve, entry) for curve, entry in shown if curve.set_state(state, text, current)]
+        for curve, entry in changed:
+            entry.show_curve(curve)
+        if changed:
+            self._lay_legend()
+            self.refresh()
+
     def bar(self, key: str) -> FindingsBar:
         """Where the findings of one of the results stand; made once and reused."""
         if key not in self.findings:
@@ -205,7 +216,8 @@ class SignalPane(QWidget):
         dark, scale = is_dark(self.palette()), self.box.height() / max(high - low, 1e-300)
         for item, x, y, whole in shown:
             straight = np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns
-            made = pen(self.items.index(item), dark, dashed=bool(straight))
+            index = self.items.index(item)
+            made = pen(index, dark, dashed=bool(straight), faint=not self.curves[index].current)
             item.setData(x, y, pen=made, connect="all" if whole else "finite", skipFiniteCheck=whole)
         self._drawn = (start, stop, columns)
         self.box.setRange(xRange=(start, stop), yRange=(low, high), padding=0)
@@ -235,6 +247,12 @@ class SignalPane(QWidget):
 
     def set_range(self, start: float, stop: float) -> None:
         self._draw(start, stop)
+
+    def fit_anew(self) -> None:
+        """Another input: all of its time, y as it is, and no cursor."""
+        self.fixed = None
+        self.set_cursor(None)
+        self.fit()
 
     def fit(self) -> None:
         """Show all of time."""

@@ -83,7 +83,7 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
         "zoom_out": lambda: window.zoom(0.8),
         "swap": window.panes.swap_pair,
         "play": window.playback.toggle,
-        "levels_auto": lambda: display.auto_levels("range"),
+        "levels_auto": lambda: display.auto_levels("auto"),
         "xray": lambda: window.xray_dock.setVisible(actions["xray"].isChecked()),
         "presenter": lambda: window.look.set_presenter(actions["presenter"].isChecked()),
         "claims": lambda: window.page("claims").present(),

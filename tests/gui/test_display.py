@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.models.display import COLORMAPS, DIVERGING, Display, colors
+from app.models.display import COLORMAPS, DIVERGING, Display, colors, natural_levels
 
 
 def figures(low: float, high: float) -> SimpleNamespace:
@@ -57,22 +57,51 @@ def test_following_fits_the_smallest_view_until_the_user_moves() -> None:
 def test_levels(qtbot: QtBot) -> None:
     display = Display()
     with qtbot.waitSignal(display.levels_changed):
-        display.set_statistics(figures(-10, 10))
-    assert (display.low, display.high) == (-10, 10)
+        display.set_input(figures(-10, 10))
+    assert (display.low, display.high, display.mode) == (-10, 10, "auto")
     display.auto_levels("percentile")
     assert (display.low, display.high) == pytest.approx((-8, 8))
     display.set_levels(5, 3)
     assert (display.low, display.high, display.mode) == (3, 5, "manual")
-    display.set_statistics(figures(0, 1))
-    assert (display.low, display.high) == (3, 5)
     display.guess_levels(0, 255)
     assert (display.low, display.high) == (3, 5)
+
+
+def test_another_input_has_levels_zoom_and_cursor_of_its_own() -> None:
+    display = Display()
+    display.place(1, (100, 100), (200, 200))
+    display.set_input(figures(0, 255))
+    display.set_levels(20, 30)
+    display.zoom_at(8, 10, 10)
+    display.set_cursor(3, 4)
+    display.set_input(figures(0, 1))
+    assert (display.low, display.high, display.mode, display.cursor) == (0, 1, "auto", None)
+    assert display.following and display.scale == 0.5
+    display.auto_levels("range")
+    assert (display.low, display.high) == (0, 1)
+    display.auto_levels("percentile")
+    assert (display.low, display.high) == pytest.approx((0.1, 0.9))
+
+
+def test_colours_are_not_stretched_unless_that_is_asked() -> None:
+    display, narrow = Display(), figures(10, 200)
+    colour, gray = np.zeros((2, 2, 3), np.uint8), np.zeros((2, 2), np.uint8)
+    assert natural_levels(colour, narrow) == (0, 255) and natural_levels(gray, narrow) is None
+    assert natural_levels(colour.astype(np.uint16), narrow) == (0, 65535)
+    assert natural_levels(np.zeros((2, 2, 4), np.float32), figures(0.1, 0.4)) == (0, 1)
+    assert natural_levels(np.zeros((2, 2, 3), np.float32), figures(-1, 0.4)) is None
+    display.set_input(narrow, natural_levels(colour, narrow))
+    assert (display.low, display.high) == (0, 255)
+    display.auto_levels("range")
+    assert (display.low, display.high) == (10, 200)
+    display.auto_levels("auto")
+    assert (display.low, display.high) == (0, 255)
 
 
 @pytest.mark.parametrize("value", [0.0, 7.0, -1e20])
 def test_a_constant_gets_levels_apart(value: float) -> None:
     display = Display()
-    display.set_statistics(figures(value, value))
+    display.set_input(figures(value, value))
     assert display.low < value < display.high
 
 

@@ -22,7 +22,7 @@ def figures(low: float = 0.0, high: float = 100.0, **more: Any) -> SimpleNamespa
 
 def shown(qtbot: QtBot, statistics: SimpleNamespace) -> HistogramBar:
     display = Display()
-    display.set_statistics(statistics)
+    display.set_input(statistics)
     bar = HistogramBar(display)
     display.setParent(bar)
     qtbot.addWidget(bar)
