@@ -1,0 +1,244 @@
+"""What is on the screen belongs together: picture, verdict, parameters and input, at every moment of a change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_engine import FakeEngine, make
+from pytestqt.qtbot import QtBot
+from result_rows import row
+
+from app.views.main_window import INPUT, MainWindow
+from gpu_ops import save
+from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate, SharedArray, Statistics
+from gpu_ops.types import Input
+
+PICKS = ("serial", "parallel")
+
+
+def run(window: MainWindow) -> RunRequest:
+    """The run that was asked for last."""
+    return [r for r in engine(window).asked if isinstance(r, RunRequest)][-1]
+
+
+def engine(window: MainWindow) -> Any:
+    return window.controller._engine
+
+
+def bring(window: MainWindow, request: RunRequest, variant: str, array: np.ndarray, **more: Any) -> None:
+    """The engine's news of one pick of a run: its result, with verdict `ok` when that is known already."""
+    name = f"result{len(engine(window).arrays)}"
+    engine(window).arrays[name] = array
+    low, high = float(array.min()), float(array.max())
+    figures = Statistics(low, high, low, {0.1: low, 1: low, 50: low, 99: high, 99.9: high}, (1,) * 256, 0, 0)
+    news = row(variant, "cpu", None, filter=request.filter, params=dict(request.params), shape=array.shape, **more)
+    output = "image" if array.ndim == 2 else "signal"
+    shared = {output: SharedArray(name, array.shape, array.dtype.name)}
+    update = RunUpdate(request.job, request.generation, news, shared, {output: figures})
+    engine(window).answered.emit(update)
+
+
+def verify(window: MainWindow, request: RunRequest, variant: str, ok: bool = True) -> None:
+    news = row(variant, "cpu", None, filter=request.filter, params=dict(request.params), ok=ok)
+    engine(window).answered.emit(RunUpdate(request.job, request.generation, news))
+
+
+def finish(window: MainWindow, request: RunRequest) -> None:
+    engine(window).answered.emit(Finished(request.job))
+
+
+def picture(value: float, dtype: str = "uint8", size: int = 40) -> np.ndarray:
+    array = np.full((size, size), value, dtype)
+    array[0, 0] = 0
+    return array
+
+
+def image(array: np.ndarray, name: str = "one") -> Input:
+    return Input("image", array, "yx", name, {"generator": name})
+
+
+def signal(array: np.ndarray, rate: float | None) -> Input:
+    return Input("signal", array, "t", "signal", {"generator": "signal"}, rate)
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> MainWindow:
+    made = make(qtbot, FakeEngine())
+    made.controller.session.set_filter("mean2d")
+    made.controller.session.set_picks(PICKS)
+    return made
+
+
+def verified(window: MainWindow, array: np.ndarray) -> RunRequest:
+    """An input with verified results of both picks."""
+    engine(window).show(image(array))
+    request = run(window)
+    for variant in PICKS:
+        bring(window, request, variant, array, ok=None)
+        verify(window, request, variant)
+    finish(window, request)
+    assert [state(window, v) for v in PICKS] == ["fresh", "fresh"]
+    return request
+
+
+def state(window: MainWindow, key: str) -> str | None:
+    return window.panes.pane(key).layer.state
+
+
+def painted(window: MainWindow, key: str) -> np.ndarray:
+    """The gray values that a pane paints in its middle, below its texts."""
+    drawn = window.panes.pane(key).canvas.grab().toImage()
+    return np.array(drawn.pixelColor(drawn.width() // 2, drawn.height() // 2).getRgb()[:3])
+
+
+def test_a_file_of_the_same_size_has_levels_of_its_own(window: MainWindow) -> None:
+    verified(window, picture(255))
+    window.display.set_levels(10, 20)
+    window.display.zoom_at(8, 20, 20)
+    engine(window).show(image(picture(1.0, "float32"), "two"))
+    assert (window.display.low, window.display.high) == (0, 1)
+    assert window.display.following
+    window.actions_by_id["levels_auto"].trigger()
+    assert (window.display.low, window.display.high) == (0, 1)
+    window.histogram.most.click()
+    assert (window.display.low, window.display.high) == (0, 1)
+    assert painted(window, INPUT).tolist() == [255] * 3
+
+
+def test_levels_follow_the_input_and_no_result(window: MainWindow) -> None:
+    request = verified(window, picture(255))
+    bring(window, request, "serial", picture(104), ok=None)
+    assert (window.display.low, window.display.high) == (0, 255)
+    engine(window).show(image(picture(200, size=30), "smaller"))
+    bring(window, run(window), "serial", np.full((30, 30), 104, np.uint8), ok=None)
+    assert (window.display.low, window.display.high) == (0, 200)
+
+
+def test_colours_are_shown_as_they_are(window: MainWindow) -> None:
+    array = np.zeros((40, 40, 3), np.uint8)
+    array[:] = 200, 10, 30
+    array[0, 0] = 255, 10, 10
+    array = np.minimum(array, 200)
+    engine(window).show(image(array))
+    assert painted(window, INPUT).tolist() == [200, 10, 30]
+
+
+def test_results_of_another_file_are_gone_at_once(window: MainWindow) -> None:
+    verified(window, picture(255))
+    engine(window).show(image(picture(7), "two"))
+    for variant in PICKS:
+        assert state(window, variant) is None
+        assert window.panes.pane(variant).layer.pyramid is None
+    request = run(window)
+    bring(window, request, "serial", picture(7), ok=None)
+    assert state(window, "serial") == "unverified" and window.panes.pane("serial").layer.current
+
+
+def test_a_turned_parameter_dims_what_is_shown_until_its_own_result_comes(window: MainWindow) -> None:
+    before = verified(window, picture(255))
+    window.controller.session.set_params({**before.params, "window": 9})
+    for variant in PICKS:
+        layer = window.panes.pane(variant).layer
+        assert (layer.state, layer.current, layer.verdict) == ("stale", False, "of window 3")
+    veiled = painted(window, "serial")
+    request = run(window)
+    assert request.params["window"] == 9
+    bring(window, request, "serial", picture(250), ok=None)
+    assert state(window, "serial") == "unverified" and window.panes.pane("serial").layer.current
+    assert painted(window, "serial").tolist() != veiled.tolist()
+    assert state(window, "parallel") == "stale"
+    verify(window, request, "serial")
+    assert state(window, "serial") == "fresh"
+    verify(window, request, "parallel")  # a verdict without its picture says nothing of the one that is shown
+    assert state(window, "parallel") == "stale"
+
+
+def test_what_comes_of_an_overtaken_run_says_so(window: MainWindow) -> None:
+    params = verified(window, picture(255)).params
+    window.controller.session.set_params({**params, "window": 5})
+    request = run(window)
+    window.controller.session.set_params({**params, "window": 7})
+    bring(window, request, "serial", picture(99), ok=None)
+    verify(window, request, "serial")
+    layer = window.panes.pane("serial").layer
+    assert (layer.state, layer.verdict) == ("stale", "of window 5")
+    finish(window, request)
+    bring(window, run(window), "serial", picture(98), ok=None)
+    assert state(window, "serial") == "unverified"
+
+
+def test_a_new_picture_is_not_stale_though_its_time_is(window: MainWindow) -> None:
+    first = verified(window, picture(255))
+    timed = row("serial", "cpu", 1e-3, filter="mean2d", params=dict(first.params))
+    engine(window).answered.emit(RunUpdate(first.job, first.generation, timed))
+    window.controller.session.set_params({**first.params, "window": 9})
+    request = run(window)
+    bring(window, request, "serial", picture(250), ok=None)
+    verify(window, request, "serial")
+    assert state(window, "serial") == "fresh"
+    entry = window.controller.results.entry(("serial", "cpu"))
+    assert entry.state == "stale" and entry.seconds("kernel") == 1e-3
+    assert entry.timed["params"]["window"] == 3 and entry.row["params"]["window"] == 9
+
+
+def test_another_tick_leaves_the_other_pictures_as_they_are(window: MainWindow) -> None:
+    verified(window, picture(255))
+    window.controller.session.set_picks((*PICKS, "scipy"))
+    assert [state(window, v) for v in (*PICKS, "scipy")] == ["fresh", "fresh", None]
+
+
+def test_a_difference_of_an_earlier_choice_says_so(window: MainWindow, qtbot: QtBot) -> None:
+    request = verified(window, picture(255))
+    window.panes.set_mode("difference")
+    window.panes.set_pair("serial", "parallel")
+    qtbot.waitUntil(lambda: window.panes.difference.found is not None)
+    assert "earlier" not in window.panes.compare.overlay
+    window.controller.session.set_params({**request.params, "window": 9})
+    assert "earlier" in window.panes.compare.overlay and not window.panes.difference.layer.current
+
+
+def test_a_new_signal_is_fitted(window: MainWindow) -> None:
+    pane = window.signal_pane
+    engine(window).show(signal(np.sin(np.arange(1000.0)), 100.0))
+    pane.set_range(8.0, 8.5)
+    pane.set_cursor(8.2)
+    pane.fix_y((-0.1, 0.1))
+    engine(window).show(signal(np.arange(300.0), 100.0))
+    assert pane.view_range() == pytest.approx((0, 2.99))
+    assert pane.box.viewRange()[1][1] >= 299 and pane.cursor_x is None
+
+
+def test_curves_of_an_earlier_choice_are_faint_and_say_so(window: MainWindow) -> None:
+    pane, array = window.signal_pane, np.sin(np.arange(100.0))
+    engine(window).show(signal(array, 10.0))
+    window.controller.session.set_picks(("serial",))
+    finish(window, run(window))
+    request = run(window)
+    bring(window, request, "serial", array / 2, ok=None)
+    entry, item = pane._entries[1], pane.items[1]
+    assert "unverified" in entry.verdict.text and item.opts["pen"].color().alpha() == 255
+    verify(window, request, "serial")
+    assert "verified" in entry.verdict.text and "un" not in entry.verdict.text
+    window.controller.session.set_params({**request.params, "window": 9})
+    assert "stale" in entry.verdict.text and item.opts["pen"].color().alpha() < 200
+    assert "of window 5" in entry.verdict.toolTip()
+
+
+def test_a_file_that_cannot_be_opened_changes_nothing(window: MainWindow, tmp_path: Path) -> None:
+    verified(window, picture(255))
+    window.display.set_levels(10, 20)
+    bad = tmp_path / "bad.npy"
+    bad.write_bytes(b"no array")
+    window.controller.open_file(str(bad))
+    assert [state(window, v) for v in PICKS] == ["fresh", "fresh"]
+    assert (window.display.low, window.display.high) == (10, 20)
+
+
+def test_a_real_file_of_the_same_size_is_shown_in_its_own_levels(window: MainWindow, tmp_path: Path) -> None:
+    for name, array in (("a.npy", picture(255)), ("b.npy", picture(1.0, "float32"))):
+        save(tmp_path / name, array)
+        window.controller.open_file(str(tmp_path / name))
+    assert (window.display.low, window.display.high) == (0, 1)
