@@ -86,6 +86,21 @@ VIEW = (
         separator=True,
     ),
     ActionSpec(
+        "compare_next",
+        QT_TRANSLATE_NOOP("Actions", "&Next results"),
+        "view/compare",
+        ("Ctrl+PgDown",),
+        QT_TRANSLATE_NOOP("Actions", "Where there are more results than fit: those after the ones in sight"),
+        separator=True,
+    ),
+    ActionSpec(
+        "compare_previous",
+        QT_TRANSLATE_NOOP("Actions", "P&revious results"),
+        "view/compare",
+        ("Ctrl+PgUp",),
+        QT_TRANSLATE_NOOP("Actions", "Where there are more results than fit: those before the ones in sight"),
+    ),
+    ActionSpec(
         "play",
         QT_TRANSLATE_NOOP("Actions", "&Play"),
         "view/sound",

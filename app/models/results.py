@@ -232,7 +232,7 @@ class Results(QObject):
                 self._set_state(key, "running")
 
     def compare_with(self, present: Callable[[str], Subject]) -> None:
-        """The choice changed: a row that is of something else than `present` says of its variant belongs to the past."""
+        """The choice changed: rows that are of something else than `present` says of their variant are of the past."""
         self.mark_stale(k for k, e in list(self._entries.items()) if e.subject and e.subject != present(e.variant))
 
     def mark_stale(self, keys: Iterable[Key] | None = None) -> None:

@@ -62,7 +62,7 @@ class ImagePane(QWidget):
         bar.addStrut(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
 
     def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
-        """Show an image (H, W) or (H, W, 3 | 4), used in place. Zoom and levels stay: they are the Display's, and belong
+        """Show an image (H, W) or (H, W, 3 | 4), used in place. Zoom and levels stay: they are the Display's and belong
         to the input. Only where nothing gave levels yet are they guessed from this image."""
         self.layer.set_array(array, statistics, title, origin)
         if self.layer.tone is None:

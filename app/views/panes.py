@@ -30,11 +30,11 @@ from app.views.choice_button import ChoiceButton
 from app.views.image_canvas import ImageCanvas
 from app.views.image_canvas import Mode as CanvasMode
 from app.views.image_pane import ImagePane
+from app.views.pager import Pager
 from app.views.parts import ElidedLabel, number
 
 Mode = Literal["side by side", "swipe", "flicker", "difference"]
 MODES: tuple[Mode, ...] = ("side by side", "swipe", "flicker", "difference")
-MOST = 6
 
 
 def best_columns(
@@ -52,10 +52,10 @@ def best_columns(
 
 
 class PaneGrid(QWidget):
-    """Up to six panes by key, all linked to one Display. Panes are made once and reused.
+    """Panes by key, all linked to one Display, six of them in sight at once. Panes are made once and reused.
 
-    Side by side shows all; swipe shows two in one place with a divider to move; flicker shows the first, and the
-    second while Space (or the button) is held; difference shows the first minus the second. A tag on the picture
+    Side by side shows a page of them; swipe shows two in one place with a divider to move; flicker shows the first, and
+    the second while Space (or the button) is held; difference shows the first minus the second. A tag on the picture
     names what is shown.
     """
 
@@ -75,7 +75,9 @@ class PaneGrid(QWidget):
         self.compare = ImageCanvas(display, self)
         self.compare.setObjectName("compareCanvas")
         self._make_bar()
+        self.pager = Pager(self._bar)
         self._arrange()
+        self.pager.turned.connect(self._lay)
         self.set_mode("side by side")
         self.difference.changed.connect(self._describe)
         display.cursor_moved.connect(self._show_values)
@@ -129,6 +131,7 @@ class PaneGrid(QWidget):
         for widget, stretch in ((self.first, 1), (self._and, 0), (self.second, 1), (self.hold, 0)):
             bar.addWidget(widget, stretch)
         bar.addStretch(0)
+        bar.addWidget(self.pager)
         self._grid_page = QWidget(self)
         self._grid = QGridLayout(self._grid_page)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -159,8 +162,8 @@ class PaneGrid(QWidget):
 
     def set_panes(self, keys: Sequence[str]) -> None:
         """Show panes with these keys, in this order: known ones keep what they show, new ones are empty."""
-        if len(keys) > MOST or len(set(keys)) != len(keys):
-            raise ValueError(f"at most {MOST} different panes, not {list(keys)}")
+        if len(set(keys)) != len(keys):
+            raise ValueError(f"each pane once, not {list(keys)}")
         for gone in [key for key in self.panes if key not in keys]:
             pane = self.panes.pop(gone)
             pane.hide()
@@ -173,6 +176,7 @@ class PaneGrid(QWidget):
                 self.panes[key] = self._spare.pop() if self._spare else self._new_pane()
                 self.panes[key].setObjectName(f"pane-{key}")
         self.keys = list(keys)
+        self.pager.set_keys(keys)
         self._lay()
         self._list_titles()
 
@@ -201,7 +205,7 @@ class PaneGrid(QWidget):
     def _best(self) -> int:
         size = self._pages.size()
         extra, narrowest = self.fontMetrics().height() * 3.5, self.fontMetrics().averageCharWidth() * 30
-        return best_columns(len(self.keys), size.width(), size.height(), self._aspect(), extra, narrowest)
+        return best_columns(len(self.pager.in_sight()), size.width(), size.height(), self._aspect(), extra, narrowest)
 
     def _relayout(self) -> None:
         if self.keys and self._best() != self.columns:
@@ -209,12 +213,13 @@ class PaneGrid(QWidget):
 
     def _lay(self) -> None:
         self.columns = columns = self._best()
-        for pane in self.panes.values():
+        shown = self.pager.in_sight()
+        for key, pane in self.panes.items():
             self._grid.removeWidget(pane)
-        for place, key in enumerate(self.keys):
+            pane.setVisible(key in shown)
+        for place, key in enumerate(shown):
             self._grid.addWidget(self.panes[key], place // columns, place % columns)
-            self.panes[key].show()
-        rows = -(-len(self.keys) // columns) if self.keys else 0
+        rows = -(-len(shown) // columns) if shown else 0
         for column in range(self._grid.columnCount()):
             self._grid.setColumnStretch(column, int(column < columns))
         for row in range(self._grid.rowCount()):
@@ -234,6 +239,7 @@ class PaneGrid(QWidget):
         for widget in (self.first, self._and, self.second):
             widget.setVisible(mode != "side by side")
         self.hold.setVisible(mode == "flicker")
+        self.pager.set_wanted(mode == "side by side")
         self._and.setText(self.tr("minus") if mode == "difference" else self.tr("and"))
         self._compare()
         self._pages.setCurrentIndex(int(mode != "side by side"))

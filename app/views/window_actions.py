@@ -82,6 +82,8 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
         "zoom_in": lambda: window.zoom(1.25),
         "zoom_out": lambda: window.zoom(0.8),
         "swap": window.panes.swap_pair,
+        "compare_next": lambda: window.panes.pager.turn(1),
+        "compare_previous": lambda: window.panes.pager.turn(-1),
         "play": window.playback.toggle,
         "levels_auto": lambda: display.auto_levels("auto"),
         "xray": lambda: window.xray_dock.setVisible(actions["xray"].isChecked()),

@@ -63,8 +63,28 @@ def test_panes_are_reused(qtbot: QtBot) -> None:
     assert second.layer.pyramid is None and not second.isVisible()
     grid.set_panes(["a", "c"])
     assert grid.pane("c") is second and second.isVisible()
-    with pytest.raises(ValueError, match="at most 6"):
-        grid.set_panes(list("abcdefg"))
+    with pytest.raises(ValueError, match="each pane once"):
+        grid.set_panes(["a", "a"])
+
+
+def test_more_panes_than_fit_stand_on_pages_and_all_can_be_compared(qtbot: QtBot) -> None:
+    grid = shown(qtbot, list("iabcdefgh"))
+
+    def seen() -> str:
+        return "".join(key for key in grid.keys if grid.pane(key).isVisible())
+
+    assert seen() == "iabcde" and grid.pager.isVisible()
+    assert grid.pager.words.text() == "results 1–5 of 8" and not grid.pager.before.isEnabled()
+    qtbot.mouseClick(grid.pager.after, Qt.MouseButton.LeftButton)
+    assert seen() == "ifgh" and grid.pager.words.text() == "results 6–8 of 8" and not grid.pager.after.isEnabled()
+    assert [grid.first.itemData(i) for i in range(grid.first.count())] == list("iabcdefgh")
+    grid.set_mode("swipe")
+    assert not grid.pager.isVisible()
+    grid.set_pair("a", "h")
+    assert [layer.title for layer in grid.compare.layers] == ["Result a", "Result h"]
+    grid.set_mode("side by side")
+    grid.set_panes(list("iabc"))
+    assert seen() == "iabc" and not grid.pager.isVisible()
 
 
 def test_swipe(qtbot: QtBot) -> None:

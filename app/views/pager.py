@@ -1,0 +1,92 @@
+"""Which of many panes are in sight, and the buttons that turn to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+
+from app.views.parts import number
+
+MOST = 6
+"""Panes in sight at once: with more, none is large enough to tell anything."""
+
+
+class Pager(QWidget):
+    """Says which results are in sight and turns to the others; hidden where all are. The first pane, the input's,
+    stands on every page beside five others.
+
+    `turned`: another page is in sight.
+    """
+
+    turned = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("panePager")
+        self.page = 0
+        self._keys: list[str] = []
+        self._wanted = True
+        self.before = self._button(Qt.ArrowType.LeftArrow, "panesBefore", self.tr("The results before these"))
+        self.words = QLabel(self)
+        self.words.setObjectName("panePage")
+        self.after = self._button(Qt.ArrowType.RightArrow, "panesAfter", self.tr("The results after these"))
+        self.before.clicked.connect(lambda: self.turn(-1))
+        self.after.clicked.connect(lambda: self.turn(1))
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(self.fontMetrics().averageCharWidth() // 2)
+        for widget in (self.before, self.words, self.after):
+            layout.addWidget(widget)
+        self.hide()
+
+    def _button(self, arrow: Qt.ArrowType, name: str, title: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setArrowType(arrow)
+        button.setObjectName(name)
+        button.setAccessibleName(title)
+        button.setToolTip(title)
+        button.setAutoRaise(True)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        return button
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+        return max(1, -(-(len(self._keys) - 1) // (MOST - 1))) if len(self._keys) > MOST else 1
+
+    def set_keys(self, keys: Sequence[str]) -> None:
+        """All panes there are, in order; the page stays where there still is one."""
+        self._keys = list(keys)
+        self.page = min(self.page, self.pages - 1)
+        self._describe()
+
+    def in_sight(self) -> list[str]:
+        """The keys of the panes on this page, the first of all among them."""
+        if self.pages == 1:
+            return list(self._keys)
+        first = 1 + self.page * (MOST - 1)
+        return [self._keys[0], *self._keys[first : first + MOST - 1]]
+
+    def set_wanted(self, wanted: bool) -> None:
+        """Whether there are pages to turn in what is shown; two that are compared have none."""
+        self._wanted = wanted
+        self._describe()
+
+    def turn(self, pages: int) -> None:
+        """Turn so many pages on, or back where it is below 0, as far as there are any."""
+        page = min(max(self.page + pages, 0), self.pages - 1)
+        if page != self.page:
+            self.page = page
+            self._describe()
+            self.turned.emit()
+
+    def _describe(self) -> None:
+        first = 1 + self.page * (MOST - 1)
+        last = min(first + MOST - 2, len(self._keys) - 1)
+        text = self.tr("results {first}–{last} of {count}")
+        self.words.setText(text.format(first=number(first), last=number(last), count=number(len(self._keys) - 1)))
+        self.before.setEnabled(self.page > 0)
+        self.after.setEnabled(self.page < self.pages - 1)
+        self.setVisible(self.pages > 1 and self._wanted)
