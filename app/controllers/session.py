@@ -33,6 +33,8 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.types import Pick, Variant
 
+RUNS = ("live", "simulate", "time", "measure")
+"""Jobs whose results go to the session's own rows and pictures."""
 LIVE_MS = 2000
 """A live run that takes longer gives way to newer choices; a shorter one is shown first, so that dragging shows all."""
 SIMULATED = "sm_75"
@@ -74,6 +76,8 @@ class SessionController(QObject):
         self._waiting: str = ""
         self._held: dict[str, SharedArray] = {}
         self._subjects: dict[str, Subject] = {}
+        self._to_simulate: tuple[Pick, ...] = ()
+        self._interrupted = False
         self._input_segment = ""
         self._quiet = QTimer(self, singleShot=True, interval=QUIET_MS)
         self._quiet.timeout.connect(self._time_live)
@@ -89,7 +93,7 @@ class SessionController(QObject):
     @property
     def busy(self) -> bool:
         """Whether anything runs, waits, or is about to be timed."""
-        return bool(self._jobs or self._waiting or self._quiet.isActive())
+        return bool(self._jobs or self._waiting or self._to_simulate or self._quiet.isActive())
 
     def start(self) -> None:
         """Start the engine; one that runs already has its devices known."""
@@ -100,12 +104,24 @@ class SessionController(QObject):
     # What a person does.
 
     def open_file(self, path: str, options: Mapping[str, Any] | None = None) -> None:
-        """Load a file in the engine; the input before stays until it is there."""
+        """Load a file in the engine, at once; the input before stays until it is there."""
+        self._interrupt()
         self._submit("load", LoadRequest(self._engine.next_job(), path, dict(options or {})), self.tr("loading"))
 
     def open_sample(self, id: str, options: Mapping[str, Any] | None = None) -> None:
-        """Make a sample in the engine."""
+        """Make a sample in the engine, at once."""
+        self._interrupt()
         self._submit("load", SampleRequest(self._engine.next_job(), id, dict(options or {})), self.tr("loading"))
+
+    def _interrupt(self) -> None:
+        """Another input is wanted: what runs on this one stops, and goes on only if no other comes."""
+        running = [job for job, kind in self._jobs.items() if kind not in ("save", "doctor")]
+        self._interrupted = self._interrupted or bool(self._waiting or self._to_simulate or self._quiet.isActive())
+        self._interrupted = self._interrupted or any(self._jobs[job] in RUNS for job in running)
+        self._waiting, self._to_simulate = "", ()
+        self._quiet.stop()
+        for job in running:
+            self._engine.cancel(job)
 
     def run_live(self) -> None:
         """Picture first: run the picks, check samples of the result, time it once the person pauses."""
@@ -117,7 +133,7 @@ class SessionController(QObject):
 
     def cancel(self) -> None:
         """Stop whatever runs; what is on the screen stays."""
-        self._waiting = ""
+        self._waiting, self._to_simulate, self._interrupted = "", (), False
         self._quiet.stop()
         self.cancelled.emit()
         for job in list(self._jobs):
@@ -127,6 +143,7 @@ class SessionController(QObject):
         """Run these one after the other and return their jobs; live runs wait until the last has ended. What they bring
         goes to `point_answered` and to no result of the session's."""
         self._quiet.stop()
+        self._stop_simulating()
         numbered = [replace(request, job=self._engine.next_job()) for request in requests]
         for request in numbered:
             self._submit("sweep", request, self.tr("sweeping"))
@@ -177,6 +194,7 @@ class SessionController(QObject):
     @Slot(object)
     def _input_changed(self, shared: Any) -> None:
         self._generation += 1
+        self._interrupted = False
         self.results.clear()
         self._declare()
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
@@ -220,7 +238,8 @@ class SessionController(QObject):
         if self.session.input is None or not self.session.choice.picks:
             return
         self._quiet.stop()
-        if any(kind in ("live", "time", "measure", "sweep") for kind in self._jobs.values()):
+        self._to_simulate = ()
+        if any(kind in (*RUNS, "sweep") for kind in self._jobs.values()):
             self._waiting = how
             self._give_way()
             return
@@ -231,13 +250,26 @@ class SessionController(QObject):
         if not self._waiting:
             return
         for job, kind in list(self._jobs.items()):
-            if kind in ("time", "measure") or (kind == "live" and not self._overdue.isActive()):
+            if kind in ("simulate", "time", "measure") or (kind == "live" and not self._overdue.isActive()):
                 self._engine.cancel(job, kill=False)
 
     def _start(self, how: str) -> None:
+        """A live run is of what runs at full speed; then come its times, and last what a simulated GPU takes long for."""
+        picks = self._picks(how)
+        if how in ("live", "measure"):
+            # Only now: while a parameter moves, what the last run still brings is shown, and says what it is of.
+            self._generation += 1
+            self._subjects = {p.variant: self.session.subject(p.variant) for p in picks}
+        if how == "live":
+            self._to_simulate = tuple(p for p in picks if _simulated(p))
+            picks = tuple(p for p in picks if not _simulated(p))
+        if picks:
+            self._submit_run(how, picks)
+        else:
+            self._go_on()
+
+    def _submit_run(self, how: str, picks: tuple[Pick, ...]) -> None:
         assert self.session.input is not None
-        # Only now: while a parameter moves, what the last run still brings is shown, marked stale.
-        self._generation += 1
         choice = self.session.choice
         request = RunRequest(
             job=self._engine.next_job(),
@@ -245,33 +277,38 @@ class SessionController(QObject):
             input=self.session.input,
             filter=choice.filter,
             params=choice.params,
-            picks=self._picks(how),
-            protocol={"live": "none", "time": "quick", "measure": "careful"}[how],  # type: ignore[arg-type]
+            picks=picks,
+            protocol={"time": "quick", "measure": "careful"}.get(how, "none"),  # type: ignore[arg-type]
             checks="full" if how == "measure" else "sample",
             roofs=how == "measure",
         )
-        self._subjects = {p.variant: self.session.subject(p.variant) for p in request.picks}
-        self.results.set_running([(p.variant, p.device) for p in request.picks])
-        texts = {"live": self.tr("running"), "time": self.tr("timing"), "measure": self.tr("measuring")}
+        self.results.set_running([(p.variant, p.device) for p in picks])
+        running = self.tr("running")
+        texts = {"live": running, "simulate": running, "time": self.tr("timing"), "measure": self.tr("measuring")}
         self._submit(how, request, texts[how])
+
+    def _stop_simulating(self) -> None:
+        for job in [job for job, kind in self._jobs.items() if kind == "simulate"]:
+            self._engine.cancel(job, kill=False)
 
     def _picks(self, how: str) -> tuple[Pick, ...]:
         """What such a run is of. A simulated GPU has no time: what it counts came with the picture."""
         picks = (self._pick(v) for v in self.session.filter.variants if v.id in self.session.choice.picks)
-        return tuple(p for p in picks if how != "time" or not p.device.startswith("sim"))
+        return tuple(p for p in picks if how != "time" or not _simulated(p))
 
     def _pick(self, variant: Variant) -> Pick:
         return Pick(variant.id, self.session.device_of(variant.id), self.session.choice.knobs.get(variant.id, {}))
 
     def _time_live(self) -> None:
-        if "sweep" in self._jobs.values():
+        """A person pauses: time the picture that is shown, before a simulated GPU goes on."""
+        kinds = set(self._jobs.values())
+        if "sweep" in kinds:
             self._quiet.start()
-        if self._jobs or self.session.input is None:
-            return
-        if self._picks("time"):
+        elif kinds == {"simulate"}:
+            self._waiting = "time"
+            self._stop_simulating()
+        elif not kinds and self.session.input is not None:
             self._start("time")
-        else:
-            self.settled.emit()
 
     def _submit(self, kind: str, request: Any, text: str) -> None:
         self.stop_xray()
@@ -349,15 +386,29 @@ class SessionController(QObject):
 
     def _end(self, job: int, cancelled: bool = False) -> None:
         kind = self._jobs.pop(job, "")
-        if kind in ("live", "time", "measure"):
+        if kind in RUNS:
             self.results.stop_running()
-        if self._waiting and not self._jobs:
-            how, self._waiting = self._waiting, ""
-            self._start(how)
-            return
-        if kind == "live" and self.timed_after_pause and not cancelled:
+        if kind == "simulate" and not cancelled:
+            self._to_simulate = self._to_simulate[1:]
+        if kind == "live" and not cancelled and not self._waiting and self.timed_after_pause and self._picks("time"):
             self._quiet.start()
         if not self._jobs:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Nothing runs: begin what waits, a simulated pick at a time where nothing else does."""
+        if self._interrupted:  # and no other input came
+            self._interrupted, self._waiting = False, self._waiting or "live"
+        if self._waiting:
+            how, self._waiting = self._waiting, ""
+            self._start(how)
+        elif self._to_simulate:
+            self._submit_run("simulate", self._to_simulate[:1])
+        else:
             self.busy_changed.emit("")
             if not self.busy:
                 self.settled.emit()
+
+
+def _simulated(pick: Pick) -> bool:
+    return pick.device.partition(":")[0] == "sim"

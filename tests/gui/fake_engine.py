@@ -58,7 +58,7 @@ class FakeEngine(QObject):
     def release(self, segment: str) -> None: ...
 
     def cancel(self, job: int, kill: bool = True) -> None:
-        self.answered.emit(Finished(job))
+        self.answered.emit(Finished(job, cancelled=True))
 
     def end(self) -> None:
         """All that was asked for is done, and what followed from it."""

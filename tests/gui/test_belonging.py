@@ -242,3 +242,68 @@ def test_a_real_file_of_the_same_size_is_shown_in_its_own_levels(window: MainWin
         save(tmp_path / name, array)
         window.controller.open_file(str(tmp_path / name))
     assert (window.display.low, window.display.high) == (0, 1)
+
+
+def kinds(window: MainWindow) -> list[str]:
+    return sorted(window.controller._jobs.values())
+
+
+def test_another_file_does_not_wait_for_what_runs(window: MainWindow, tmp_path: Path) -> None:
+    params = verified(window, picture(255)).params
+    window.controller.session.set_params({**params, "window": 9})
+    running = run(window)
+    save(tmp_path / "b.npy", picture(9))
+    cancelled: list[int] = []
+    engine(window).cancel = lambda job, kill=True: cancelled.append(job) if kill else None
+    window.controller.open_file(str(tmp_path / "b.npy"))
+    assert cancelled == [running.job]
+    assert window.controller.session.input is not None and window.controller.session.input.name == "b.npy"
+
+
+def test_a_file_that_cannot_be_opened_lets_the_run_go_on(window: MainWindow, tmp_path: Path) -> None:
+    params = verified(window, picture(255)).params
+    window.controller.session.set_params({**params, "window": 9})
+    running = run(window)
+    bad = tmp_path / "bad.npy"
+    bad.write_bytes(b"no array")
+    window.controller.open_file(str(bad))
+    assert run(window).job > running.job and run(window).params["window"] == 9
+
+
+def simulating(window: MainWindow) -> tuple[RunRequest, RunRequest]:
+    """CPU picks that ran, and the first simulated pick at work."""
+    session = window.controller.session
+    session.set_devices(("sim",))
+    session.set_picks(("serial", "naive", "shared"))
+    engine(window).end()
+    engine(window).show(image(picture(255)))
+    fast = run(window)
+    assert [p.variant for p in fast.picks] == ["serial"]
+    finish(window, fast)
+    slow = run(window)
+    assert [p.variant for p in slow.picks] == ["naive"] and kinds(window) == ["simulate"]
+    return fast, slow
+
+
+def test_simulated_picks_come_last_and_one_by_one(window: MainWindow) -> None:
+    _, slow = simulating(window)
+    window.controller._quiet.timeout.emit()  # the pause after which times are taken
+    timing = run(window)
+    assert timing.protocol == "quick" and [p.variant for p in timing.picks] == ["serial"]
+    finish(window, timing)
+    again = run(window)
+    assert again.picks == slow.picks and again.generation == slow.generation
+    finish(window, again)
+    assert [p.variant for p in run(window).picks] == ["shared"]
+    window.controller._quiet.stop()
+    finish(window, run(window))
+    assert not window.controller.busy
+
+
+def test_a_simulation_gives_way_to_a_newer_choice_at_once(window: MainWindow) -> None:
+    _, slow = simulating(window)
+    window.controller.session.set_params({**slow.params, "window": 9})
+    newer = run(window)
+    assert newer.params["window"] == 9 and [p.variant for p in newer.picks] == ["serial"]
+    window.controller.cancel()
+    assert not window.controller.busy

@@ -68,6 +68,7 @@ def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(qtbot
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     before, child = window.controller.results.entry(("naive", "sim")).row, engine.client.pid
     told: list[tuple[int, int]] = []
+    window.controller.began.connect(told.clear)  # each job tells how far it is itself
     window.controller.progressed.connect(lambda done, total: told.append((done, total)))
     window.controller.session.set_params({"window": 63, "border": "reflect"})
     status = window.status
