@@ -212,7 +212,8 @@ class Filter:
 
 @dataclass(frozen=True)
 class Timing:
-    """Statistics of one stage, in seconds. `clock` is cuda-event, wall or simulated; `stop` says why sampling ended."""
+    """Statistics of one stage, in seconds. `clock` is cuda-event, wall or simulated; `stop` says why sampling ended;
+    `doubt` why the median is worth nothing, empty where it is good."""
 
     stage: str
     clock: Literal["cuda-event", "wall", "simulated"]
@@ -224,6 +225,7 @@ class Timing:
     stop: str
     mode: str = ""
     samples: tuple[float, ...] = field(default=(), repr=False, compare=False)
+    doubt: str = ""
 
 
 @dataclass(frozen=True)

@@ -254,7 +254,7 @@ class SessionController(QObject):
                 self._engine.cancel(job, kill=False)
 
     def _start(self, how: str) -> None:
-        """A live run is of what runs at full speed; then come its times, and last what a simulated GPU takes long for."""
+        """A live run is of what runs at full speed; its times come next, and what a simulated GPU runs comes last."""
         picks = self._picks(how)
         if how in ("live", "measure"):
             # Only now: while a parameter moves, what the last run still brings is shown, and says what it is of.

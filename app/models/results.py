@@ -98,6 +98,10 @@ class Entry:
         stage = self.stage(name)
         return stage["median_s"] if stage else None
 
+    def doubt(self, name: str) -> str:
+        """Why the time of a stage is worth nothing; empty where it is good."""
+        return str((self.stage(name) or {}).get("doubt", ""))
+
     @property
     def clock(self) -> str:
         kernel = self.stage("kernel")
@@ -295,7 +299,8 @@ class Results(QObject):
     def speedup(self, key: Key, stage: str = "kernel") -> float | None:
         """The baseline's kernel time over this row's stage.
 
-        None when either was not timed, when they did different jobs, or when they ran on different machines.
+        None when either was not timed or its time is in doubt, when they did different jobs, or when they ran on
+        different machines.
         """
         base, entry = self._entries.get(self._baseline or ("", "")), self._entries.get(key)
         if base is None or entry is None:
@@ -303,6 +308,8 @@ class Results(QObject):
         above, below = base.seconds("kernel"), entry.seconds(stage)
         comparable = base.origin == entry.origin and _job(base.timed) == _job(entry.timed)
         if not comparable or not above or not below or base.simulated or entry.simulated:
+            return None
+        if base.doubt("kernel") or entry.doubt(stage):
             return None
         return above / below
 
@@ -359,7 +366,8 @@ class Results(QObject):
             "speedup": speedup,
         }
         cells |= {"against": " on ".join(self._baseline) if speedup and self._baseline else None}
-        cells["notes"] = "; ".join(row.get("notes", []))
+        doubts = [f"{name}: {entry.doubt(name)}" for name in row.get("stages", {}) if entry.doubt(name)]
+        cells["notes"] = "; ".join([*row.get("notes", []), *doubts])
         cells["findings"] = "; ".join(str(f["text"]) for f in entry.findings)
         return {name: "" if value is None else value for name, value in cells.items()}
 

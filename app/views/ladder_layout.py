@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF
 
-from app.figures import NONE, count, number, percent, relative_error, seconds, short_count, times
+from app.figures import NONE, count, number, percent, relative_error, seconds, short_count
 from app.models.results import Entry, FairBar, Results
 from app.views.ladder_axis import Axis, axis_for
 from app.views.row_text import (
@@ -17,6 +17,7 @@ from app.views.row_text import (
     device_name,
     recorded_text,
     speedup_heading,
+    speedup_text,
     state_text,
     translate,
     verdict,
@@ -92,16 +93,16 @@ class Geometry:
 
 def entry_texts(entry: Entry, results: Results, counter: str = "") -> dict[str, str]:
     """The cells of a row; `counter` is what is shown of simulated ones."""
-    row, counted = entry.row, entry.counters.get(counter) if entry.simulated else None
+    row, counted = entry.timed, entry.counters.get(counter) if entry.simulated else None
     timed = entry.seconds("kernel") is not None
     rate = row.get("gbps")
     return {
         "kernel": seconds(entry.seconds("kernel")) if timed else "",
         "rate": f"{number(rate)} GB/s" if timed and rate is not None else "",
         "share": percent(row.get("share")) if timed and row.get("share") is not None else "",
-        "speedup": times(results.speedup(entry.key)) if timed else "",
+        "speedup": speedup_text(entry, results) if timed else "",
         "counted": "" if counted is None or entry.ok is False else count(counted),
-        "error": relative_error(row.get("error_max")) if row and not row.get("failure") else "",
+        "error": relative_error(entry.row.get("error_max")) if verdict(entry) and not entry.row.get("failure") else "",
         "verdict": verdict(entry),
     }
 

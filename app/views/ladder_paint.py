@@ -183,7 +183,7 @@ class LadderPainter:
 
     def _verdict(self, rect: QRectF, line: Line, faded: bool) -> None:
         entry = line.entry
-        if entry is None or not entry.row:
+        if entry is None or not line.texts.get("verdict"):
             return
         role = verdict_role(entry, self.colours)
         align = RIGHT if self.geometry.narrow else LEFT

@@ -31,6 +31,7 @@ from app.views.row_text import (
     device_name,
     recorded_text,
     speedup_heading,
+    speedup_text,
     state_text,
     translate,
     verdict,
@@ -60,7 +61,7 @@ def _stage(name: str, field: str = "median_s") -> Callable[[Entry, Results], Any
 
 
 def _row(name: str) -> Callable[[Entry, Results], Any]:
-    return lambda entry, results: entry.row.get(name) if entry.stage("kernel") else None
+    return lambda entry, results: entry.timed.get(name) if entry.stage("kernel") else None
 
 
 def _counted(entry: Entry, results: Results) -> Any:
@@ -84,9 +85,9 @@ def _state(entry: Entry, results: Results) -> str:
 
 def _notes(entry: Entry, results: Results) -> str:
     flag = [entry.row["flag"]] if entry.row.get("flag") else []
-    return "; ".join(
-        [*([entry.row["failure"]] if entry.row.get("failure") else []), *entry.row.get("notes", []), *flag]
-    )
+    failure = [entry.row["failure"]] if entry.row.get("failure") else []
+    doubt = [entry.doubt("kernel")] if entry.doubt("kernel") else []
+    return "; ".join([*failure, *doubt, *entry.row.get("notes", []), *flag])
 
 
 def _align(column: Column) -> Qt.AlignmentFlag:
@@ -199,7 +200,9 @@ class ResultModel(QAbstractTableModel):
             if role == SORT:
                 return value if value != "" else None
             text = "" if value is None else column.text(value)
-            marked = column.id == "verdict" and entry.row
+            if column.id == "speedup" and entry.doubt("kernel"):
+                return speedup_text(entry, self.results)
+            marked = column.id == "verdict" and text
             return f"{verdict_role(entry, self.colours).symbol} {text}" if marked else text
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _align(column)
@@ -208,7 +211,7 @@ class ResultModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ForegroundRole:
             if entry.state in ("stale", "running", "waiting"):
                 return self.colours.muted
-            if column.id == "verdict" and entry.row:
+            if column.id == "verdict" and verdict(entry):
                 return verdict_role(entry, self.colours).colour
         return None
 

@@ -75,8 +75,8 @@ def recorded_text(entry: Entry) -> str:
 
 
 def verdict(entry: Entry) -> str:
-    """Right, wrong, unverified, or why there is no result."""
-    if not entry.row:
+    """Right, wrong, unverified, or why there is no result; nothing where that is of an earlier choice."""
+    if not entry.row or not entry.current:
         return ""
     if entry.row.get("failure"):
         kinds = {
@@ -99,6 +99,8 @@ def verdict_role(entry: Entry, colours: Colours) -> Role:
 
 def failure_text(entry: Entry) -> str:
     """The sentence that stands where a bar would."""
+    if not entry.current:
+        return ""
     if entry.row.get("failure"):
         return str(entry.row["failure"])
     if entry.simulated:
@@ -148,7 +150,7 @@ def details(entry: Entry, results: Results) -> str:
     where = [entry.name, device_name(entry.device), recorded_text(entry), state_text(entry)]
     lines = [" · ".join(w for w in where if w)]
     lines += [_stage_line(name, s, entry.device) for name in STAGES if (s := entry.stage(name))]
-    row = entry.row
+    row = entry.timed
     if row.get("gbps") is not None:
         lines.append(_rate_line(row))
     counted = (counted_text(entry, name) for name in by_weight(entry.counters))
@@ -170,7 +172,17 @@ def _printed(entry: Entry) -> list[str]:
     return [*lines, *([translate("Rows", "and {count} printed lines more").format(count=count(rest))] if rest else [])]
 
 
+def speedup_text(entry: Entry, results: Results) -> str:
+    """The speed-up; where this row's time is worth nothing, a word that says so."""
+    return translate("Rows", "unsure") if entry.doubt("kernel") else times(results.speedup(entry.key))
+
+
 def _stage_line(name: str, stage: Mapping[str, Any], device: str) -> str:
+    line = _stage_figures(name, stage, device)
+    return f"{line} – {stage['doubt']}" if stage.get("doubt") else line
+
+
+def _stage_figures(name: str, stage: Mapping[str, Any], device: str) -> str:
     return translate("Rows", "{stage} {median} ({q1} … {q3}, n = {n}), {clock}").format(
         stage=stage_title(name, device),
         median=seconds(stage["median_s"]),
@@ -192,7 +204,7 @@ def _rate_line(row: Mapping[str, Any]) -> str:
 
 
 def _verdict_lines(entry: Entry) -> list[str]:
-    if not entry.row:
+    if not entry.row or not entry.current:
         return []
     if entry.row.get("failure"):
         return [f"{verdict(entry)}: {entry.row['failure']}"]

@@ -63,7 +63,8 @@ def _timing_cells(row: Mapping[str, Any]) -> list[str]:
     spread = f"{seconds(kernel['q1_s'])} … {seconds(kernel['q3_s'])}"
     share = f"{row['share']:.3f}" if "share" in row else ""
     gbps = f"{row['gbps']:.4g}" if "gbps" in row else ""
-    return [seconds(kernel["median_s"]), spread, str(kernel["n"]), gbps, share, f"{speedup:.4g}" if speedup else ""]
+    against = "unsure" if kernel.get("doubt") else f"{speedup:.4g}" if speedup else ""
+    return [seconds(kernel["median_s"]), spread, str(kernel["n"]), gbps, share, against]
 
 
 def _error(row: Mapping[str, Any]) -> str:
@@ -94,6 +95,7 @@ def footnotes(rows: Sequence[Mapping[str, Any]]) -> str:
     for row in rows:
         texts = [row["failure"]] if row["failure"] else row["notes"]
         texts = [*texts, *(f["text"] for f in row.get("findings", ()))]
+        texts += [f"{stage}: {t['doubt']}" for stage, t in row["stages"].items() if t.get("doubt")]
         for text in [*texts, *([row["flag"]] if "flag" in row else [])]:
             said.setdefault(text, []).append(row["variant"])
     return "\n".join(f"  {', '.join(dict.fromkeys(who))}: {text}" for text, who in said.items())

@@ -86,6 +86,7 @@ def _stage(t: Timing) -> dict[str, Any]:
         "stop": t.stop,
         "clock": t.clock,
         "mode": t.mode,
+        **({"doubt": t.doubt} if t.doubt else {}),
     }
 
 
@@ -101,8 +102,9 @@ def _number(value: float) -> float | str | None:
 
 
 def with_speedups(rows: Sequence[dict[str, Any]], baseline: str) -> list[dict[str, Any]]:
-    """Rows with `speedup` against the baseline variant of the same job, kernel against kernel and end to end."""
-    base = {_job_key(r): r for r in rows if r["variant"] == baseline and "kernel" in r["stages"]}
+    """Rows with `speedup` against the baseline variant of the same job, kernel against kernel and end to end; none
+    where one of the times is in doubt."""
+    base = {_job_key(r): r for r in rows if r["variant"] == baseline and _sure(r, "kernel")}
     result = []
     for r in rows:
         against = base.get(_job_key(r))
@@ -110,11 +112,16 @@ def with_speedups(rows: Sequence[dict[str, Any]], baseline: str) -> list[dict[st
             seconds = against["stages"]["kernel"]["median_s"]
             speedup = {"against": f"{baseline} on {against['device']}"}
             for stage in ("kernel", "elapsed", "elapsed_pinned"):
-                if stage in r["stages"]:
+                if _sure(r, stage):
                     speedup[stage] = seconds / r["stages"][stage]["median_s"]
             r = {**r, "speedup": speedup}
         result.append(r)
     return result
+
+
+def _sure(r: Mapping[str, Any], stage: str) -> bool:
+    """Whether a row has a time of this stage that may be compared."""
+    return stage in r["stages"] and not r["stages"][stage].get("doubt")
 
 
 def _job_key(r: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from gpu_ops.errors import DeviceMemoryError
 from gpu_ops.measuring.jobs import Job, Watch, fail, verify_again
+from gpu_ops.measuring.load import Others
 from gpu_ops.measuring.stages import time_transfers, wrap_host
 from gpu_ops.measuring.timing import RULES, TRANSFERS, Rule, check_stop, measure_interleaved, once
 from gpu_ops.plan import Device, DeviceArray, Plan, Sampler
@@ -86,7 +87,7 @@ def _time_group(
 ) -> Iterator[Run]:
     by_id = {id(job): job for job in jobs}
     timings_by_key = measure_interleaved(
-        samplers, rule, "kernel", watch.deadline, watch.seed, stop=watch.stop, tell=watch.tell
+        samplers, rule, "kernel", watch.deadline, watch.seed, stop=watch.stop, tell=watch.tell, others=Others().share
     )
     for key, timing in timings_by_key:
         job = by_id[key]
@@ -112,6 +113,6 @@ def _time_elapsed(job: Job, experiment: Experiment, x: DeviceArray, watch: Watch
         for stage, kind in kinds.items()
     }
     timings = {}
-    for stage, timing in measure_interleaved(samplers, TRANSFERS, stop=watch.stop):
+    for stage, timing in measure_interleaved(samplers, TRANSFERS, stop=watch.stop, others=Others().share):
         timings[stage] = replace(timing, stage=stage)
     return timings

@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from gpu_ops.measuring.load import doubt
 from gpu_ops.plan import Clock
 from gpu_ops.progress import Cancelled, listening
 from gpu_ops.types import Timing
@@ -103,13 +104,15 @@ class Series:
         first, second = np.median(values[:half]), np.median(values[half:])
         return bool(abs(first - second) <= STABLE_WITHIN * max(first, second))
 
-    def timing(self, stage: str, clock: Clock, stop: str, mode: str = "") -> Timing:
-        """The statistics. Raises ValueError without samples."""
+    def timing(self, stage: str, clock: Clock, stop: str, mode: str = "", others: float | None = None) -> Timing:
+        """The statistics. `others` is the share of the processors that other programs used meanwhile. Raises ValueError
+        without samples."""
         if not self.samples:
             raise ValueError(f"no samples of {stage}")
         q1, median, q3 = (float(v) for v in np.percentile(self.samples, (25, 50, 75)))
         low, n = min(self.samples), len(self.samples)
-        return Timing(stage, clock, median, q1, q3, low, n, stop, mode, tuple(self.samples))
+        why = doubt(self.samples, others)
+        return Timing(stage, clock, median, q1, q3, low, n, stop, mode, tuple(self.samples), why)
 
 
 def warm_up(
@@ -141,12 +144,14 @@ def measure_interleaved(
     now: Callable[[], float] = time.perf_counter,
     stop: Callable[[], bool] | None = None,
     tell: Callable[[float], None] | None = None,
+    others: Callable[[], float | None] | None = None,
 ) -> Iterator[tuple[Key, Timing]]:
     """Sample all in rounds of random order; yield each one's timing as its series ends.
 
     At the deadline (in `now`'s seconds) what has three samples is yielded with stop "budget"; the rest is not.
     Raises Cancelled as soon as `stop`, asked before every sample, is true. `tell` hears about once a second which part
-    of the time it may take is over, from 0 to 1: more often would disturb what is measured.
+    of the time it may take is over, from 0 to 1: more often would disturb what is measured. `others` says which share
+    of the processors other programs have used since the beginning.
     """
     order = random.Random(seed)
     series = {key: Series(rule) for key in samplers}
@@ -157,7 +162,7 @@ def measure_interleaved(
         order.shuffle(open_keys)
         for key in list(open_keys):
             if deadline is not None and now() >= deadline:
-                yield from _cut(samplers, series, open_keys, stage)
+                yield from _cut(samplers, series, open_keys, stage, others)
                 return
             if key not in warmed:
                 warm_up(samplers[key], now, stop)
@@ -171,7 +176,8 @@ def measure_interleaved(
             reason = series[key].stop_reason()
             if reason:
                 open_keys.remove(key)
-                yield key, series[key].timing(stage, samplers[key].clock, reason, samplers[key].mode)
+                sampler, load = samplers[key], others() if others is not None else None
+                yield key, series[key].timing(stage, sampler.clock, reason, sampler.mode, load)
 
 
 def _part_over(series: Mapping[Key, Series], open_keys: list[Key], rule: Rule) -> float:
@@ -181,11 +187,16 @@ def _part_over(series: Mapping[Key, Series], open_keys: list[Key], rule: Rule) -
 
 
 def _cut(
-    samplers: Mapping[Key, Samples], series: Mapping[Key, Series], keys: list[Key], stage: str
+    samplers: Mapping[Key, Samples],
+    series: Mapping[Key, Series],
+    keys: list[Key],
+    stage: str,
+    others: Callable[[], float | None] | None,
 ) -> Iterator[tuple[Key, Timing]]:
+    load = others() if others is not None else None
     for key in keys:
         if len(series[key].samples) >= 3:
-            yield key, series[key].timing(stage, samplers[key].clock, "budget", samplers[key].mode)
+            yield key, series[key].timing(stage, samplers[key].clock, "budget", samplers[key].mode, load)
 
 
 def once(stage: str, seconds: float, clock: Clock = "wall") -> Timing:
@@ -195,7 +206,9 @@ def once(stage: str, seconds: float, clock: Clock = "wall") -> Timing:
 
 def compare(a: Timing, b: Timing) -> str:
     """How `a` stands to `b`: "faster" or "slower" only when the quartile ranges are disjoint and the medians differ by
-    more than 2 %, otherwise "same"."""
+    more than 2 %, otherwise "same"; "unsure" where one of them is worth nothing."""
+    if a.doubt or b.doubt:
+        return "unsure"
     if abs(a.median - b.median) <= 0.02 * max(a.median, b.median):
         return "same"
     if a.q3 < b.q1:

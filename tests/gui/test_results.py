@@ -11,6 +11,8 @@ from PySide6.QtCore import QLocale
 from result_rows import TITLES, row, rows, stage
 
 from app.models.results import Results
+from app.views.ladder_layout import entry_texts
+from app.views.row_text import details, verdict
 
 SERIAL, NAIVE, SHARED = ("serial", "cpu"), ("naive", "cuda:0"), ("shared", "cuda:0")
 PARALLEL = ("parallel", "cpu")
@@ -152,3 +154,29 @@ def test_report_rows_and_json(results: Results) -> None:
     results.mark_stale()
     content = json.loads(results.to_json())
     assert content["schema"] == "kernelscope-report/1" and content["runs"][0]["stale"] is True
+
+
+def test_a_time_in_doubt_says_so_instead_of_a_speedup() -> None:
+    doubted = row("parallel", "cpu", 2.3e-3)
+    doubted["stages"]["kernel"]["doubt"] = "half of its samples spread over 80% of their median"
+    results = Results()
+    results.set_baseline(("serial", "cpu"))
+    results.put(row("serial", "cpu", 0.03))
+    results.put(doubted)
+    entry = results.entry(("parallel", "cpu"))
+    assert results.speedup(entry.key) is None
+    assert entry_texts(entry, results)["speedup"] == "unsure"
+    assert "80%" in details(entry, results) and "80%" in results.to_csv()
+
+
+def test_a_row_without_times_keeps_those_before_apart() -> None:
+    results = Results()
+    results.put(row("serial", "cpu", 0.03, params={"window": 3}))
+    results.put(row("serial", "cpu", None, params={"window": 5}))
+    entry = results.entry(("serial", "cpu"))
+    assert entry.state == "stale" and entry.seconds("kernel") == 0.03 and verdict(entry) == "right"
+    assert [r["params"]["window"] for r in results.to_report_rows()] == [3]
+    results.mark_stale()
+    assert verdict(results.entry(entry.key)) == ""
+    results.put(row("serial", "cpu", None, params={"window": 5}, ok=False))
+    assert results.entry(entry.key).state == "failed" and results.entry(entry.key).seconds("kernel") is None

@@ -77,6 +77,7 @@ def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(qtbot
     )
     assert status.progress.isVisible() and status.progress.maximum() > 0, "the variants before it are done"
     assert window.controller.results.entry(("naive", "sim")).state == "running"
+    qtbot.waitUntil(lambda: any(0 < done < total for done, total in told), timeout=PATIENCE)
     with qtbot.waitSignal(window.controller.settled, timeout=PATIENCE):
         qtbot.mouseClick(status.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not window.controller.busy, timeout=PATIENCE)
