@@ -8,11 +8,13 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Origin:
     """`start` is where the result begins in the input and `whole` the input's extent, along each spatial axis: (y, x)
-    and (H, W) of images, (sample,) and (N,) of signals. Both are () for a result of the whole input."""
+    and (H, W) of images, (sample,) and (N,) of signals. Both are () for a result of the whole input. `exact` is False
+    for what a part gives by itself, so that it is nowhere what the whole gives."""
 
     simulated: bool = False
     start: tuple[int, ...] = ()
     whole: tuple[int, ...] = ()
+    exact: bool = True
 
 
 WHOLE = Origin()
