@@ -729,17 +729,17 @@ def test_a_simulated_run_takes_the_middle_and_says_so(shared: Talk) -> None:
     request = shared.request(noise, (Pick("parallel", "cpu"), Pick("shared", "sim")))
     updates = [a for a in shared.do(request, release=False) if isinstance(a, RunUpdate)]
     cpu, sim = (next(u for u in updates if u.row["device"] == device and u.outputs) for device in ("cpu", "sim"))
-    assert cpu.place == () and sim.place == (22, 122)
-    whole, part = (shared.client.pool.array(u.outputs["image"]) for u in (cpu, sim))
-    assert part.shape == (256, 256)
     reach = PARAMS["window"] // 2
-    inner = slice(reach, 256 - reach)
-    there = whole[22:278, 122:378]
-    np.testing.assert_allclose(part[inner, inner], there[inner, inner], rtol=1e-6)
+    top, left, side = 22 + reach, 122 + reach, 256 - 2 * reach
+    assert cpu.place == () and sim.place == (top, left) and cpu.exact and sim.exact
+    whole, part = (shared.client.pool.array(u.outputs["image"]) for u in (cpu, sim))
+    assert part.shape == (side, side)
+    np.testing.assert_allclose(part, whole[top : top + side, left : left + side], rtol=1e-6)
+    assert sim.statistics["image"].maximum == float(part.max())
     last = [u.row for u in updates if u.row["device"] == "sim"][-1]
     assert last["ok"] and last["clock"] == "simulated" and last["stages"].keys() <= {"compile"}
     assert last["counters"]["warp_instructions"] > 1000 and last["findings"] == []
-    assert "middle 256 x 256 of 300 x 500" in last["notes"][0]
+    assert last["notes"][0].startswith("simulated on the middle 256 x 256 of 300 x 500; shown are the 25")
     for update in (cpu, sim):
         shared.release(update)
     shared.client.pool.release(noise.array.segment)

@@ -372,7 +372,8 @@ class SessionController(QObject):
     def _take_output(self, update: RunUpdate, shared: SharedArray, statistics: Any) -> None:
         variant, input = str(update.row["variant"]), self.session.input
         whole = input.array.shape[: len(update.place)] if input is not None else ()
-        origin = Origin(str(update.row["device"]).startswith("sim"), update.place, whole, self._subjects.get(variant))
+        simulated = str(update.row["device"]).startswith("sim")
+        origin = Origin(simulated, update.place, whole, update.exact, self._subjects.get(variant))
         self.outputs_changed.emit(variant, self._engine.array(shared), statistics, origin)
         # The view has the new array now; nothing draws from the old segment any more.
         if variant in self._held:

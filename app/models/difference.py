@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -134,12 +134,23 @@ class Difference(QObject):
         if not sources or None in sources:
             self._reset()
             return
+        if self._layers[0].origin.exact != self._layers[1].origin.exact:
+            self._reset(self._apart())
+            return
         a, b, self._origin = in_common(*self._layers)
         if a.shape != b.shape:
             self._reset(self._unlike(a, b))
             return
         top, left = self._origin.start or (0, 0)
         self._background.start(lambda stop: _work(a, b, (top, left), stop))
+
+    def _apart(self) -> str:
+        part = next(layer.title for layer in self._layers if not layer.origin.exact)
+        text = self.tr(
+            "no difference: {part} is of the simulated part by itself, as the filter reaches too far; choose a shorter"
+            " window or radius"
+        )
+        return text.format(part=part)
 
     def _unlike(self, a: Array, b: Array) -> str:
         text = self.tr("no difference of {a} and {b}: choose two pictures of the same size and channels")
@@ -166,5 +177,6 @@ def in_common(one: Layer, other: Layer) -> tuple[Array, Array, Origin]:
     assert one.pyramid is not None and other.pyramid is not None
     both, simulated = one.rect.meet(other.rect), one.origin.simulated or other.origin.simulated
     if one.extent != other.extent or one.rect == other.rect or not both.area:
-        return one.pyramid.array, other.pyramid.array, Origin(simulated, one.origin.start, one.origin.whole)
+        origin = replace(one.origin, simulated=simulated)
+        return one.pyramid.array, other.pyramid.array, origin
     return one.part(both), other.part(both), Origin(simulated, (both.top, both.left), one.extent or ())

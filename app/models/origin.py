@@ -10,12 +10,14 @@ from app.models.subject import Subject
 @dataclass(frozen=True)
 class Origin:
     """`start` is where the result begins in the input and `whole` the input's extent, along each spatial axis: (y, x)
-    and (H, W) of images, (sample,) and (N,) of signals. Both are () for a result of the whole input. `subject` is what
-    the result was made of; an input has none."""
+    and (H, W) of images, (sample,) and (N,) of signals. Both are () for a result of the whole input. `exact` is False
+    for what a part gives by itself, so that it is nowhere what the whole gives. `subject` is what the result was made
+    of; an input has none."""
 
     simulated: bool = False
     start: tuple[int, ...] = ()
     whole: tuple[int, ...] = ()
+    exact: bool = True
     subject: Subject | None = None
 
 

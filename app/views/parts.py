@@ -41,6 +41,8 @@ def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]
         text = translate("Parts", "simulated · middle {count} samples").format(count=number(shape[0]))
     else:
         text = translate("Parts", "simulated · middle {width} × {height}").format(width=shape[1], height=shape[0])
+    if not origin.exact:
+        text = translate("Parts", "{part} by itself").format(part=text)
     return short, text
 
 

@@ -29,7 +29,7 @@ from gpu_ops.errors import KernelscopeError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import SAMPLES, convert, load, sample, save
 from gpu_ops.measuring import comparison
-from gpu_ops.measuring.affordable import cut_note
+from gpu_ops.measuring.affordable import shown, shown_note
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.explain import explain
 from gpu_ops.measuring.report import row
@@ -106,23 +106,16 @@ def _run(desk: Desk, request: RunRequest) -> None:
     fast = tuple(p for p in request.picks if not p.device.startswith("sim"))
     slow = tuple(p for p in request.picks if p.device.startswith("sim"))
     if fast:
-        _run_picks(desk, request, whole, fast, (), ())
+        _run_picks(desk, request, whole, whole, (), fast)
     if slow:
-        part, place = desk.middle(whole)
-        _run_picks(desk, request, part, slow, place, (cut_note(whole, part),) if place else ())
+        _run_picks(desk, request, whole, *desk.middle(whole), slow)
 
 
 def _run_picks(
-    desk: Desk,
-    request: RunRequest,
-    input: Input,
-    picks: tuple[Pick, ...],
-    place: tuple[int, ...],
-    notes: tuple[str, ...],
+    desk: Desk, request: RunRequest, whole: Input, part: Input, place: tuple[int, ...], picks: tuple[Pick, ...]
 ) -> None:
-    experiment = Experiment(
-        request.filter, input, request.params, picks, request.protocol, request.mode, request.checks
-    )
+    """Run picks on a part of the input that begins at `place`; the window gets of its results what the whole's are."""
+    experiment = Experiment(request.filter, part, request.params, picks, request.protocol, request.mode, request.checks)
     count, of = len(picks), len(request.picks)
     before = of - count if picks[0].device.startswith("sim") else 0
 
@@ -130,14 +123,16 @@ def _run_picks(
         """These picks are a part of what was asked for; every pick takes as many steps."""
         desk.progress(text, done + total * before // count, total * of // count)
 
-    shown: list[Pick] = []
+    sent: list[Pick] = []
     for run in run_experiment(experiment, stop=desk.stopped, progress=tell):
-        first = not any(pick is run.pick for pick in shown)
-        shown.append(run.pick)
-        run = replace(run, notes=(*notes, *run.notes))
+        first = not any(pick is run.pick for pick in sent)
+        sent.append(run.pick)
+        part_shown = shown(find_filter(run.filter), run.params, whole, part, place)
+        if place:
+            run = replace(run, notes=(shown_note(whole, part, part_shown), *run.notes))
         news = _row(desk, run, experiment, request.roofs)
-        outputs, figures = _outputs(desk, run) if first and request.outputs else ({}, {})
-        desk.send(RunUpdate(request.job, request.generation, news, outputs, figures, place))
+        outputs, figures = _outputs(desk, run, part_shown.cut) if first and request.outputs else ({}, {})
+        desk.send(RunUpdate(request.job, request.generation, news, outputs, figures, *part_shown[1:]))
 
 
 def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[str, Any]:
@@ -146,11 +141,12 @@ def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[s
     return {**row(run, experiment, with_roofs=roofs), "stage": run.stage}
 
 
-def _outputs(desk: Desk, run: Run) -> tuple[dict[str, SharedArray], dict[str, Statistics]]:
+def _outputs(desk: Desk, run: Run, cut: tuple[slice, ...]) -> tuple[dict[str, SharedArray], dict[str, Statistics]]:
     desk.now(f"examining {run.pick.variant} on {run.pick.device}")
     kinds = {o.id: o.kind for o in find_filter(run.filter).outputs}
-    figures = {name: statistics(colours(kinds[name], array)) for name, array in run.outputs.items()}
-    return {name: desk.share(array) for name, array in run.outputs.items()}, figures
+    arrays = {name: np.ascontiguousarray(array[cut]) for name, array in run.outputs.items()}
+    figures = {name: statistics(colours(kinds[name], array)) for name, array in arrays.items()}
+    return {name: desk.share(array) for name, array in arrays.items()}, figures
 
 
 def _xray(desk: Desk, request: XRayRequest) -> None:

@@ -192,7 +192,8 @@ class Loaded:
 class RunUpdate:
     """News of one pick: a row in the schema of reports, with "stage" added. `outputs` come with the first news.
 
-    `place` is where they begin in the input along each spatial axis, when only a part of it was run; else ().
+    `place` is where they begin in the input along each spatial axis, when only a part of it was run; else (). They are
+    what the whole input gives there, unless `exact` is False: then they are what the part gives by itself.
     """
 
     job: int
@@ -201,6 +202,7 @@ class RunUpdate:
     outputs: Mapping[str, SharedArray] = field(default_factory=dict)
     statistics: Mapping[str, Statistics] = field(default_factory=dict)
     place: tuple[int, ...] = ()
+    exact: bool = True
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,12 @@ def simulated(variant: str, **more: Any) -> dict[str, Any]:
 
 
 def bring(
-    window: MainWindow, engine: FakeEngine, row: dict[str, Any], array: np.ndarray, place: tuple[int, ...] = ()
+    window: MainWindow,
+    engine: FakeEngine,
+    row: dict[str, Any],
+    array: np.ndarray,
+    place: tuple[int, ...] = (),
+    exact: bool = True,
 ) -> None:
     """A result comes for what is asked now."""
     name = f"segment{len(engine.arrays)}"
@@ -47,4 +52,5 @@ def bring(
     figures = Statistics(low, high, low, {0.1: low, 1: low, 50: low, 99: high, 99.9: high}, (1,) * 256, 0, 0)
     output = {o.id: SharedArray(name, array.shape, array.dtype.name) for o in window.controller.session.filter.outputs}
     generation = window.controller._generation
-    engine.answered.emit(RunUpdate(engine.jobs, generation, row, output, {n: figures for n in output}, place))
+    statistics = {n: figures for n in output}
+    engine.answered.emit(RunUpdate(engine.jobs, generation, row, output, statistics, place, exact))

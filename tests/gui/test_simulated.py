@@ -207,6 +207,23 @@ def test_the_difference_is_of_what_both_have(qtbot, shown: MainWindow) -> None:
     assert "difference" not in panes.values.text(), "only one has a value there"
 
 
+def test_what_a_part_gives_by_itself_is_not_compared(qtbot, shown: MainWindow, engine: FakeEngine) -> None:
+    panes, part = shown.panes, picture()[20:60, 30:90]
+    bring(shown, engine, simulated("naive"), part.copy(), (20, 30), False)
+    bring(shown, engine, simulated("shared"), part + np.uint8(1), (20, 30), False)
+    canvas = panes.pane("naive").canvas
+    assert canvas.accessibleName() == "Image 1 naive · simulated · middle 60 × 40 by itself"
+    panes.set_pair("serial", "naive")
+    shown.actions_by_id["compare_difference"].trigger()
+    qtbot.waitUntil(lambda: panes.difference.failure != "")
+    assert panes.difference.found is None and panes.difference.layer.pyramid is None
+    assert panes.difference.failure.startswith("no difference: 1 naive is of the simulated part by itself")
+    panes.set_pair("naive", "shared")  # of the same part
+    qtbot.waitUntil(lambda: panes.difference.found is not None)
+    assert panes.difference.found.most == 1 and panes.difference.failure == ""
+    assert not panes.difference.layer.origin.exact
+
+
 def test_a_curve_begins_at_its_sample_and_bears_the_mark(qtbot, window: MainWindow, engine: FakeEngine) -> None:
     ready(engine, NO_CUDA, SIM)
     signal = np.arange(1000, dtype=np.float32)

@@ -1,0 +1,104 @@
+"""A part of an input: where its result is the whole's, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpu_ops import Experiment, Pick, from_array, run_experiment
+from gpu_ops.filters import find_filter
+from gpu_ops.measuring.affordable import affordable, shown, shown_note
+from gpu_ops.types import BORDERS, Input, Locality
+
+CHANGED = {"matrix": (1.0, -2.0, 3.0, -4.0, 5.0, 6.0, -7.0, 8.0, 9.5), "divisor": 3.0}
+CASES = {
+    "mean1d 3": ("mean1d", {"window": 3}),
+    "mean1d 9": ("mean1d", {"window": 9}),
+    "mean2d 5": ("mean2d", {"window": 5}),
+    "conv3x3 once": ("conv3x3", {**CHANGED, "passes": 1}),
+    "conv3x3 twice": ("conv3x3", {**CHANGED, "passes": 2, "offset": 4.0}),
+    "box 3": ("box", {"radius": 3}),
+}
+PLACES = {"first": 0.0, "inside": 0.4, "last": 1.0}
+
+
+def noise(id: str, channels: int = 1) -> Input:
+    rng = np.random.default_rng(7)
+    shape = (53,) if id == "mean1d" else (31, 37)
+    more = (channels,) if channels > 1 else ()
+    return from_array(rng.random((*shape, *more)).astype(np.float32), kind="signal" if id == "mean1d" else "image")
+
+
+def cut(whole: Input, sizes: tuple[int, ...], share: float) -> tuple[Input, tuple[int, ...]]:
+    """A part of these sizes that begins at a share of all the places that it may have."""
+    starts = tuple(round(share * (n - size)) for n, size in zip(whole.array.shape, sizes, strict=False))
+    region = tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
+    return replace(whole, array=np.ascontiguousarray(whole.array[region])), starts
+
+
+def result(id: str, input: Input, params: dict[str, object]) -> np.ndarray:
+    (run,) = run_experiment(Experiment(id, input, params, (Pick("serial", "cpu"),), "none", checks="off"))
+    (output,) = run.outputs.values()
+    return output
+
+
+@pytest.mark.parametrize("border", BORDERS)
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_shown_of_a_part_is_the_wholes(case: str, border: str) -> None:
+    id, params = CASES[case][0], {**CASES[case][1], "border": border}
+    filter = find_filter(id)
+    full = {p.name: params.get(p.name, p.default) for p in filter.params}
+    whole = noise(id, channels=3 if case == "box 3" else 1)
+    right = result(id, whole, params)
+    scale = float(np.abs(right).max())
+    extents = whole.array.shape[: 1 if id == "mean1d" else 2]
+    for sizes in ((19,), (52,)) if id == "mean1d" else ((17, 19), (31, 20), (18, 36)):
+        for share in PLACES.values():
+            part, place = cut(whole, sizes, share)
+            found = shown(filter, full, whole, part, place)
+            assert found.exact and len(found.cut) == len(extents)
+            alone = result(id, part, params)
+            there = tuple(slice(p, p + s.stop - s.start) for p, s in zip(found.place, found.cut, strict=True))
+            np.testing.assert_allclose(alone[found.cut], right[there], rtol=0, atol=2e-6 * scale)
+            _as_large_as_can_be(alone, right, found.cut, place, scale)
+
+
+def _as_large_as_can_be(
+    alone: np.ndarray, right: np.ndarray, region: tuple[slice, ...], place: tuple[int, ...], scale: float
+) -> None:
+    """One line more on any side is not the whole's."""
+    for axis, s in enumerate(region):
+        for line in (s.start - 1, s.stop):
+            if 0 <= line < alone.shape[axis]:
+                wider = (*region[:axis], slice(line, line + 1), *region[axis + 1 :])
+                starts = zip(place, wider, strict=True)
+                there = tuple(slice(start + w.start, start + w.stop) for start, w in starts)
+                assert np.abs(alone[wider] - right[there]).max() > 1e-3 * scale
+
+
+def test_where_the_filter_reaches_too_far_nothing_is_the_wholes() -> None:
+    whole = from_array(np.zeros((300, 200), np.float32), kind="image")
+    part, place = affordable(whole)
+    assert place == (22, 0) and part.array.shape == (256, 200)
+    near, far = ({"radius": radius, "border": "reflect"} for radius in (127, 128))
+    inside = shown(find_filter("box"), near, whole, part, place)
+    assert inside.exact and inside.place == (149, 0) and inside.cut == (slice(127, 129), slice(0, 200))
+    assert shown(find_filter("box"), far, whole, part, place) == ((), place, False)
+    wide = replace(find_filter("box"), locality=Locality("global"))
+    assert not shown(wide, near, whole, part, place).exact
+    same = replace(find_filter("box"), locality=Locality("pointwise"))
+    assert shown(same, near, whole, part, place) == ((slice(0, 256), slice(0, 200)), place, True)
+    assert shown(wide, near, whole, whole, ()) == ((), (), True)
+
+
+def test_the_note_says_what_is_shown() -> None:
+    whole = from_array(np.zeros((300, 200), np.float32), kind="image")
+    part, place = affordable(whole)
+    box = find_filter("box")
+    notes = [shown_note(whole, part, shown(box, {"radius": r, "border": "wrap"}, whole, part, place)) for r in (4, 200)]
+    assert notes[0] == (
+        "simulated on the middle 256 x 200 of 300 x 200; shown are the 248 x 200 that the cut changes nothing of"
+    )
+    assert notes[1].startswith("simulated on the middle 256 x 200 of 300 x 200 by itself: the filter reaches too far")
