@@ -1,18 +1,21 @@
 """Files: NPY and WAV, wrong names and contents, whole-or-nothing writing."""
 
+import contextlib
 import hashlib
 import os
 import pickle
+import socket
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
 
 from gpu_ops.errors import InputError, ParamError
-from gpu_ops.io import from_origin, load, save
+from gpu_ops.io import from_origin, load, require_regular, save
 from gpu_ops.io.files import BY_SUFFIX
 
 
@@ -245,12 +248,31 @@ class TestNames:
     def test_empty(self, tmp_path, suffix):
         refused(write(tmp_path, b"", f"x{suffix}"), "is empty, 0 bytes")
 
-    def test_pipe_does_not_hang(self, tmp_path):
-        os.mkfifo(tmp_path / "x.txt")
-        refused(tmp_path / "x.txt", "is a device or pipe")
+    @pytest.mark.parametrize("suffix", BY_SUFFIX)
+    def test_only_regular_files(self, tmp_path, suffix):
+        path = tmp_path / f"x{suffix}"
+        os.mkfifo(path)
+        refused(path, "is a pipe, and an input must be a file; save its content to a file first")
+        path.unlink()
+        path.symlink_to("/dev/zero")
+        refused(path, "is a device, and an input must be a file")
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as server, contextlib.chdir(tmp_path):  # its name must be short
+            server.bind(path.name)
+        refused(path, "is a socket, and an input must be a file")
+
+    def test_a_link_to_a_regular_file(self, tmp_path):
+        write(tmp_path, b"1\n", "x.txt")
+        (tmp_path / "y.txt").symlink_to("x.txt")
+        require_regular(tmp_path / "y.txt", "a kernel")
+        with pytest.raises(InputError, match="is a device, and a kernel must be a file"):
+            require_regular(Path("/dev/null"), "a kernel")
+        with pytest.raises(InputError, match=r"^x\\x00y is no file name"):
+            require_regular(Path("x\0y"), "a kernel")
 
     def test_what_the_system_refuses(self, tmp_path):
-        refused(tmp_path / ("x" * 300 + ".png"), "cannot be read .File name too long.")
+        with pytest.raises(InputError, match=r"…x*\.png cannot be read .File name too long."):
+            load(tmp_path / ("x" * 300 + ".png"))
         with pytest.raises(InputError, match="null character"):
             load("x\0.png")
 

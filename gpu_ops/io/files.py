@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import arrays, images, sound, text
 from gpu_ops.io.inputs import KINDS, NONFINITE, Array, check_choice, make_input
+from gpu_ops.io.regular import require_regular
 from gpu_ops.progress import advance, finite, stage
 from gpu_ops.types import Input, Kind
 
@@ -127,15 +127,8 @@ def _name(path: str | os.PathLike[str]) -> tuple[str, Path]:
 
 
 def _check_file(file: Path, name: str) -> None:
-    try:
-        info = file.stat()
-    except FileNotFoundError:
-        raise InputError(f"{name} does not exist; check the name.") from None
-    if stat.S_ISDIR(info.st_mode):
-        raise InputError(f"{name} is a folder; name a file in it.")
-    if not stat.S_ISREG(info.st_mode):
-        raise InputError(f"{name} is a device or pipe, not a file; save its content to a file first.")
-    if info.st_size == 0:
+    require_regular(file, "an input")
+    if file.stat().st_size == 0:
         raise InputError(f"{name} is empty, 0 bytes; copy or save it again.")
 
 
