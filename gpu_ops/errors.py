@@ -36,6 +36,20 @@ class InputError(KernelscopeError):
     """A file or array cannot be used as input, or a result cannot be written."""
 
 
+class NonFiniteError(InputError):
+    """An input holds NaN or infinity, and nobody said what to do with them. `found` says what there is, without the
+    advice for the command line; `choices` are the rules that load() takes as `nonfinite`."""
+
+    choices = ("keep", "zero")
+
+    def __init__(self, found: str, nan: int, infinite: int) -> None:
+        super().__init__(found, nan, infinite)
+        self.found, self.nan, self.infinite = found, nan, infinite
+
+    def __str__(self) -> str:
+        return f"{self.found}; add --nonfinite keep to use them as they are or --nonfinite zero to replace them by 0."
+
+
 class DeviceError(KernelscopeError):
     """A device, driver or library is not available here, or failed while it worked."""
 
