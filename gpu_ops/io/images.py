@@ -35,7 +35,7 @@ IMAGEIO_PIXELS = 1 << 26
 """More pixels than this may be taken for an attack by imageio's reader; the limit on samples was checked before."""
 JPEG_APP1, JPEG_SCAN = 0xE1, 0xDA
 JPEG_END = b"\xff\xd9"
-JPEG_BARE = (b"\xff\x01", b"\xff\xd8", JPEG_END)
+JPEG_BARE = (b"\xff\x01", b"\xff\xd8")
 EXIF = b"Exif\0\0"
 JPEG_MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
 """Inside compressed data 0xFF is followed by 0 or a restart marker (D0 to D7); before it there may be any number."""
@@ -126,27 +126,29 @@ def read_jpeg(path: Path, name: str, limit: int) -> Decoded:
         raise _damaged(name, "JPEG")
     height, width, channels = struct.unpack_from(">HHB", frame, 1)
     check_limit(name, height * width * (1 if channels == 1 else 3), limit)
+    # Inside compressed data a marker cannot occur by chance, so the last scan must be followed by the end marker.
+    if data.rfind(JPEG_END) < data.rfind(b"\xff\xda"):
+        raise InputError(f"{name} is cut short: its end is missing; copy or save it again.")
     plain = channels in (1, 3) and height * width <= IMAGEIO_PIXELS
     return _upright(_decode(data, name, "JPEG", (height, width), plain), find_orientation(exif))
 
 
 def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
-    """(marker, start, end) of each segment's content up to the end marker, none of them inside compressed data."""
-    place, compressed = 2, False
+    """(marker, start, end) of each segment's content. After the frame what lies between them may be compressed."""
+    place, framed = 2, False
     for _ in range(MOST_SEGMENTS):
         advance(place, len(data))
         found = JPEG_MARKER.search(data, place)
-        if not compressed and data[place : found.start() if found else None].strip(b"\xff"):
-            raise _damaged(name, "JPEG")
-        if found is None or (found[0] not in JPEG_BARE and found.end() + 2 > len(data)):
-            raise InputError(f"{name} is cut short: its end is missing; copy or save it again.")
-        marker, place = found[0][1], found.end()
-        if found[0] == JPEG_END:
+        if found is None or found[0] == JPEG_END or found.end() + 2 > len(data):
             return
+        if not framed and data[place : found.start()].strip(b"\xff"):
+            raise _damaged(name, "JPEG")
+        marker, place = found[0][1], found.end()
+        framed = framed or marker in JPEG_FRAMES
         if found[0] not in JPEG_BARE:
             end = place + int(struct.unpack_from(">H", data, place)[0])
             yield marker, place + 2, end
-            place, compressed = end, marker == JPEG_SCAN or compressed
+            place = end
     raise _too_many(name, MOST_SEGMENTS, "segments")
 
 
