@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from gpu_ops.errors import InputError, ParamError
-from gpu_ops.io import from_origin, load, require_regular, save
+from gpu_ops.errors import InputError, ParamError, plain
+from gpu_ops.io import convert, from_array, from_origin, load, require_regular, save
 from gpu_ops.io.files import BY_SUFFIX
 from gpu_ops.io.inputs import MOST_CHANNELS
 
@@ -257,6 +257,33 @@ class TestWav:
         soundfile.write(tmp_path / "x.wav", np.zeros(0), 8000)
         refused(tmp_path / "x.wav", "is empty")
 
+    def test_many_channels(self, tmp_path):
+        path = tmp_path / "x.wav"
+        soundfile.write(path, np.zeros((2, 256)), 8000)
+        assert load(path).array.shape == (2, 256)
+        soundfile.write(path, np.zeros((2, 257)), 8000)
+        refused(path, r"has 257 channels, and a signal \(N, C\) has at most 256; save fewer of them")
+        os.truncate(path, path.stat().st_size - 1)
+        with open(path, "r+b") as file:  # as long as it says, and nothing is made of it
+            file.seek(40)
+            file.write(struct.pack("<I", 2**32 - 1))
+        refused(path, "has 257 channels")
+
+    def test_chunks_without_end(self, tmp_path):
+        chunks = b"LIST\0\0\0\0" * 100_000
+        path = write(tmp_path, b"RIFF" + struct.pack("<I", len(chunks) + 4) + b"WAVE" + chunks, "x.wav")
+        refused(path, "has more than 1000 chunks before its sound")
+
+    @pytest.mark.parametrize("dtype", ["float32", "float64"])
+    @pytest.mark.parametrize("shape", [(7,), (7, 1), (7, 3), (7, 256)])
+    def test_another_reader_hears_the_same(self, tmp_path, shape, dtype):
+        array = np.random.default_rng(3).standard_normal(shape).astype(dtype)
+        save(tmp_path / "x.wav", array[::-1], rate=48000)
+        with soundfile.SoundFile(tmp_path / "x.wav") as file:
+            assert (file.samplerate, file.frames, file.format) == (48000, 7, "WAV")
+            assert (file.channels, file.subtype) == (array[0].size, {"float32": "FLOAT", "float64": "DOUBLE"}[dtype])
+            np.testing.assert_array_equal(file.read(dtype=dtype), array[::-1].squeeze())
+
     @pytest.mark.parametrize(
         ("array", "rate", "pattern"),
         [(np.zeros(3, np.int16), None, "cannot hold int16; convert to float32 or float64"),
@@ -351,6 +378,27 @@ class TestNames:
         with pytest.raises(ParamError, match="limit must be an integer of at least 1, not 0"):
             load(path, limit=0)
 
+    @pytest.mark.skipif(sys.platform != "linux", reason="names are any bytes there alone")
+    @pytest.mark.parametrize("suffix", [".png", ".npy", ".wav", ".txt"])
+    def test_a_name_that_is_no_utf8(self, tmp_path, suffix):
+        path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9" + suffix.encode())
+        array = np.arange(6, dtype=np.uint8).reshape(2, 3) if suffix == ".png" else np.arange(6.0)
+        save(path, array)
+        found = load(path)
+        np.testing.assert_array_equal(found.array, array)
+        assert found.name == f"caf\\udce9{suffix}" and found.origin["path"] == path
+        np.testing.assert_array_equal(from_origin(found.origin).array, array)
+        with pytest.raises(InputError, match=r"caf\\udce9.* exists already") as error:
+            save(path, array, overwrite=False)
+        str(error.value).encode()
+
+    def test_a_name_with_line_breaks(self, tmp_path):
+        path = write(tmp_path, b"nan\n", "a\nb\x1b[2J\u202e.txt")
+        with pytest.raises(InputError, match=r"a\\nb\\x1b\[2J\\u202e.txt holds 1 NaN") as error:
+            load(path)
+        assert str(error.value).isprintable()
+        assert load(path, nonfinite="keep").name == r"a\nb\x1b[2J\u202e.txt"
+
     def test_relative_and_accented_names(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         save("größe 1.WAV", np.zeros(3, np.float32))
@@ -425,6 +473,26 @@ class TestWhole:
         assert sentence is None or sentence in str(raised.value)
         self.check_untouched(old)
 
+    @pytest.mark.parametrize("suffix", [".png", ".npy", ".wav", ".txt"])
+    def test_a_full_disk(self, tmp_path, suffix, capfd):
+        """A limit of the system's on the size of files fails like a full disk, in the middle of writing."""
+        resource = pytest.importorskip("resource")
+        random = np.random.default_rng(4)
+        array = random.integers(0, 255, (300, 300), np.uint8) if suffix == ".png" else random.random(40_000)
+        old = write(tmp_path, b"old", f"x{suffix}")
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+        try:
+            with pytest.raises(InputError) as raised:
+                save(old, array)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert str(raised.value).endswith(
+            "cannot be written (File too large); free some space, or choose another folder."
+        )
+        self.check_untouched(old)
+        assert capfd.readouterr().err == ""
+
     def test_link_stays_a_link(self, old):
         link = old.with_name("link.txt")
         link.symlink_to(old)
@@ -452,6 +520,49 @@ class TestWhole:
     def test_empty_array(self, tmp_path, suffix):
         with pytest.raises(InputError, match="would be empty"):
             save(tmp_path / f"x{suffix}", np.zeros(0, np.float32))
+
+
+class TestMemory:
+    """NumPy's own error, wherever it comes from, is a sentence."""
+
+    @pytest.fixture(autouse=True)
+    def none_left(self, monkeypatch):
+        def fail(*arguments, **options):
+            raise np._core._exceptions._ArrayMemoryError((2**40,), np.dtype("f8"))
+
+        self.take = lambda name: monkeypatch.setattr(np, name, fail)
+
+    @pytest.mark.parametrize("name", ["empty", "isfinite", "ascontiguousarray"])
+    def test_load(self, tmp_path, name):
+        path = npy(tmp_path, np.zeros(3))
+        self.take(name)
+        refused(path, "does not fit in memory; load a smaller file")
+
+    def test_arrays(self):
+        self.take("isfinite")
+        with pytest.raises(InputError, match="array does not fit in memory; use a smaller array"):
+            from_array(np.zeros(3))
+
+    def test_convert(self, monkeypatch):
+        given = from_array(np.zeros(3))
+        self.take("errstate")
+        with pytest.raises(InputError, match="array as float32 does not fit in memory; use a smaller input, or a type"):
+            convert(given, "float32")
+
+    def test_save(self, tmp_path):
+        self.take("ascontiguousarray")
+        with pytest.raises(InputError, match="does not fit in memory; save a smaller array"):
+            save(tmp_path / "x.txt", np.zeros(3))
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "shown"),
+    [("größe", 9, "größe"), ("a\nb\x1b\u202e\udce9", 99, r"a\nb\x1b\u202e\udce9"), ("x" * 9, 9, "x" * 9),
+     ("0123456789", 9, "0123…6789"), ("a" * 10**6 + "z", 4, "a…az"), ("\n" * 50, 7, r"\n\…n\n"), ((1, 2), 9, "(1, 2)")],
+)  # fmt: skip
+def test_text_from_outside_is_shown_short_and_plain(text, most, shown):
+    assert plain(text, most) == shown and len(shown) <= most
 
 
 def test_importing_loads_no_decoder():

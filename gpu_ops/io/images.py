@@ -25,7 +25,10 @@ from gpu_ops.progress import advance
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 # Channels by the header's colour type: gray, RGB, palette, gray with alpha (read as RGBA), RGBA.
 PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 4, 6: 4}
+PNG_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 PNG_PLAIN = (0, 2, 6)
+DEFLATED = 1032
+"""Bytes that a compressed byte stands for at most; decoders fill what is missing with black, without a word."""
 PNG_PICTURE = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
 FEW_PARTS, PART_BYTES = 1000, 256
 """A PNG may have a thousand chunks, and one more for so many bytes: to read it takes time for its size alone."""
@@ -36,6 +39,8 @@ IMAGEIO_PIXELS = 1 << 26
 JPEG_APP1, JPEG_SCAN = 0xE1, 0xDA
 JPEG_END = b"\xff\xd9"
 JPEG_BARE = (b"\xff\x01", b"\xff\xd8")
+JPEG_NOTES = (*range(0xE1, 0xEE), 0xEF, 0xFE)
+"""Segments that are no part of the picture: comments, and applications' own but for two that say what colours mean."""
 EXIF = b"Exif\0\0"
 JPEG_MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
 """Inside compressed data 0xFF is followed by 0 or a restart marker (D0 to D7); before it there may be any number."""
@@ -53,6 +58,10 @@ def read_png(path: Path, name: str, limit: int) -> Decoded:
     depth, colour = png.header[8:10]
     channels = 4 if png.transparent and PNG_CHANNELS[colour] == 3 else PNG_CHANNELS[colour]
     check_limit(name, width * height * channels, limit)
+    if height * width * depth * PNG_SAMPLES[colour] // 8 > DEFLATED * len(data):
+        raise InputError(
+            f"{name} is cut short: {len(data)} bytes cannot hold {width} × {height} pixels; copy it again."
+        )
     plain = depth == 8 and colour in PNG_PLAIN and not png.transparent and width * height <= IMAGEIO_PIXELS
     # Only what makes the picture is decoded: notes and profiles cost time and memory, and can be damaged.
     image = b"".join((PNG_MAGIC, *png.picture))
@@ -113,16 +122,20 @@ def _png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
 def read_jpeg(path: Path, name: str, limit: int) -> Decoded:
     """(H, W) or (H, W, 3) as uint8, turned upright where the file notes how its camera was held."""
     data = read_whole(path)
-    frame, exif, scans = b"", b"", 0
+    frame, exif, scans, rest = b"", b"", 0, 0
+    picture = [data[:2]]
     for marker, start, end in _jpeg_segments(data, name):
         if marker in JPEG_FRAMES and not frame:
             frame = data[start:end]
         elif marker == JPEG_APP1 and data.startswith(EXIF, start) and not exif:
             exif = data[start + len(EXIF) : end]
-        scans += marker == JPEG_SCAN
+        if marker == JPEG_SCAN:
+            scans, rest = scans + 1, rest or start - 4
+        elif not rest and marker not in JPEG_NOTES:
+            picture.append(data[start - 4 : end])
         if scans > MOST_SCANS:
             raise _too_many(name, MOST_SCANS, "scans")
-    if len(frame) < 6:
+    if len(frame) < 6 or not rest:
         raise _damaged(name, "JPEG")
     height, width, channels = struct.unpack_from(">HHB", frame, 1)
     check_limit(name, height * width * (1 if channels == 1 else 3), limit)
@@ -130,7 +143,8 @@ def read_jpeg(path: Path, name: str, limit: int) -> Decoded:
     if data.rfind(JPEG_END) < data.rfind(b"\xff\xda"):
         raise InputError(f"{name} is cut short: its end is missing; copy or save it again.")
     plain = channels in (1, 3) and height * width <= IMAGEIO_PIXELS
-    return _upright(_decode(data, name, "JPEG", (height, width), plain), find_orientation(exif))
+    image = b"".join((*picture, data[rest:]))
+    return _upright(_decode(image, name, "JPEG", (height, width), plain), find_orientation(exif))
 
 
 def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
@@ -146,7 +160,10 @@ def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
         marker, place = found[0][1], found.end()
         framed = framed or marker in JPEG_FRAMES
         if found[0] not in JPEG_BARE:
-            end = place + int(struct.unpack_from(">H", data, place)[0])
+            length = int(struct.unpack_from(">H", data, place)[0])
+            if length < 2:  # it counts itself
+                raise _damaged(name, "JPEG")
+            end = place + length
             yield marker, place + 2, end
             place = end
     raise _too_many(name, MOST_SEGMENTS, "segments")
