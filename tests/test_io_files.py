@@ -8,6 +8,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -537,6 +538,20 @@ class TestMemory:
         path = npy(tmp_path, np.zeros(3))
         self.take(name)
         refused(path, "does not fit in memory; load a smaller file")
+
+    def test_threads(self, tmp_path, monkeypatch):
+        path = write(tmp_path, b"1\n", "x.txt")
+        for sentence, expected, found in (
+            ("can't start new thread", InputError, "does not fit in memory; load a smaller file"),
+            ("another mistake", RuntimeError, "another mistake"),
+        ):
+
+            def fail(*arguments, sentence=sentence):
+                raise RuntimeError(sentence)
+
+            monkeypatch.setattr(threading.Thread, "start", fail)
+            with pytest.raises(expected, match=found):
+                load(path)
 
     def test_arrays(self):
         self.take("isfinite")

@@ -302,6 +302,16 @@ class TestHostile:
         assert (tmp_path / "black.png").stat().st_size < black.size / 500
         np.testing.assert_array_equal(load(tmp_path / "black.png").array, black)
 
+    @pytest.mark.parametrize("progressive", [False, True])
+    def test_a_jpeg_of_more_pixels_than_its_data_can_be(self, tmp_path, progressive):
+        gray = encode(".jpg", np.full((2000, 2000), 128, np.uint8), progressive=progressive, quality=1)
+        assert load(write(tmp_path, gray, "x.jpg")).array.size == 2000**2  # as small as it gets
+        content = bytearray(encode(".jpg", picture(), progressive=progressive))
+        frame = content.index(b"\xff\xc2" if progressive else b"\xff\xc0")
+        content[frame + 5 : frame + 9] = struct.pack(">HH", 30_000, 11_000)
+        with pytest.raises(InputError, match="cut short: .* bytes cannot hold 11000 × 30000 pixels"):
+            load(write(tmp_path, content, "x.jpg"))
+
     @pytest.mark.parametrize(
         ("part", "pattern"),
         [(b"\xff\xe2\0\2" * 20_000, "more than 10000 segments"), (b"\xff" * 10**6, ""), (b"\xff\xd8" * 20_000, "more"),

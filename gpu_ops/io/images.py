@@ -28,7 +28,7 @@ PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 4, 6: 4}
 PNG_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 PNG_PLAIN = (0, 2, 6)
 DEFLATED = 1032
-"""Bytes that a compressed byte stands for at most; decoders fill what is missing with black, without a word."""
+"""Bytes that a compressed byte of a PNG stands for at most."""
 PNG_PICTURE = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
 FEW_PARTS, PART_BYTES = 1000, 256
 """A PNG may have a thousand chunks, and one more for so many bytes: to read it takes time for its size alone."""
@@ -39,6 +39,10 @@ IMAGEIO_PIXELS = 1 << 26
 JPEG_APP1, JPEG_SCAN = 0xE1, 0xDA
 JPEG_END = b"\xff\xd9"
 JPEG_BARE = (b"\xff\x01", b"\xff\xd8")
+JPEG_HUFFMAN = (0xC0, 0xC1, 0xC2)
+JPEG_PIXELS = 1024
+"""Pixels that a byte of a Huffman-coded JPEG stands for at most: a bit for each block of 64 samples, of which there is
+one for every two pixels where colours are stored as coarsely as they can be."""
 JPEG_NOTES = (*range(0xE1, 0xEE), 0xEF, 0xFE)
 """Segments that are no part of the picture: comments, and applications' own but for two that say what colours mean."""
 EXIF = b"Exif\0\0"
@@ -58,10 +62,7 @@ def read_png(path: Path, name: str, limit: int) -> Decoded:
     depth, colour = png.header[8:10]
     channels = 4 if png.transparent and PNG_CHANNELS[colour] == 3 else PNG_CHANNELS[colour]
     check_limit(name, width * height * channels, limit)
-    if height * width * depth * PNG_SAMPLES[colour] // 8 > DEFLATED * len(data):
-        raise InputError(
-            f"{name} is cut short: {len(data)} bytes cannot hold {width} × {height} pixels; copy it again."
-        )
+    _check_dense(data, name, width, height, height * width * depth * PNG_SAMPLES[colour] // 8 // DEFLATED)
     plain = depth == 8 and colour in PNG_PLAIN and not png.transparent and width * height <= IMAGEIO_PIXELS
     # Only what makes the picture is decoded: notes and profiles cost time and memory, and can be damaged.
     image = b"".join((PNG_MAGIC, *png.picture))
@@ -122,11 +123,11 @@ def _png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
 def read_jpeg(path: Path, name: str, limit: int) -> Decoded:
     """(H, W) or (H, W, 3) as uint8, turned upright where the file notes how its camera was held."""
     data = read_whole(path)
-    frame, exif, scans, rest = b"", b"", 0, 0
+    frame, huffman, exif, scans, rest = b"", False, b"", 0, 0
     picture = [data[:2]]
     for marker, start, end in _jpeg_segments(data, name):
         if marker in JPEG_FRAMES and not frame:
-            frame = data[start:end]
+            frame, huffman = data[start:end], marker in JPEG_HUFFMAN
         elif marker == JPEG_APP1 and data.startswith(EXIF, start) and not exif:
             exif = data[start + len(EXIF) : end]
         if marker == JPEG_SCAN:
@@ -142,6 +143,7 @@ def read_jpeg(path: Path, name: str, limit: int) -> Decoded:
     # Inside compressed data a marker cannot occur by chance, so the last scan must be followed by the end marker.
     if data.rfind(JPEG_END) < data.rfind(b"\xff\xda"):
         raise InputError(f"{name} is cut short: its end is missing; copy or save it again.")
+    _check_dense(data, name, width, height, height * width // JPEG_PIXELS if huffman else 0)
     plain = channels in (1, 3) and height * width <= IMAGEIO_PIXELS
     image = b"".join((*picture, data[rest:]))
     return _upright(_decode(image, name, "JPEG", (height, width), plain), find_orientation(exif))
@@ -189,6 +191,13 @@ def read_bmp(path: Path, name: str, limit: int) -> Decoded:
         channels = 1 if bool((palette == palette[:, :1]).all()) else 3
     check_limit(name, width * height * channels, limit)
     return Decoded(_decode(data, name, "BMP", (height, width), bits == 24 and width * height <= IMAGEIO_PIXELS))
+
+
+def _check_dense(data: bytes, name: str, width: int, height: int, least: int) -> None:
+    """Decoders fill what is missing with black or gray, without a word: a picture needs its `least` bytes."""
+    if len(data) < least:
+        found = f"{len(data)} bytes cannot hold {width} × {height} pixels"
+        raise InputError(f"{name} is cut short: {found}; copy or save it again.")
 
 
 def _upright(array: Array, orientation: int) -> Decoded:

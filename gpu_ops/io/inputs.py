@@ -21,6 +21,8 @@ NONFINITE = ("refuse", *NonFiniteError.choices)
 IMAGE_CHANNELS = (1, 3, 4)
 MOST_CHANNELS = 256
 """Channels that a signal may have; the largest caps of electrodes have as many. More is a picture or a mistake."""
+NO_THREAD = "can't start new thread"
+"""What Python says when there is no memory for another thread's stack."""
 LAYOUTS = {
     "signal": "a signal is (N,) or (N, C)",
     "image": "an image is (H, W) or (H, W, C) with C = 1, 3 or 4",
@@ -41,7 +43,9 @@ def enough_memory(name: str, advice: str) -> Iterator[None]:
     """Inside, memory that runs out is an InputError about `name`, whoever wanted it."""
     try:
         yield
-    except MemoryError:
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and str(error) != NO_THREAD:
+            raise
         raise InputError(f"{plain(name)} does not fit in memory; {advice}.") from None
 
 
