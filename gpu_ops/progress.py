@@ -15,6 +15,7 @@ the calling thread's alone: threads that work for it report nothing, it does whe
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -114,25 +115,26 @@ def asked_to_stop() -> Callable[[], bool] | None:
 
 
 _counting = threading.Lock()
-_finite_calls = 0
+_finite_calls: list[float] = []
+"""When each of those that run now is overdue."""
 
 
 @contextmanager
-def finite() -> Iterator[None]:
-    """Inside runs what ends by itself, however long it takes, in whichever thread."""
-    _count(1)
+def finite(seconds: float = math.inf) -> Iterator[None]:
+    """Inside runs what ends by itself, in whichever thread. After so many seconds it no longer counts: whatever was
+    thought of it, it may have no end."""
+    end = time.monotonic() + seconds
+    with _counting:
+        _finite_calls.append(end)
     try:
         yield
     finally:
-        _count(-1)
+        with _counting:
+            _finite_calls.remove(end)
 
 
 def in_finite_call() -> bool:
     """Whether such a call runs now, in any thread."""
-    return _finite_calls > 0
-
-
-def _count(more: int) -> None:
-    global _finite_calls
+    now = time.monotonic()
     with _counting:
-        _finite_calls += more
+        return any(end > now for end in _finite_calls)

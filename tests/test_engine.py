@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import queue
 import signal
 import subprocess
@@ -45,6 +46,7 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.statistics import PERCENTILES, statistics
+from gpu_ops.errors import NonFiniteError
 from gpu_ops.io import sample, save
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.timing import QUICK, Cancelled, measure_interleaved
@@ -281,6 +283,36 @@ def test_errors_are_sentences_of_their_kind(shared: Talk, small: SharedInput, tm
     gone = messages.SharedArray("kernelscope-1-1", (1,), "uint8")
     assert "no longer in memory" in failed(SaveRequest(shared.job(), str(tmp_path / "x.npy"), gone, None)).sentence
     assert shared.client.pid == pid
+
+
+def test_what_is_not_finite_offers_its_choices(shared: Talk, tmp_path: Path) -> None:
+    save(tmp_path / "holes.npy", np.array([1.0, np.nan, -np.inf, np.nan]))
+
+    def answers(**options: Any) -> list[Answer]:
+        return shared.do(LoadRequest(shared.job(), str(tmp_path / "holes.npy"), options))
+
+    refused = answers()[-1]
+    assert isinstance(refused, Failed) and refused.kind == "input"
+    assert refused.nonfinite == messages.NonFinite(2, 1, ("keep", "zero"))
+    assert refused.sentence.endswith("holes.npy holds 2 NaN and 1 infinite values, the first at index 1.")
+    for rule, finite in (("keep", False), ("zero", True)):
+        assert rule in refused.nonfinite.choices
+        loaded = answers(nonfinite=rule)[-2]
+        assert isinstance(loaded, Loaded) and loaded.input.finite is finite
+        assert loaded.input.origin["steps"] == [{"step": "nonfinite", "rule": rule, "nan": 2, "infinite": 1}]
+
+
+def test_the_choices_survive_a_channel() -> None:
+    error = pickle.loads(pickle.dumps(NonFiniteError("x holds 2 NaN and 1 infinite values", 2, 1)))
+    assert (error.nan, error.infinite, error.choices) == (2, 1, ("keep", "zero"))
+    assert str(error).startswith("x holds 2 NaN and 1 infinite values; add --nonfinite keep")
+
+
+def test_an_odd_name_is_said_in_one_line(shared: Talk, tmp_path: Path) -> None:
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9\n.npy")
+    found = shared.do(LoadRequest(shared.job(), path))
+    texts = [getattr(a, "text", getattr(a, "sentence", "")) for a in found]
+    assert all(t.isprintable() for t in texts) and "caf\\udce9\\n.npy does not exist" in texts[-1]
 
 
 def test_a_mistake_of_ours_comes_with_its_traceback_and_the_engine_lives(shared: Talk, tmp_path: Path) -> None:

@@ -1,19 +1,24 @@
 """Files: NPY and WAV, wrong names and contents, whole-or-nothing writing."""
 
+import contextlib
 import hashlib
 import os
 import pickle
+import socket
 import struct
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
 
-from gpu_ops.errors import InputError, ParamError
-from gpu_ops.io import from_origin, load, save
+from gpu_ops.errors import InputError, ParamError, plain
+from gpu_ops.io import convert, from_array, from_origin, load, require_regular, save
 from gpu_ops.io.files import BY_SUFFIX
+from gpu_ops.io.inputs import MOST_CHANNELS
 
 
 def write(tmp_path, content, name):
@@ -53,7 +58,7 @@ class TestNpy:
     @pytest.mark.parametrize(
         ("shape", "kind", "axes"),
         [((5,), "signal", "t"), ((4, 6), "image", "yx"), ((4, 6, 1), "image", "yxc"), ((4, 6, 3), "image", "yxc"),
-         ((4, 6, 4), "image", "yxc"), ((4, 6, 2), "stack", "zyx"), ((3, 4, 5), "stack", "zyx")],
+         ((4, 6, 4), "image", "yxc")],
     )  # fmt: skip
     @pytest.mark.parametrize("order", ["C", "F"])
     def test_shapes(self, tmp_path, shape, kind, axes, order):
@@ -65,10 +70,8 @@ class TestNpy:
 
     def test_kind_overrules_the_shape(self, tmp_path):
         assert load(npy(tmp_path, np.zeros((9, 2))), kind="signal").axes == "tc"
-        assert load(npy(tmp_path, np.zeros((2, 9, 3))), kind="stack").axes == "zyx"
         refused(npy(tmp_path, np.zeros(9)), r"shape \(9,\), but an image is .*; use it as kind signal", kind="image")
         refused(npy(tmp_path, np.zeros((2, 9, 3))), "a signal is .*; use it as kind image", kind="signal")
-        refused(npy(tmp_path, np.zeros((2, 9, 5))), "an image is .*; use it as kind stack", kind="image")
 
     def test_true_is_white(self, tmp_path):
         found = load(npy(tmp_path, np.eye(3, dtype=bool))).array
@@ -127,7 +130,42 @@ class TestNpy:
 
     def test_no_axes_and_too_many(self, tmp_path):
         refused(npy(tmp_path, np.float64(3)), "single number without axes")
-        refused(npy(tmp_path, np.zeros((2, 2, 2, 2))), "has 4 dimensions")
+
+    @pytest.mark.parametrize("shape", [(8, 6, 7), (4, 6, 2), (2, 2, 2, 3), (1,) * 64])
+    @pytest.mark.parametrize("kind", [None, "image", "signal"])
+    def test_stacks_are_refused_before_they_are_read(self, tmp_path, shape, kind):
+        path = npy(tmp_path, np.zeros(shape, np.uint8))
+        os.truncate(path, path.stat().st_size - np.zeros(shape, np.uint8).size)  # its data is gone
+        message = refused(path, f"holds a stack with {len(shape)} axes, shape .{shape[0]}, {shape[1]}, ", kind=kind)
+        assert "stacks cannot be opened yet: save one frame of it" in message
+        assert len(message) < len(str(path)) + 250
+
+    @pytest.mark.parametrize("shape", [(1,) * 65, (0, 2**62), (0,) * 65, (2**62, 0)])
+    def test_axes_beyond_any_array(self, tmp_path, shape):
+        header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}"
+        refused(raw_npy(tmp_path, header, b"\0" * 8), "holds a stack with 65 axes" if 1 in shape else "is empty, shape")
+
+    @pytest.mark.parametrize("sides", [(2**63,), (10**4000,) * 2, (2**62, 2**62), (2**62, 2**62, 3)])
+    def test_sizes_beyond_the_machine(self, tmp_path, sides):
+        path = raw_npy(tmp_path, f"{{'descr': '<f8', 'fortran_order': False, 'shape': {sides}}}", b"\0" * 64)
+        refused(path, "damaged NPY header|values, over the limit")
+        refused(path, "damaged NPY header|is cut short", limit=2**200)
+
+    @pytest.mark.parametrize("descr", ["'a\\nb'", "'<f8\\x1b[31m'", f"'{'x' * 3000}'", "'\\u202e'", "'<f16'"])
+    def test_a_type_is_quoted_short_and_plain(self, tmp_path, descr):
+        path = raw_npy(tmp_path, f"{{'descr': {descr}, 'fortran_order': False, 'shape': (1,)}}", b"\0" * 16)
+        message = refused(path, "holds values of type")
+        assert message.isprintable() and len(message) < len(str(path)) + 150
+
+    def test_a_careless_header_warns_nobody(self, tmp_path, recwarn, capfd):
+        refused(raw_npy(tmp_path, r"{'descr': '\d', 'fortran_order': 1or 2, 'shape': (1,)}"), "damaged NPY header")
+        assert not recwarn.list and capfd.readouterr().err == ""
+
+    def test_too_many_channels(self, tmp_path):
+        assert load(npy(tmp_path, np.zeros((3, MOST_CHANNELS))), kind="signal").axes == "tc"
+        path = npy(tmp_path, np.zeros((3, MOST_CHANNELS + 1)))
+        assert load(path).kind == "image"
+        refused(path, r"has 257 channels, and a signal \(N, C\) has at most 256; save fewer", kind="signal")
 
     @pytest.mark.parametrize("array", [np.zeros((2, 3, 4, 5)), np.zeros(3, complex), np.arange(4, dtype=">i2")])
     def test_save_keeps_any_numbers(self, tmp_path, array):
@@ -220,6 +258,33 @@ class TestWav:
         soundfile.write(tmp_path / "x.wav", np.zeros(0), 8000)
         refused(tmp_path / "x.wav", "is empty")
 
+    def test_many_channels(self, tmp_path):
+        path = tmp_path / "x.wav"
+        soundfile.write(path, np.zeros((2, 256)), 8000)
+        assert load(path).array.shape == (2, 256)
+        soundfile.write(path, np.zeros((2, 257)), 8000)
+        refused(path, r"has 257 channels, and a signal \(N, C\) has at most 256; save fewer of them")
+        os.truncate(path, path.stat().st_size - 1)
+        with open(path, "r+b") as file:  # as long as it says, and nothing is made of it
+            file.seek(40)
+            file.write(struct.pack("<I", 2**32 - 1))
+        refused(path, "has 257 channels")
+
+    def test_chunks_without_end(self, tmp_path):
+        chunks = b"LIST\0\0\0\0" * 100_000
+        path = write(tmp_path, b"RIFF" + struct.pack("<I", len(chunks) + 4) + b"WAVE" + chunks, "x.wav")
+        refused(path, "has more than 1000 chunks before its sound")
+
+    @pytest.mark.parametrize("dtype", ["float32", "float64"])
+    @pytest.mark.parametrize("shape", [(7,), (7, 1), (7, 3), (7, 256)])
+    def test_another_reader_hears_the_same(self, tmp_path, shape, dtype):
+        array = np.random.default_rng(3).standard_normal(shape).astype(dtype)
+        save(tmp_path / "x.wav", array[::-1], rate=48000)
+        with soundfile.SoundFile(tmp_path / "x.wav") as file:
+            assert (file.samplerate, file.frames, file.format) == (48000, 7, "WAV")
+            assert (file.channels, file.subtype) == (array[0].size, {"float32": "FLOAT", "float64": "DOUBLE"}[dtype])
+            np.testing.assert_array_equal(file.read(dtype=dtype), array[::-1].squeeze())
+
     @pytest.mark.parametrize(
         ("array", "rate", "pattern"),
         [(np.zeros(3, np.int16), None, "cannot hold int16; convert to float32 or float64"),
@@ -245,12 +310,31 @@ class TestNames:
     def test_empty(self, tmp_path, suffix):
         refused(write(tmp_path, b"", f"x{suffix}"), "is empty, 0 bytes")
 
-    def test_pipe_does_not_hang(self, tmp_path):
-        os.mkfifo(tmp_path / "x.txt")
-        refused(tmp_path / "x.txt", "is a device or pipe")
+    @pytest.mark.parametrize("suffix", BY_SUFFIX)
+    def test_only_regular_files(self, tmp_path, suffix):
+        path = tmp_path / f"x{suffix}"
+        os.mkfifo(path)
+        refused(path, "is a pipe, and an input must be a file; save its content to a file first")
+        path.unlink()
+        path.symlink_to("/dev/zero")
+        refused(path, "is a device, and an input must be a file")
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as server, contextlib.chdir(tmp_path):  # its name must be short
+            server.bind(path.name)
+        refused(path, "is a socket, and an input must be a file")
+
+    def test_a_link_to_a_regular_file(self, tmp_path):
+        write(tmp_path, b"1\n", "x.txt")
+        (tmp_path / "y.txt").symlink_to("x.txt")
+        require_regular(tmp_path / "y.txt", "a kernel")
+        with pytest.raises(InputError, match="is a device, and a kernel must be a file"):
+            require_regular(Path("/dev/null"), "a kernel")
+        with pytest.raises(InputError, match=r"^x\\x00y is no file name"):
+            require_regular(Path("x\0y"), "a kernel")
 
     def test_what_the_system_refuses(self, tmp_path):
-        refused(tmp_path / ("x" * 300 + ".png"), "cannot be read .File name too long.")
+        with pytest.raises(InputError, match=r"…x*\.png cannot be read .File name too long."):
+            load(tmp_path / ("x" * 300 + ".png"))
         with pytest.raises(InputError, match="null character"):
             load("x\0.png")
 
@@ -288,12 +372,33 @@ class TestNames:
 
     def test_arguments(self, tmp_path):
         path = write(tmp_path, b"1\n", "x.txt")
-        with pytest.raises(ParamError, match="kind must be one of image, signal, stack, not 'sound'"):
+        with pytest.raises(ParamError, match="kind must be one of image, signal, not 'sound'"):
             load(path, kind="sound")
         with pytest.raises(ParamError, match="nonfinite must be one of refuse, keep, zero, not 'drop'"):
             load(path, nonfinite="drop")
         with pytest.raises(ParamError, match="limit must be an integer of at least 1, not 0"):
             load(path, limit=0)
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="names are any bytes there alone")
+    @pytest.mark.parametrize("suffix", [".png", ".npy", ".wav", ".txt"])
+    def test_a_name_that_is_no_utf8(self, tmp_path, suffix):
+        path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9" + suffix.encode())
+        array = np.arange(6, dtype=np.uint8).reshape(2, 3) if suffix == ".png" else np.arange(6.0)
+        save(path, array)
+        found = load(path)
+        np.testing.assert_array_equal(found.array, array)
+        assert found.name == f"caf\\udce9{suffix}" and found.origin["path"] == path
+        np.testing.assert_array_equal(from_origin(found.origin).array, array)
+        with pytest.raises(InputError, match=r"caf\\udce9.* exists already") as error:
+            save(path, array, overwrite=False)
+        str(error.value).encode()
+
+    def test_a_name_with_line_breaks(self, tmp_path):
+        path = write(tmp_path, b"nan\n", "a\nb\x1b[2J\u202e.txt")
+        with pytest.raises(InputError, match=r"a\\nb\\x1b\[2J\\u202e.txt holds 1 NaN") as error:
+            load(path)
+        assert str(error.value).isprintable()
+        assert load(path, nonfinite="keep").name == r"a\nb\x1b[2J\u202e.txt"
 
     def test_relative_and_accented_names(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
@@ -360,11 +465,34 @@ class TestWhole:
             raise error
 
         monkeypatch.setattr(os, "fsync", fail)
-        expected = InputError if isinstance(error, OSError) else type(error)
-        with pytest.raises(expected) as raised:
+        sentence = {
+            OSError: "cannot be written (No space left on device); free some space, or choose another folder",
+            MemoryError: "does not fit in memory; save a smaller array",
+        }.get(type(error))
+        with pytest.raises(InputError if sentence else type(error)) as raised:
             save(old, np.array([1.0]))
-        assert expected is not InputError or "cannot be written (No space left on device)" in str(raised.value)
+        assert sentence is None or sentence in str(raised.value)
         self.check_untouched(old)
+
+    @pytest.mark.parametrize("suffix", [".png", ".npy", ".wav", ".txt"])
+    def test_a_full_disk(self, tmp_path, suffix, capfd):
+        """A limit of the system's on the size of files fails like a full disk, in the middle of writing."""
+        resource = pytest.importorskip("resource")
+        random = np.random.default_rng(4)
+        array = random.integers(0, 255, (300, 300), np.uint8) if suffix == ".png" else random.random(40_000)
+        old = write(tmp_path, b"old", f"x{suffix}")
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+        try:
+            with pytest.raises(InputError) as raised:
+                save(old, array)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert str(raised.value).endswith(
+            "cannot be written (File too large); free some space, or choose another folder."
+        )
+        self.check_untouched(old)
+        assert capfd.readouterr().err == ""
 
     def test_link_stays_a_link(self, old):
         link = old.with_name("link.txt")
@@ -393,6 +521,63 @@ class TestWhole:
     def test_empty_array(self, tmp_path, suffix):
         with pytest.raises(InputError, match="would be empty"):
             save(tmp_path / f"x{suffix}", np.zeros(0, np.float32))
+
+
+class TestMemory:
+    """NumPy's own error, wherever it comes from, is a sentence."""
+
+    @pytest.fixture(autouse=True)
+    def none_left(self, monkeypatch):
+        def fail(*arguments, **options):
+            raise np._core._exceptions._ArrayMemoryError((2**40,), np.dtype("f8"))
+
+        self.take = lambda name: monkeypatch.setattr(np, name, fail)
+
+    @pytest.mark.parametrize("name", ["empty", "isfinite", "ascontiguousarray"])
+    def test_load(self, tmp_path, name):
+        path = npy(tmp_path, np.zeros(3))
+        self.take(name)
+        refused(path, "does not fit in memory; load a smaller file")
+
+    def test_threads(self, tmp_path, monkeypatch):
+        path = write(tmp_path, b"1\n", "x.txt")
+        for sentence, expected, found in (
+            ("can't start new thread", InputError, "does not fit in memory; load a smaller file"),
+            ("another mistake", RuntimeError, "another mistake"),
+        ):
+
+            def fail(*arguments, sentence=sentence):
+                raise RuntimeError(sentence)
+
+            monkeypatch.setattr(threading.Thread, "start", fail)
+            with pytest.raises(expected, match=found):
+                load(path)
+
+    def test_arrays(self):
+        self.take("isfinite")
+        with pytest.raises(InputError, match="array does not fit in memory; use a smaller array"):
+            from_array(np.zeros(3))
+
+    def test_convert(self, monkeypatch):
+        given = from_array(np.zeros(3))
+        self.take("errstate")
+        with pytest.raises(InputError, match="array as float32 does not fit in memory; use a smaller input, or a type"):
+            convert(given, "float32")
+
+    def test_save(self, tmp_path):
+        self.take("ascontiguousarray")
+        with pytest.raises(InputError, match="does not fit in memory; save a smaller array"):
+            save(tmp_path / "x.txt", np.zeros(3))
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "shown"),
+    [("größe", 9, "größe"), ("a\nb\x1b\u202e\udce9", 99, r"a\nb\x1b\u202e\udce9"), ("x" * 9, 9, "x" * 9),
+     ("0123456789", 9, "0123…6789"), ("a" * 10**6 + "z", 4, "a…az"), ("\n" * 50, 7, r"\n\…n\n"), ((1, 2), 9, "(1, 2)")],
+)  # fmt: skip
+def test_text_from_outside_is_shown_short_and_plain(text, most, shown):
+    assert plain(text, most) == shown and len(shown) <= most
 
 
 def test_importing_loads_no_decoder():

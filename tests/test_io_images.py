@@ -1,15 +1,22 @@
 """Images: every bit depth and colour type arrives as it was stored, and damage is told before decoding."""
 
 import io
+import os
 import struct
+import subprocess
+import sys
+import warnings
 import zlib
 
+import cv2
 import imageio.v3 as imageio
 import numpy as np
 import pytest
+from PIL import Image, ImageOps
 
 from gpu_ops.errors import InputError
-from gpu_ops.io import load, save
+from gpu_ops.io import convert, from_origin, load, save
+from gpu_ops.io.codec import codec
 
 GRAY, RGB, PALETTE, GRAY_ALPHA, RGBA = 0, 2, 3, 4, 6
 SAMPLES_A_PIXEL = {GRAY: 1, RGB: 3, PALETTE: 1, GRAY_ALPHA: 2, RGBA: 4}
@@ -197,3 +204,220 @@ class TestSaving:
         with pytest.raises(InputError, match=r"choose one of .png .npy .wav .txt .dat .csv"):
             save(tmp_path / name, np.zeros((3, 3), np.uint8))
         assert list(tmp_path.iterdir()) == []
+
+
+def exif(orientation, order="<", type=3, count=1, place=8):
+    """An Exif block of two entries: some other tag, and how the camera was held."""
+    entries = struct.pack(f"{order}HHII", 0x0100, 4, 1, 60)
+    entries += struct.pack(f"{order}HHIHH", 0x0112, type, count, orientation, 0)
+    return (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(f"{order}IH", place, 2) + entries + b"\0" * 4
+
+
+def with_exif(jpeg, block):
+    """After the first segment, as cameras write it."""
+    content = b"Exif\0\0" + block
+    return jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(content) + 2) + content + jpeg[2:]
+
+
+class TestOrientation:
+    """Pillow's own turning is the judge."""
+
+    @pytest.mark.parametrize("order", "<>")
+    @pytest.mark.parametrize("orientation", range(1, 9))
+    @pytest.mark.parametrize("gray", [False, True])
+    def test_jpeg(self, tmp_path, orientation, order, gray):
+        content = with_exif(encode(".jpg", picture()[..., 0] if gray else picture()), exif(orientation, order))
+        found = load(write(tmp_path, content, "x.jpg"))
+        upright = ImageOps.exif_transpose(Image.open(io.BytesIO(content)))
+        np.testing.assert_array_equal(found.array, np.asarray(upright))
+        assert found.array.flags.c_contiguous
+        steps = [] if orientation == 1 else [{"step": "upright", "orientation": orientation}]
+        assert found.origin["steps"] == steps
+        again = from_origin(found.origin)
+        assert again.origin == found.origin and np.array_equal(again.array, found.array)
+
+    @pytest.mark.parametrize("depth", [8, 16])
+    @pytest.mark.parametrize("orientation", [3, 6, 8])
+    def test_png_keeps_every_bit(self, tmp_path, depth, orientation):
+        values = random_values(depth, RGB)
+        content = make_png(values, depth, RGB, chunk(b"eXIf", exif(orientation, ">")))
+        found = load(write(tmp_path, content)).array
+        assert found.dtype == f"uint{depth}"
+        np.testing.assert_array_equal(found, np.rot90(values, {3: 2, 6: -1, 8: 1}[orientation]))
+
+    def test_with_another_step(self, tmp_path):
+        content = make_png(random_values(8, GRAY), 8, GRAY, chunk(b"eXIf", exif(5)))
+        found = convert(load(write(tmp_path, content)), "float32")
+        assert [step["step"] for step in found.origin["steps"]] == ["upright", "convert"]
+        np.testing.assert_array_equal(from_origin(found.origin).array, found.array)
+
+    @pytest.mark.parametrize(
+        "block",
+        [b"", b"II*", b"II*\0\xff\xff\xff\xff", exif(0), exif(9), exif(6, type=2), exif(6, count=2), exif(6, place=9),
+         exif(6, place=2**32 - 1), exif(6)[:24], b"XX" + exif(6)[2:]],
+    )  # fmt: skip
+    def test_what_makes_no_sense_is_upright(self, tmp_path, block):
+        found = load(write(tmp_path, with_exif(encode(".jpg", picture()), block), "x.jpg"))
+        assert found.array.shape == picture().shape and found.origin["steps"] == []
+
+
+class TestHostile:
+    """What costs time or memory beyond its size, and what decoders stumble over."""
+
+    def png(self, *chunks):
+        return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 1, 8, GRAY, 0, 0, 0))
+    data = chunk(b"IDAT", zlib.compress(b"\0ab"))
+    end = chunk(b"IEND", b"")
+
+    @pytest.mark.parametrize("name", [b"tEXt", b"IDAT", b"aaAa"])
+    def test_chunks_without_end(self, tmp_path, name):
+        content = self.png(self.header, chunk(name, b"") * 100_000, self.data, self.end)
+        with pytest.raises(InputError, match="has more than 5687 chunks, which no picture of its size needs"):
+            load(write(tmp_path, content))
+
+    def test_chunks_that_are_no_picture_are_not_decoded(self, tmp_path, capfd):
+        rubbish = [chunk(name, b"rubbish") for name in (b"gAMA", b"iCCP", b"zTXt", b"acTL", b"fcTL", b"sBIT", b"hIST")]
+        found = load(write(tmp_path, self.png(self.header, *rubbish, self.data, self.end))).array
+        assert found.tobytes() == b"ab" and capfd.readouterr().err == ""
+
+    @pytest.mark.parametrize(
+        "chunks",
+        [(header, header, data, end), (data, header, end), (header, end), (header, data, data[:-4] + b"xxxx", end),
+         (header, data, chunk(b"tEXt", b"a"), data, end), (header, chunk(b"ABCD", b""), data, end),
+         (header, chunk(b"PLTE", b"abc"), chunk(b"PLTE", b"abc"), data, end), (header, chunk(b"\0\0\0\0", b""), end)],
+    )  # fmt: skip
+    def test_chunks_out_of_order(self, tmp_path, chunks, capfd):
+        with pytest.raises(InputError, match="is a damaged PNG file"):
+            load(write(tmp_path, self.png(*chunks)))
+        assert capfd.readouterr().err == ""
+
+    def test_more_pixels_than_the_data_can_be(self, tmp_path):
+        header = chunk(b"IHDR", struct.pack(">IIBBBBB", 13, 2_424_841, 8, GRAY, 0, 0, 0))
+        with pytest.raises(InputError, match="cut short: .* bytes cannot hold 13 × 2424841 pixels"):
+            load(write(tmp_path, self.png(header, self.data, self.end)))
+        black = np.zeros((3000, 3000), np.uint8)  # as small as it gets
+        save(tmp_path / "black.png", black)
+        assert (tmp_path / "black.png").stat().st_size < black.size / 500
+        np.testing.assert_array_equal(load(tmp_path / "black.png").array, black)
+
+    @pytest.mark.parametrize("progressive", [False, True])
+    def test_a_jpeg_of_more_pixels_than_its_data_can_be(self, tmp_path, progressive):
+        gray = encode(".jpg", np.full((2000, 2000), 128, np.uint8), progressive=progressive, quality=1)
+        assert load(write(tmp_path, gray, "x.jpg")).array.size == 2000**2  # as small as it gets
+        content = bytearray(encode(".jpg", picture(), progressive=progressive))
+        frame = content.index(b"\xff\xc2" if progressive else b"\xff\xc0")
+        content[frame + 5 : frame + 9] = struct.pack(">HH", 30_000, 11_000)
+        with pytest.raises(InputError, match="cut short: .* bytes cannot hold 11000 × 30000 pixels"):
+            load(write(tmp_path, content, "x.jpg"))
+
+    @pytest.mark.parametrize(
+        ("part", "pattern"),
+        [(b"\xff\xe2\0\2" * 20_000, "more than 10000 segments"), (b"\xff" * 10**6, ""), (b"\xff\xd8" * 20_000, "more"),
+         (b"\xff\xfe\0\0", "damaged|cut short"), (b"junk", "damaged JPEG")],
+    )  # fmt: skip
+    def test_jpeg_segments(self, tmp_path, part, pattern):
+        content = encode(".jpg", picture())
+        path = write(tmp_path, content[:20] + part + content[20:], "x.jpg")  # behind the first segment
+        if not pattern:  # fill bytes, any number of which is allowed
+            assert load(path).array.shape == picture().shape
+            return
+        with pytest.raises(InputError, match=pattern):
+            load(path)
+
+    def test_jpeg_scans(self, tmp_path):
+        content = encode(".jpg", picture(), progressive=True)
+        assert 5 < content.count(b"\xff\xda") < 20
+        assert load(write(tmp_path, content, "x.jpg")).array.shape == picture().shape
+        scan = content[content.rindex(b"\xff\xda") : -2]
+        with pytest.raises(InputError, match="has more than 100 scans"):
+            load(write(tmp_path, content[:-2] + scan * 100 + b"\xff\xd9", "x.jpg"))
+
+    def test_notes_are_not_decoded(self, tmp_path):
+        content = encode(".jpg", picture())
+        plain = load(write(tmp_path, content, "x.jpg")).array
+        notes = b"".join(
+            b"\xff" + bytes([marker]) + struct.pack(">H", 40) + (start + b"\xff" * 40)[:38]
+            for marker, start in ((0xE1, b"Exif\0\0MM\0*"), (0xE2, b"ICC_PROFILE\0"), (0xE2, b"MPF\0"), (0xFE, b""))
+        )
+        np.testing.assert_array_equal(load(write(tmp_path, content[:20] + notes + content[20:], "x.jpg")).array, plain)
+
+    @pytest.mark.parametrize(("width", "height"), [(-60, 40), (0, 40), (60, 0), (-(2**31), 1), (2**31 - 1, -(2**31))])
+    def test_bmp_sides(self, tmp_path, width, height, capfd):
+        content = bytearray(encode(".bmp", picture()))
+        content[18:26] = struct.pack("<ii", width, height)
+        with pytest.raises(InputError, match="is a damaged BMP file|over the limit"):
+            load(write(tmp_path, content, "x.bmp"))
+        assert capfd.readouterr().err == ""
+
+    def test_bmp_from_the_top(self, tmp_path):
+        content = bytearray(encode(".bmp", picture()))
+        content[22:26] = struct.pack("<i", -40)
+        np.testing.assert_array_equal(load(write(tmp_path, content, "x.bmp")).array, picture()[::-1])
+
+    def test_decoders_lines_stay_their_own(self, tmp_path, capfd):
+        cmyk = io.BytesIO()
+        Image.fromarray(np.zeros((64, 64, 4), np.uint8), "CMYK").save(cmyk, "JPEG")
+        start = cmyk.getvalue().index(b"\xff\xda") + 20
+        load(write(tmp_path, cmyk.getvalue()[:start] + b"\xff\xd9", "x.jpg"))  # "premature end of data segment"
+        content = make_png(random_values(16, RGB), 16, RGB)
+        place = content.index(b"IDAT") - 4
+        with pytest.raises(InputError, match="damaged PNG"):
+            load(write(tmp_path, content[:place] + chunk(b"IDAT", b"no") + chunk(b"IEND", b"")))
+        os.write(2, b"heard")
+        assert capfd.readouterr().err == "heard"
+
+
+class TestCodec:
+    failure = InputError("x is damaged.")
+
+    @pytest.mark.parametrize("error", [RuntimeError("a"), OverflowError(), KeyError(1), struct.error(), SystemError()])
+    def test_whatever_it_raises_is_ours(self, error):
+        with pytest.raises(InputError) as raised, codec(self.failure):
+            raise error
+        assert raised.value is self.failure
+
+    def test_memory_is_no_damage(self, tmp_path, monkeypatch):
+        short = cv2.error("a")
+        short.code = cv2.Error.StsNoMem
+        for error in (MemoryError(), short):
+            with pytest.raises(MemoryError), codec(self.failure):
+                raise error
+
+        def fail(*arguments):
+            raise short
+
+        monkeypatch.setattr(cv2, "imdecode", fail)
+        with pytest.raises(InputError, match="does not fit in memory; load a smaller file"):
+            load(write(tmp_path, make_png(random_values(16, GRAY), 16, GRAY)))
+
+    def test_what_is_missing_and_who_stops_it_are_no_damage(self):
+        for error in (ImportError("no cv2"), KeyboardInterrupt()):
+            with pytest.raises(type(error)), codec(self.failure):
+                raise error
+
+    def test_mistakes_of_ours_are_not_hidden(self, tmp_path, monkeypatch):
+        def fail(*arguments):
+            raise ZeroDivisionError
+
+        monkeypatch.setattr("gpu_ops.io.images.turn_upright", fail)
+        with pytest.raises(ZeroDivisionError):
+            load(write(tmp_path, make_png(random_values(8, GRAY), 8, GRAY)))
+
+    def test_standard_error_comes_back(self, capfd):
+        with pytest.raises(InputError), codec(self.failure):
+            os.write(2, b"libpng warning")
+            warnings.warn("as Python says it", stacklevel=1)
+            raise ValueError
+        os.write(2, b"after")
+        assert capfd.readouterr().err == "after"
+
+    def test_without_standard_error(self):
+        code = (
+            "import os; os.close(2); from gpu_ops.errors import InputError; from gpu_ops.io.codec import codec\n"
+            "with codec(InputError('x')): pass\n"
+            "try: os.fstat(2)\nexcept OSError: print('closed')"
+        )
+        done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        assert (done.returncode, done.stdout.strip()) == (0, "closed")

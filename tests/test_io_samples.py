@@ -49,7 +49,7 @@ class TestEverySample:
         assert sample("noise", length="1e3", seed="7", dtype="uint16").array.shape == (1000,)
 
     def test_too_large_for_memory(self):
-        with pytest.raises(InputError, match="noise does not fit in memory at this size; ask for a smaller one"):
+        with pytest.raises(InputError, match="Sample noise does not fit in memory; make it smaller"):
             sample("noise", size="1048576x1048576", channels=4, dtype="float64")
 
 
@@ -281,5 +281,7 @@ class TestConvert:
 
 
 def test_unknown_step():
-    with pytest.raises(InputError, match="The step 'crop' of this origin is unknown; known are nonfinite and convert"):
+    with pytest.raises(
+        InputError, match="The step crop of this origin is unknown; known are upright, nonfinite, convert"
+    ):
         from_origin({"generator": "camera", "steps": [{"step": "crop"}]})

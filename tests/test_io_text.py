@@ -217,7 +217,7 @@ class TestReading:
     def test_bad_line_is_shortened(self, tmp_path, way):
         with pytest.raises(InputError) as error:
             load(write(tmp_path, b"1\n" + b"x" * 10_000))
-        assert f"'{'x' * 39}…' is not" in str(error.value)
+        assert f"'{'x' * 19}…{'x' * 20}' is not" in str(error.value)
 
     @pytest.mark.parametrize("content", [b"\n", b"  \r\n\t\n", b"\xef\xbb\xbf", b" " * 300])
     def test_no_numbers(self, tmp_path, way, content):

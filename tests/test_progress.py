@@ -279,6 +279,18 @@ def test_cpu_steps_count_as_finite_and_nothing_else_does() -> None:
     assert not in_finite_call()
 
 
+def test_a_finite_call_that_is_overdue_no_longer_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    with finite(60):
+        assert in_finite_call()
+        now[0] += 61
+        assert not in_finite_call()
+        with finite():
+            assert in_finite_call()
+        assert not in_finite_call()
+
+
 def test_a_reference_goes_with_its_input() -> None:
     filter = find_filter("mean2d")
     made = sample("noise", size="40x50")

@@ -25,7 +25,7 @@ from gpu_ops.engine.messages import (
     XRayRequest,
 )
 from gpu_ops.engine.statistics import statistics
-from gpu_ops.errors import KernelscopeError
+from gpu_ops.errors import KernelscopeError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.io import SAMPLES, convert, load, sample, save
 from gpu_ops.measuring import comparison
@@ -57,7 +57,7 @@ def work(desk: Desk, job: Job) -> None:
             case XRayRequest():
                 _xray(desk, job)
             case SaveRequest():
-                desk.progress(f"saving {job.path}")
+                desk.progress(f"saving {plain(job.path)}")
                 save(job.path, desk.array(job.array), rate=job.rate)
             case DoctorRequest():
                 desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
@@ -65,7 +65,7 @@ def work(desk: Desk, job: Job) -> None:
 
 
 def _load(desk: Desk, request: LoadRequest) -> None:
-    desk.progress(f"loading {request.path}")
+    desk.progress(f"loading {plain(request.path)}")
     options = dict(request.options)
     dtype = options.pop("dtype", None)
     with stage(0, 2):

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.errors import plain
 from gpu_ops.types import Kind, Pick, Shape
 
 PROTOCOL = 1
@@ -58,7 +59,7 @@ class SharedInput:
 
 @dataclass(frozen=True)
 class LoadRequest:
-    """Load a file; `options` are those of gpu_ops.load, and `dtype` to convert to."""
+    """Load a file; `options` are those of gpu_ops.load, such as {"nonfinite": "zero"}, and `dtype` to convert to."""
 
     job: int
     path: str
@@ -234,13 +235,26 @@ class Finished:
 
 
 @dataclass(frozen=True)
+class NonFinite:
+    """How many NaN and infinite values a file holds, and what may be done with them: asked for again with
+    {"nonfinite": one of `choices`} among its options, it is loaded."""
+
+    nan: int
+    infinite: int
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Failed:
-    """A job failed; the engine lives on unless kind is "engine" (it died, hung or was killed and is started anew)."""
+    """A job failed; the engine lives on unless kind is "engine" (it died, hung or was killed and is started anew).
+    `nonfinite` is there when a file needs a choice before it can be loaded; the sentence then says what it holds, and
+    no more."""
 
     job: int
     sentence: str
     details: str = ""
     kind: Literal["input", "kernel", "device", "engine"] = "input"
+    nonfinite: NonFinite | None = None
 
 
 Request = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | CancelRequest | DoctorRequest
@@ -251,7 +265,7 @@ def doing(request: Request) -> str:
     """What the engine was at, for a sentence: "ran mean2d"."""
     match request:
         case LoadRequest():
-            return f"loaded {PurePath(request.path).name}"
+            return f"loaded {plain(PurePath(request.path).name)}"
         case SampleRequest():
             return f"made the sample {request.id}"
         case RunRequest():
@@ -260,7 +274,7 @@ def doing(request: Request) -> str:
             beside = f" and {request.against.variant}" if request.against else ""
             return f"looked into {request.pick.variant}{beside} of {request.filter}"
         case SaveRequest():
-            return f"saved {PurePath(request.path).name}"
+            return f"saved {plain(PurePath(request.path).name)}"
         case DoctorRequest():
             return "looked at this machine"
         case CancelRequest():

@@ -22,6 +22,7 @@ from gpu_ops.engine.messages import (
     CancelRequest,
     Failed,
     Finished,
+    NonFinite,
     Progress,
     Ready,
     RunRequest,
@@ -30,7 +31,7 @@ from gpu_ops.engine.messages import (
     SegmentGranted,
     doing,
 )
-from gpu_ops.errors import DeviceError, DeviceLost, KernelError, KernelFault, KernelscopeError
+from gpu_ops.errors import DeviceError, DeviceLost, KernelError, KernelFault, KernelscopeError, NonFiniteError, plain
 from gpu_ops.progress import Cancelled, finite
 
 NICENESS = 5
@@ -85,6 +86,9 @@ def _do(desk: Desk, job: Job) -> None:
         desk.send(Finished(job.job))
     except Cancelled:
         desk.send(Finished(job.job, cancelled=True))
+    except NonFiniteError as error:
+        choice = NonFinite(error.nan, error.infinite, error.choices)
+        desk.send(Failed(job.job, f"{error.found}.", nonfinite=choice))
     except KernelscopeError as error:
         desk.send(Failed(job.job, str(error), getattr(error, "log", ""), _kind(error)))
         if isinstance(error, KernelFault | DeviceLost):
@@ -92,7 +96,7 @@ def _do(desk: Desk, job: Job) -> None:
     except MemoryError:
         desk.send(Failed(job.job, "There is not enough memory for this; use a smaller input.", kind="device"))
     except Exception as error:
-        what = f"{type(error).__name__}: {error}"
+        what = f"{type(error).__name__}: {plain(error)}"
         sentence = f"The engine met an unexpected error while it {doing(job)} ({what}); the details say where."
         desk.send(Failed(job.job, sentence, traceback.format_exc(), "engine"))
 

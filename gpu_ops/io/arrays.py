@@ -7,23 +7,27 @@ import math
 import os
 import re
 import struct
+import warnings
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from gpu_ops.errors import InputError
-from gpu_ops.io.inputs import Array, check_limit
+from gpu_ops.errors import InputError, plain
+from gpu_ops.io.inputs import Array, Decoded, check_file_shape, check_limit
 from gpu_ops.io.pieces import read_into, write_from
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 10_000
+WIDEST = 8
+"""Bytes of the widest numbers that are read."""
 
 
-def read_npy(path: Path, name: str, limit: int) -> Array:
+def read_npy(path: Path, name: str, limit: int) -> Decoded:
     """The file's array in its own type. Raises InputError for damaged, cut, too large and unsuitable files."""
     with open(path, "rb") as file:
         dtype, shape, fortran = _header(file, name)
+        check_file_shape(shape, name)
         count = math.prod(shape)
         check_limit(name, count, limit)
         need, there = count * dtype.itemsize, os.fstat(file.fileno()).st_size - file.tell()
@@ -31,7 +35,7 @@ def read_npy(path: Path, name: str, limit: int) -> Array:
             raise InputError(f"{name} is cut short: it holds {there} of {need} bytes of data; copy or save it again.")
         array = np.empty(count, dtype)
         read_into(file, array.view(np.uint8))
-        return array.reshape(shape, order="F" if fortran else "C")
+        return Decoded(array.reshape(shape, order="F" if fortran else "C"))
 
 
 def _header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
@@ -44,11 +48,17 @@ def _header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...],
         (length,) = struct.unpack(sizes, file.read(struct.calcsize(sizes)))
         if length > LONGEST_HEADER:
             raise damaged
-        fields = ast.literal_eval(file.read(length).decode("utf-8").strip())
+        with warnings.catch_warnings():  # the header's own spelling mistakes
+            warnings.simplefilter("ignore")
+            fields = ast.literal_eval(file.read(length).decode("utf-8").strip())
         descr, shape, fortran = fields["descr"], fields["shape"], fields["fortran_order"]
     except (struct.error, ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError):
         raise damaged from None
-    if not isinstance(shape, tuple) or any(type(n) is not int or n < 0 for n in shape) or not isinstance(fortran, bool):
+    if (
+        not isinstance(shape, tuple)
+        or any(type(n) is not int or not 0 <= n < 2**63 for n in shape)
+        or not isinstance(fortran, bool)
+    ):
         raise damaged
     return _dtype(descr, name, damaged), shape, fortran
 
@@ -56,12 +66,15 @@ def _header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...],
 def _dtype(descr: object, name: str, damaged: InputError) -> np.dtype[Any]:
     if not isinstance(descr, str) or not re.fullmatch(r"[<>|=]?[biuf]\d+", descr):
         pickled = isinstance(descr, str) and "O" in descr
-        what = "pickled Python objects" if pickled else f"values of type {str(descr)[:40]}"
+        what = "pickled Python objects" if pickled else f"values of type {plain(descr, 40)}"
         raise InputError(f"{name} holds {what}; only real numbers can be read: save it as integers or floats.")
     try:
-        return np.dtype(descr)
+        dtype = np.dtype(descr)
     except TypeError:
         raise damaged from None
+    if dtype.itemsize > WIDEST:
+        raise InputError(f"{name} holds values of type {dtype}, which not every machine has; save it as float64.")
+    return dtype
 
 
 def write_npy(file: IO[bytes], array: Array, rate: float | None, name: str) -> None:

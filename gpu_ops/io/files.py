@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import secrets
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,9 +14,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from gpu_ops.errors import InputError, ParamError
+from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.io import arrays, images, sound, text
-from gpu_ops.io.inputs import KINDS, NONFINITE, Array, check_choice, make_input
+from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, Decoded, check_choice, enough_memory, make_input
+from gpu_ops.io.regular import require_regular
 from gpu_ops.progress import advance, finite, stage
 from gpu_ops.types import Input, Kind
 
@@ -26,13 +27,13 @@ LIMIT = 2**30
 HASHED = 1 << 24
 """Bytes hashed at a time."""
 
-Reader = Callable[[Path, str, int], "Array | tuple[Array, float]"]
+Reader = Callable[[Path, str, int], Decoded]
 Writer = Callable[[IO[bytes], Array, "float | None", str], None]
 
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file. `read(path, name, limit)` gives an array, or an array and its rate in hertz."""
+    """A kind of file. `read(path, name, limit)` and `write(file, array, rate, name)` call it `name` in errors."""
 
     title: str
     suffixes: tuple[str, ...]
@@ -82,29 +83,28 @@ def load(
     the file, ParamError for the arguments.
     """
     if kind is not None:
-        check_choice("kind", kind, KINDS)
+        check_choice("kind", kind, FILE_KINDS)
     check_choice("nonfinite", nonfinite, NONFINITE)
     if limit < 1:
         raise ParamError(f"limit must be an integer of at least 1, not {limit!r}.")
-    label, file = _name(path)
-    try:
-        _check_file(file, label)
-        with stage(0, 2):
-            decoded = _find_format(file, label).read(file, label, limit)
-        with stage(1, 2):
-            origin: dict[str, Any] = {"path": label, "hash": hash_file(file)}
-    except OSError as error:
-        raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
-    except MemoryError:
-        raise InputError(f"{label} does not fit in memory; load a smaller file.") from None
-    if kind is not None:
-        origin["kind"] = kind
-    array, rate = decoded if isinstance(decoded, tuple) else (decoded, None)
-    if rate is not None and kind not in (None, "signal"):
-        raise InputError(f"{label} holds sound, which is a signal and no {kind}; leave the kind out.")
-    natural: Kind | None = kind if rate is None else "signal"
-    with finite():
-        return make_input(array, natural, file.name, origin, rate, nonfinite, label)
+    name, file = os.fspath(path), Path(path)
+    label = plain(name)
+    require_regular(file, "an input")
+    with enough_memory(name, "load a smaller file"):
+        try:
+            with stage(0, 2):
+                decoded = _find_format(file, label).read(file, label, limit)
+            with stage(1, 2):
+                origin: dict[str, Any] = {"path": name, "hash": hash_file(file), "steps": decoded.steps}
+        except OSError as error:
+            raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
+        if kind is not None:
+            origin["kind"] = kind
+        if decoded.rate is not None and kind not in (None, "signal"):
+            raise InputError(f"{label} holds sound, which is a signal and no {kind}; leave the kind out.")
+        natural: Kind | None = kind if decoded.rate is None else "signal"
+        with finite():
+            return make_input(decoded.array, natural, plain(file.name), origin, decoded.rate, nonfinite, label)
 
 
 def hash_file(path: str | os.PathLike[str]) -> str:
@@ -119,35 +119,19 @@ def hash_file(path: str | os.PathLike[str]) -> str:
     return digest.hexdigest()
 
 
-def _name(path: str | os.PathLike[str]) -> tuple[str, Path]:
-    name = os.fspath(path)
-    if "\0" in name:
-        raise InputError(f"{name!r} is no file name, a null character is in it; check the name.")
-    return name, Path(name)
-
-
-def _check_file(file: Path, name: str) -> None:
-    try:
-        info = file.stat()
-    except FileNotFoundError:
-        raise InputError(f"{name} does not exist; check the name.") from None
-    if stat.S_ISDIR(info.st_mode):
-        raise InputError(f"{name} is a folder; name a file in it.")
-    if not stat.S_ISREG(info.st_mode):
-        raise InputError(f"{name} is a device or pipe, not a file; save its content to a file first.")
-    if info.st_size == 0:
-        raise InputError(f"{name} is empty, 0 bytes; copy or save it again.")
-
-
 def _find_format(file: Path, name: str) -> Format:
-    suffix = file.suffix.lower()
     with open(file, "rb") as opened:
-        holds = _holds(opened.read(4096))
+        head = opened.read(4096)
+    if not head:
+        raise InputError(f"{name} is empty, 0 bytes; copy or save it again.")
+    suffix, holds = file.suffix.lower(), _holds(head)
     actual = BY_SUFFIX.get(holds)
     rename = f"rename it to end in {holds}"
     if suffix not in BY_SUFFIX:
         advice = f"it holds {actual.title}: {rename}" if actual else "convert it to one of these"
-        raise InputError(f"{name} has the unknown file type {suffix!r}; known are {' '.join(BY_SUFFIX)}; {advice}.")
+        raise InputError(
+            f"{name} has the unknown file type '{plain(suffix, 20)}'; known are {' '.join(BY_SUFFIX)}; {advice}."
+        )
     format = BY_SUFFIX[suffix]
     if actual is not format:
         content, advice = (actual.title, rename) if actual else (holds, f"convert it to {format.title} first")
@@ -172,22 +156,25 @@ def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = Non
     (44100 when None); text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
     untouched until the new one is complete. Raises InputError when it cannot be written so.
     """
-    name, file = _name(path)
+    file, name = Path(path), plain(os.fspath(path))
     array = np.asarray(array)
     format = BY_SUFFIX.get(file.suffix.lower())
     if format is None or format.write is None:
         known = " ".join(suffix for suffix, format in BY_SUFFIX.items() if format.write)
-        raise InputError(f"{name} cannot be written as {file.suffix!r}; choose one of {known}.")
+        raise InputError(f"{name} cannot be written as '{plain(file.suffix, 20)}'; choose one of {known}.")
     if array.size == 0:
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
-    with _replacing(name, overwrite) as opened:
+    with enough_memory(name, "save a smaller array"), _replacing(file, name, overwrite) as opened:
         format.write(opened, array, rate, name)
 
 
 @contextmanager
-def _replacing(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
+def _replacing(file: Path, name: str, overwrite: bool) -> Iterator[IO[bytes]]:
     """A file beside the target that takes its place when all went well, and is gone otherwise."""
-    target = Path(os.path.realpath(name))
+    try:
+        target = Path(os.path.realpath(file))
+    except ValueError:
+        raise InputError(f"{name} is no file name, a null character is in it; check the name.") from None
     part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         if target.exists():
@@ -195,14 +182,16 @@ def _replacing(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
                 raise InputError(f"{name} is a folder or device; choose a file name.")
             if not overwrite:
                 raise InputError(f"{name} exists already; choose another name or allow it to be overwritten.")
-        with open(part, "xb") as file:
-            yield file
+        with open(part, "xb") as opened:
+            yield opened
             with finite():
-                file.flush()
-                os.fsync(file.fileno())
+                opened.flush()
+                os.fsync(opened.fileno())
         os.replace(part, target)
     except OSError as error:
-        raise InputError(f"{name} cannot be written ({error.strerror}); choose a folder you may write to.") from None
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        advice = "free some space, or choose another folder" if full else "choose a folder you may write to"
+        raise InputError(f"{name} cannot be written ({error.strerror}); {advice}.") from None
     finally:
         with suppress(OSError):
             part.unlink()

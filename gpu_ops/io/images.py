@@ -6,94 +6,172 @@ palettes, transparent colours, and images so large that imageio's reader refuses
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from gpu_ops.errors import InputError
-from gpu_ops.io.inputs import IMAGE_CHANNELS, Array, check_limit
+from gpu_ops.io.codec import codec
+from gpu_ops.io.inputs import IMAGE_CHANNELS, Array, Decoded, check_limit
+from gpu_ops.io.orientation import find_orientation, turn_upright
 from gpu_ops.io.pieces import read_whole
-from gpu_ops.progress import finite
+from gpu_ops.progress import advance
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 # Channels by the header's colour type: gray, RGB, palette, gray with alpha (read as RGBA), RGBA.
 PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 4, 6: 4}
+PNG_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 PNG_PLAIN = (0, 2, 6)
+DEFLATED = 1032
+"""Bytes that a compressed byte of a PNG stands for at most."""
+PNG_PICTURE = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
+FEW_PARTS, PART_BYTES = 1000, 256
+"""A PNG may have a thousand chunks, and one more for so many bytes: to read it takes time for its size alone."""
 # The markers that start a JPEG frame and hold its size: C0 to CF but for tables (C4), extension (C8), arithmetic (CC).
 JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 IMAGEIO_PIXELS = 1 << 26
 """More pixels than this may be taken for an attack by imageio's reader; the limit on samples was checked before."""
-JPEG_BARE = frozenset((0x01, *range(0xD0, 0xD9)))
+JPEG_APP1, JPEG_SCAN = 0xE1, 0xDA
+JPEG_END = b"\xff\xd9"
+JPEG_BARE = (b"\xff\x01", b"\xff\xd8")
+JPEG_HUFFMAN = (0xC0, 0xC1, 0xC2)
+JPEG_PIXELS = 1024
+"""Pixels that a byte of a Huffman-coded JPEG stands for at most: a bit for each block of 64 samples, of which there is
+one for every two pixels where colours are stored as coarsely as they can be."""
+JPEG_NOTES = (*range(0xE1, 0xEE), 0xEF, 0xFE)
+"""Segments that are no part of the picture: comments, and applications' own but for two that say what colours mean."""
+EXIF = b"Exif\0\0"
+JPEG_MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
+"""Inside compressed data 0xFF is followed by 0 or a restart marker (D0 to D7); before it there may be any number."""
+MOST_SEGMENTS = 10_000
+MOST_SCANS = 100
+"""Each scan of a progressive JPEG goes over the whole picture; encoders make about ten."""
 
 
-def read_png(path: Path, name: str, limit: int) -> Array:
-    """(H, W), (H, W, 3) or (H, W, 4) as uint8, or uint16 for 16-bit files; gray with alpha becomes RGBA."""
+def read_png(path: Path, name: str, limit: int) -> Decoded:
+    """(H, W), (H, W, 3) or (H, W, 4) as uint8, or uint16 for 16-bit files; gray with alpha becomes RGBA. Turned upright
+    where the file notes how its camera was held."""
     data = read_whole(path)
-    chunks = dict(_png_chunks(data, name))
-    header = chunks.get(b"IHDR", b"")
-    if len(header) != 13 or header[9] not in PNG_CHANNELS:
-        raise _damaged(name, "PNG")
-    width, height = struct.unpack(">II", header[:8])
-    channels = PNG_CHANNELS[header[9]]
-    if b"tRNS" in chunks and channels == 3:
-        channels = 4
+    png = _scan_png(data, name)
+    width, height = struct.unpack(">II", png.header[:8])
+    depth, colour = png.header[8:10]
+    channels = 4 if png.transparent and PNG_CHANNELS[colour] == 3 else PNG_CHANNELS[colour]
     check_limit(name, width * height * channels, limit)
-    plain = header[8] == 8 and header[9] in PNG_PLAIN and b"tRNS" not in chunks
-    return _decode(data, name, "PNG", plain and width * height <= IMAGEIO_PIXELS)
+    _check_dense(data, name, width, height, height * width * depth * PNG_SAMPLES[colour] // 8 // DEFLATED)
+    plain = depth == 8 and colour in PNG_PLAIN and not png.transparent and width * height <= IMAGEIO_PIXELS
+    # Only what makes the picture is decoded: notes and profiles cost time and memory, and can be damaged.
+    image = b"".join((PNG_MAGIC, *png.picture))
+    return _upright(_decode(image, name, "PNG", (height, width), plain), png.orientation)
 
 
-def _png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, bytes]]:
-    """(type, content) of each chunk; its checksum finds every flipped bit and its length every missing byte."""
-    place, kind = len(PNG_MAGIC), b""
-    while kind != b"IEND":
+class _Png(NamedTuple):
+    """`picture` has the chunks that make the picture, whole."""
+
+    header: bytes
+    transparent: bool
+    orientation: int
+    picture: list[memoryview]
+
+
+def _scan_png(data: bytes, name: str) -> _Png:
+    """What a PNG says of itself. Raises InputError unless what makes its picture is there once, and in its order."""
+    found: dict[bytes, bytes] = {}
+    picture: list[memoryview] = []
+    last = b""
+    for kind, chunk in _png_chunks(data, name):
+        if kind in PNG_PICTURE:
+            if kind in found and not kind == last == b"IDAT":
+                raise _damaged(name, "PNG")
+            picture.append(chunk)
+        elif kind[:1].isupper() or not kind.isalpha():  # nobody can draw the picture without knowing what this is
+            raise _damaged(name, "PNG")
+        if kind in (b"IHDR", b"eXIf", b"IDAT", b"PLTE", b"tRNS"):
+            found[kind] = bytes(chunk[8:-4]) if kind in (b"IHDR", b"eXIf") else b""
+        last = kind
+    header = found.get(b"IHDR", b"")
+    if len(header) != 13 or header[9] not in PNG_CHANNELS or b"IDAT" not in found or bytes(picture[0][4:8]) != b"IHDR":
+        raise _damaged(name, "PNG")
+    return _Png(header, b"tRNS" in found, find_orientation(found.get(b"eXIf", b"").removeprefix(EXIF)), picture)
+
+
+def _png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
+    """(type, whole chunk) one by one; a checksum finds every flipped bit and a length every missing byte."""
+    view = memoryview(data)
+    place, kind, most = len(PNG_MAGIC), b"", FEW_PARTS + len(data) // PART_BYTES
+    for _ in range(most):
+        advance(place, len(data))
         if place + 12 > len(data):
             raise InputError(f"{name} is cut short: its last part is missing; copy or save it again.")
         length, kind = struct.unpack_from(">I4s", data, place)
-        end = place + 8 + length
-        if end + 4 > len(data):
-            raise InputError(f"{name} is cut short: {end + 4 - len(data)} bytes are missing; copy or save it again.")
-        if zlib.crc32(memoryview(data)[place + 4 : end]) != struct.unpack_from(">I", data, end)[0]:
+        end = place + 12 + length
+        if end > len(data):
+            raise InputError(f"{name} is cut short: {end - len(data)} bytes are missing; copy or save it again.")
+        if zlib.crc32(view[place + 4 : end - 4]) != struct.unpack_from(">I", data, end - 4)[0]:
             raise _damaged(name, "PNG")
-        yield kind, b"" if kind == b"IDAT" else data[place + 8 : end]
-        place = end + 4
+        yield kind, view[place:end]
+        if kind == b"IEND":
+            return
+        place = end
+    raise _too_many(name, most, "chunks")
 
 
-def read_jpeg(path: Path, name: str, limit: int) -> Array:
-    """(H, W) or (H, W, 3) as uint8, as stored: a rotation noted in the file is not applied."""
+def read_jpeg(path: Path, name: str, limit: int) -> Decoded:
+    """(H, W) or (H, W, 3) as uint8, turned upright where the file notes how its camera was held."""
     data = read_whole(path)
-    try:
-        height, width, channels = _jpeg_size(data)
-    except (IndexError, struct.error, ValueError):
-        raise _damaged(name, "JPEG") from None
+    frame, huffman, exif, scans, rest = b"", False, b"", 0, 0
+    picture = [data[:2]]
+    for marker, start, end in _jpeg_segments(data, name):
+        if marker in JPEG_FRAMES and not frame:
+            frame, huffman = data[start:end], marker in JPEG_HUFFMAN
+        elif marker == JPEG_APP1 and data.startswith(EXIF, start) and not exif:
+            exif = data[start + len(EXIF) : end]
+        if marker == JPEG_SCAN:
+            scans, rest = scans + 1, rest or start - 4
+        elif not rest and marker not in JPEG_NOTES:
+            picture.append(data[start - 4 : end])
+        if scans > MOST_SCANS:
+            raise _too_many(name, MOST_SCANS, "scans")
+    if len(frame) < 6 or not rest:
+        raise _damaged(name, "JPEG")
+    height, width, channels = struct.unpack_from(">HHB", frame, 1)
     check_limit(name, height * width * (1 if channels == 1 else 3), limit)
     # Inside compressed data a marker cannot occur by chance, so the last scan must be followed by the end marker.
-    if data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda"):
+    if data.rfind(JPEG_END) < data.rfind(b"\xff\xda"):
         raise InputError(f"{name} is cut short: its end is missing; copy or save it again.")
-    return _decode(data, name, "JPEG", channels in (1, 3) and height * width <= IMAGEIO_PIXELS)
+    _check_dense(data, name, width, height, height * width // JPEG_PIXELS if huffman else 0)
+    plain = channels in (1, 3) and height * width <= IMAGEIO_PIXELS
+    image = b"".join((*picture, data[rest:]))
+    return _upright(_decode(image, name, "JPEG", (height, width), plain), find_orientation(exif))
 
 
-def _jpeg_size(data: bytes) -> tuple[int, int, int]:
-    place = 2
-    while True:
-        if data[place] != 0xFF:
-            raise ValueError
-        marker = data[place + 1]
-        if marker in JPEG_FRAMES:
-            height, width, channels = struct.unpack_from(">HHB", data, place + 5)
-            return height, width, channels
-        if marker == 0xFF:
-            place += 1
-        elif marker in JPEG_BARE:
-            place += 2
-        else:
-            place += 2 + int(struct.unpack_from(">H", data, place + 2)[0])
+def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
+    """(marker, start, end) of each segment's content. After the frame what lies between them may be compressed."""
+    place, framed = 2, False
+    for _ in range(MOST_SEGMENTS):
+        advance(place, len(data))
+        found = JPEG_MARKER.search(data, place)
+        if found is None or found[0] == JPEG_END or found.end() + 2 > len(data):
+            return
+        if not framed and data[place : found.start()].strip(b"\xff"):
+            raise _damaged(name, "JPEG")
+        marker, place = found[0][1], found.end()
+        framed = framed or marker in JPEG_FRAMES
+        if found[0] not in JPEG_BARE:
+            length = int(struct.unpack_from(">H", data, place)[0])
+            if length < 2:  # it counts itself
+                raise _damaged(name, "JPEG")
+            end = place + length
+            yield marker, place + 2, end
+            place = end
+    raise _too_many(name, MOST_SEGMENTS, "segments")
 
 
-def read_bmp(path: Path, name: str, limit: int) -> Array:
+def read_bmp(path: Path, name: str, limit: int) -> Decoded:
     """(H, W), (H, W, 3) or (H, W, 4) as uint8; a palette of grays gives (H, W)."""
     data = read_whole(path)
     try:
@@ -102,46 +180,52 @@ def read_bmp(path: Path, name: str, limit: int) -> Array:
         width, height, _, bits = struct.unpack_from("<HHHH" if old else "<iiHH", data, 18)
     except struct.error:
         raise InputError(f"{name} is cut short: its header is incomplete; copy or save it again.") from None
+    height = abs(height)  # below 0 it counts from the top
+    if width < 1 or height < 1:
+        raise _damaged(name, "BMP")
     channels = 4 if bits == 32 else 3
     if bits <= 8:
         step = 3 if old else 4
         palette = np.frombuffer(data[14 + header : 14 + header + step * 2**bits], np.uint8)
         palette = palette[: palette.size // step * step].reshape(-1, step)[:, :3]
         channels = 1 if bool((palette == palette[:, :1]).all()) else 3
-    check_limit(name, abs(width * height) * channels, limit)
-    return _decode(data, name, "BMP", bits == 24 and abs(width * height) <= IMAGEIO_PIXELS)
+    check_limit(name, width * height * channels, limit)
+    return Decoded(_decode(data, name, "BMP", (height, width), bits == 24 and width * height <= IMAGEIO_PIXELS))
 
 
-def _decode(data: bytes, name: str, format: str, plain: bool) -> Array:
-    """Decoded by imageio where it keeps the image as stored, which `plain` says, otherwise by OpenCV."""
-    with finite():
+def _check_dense(data: bytes, name: str, width: int, height: int, least: int) -> None:
+    """Decoders fill what is missing with black or gray, without a word: a picture needs its `least` bytes."""
+    if len(data) < least:
+        found = f"{len(data)} bytes cannot hold {width} × {height} pixels"
+        raise InputError(f"{name} is cut short: {found}; copy or save it again.")
+
+
+def _upright(array: Array, orientation: int) -> Decoded:
+    steps = () if orientation == 1 else ({"step": "upright", "orientation": orientation},)
+    return Decoded(turn_upright(array, orientation), steps=steps)
+
+
+def _decode(data: bytes, name: str, format: str, shape: tuple[int, int], plain: bool) -> Array:
+    """Decoded by imageio where it keeps the image as stored, which `plain` says, otherwise by OpenCV. Raises InputError
+    unless it has the (H, W) that the file's header says."""
+    damaged = _damaged(name, format)
+    with codec(damaged):
         array = _decode_imageio(data, format) if plain else _decode_opencv(data)
-    if array is None:
-        raise _damaged(name, format)
+    if array is None or array.shape[:2] != shape or array.shape[2:] not in ((), *((c,) for c in IMAGE_CHANNELS)):
+        raise damaged
     return array
 
 
-def _decode_imageio(data: bytes, format: str) -> Array | None:
+def _decode_imageio(data: bytes, format: str) -> Array:
     import imageio.v3 as imageio
 
-    try:
-        return np.asarray(imageio.imread(data, extension=f".{format.lower()}"))
-    except (OSError, ValueError, SyntaxError):  # what its readers raise for damaged files
-        return None
+    return np.asarray(imageio.imread(data, extension=f".{format.lower()}"))
 
 
 def _decode_opencv(data: bytes) -> Array | None:
     import cv2
 
-    log = cv2.utils.logging
-    level = log.getLogLevel()
-    log.setLogLevel(log.LOG_LEVEL_SILENT)
-    try:
-        array = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
-    except cv2.error:
-        array = None
-    finally:
-        log.setLogLevel(level)
+    array = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
     return None if array is None else _swap_channels(array)
 
 
@@ -152,6 +236,10 @@ def _swap_channels(array: Array) -> Array:
     if array.ndim == 2 or array.shape[2] == 1:
         return array
     return cv2.cvtColor(array, cv2.COLOR_BGR2RGB if array.shape[2] == 3 else cv2.COLOR_BGRA2RGBA)
+
+
+def _too_many(name: str, most: int, what: str) -> InputError:
+    return InputError(f"{name} has more than {most} {what}, which no picture of its size needs; save it anew.")
 
 
 def _damaged(name: str, format: str) -> InputError:
@@ -168,11 +256,9 @@ def write_png(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
         raise InputError(
             f"{name} cannot hold shape {array.shape}; a PNG is (H, W) or (H, W, C) with C = 1, 3 or 4: save as .npy."
         )
-    try:
-        with finite():
-            done, encoded = cv2.imencode(".png", _swap_channels(np.ascontiguousarray(array)))
-    except cv2.error:
-        done = False
+    failure = InputError(f"{name} cannot be written as PNG at shape {array.shape}; save as .npy.")
+    with codec(failure):
+        done, encoded = cv2.imencode(".png", _swap_channels(np.ascontiguousarray(array)))
     if not done:
-        raise InputError(f"{name} cannot be written as PNG at shape {array.shape}; save as .npy.")
+        raise failure
     file.write(encoded.data)

@@ -3,25 +3,50 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.errors import InputError, ParamError
+from gpu_ops.errors import InputError, NonFiniteError, ParamError, plain
 from gpu_ops.types import DTYPES, Input, Kind
 
 Array = np.ndarray[Any, Any]
 
 KINDS: tuple[Kind, ...] = ("image", "signal", "stack")
-NONFINITE = ("refuse", "keep", "zero")
+FILE_KINDS: tuple[Kind, ...] = ("image", "signal")
+NONFINITE = ("refuse", *NonFiniteError.choices)
 IMAGE_CHANNELS = (1, 3, 4)
+MOST_CHANNELS = 256
+"""Channels that a signal may have; the largest caps of electrodes have as many. More is a picture or a mistake."""
+NO_THREAD = "can't start new thread"
+"""What Python says when there is no memory for another thread's stack."""
 LAYOUTS = {
     "signal": "a signal is (N,) or (N, C)",
     "image": "an image is (H, W) or (H, W, C) with C = 1, 3 or 4",
     "stack": "a stack is (D, H, W)",
 }
+
+
+class Decoded(NamedTuple):
+    """What a file holds: its array, its rate in hertz where it has one, and what reading did to the stored values."""
+
+    array: Array
+    rate: float | None = None
+    steps: tuple[dict[str, Any], ...] = ()
+
+
+@contextmanager
+def enough_memory(name: str, advice: str) -> Iterator[None]:
+    """Inside, memory that runs out is an InputError about `name`, whoever wanted it."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and str(error) != NO_THREAD:
+            raise
+        raise InputError(f"{plain(name)} does not fit in memory; {advice}.") from None
 
 
 def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
@@ -34,6 +59,25 @@ def check_limit(name: str, count: int, limit: int) -> None:
     """Raises InputError when a file would give more than `limit` values."""
     if count > limit:
         raise InputError(f"{name} holds {count} values, over the limit of {limit}; add --limit {count} to load it.")
+
+
+def check_file_shape(shape: tuple[int, ...], name: str) -> None:
+    """Raises InputError for an array that no file may hold: without axes, with none along one, and stacks."""
+    _check_filled(shape, name)
+    if len(shape) > 3 or (len(shape) == 3 and shape[-1] not in IMAGE_CHANNELS):
+        raise InputError(
+            f"{name} holds a stack with {len(shape)} axes, shape {plain(shape, 60)}; a file may hold (N,), (H, W) or "
+            "(H, W, C) with C = 1, 3 or 4, and stacks cannot be opened yet: save one frame of it."
+        )
+
+
+def check_channels(count: int, name: str) -> None:
+    """Raises InputError when a signal has more than MOST_CHANNELS."""
+    if count > MOST_CHANNELS:
+        raise InputError(
+            f"{name} has {count} channels, and a signal (N, C) has at most {MOST_CHANNELS}; "
+            "save fewer of them, or swap the axes if each row is a channel."
+        )
 
 
 def find_kind(shape: tuple[int, ...], name: str) -> Kind:
@@ -59,6 +103,8 @@ def find_axes(shape: tuple[int, ...], kind: Kind, name: str) -> str:
     if not axes:
         natural = find_kind(shape, name)
         raise InputError(f"{name} has shape {shape}, but {LAYOUTS[kind]}; use it as kind {natural}.")
+    if axes == "tc":
+        check_channels(shape[1], name)
     return axes
 
 
@@ -70,20 +116,22 @@ def check_array(array: Array, name: str) -> Array:
     if array.dtype.kind not in "biuf":
         what = "Python objects" if array.dtype.hasobject else f"values of type {array.dtype}"
         raise InputError(f"{name} holds {what}; only real numbers can be used: convert it to {' or '.join(DTYPES)}.")
-    find_kind(array.shape, name) if array.ndim else _refuse_scalar(name)
-    if array.size == 0:
-        raise InputError(f"{name} is empty, shape {array.shape}; every axis needs at least one element.")
+    _check_filled(array.shape, name)
+    find_kind(array.shape, name)
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
 
 
-def _refuse_scalar(name: str) -> None:
-    raise InputError(f"{name} is a single number without axes; {LAYOUTS['signal']}: store it as an array of one.")
+def _check_filled(shape: tuple[int, ...], name: str) -> None:
+    if not shape:
+        raise InputError(f"{name} is a single number without axes; {LAYOUTS['signal']}: store it as an array of one.")
+    if 0 in shape:
+        raise InputError(f"{name} is empty, shape {plain(shape, 60)}; every axis needs at least one element.")
 
 
 def settle_nonfinite(array: Array, rule: str, name: str) -> tuple[Array, bool, list[dict[str, Any]]]:
     """The array after the rule for NaN and infinity, whether it is finite now, and the step to record.
 
-    Raises InputError under the rule "refuse" when there are any, saying how many and where the first is.
+    Raises NonFiniteError under the rule "refuse" when there are any, saying how many and where the first is.
     """
     if array.dtype.kind != "f":
         return array, True, []
@@ -95,11 +143,9 @@ def settle_nonfinite(array: Array, rule: str, name: str) -> tuple[Array, bool, l
     nans = int(np.count_nonzero(np.isnan(array)))
     if rule == "refuse":
         place = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), bad.shape))
-        raise InputError(
-            f"{name} holds {nans} NaN and {count - nans} infinite values, the first at index "
-            f"{place[0] if len(place) == 1 else place}; add --nonfinite keep to use them as they are "
-            "or --nonfinite zero to replace them by 0."
-        )
+        where = place[0] if len(place) == 1 else place
+        found = f"{name} holds {nans} NaN and {count - nans} infinite values, the first at index {where}"
+        raise NonFiniteError(found, nans, count - nans)
     step = {"step": "nonfinite", "rule": rule, "nan": nans, "infinite": count - nans}
     if rule == "zero":
         array = np.where(bad, array.dtype.type(0), array)
@@ -123,7 +169,7 @@ def make_input(
     if kind == "image" and array.dtype == np.bool_:
         array = array.astype(np.uint8) * np.uint8(255)
     array, finite, steps = settle_nonfinite(array, nonfinite, label)
-    return Input(kind, array, axes, name, {**origin, "steps": steps}, rate, finite=finite)
+    return Input(kind, array, axes, name, {**origin, "steps": [*origin.get("steps", ()), *steps]}, rate, finite=finite)
 
 
 def from_array(
@@ -138,11 +184,12 @@ def from_array(
     if kind is not None:
         check_choice("kind", kind, KINDS)
     check_choice("nonfinite", nonfinite, NONFINITE)
-    try:
-        array = np.asarray(array)
-    except ValueError:
-        raise InputError(f"{name} is not a regular array; give every row the same length.") from None
-    result = make_input(array, kind, name, {}, rate, nonfinite)
+    with enough_memory(name, "use a smaller array"):
+        try:
+            array = np.asarray(array)
+        except ValueError:
+            raise InputError(f"{name} is not a regular array; give every row the same length.") from None
+        result = make_input(array, kind, name, {}, rate, nonfinite)
     digest = hashlib.sha256(result.array.data).hexdigest()
     return replace(result, origin={"array": name, "hash": digest, **result.origin})
 
@@ -182,7 +229,8 @@ def convert(input: Input, dtype: str) -> Input:
     check_choice("dtype", dtype, DTYPES)
     if input.array.dtype.name == dtype:
         return input
-    clean = None if input.clean is None else cast(input.clean, dtype, f"the clean original of {input.name}")
     steps = [*input.origin.get("steps", []), {"step": "convert", "dtype": dtype}]
-    array = cast(input.array, dtype, input.name)
+    with enough_memory(f"{input.name} as {dtype}", "use a smaller input, or a type of fewer bytes"):
+        clean = None if input.clean is None else cast(input.clean, dtype, f"the clean original of {input.name}")
+        array = cast(input.array, dtype, input.name)
     return replace(input, array=array, clean=clean, origin={**input.origin, "steps": steps})

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpu_ops.errors import InputError
+from gpu_ops.errors import InputError, plain
 from gpu_ops.io.files import LIMIT, load
 from gpu_ops.io.inputs import convert
 from gpu_ops.io.samples import sample
 from gpu_ops.types import Input
+
+STEPS = ("upright", "nonfinite", "convert")
 
 
 def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
@@ -18,14 +20,14 @@ def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
     Raises InputError when the file has changed since, when the input was made from an array, or for an unknown step.
     """
     steps = origin.get("steps", ())
-    unknown = [step.get("step") for step in steps if step.get("step") not in ("nonfinite", "convert")]
+    unknown = [step.get("step") for step in steps if step.get("step") not in STEPS]
     if unknown:
-        raise InputError(f"The step {unknown[0]!r} of this origin is unknown; known are nonfinite and convert.")
+        raise InputError(f"The step {plain(unknown[0], 40)} of this origin is unknown; known are {', '.join(STEPS)}.")
     rules = [step["rule"] for step in steps if step["step"] == "nonfinite"]
     if "path" in origin:
         result = load(origin["path"], kind=origin.get("kind"), limit=limit, nonfinite=rules[0] if rules else "refuse")
         if result.origin["hash"] != origin.get("hash"):
-            raise InputError(f"{origin['path']} has changed since; bring the old file back or load it anew.")
+            raise InputError(f"{plain(origin['path'])} has changed since; bring the old file back or load it anew.")
     elif "generator" in origin:
         options = {key: value for key, value in origin.items() if key not in ("generator", "steps")}
         result = sample(origin["generator"], **options)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.errors import InputError, ParamError
+from gpu_ops.errors import ParamError
 from gpu_ops.io.chart import draw_chart
-from gpu_ops.io.inputs import IMAGE_CHANNELS, Array, cast, find_axes
+from gpu_ops.io.inputs import IMAGE_CHANNELS, Array, cast, enough_memory, find_axes
 from gpu_ops.params import Param, check_values
 from gpu_ops.types import DTYPES, Input, Kind
 
@@ -57,10 +57,8 @@ def sample(id: str, /, **options: object) -> Input:
     else:
         raise ParamError(f"There is no sample {id!r}; choose from {', '.join(s.id for s in SAMPLES)}.")
     values = check_values(entry.params, options, f"sample {id}")
-    try:
+    with enough_memory(f"Sample {id}", "make it smaller"):
         made = entry.make(values)
-    except MemoryError:
-        raise InputError(f"Sample {id} does not fit in memory at this size; ask for a smaller one.") from None
     origin: dict[str, Any] = {"generator": id, **values, "steps": []}
     axes = find_axes(made.array.shape, made.kind, id)
     return Input(made.kind, made.array, axes, id, origin, made.rate, made.clean)

@@ -1,4 +1,4 @@
-"""WAV files, all channels, through libsndfile."""
+"""WAV files, all channels: read through libsndfile, written here, because that library hides what a full disk says."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import IO
 import numpy as np
 
 from gpu_ops.errors import InputError
-from gpu_ops.io.inputs import Array, check_limit
-from gpu_ops.progress import advance, finite
+from gpu_ops.io.codec import codec
+from gpu_ops.io.inputs import MOST_CHANNELS, Array, Decoded, check_channels, check_limit
+from gpu_ops.io.pieces import write_from
+from gpu_ops.progress import advance
 
 DEFAULT_RATE = 44100
 WIDE = ("PCM_24", "PCM_32", "DOUBLE")
@@ -21,28 +23,37 @@ FRAMES = 1 << 20
 UNKNOWN_SIZE = 2**32 - 1
 LARGEST = 2**32 - 4096
 """Bytes of samples a WAV file can hold beside its header."""
+MOST_CHUNKS = 1000
+"""Chunks before the samples; usual are two or three."""
+IEEE_FLOAT = 3
 
 
-def read_wav(path: Path, name: str, limit: int) -> tuple[Array, float]:
+def read_wav(path: Path, name: str, limit: int) -> Decoded:
     """Samples (N,) or (N, C) and the rate in hertz: float32, or float64 for 24 and 32-bit integers and doubles.
 
-    Integers are scaled to [-1, 1). Raises InputError for damaged, cut and too large files.
+    Integers are scaled to [-1, 1). Raises InputError for damaged, cut and too large files, and too many channels.
     """
     import soundfile
 
     _check_whole(path, name)
-    try:
-        with soundfile.SoundFile(path) as file:
-            check_limit(name, file.frames * file.channels, limit)
-            shape = (file.frames, file.channels) if file.channels > 1 else (file.frames,)
-            array = np.empty(shape, "float64" if file.subtype in WIDE else "float32")
-            done = 0
-            while len(part := file.read(out=array[done : done + FRAMES])):
-                done += len(part)
-                advance(done, len(array))
-            return array[:done], float(file.samplerate)
-    except soundfile.SoundFileError:
-        raise InputError(f"{name} is a damaged or unusual WAV file; save it again as PCM or float WAV.") from None
+    damaged = InputError(f"{name} is a damaged or unusual WAV file; save it again as PCM or float WAV.")
+    with codec(damaged):
+        # Bytes, where a name is bytes: the library would refuse one that is no UTF-8.
+        opened = soundfile.SoundFile(os.fsencode(path) if os.name == "posix" else path)
+    with opened as file:
+        if file.frames < 0 or file.samplerate < 1:
+            raise damaged
+        check_channels(file.channels, name)
+        check_limit(name, file.frames * file.channels, limit)
+        shape = (file.frames, file.channels) if file.channels > 1 else (file.frames,)
+        array = np.empty(shape, "float64" if file.subtype in WIDE else "float32")
+        done, read = 0, 1
+        while read:
+            with codec(damaged):
+                read = len(file.read(out=array[done : done + FRAMES]))
+            done += read
+            advance(done, max(len(array), 1))
+        return Decoded(array[:done], float(file.samplerate))
 
 
 def _check_whole(path: Path, name: str) -> None:
@@ -50,7 +61,9 @@ def _check_whole(path: Path, name: str) -> None:
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         file.seek(12)
-        while len(head := file.read(8)) == 8:
+        for _ in range(MOST_CHUNKS):
+            if len(head := file.read(8)) < 8:
+                raise InputError(f"{name} is cut short: it holds no sound; copy or save it again.")
             chunk, length = struct.unpack("<4sI", head)
             if chunk == b"data":
                 there = size - file.tell()
@@ -60,25 +73,34 @@ def _check_whole(path: Path, name: str) -> None:
                     )
                 return
             file.seek(length + length % 2, os.SEEK_CUR)
-    raise InputError(f"{name} is cut short: it holds no sound; copy or save it again.")
+    raise InputError(f"{name} has more than {MOST_CHUNKS} chunks before its sound; save it again as PCM or float WAV.")
 
 
 def write_wav(file: IO[bytes], array: Array, rate: float | None, name: str) -> None:
     """Writes (N,) or (N, C) as float or double; `rate` is whole hertz, 44100 when None."""
-    import soundfile
-
-    subtype = {"float32": "FLOAT", "float64": "DOUBLE"}.get(array.dtype.name)
-    if subtype is None:
+    if array.dtype.name not in ("float32", "float64"):
         raise InputError(f"{name} cannot hold {array.dtype.name}; convert to float32 or float64, or save as .npy.")
-    if array.ndim > 2:
+    if array.ndim not in (1, 2):
         raise InputError(f"{name} cannot hold shape {array.shape}; a WAV file is (N,) or (N, C): save as .npy.")
+    channels = array.shape[1] if array.ndim == 2 else 1
+    if channels > MOST_CHANNELS:
+        raise InputError(f"{name} cannot hold {channels} channels, at most {MOST_CHANNELS}; save fewer, or as .npy.")
     if array.nbytes > LARGEST:
         raise InputError(f"{name} would be over 4 GiB, more than a WAV file can be; save as .npy.")
     hertz = DEFAULT_RATE if rate is None else rate
     if not (1 <= hertz < 2**31 and hertz == int(hertz)):
         raise InputError(f"{name} cannot hold a rate of {rate} Hz; a WAV file takes whole hertz from 1: save as .npy.")
-    try:
-        with finite():
-            soundfile.write(file, array, int(hertz), subtype=subtype, format="WAV")
-    except soundfile.SoundFileError:
-        raise InputError(f"{name} cannot hold {array.shape[-1]} channels; save fewer, or save as .npy.") from None
+    samples = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    file.write(_wav_header(samples.nbytes, samples.itemsize, channels, int(hertz)))
+    write_from(file, samples.reshape(-1).view(np.uint8))
+
+
+def _wav_header(nbytes: int, itemsize: int, channels: int, hertz: int) -> bytes:
+    """All that stands before the samples of a WAV file of floats, by Microsoft's and IBM's description of 1991 and its
+    additions of 1994: "fmt " says what they are, "fact" how many for each channel."""
+    frame = itemsize * channels
+    speed = min(hertz * frame, 2**32 - 1)
+    format = struct.pack("<4sIHHIIHHH", b"fmt ", 18, IEEE_FLOAT, channels, hertz, speed, frame, 8 * itemsize, 0)
+    fact = struct.pack("<4sII", b"fact", 4, nbytes // frame)
+    rest = b"WAVE" + format + fact + struct.pack("<4sI", b"data", nbytes)
+    return struct.pack("<4sI", b"RIFF", len(rest) + nbytes) + rest

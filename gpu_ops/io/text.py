@@ -15,8 +15,8 @@ from typing import IO
 
 import numpy as np
 
-from gpu_ops.errors import InputError
-from gpu_ops.io.inputs import Array, check_limit
+from gpu_ops.errors import InputError, plain
+from gpu_ops.io.inputs import Array, Decoded, check_limit
 from gpu_ops.progress import advance, collect, finite, stage
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -30,7 +30,7 @@ LARGEST = 2.0**63
 """From here on the whole part does not fit a machine word."""
 
 
-def read_text(path: Path, name: str, limit: int) -> Array:
+def read_text(path: Path, name: str, limit: int) -> Decoded:
     """The numbers as (N,) float64. Lines are counted first, so memory for the result and a few pieces is enough.
 
     Raises InputError quoting a line that is not a number; blank lines are allowed at the end only.
@@ -50,7 +50,7 @@ def read_text(path: Path, name: str, limit: int) -> Array:
         with stage(1, 2):
             done = pool.map(lambda piece, part, row: parse(_read(path, piece), part, row, name), pieces, parts, rows)
             collect(done, len(pieces))
-    return values
+    return Decoded(values)
 
 
 def _cut(path: Path) -> list[int]:
@@ -108,8 +108,7 @@ def _number(line: bytes, row: int, name: str) -> float:
 
 def _bad_line(line: bytes, row: int, name: str) -> InputError:
     text = line[:1000].decode("utf-8", "replace").strip()
-    short = text if len(text) <= 40 else text[:39] + "…"
-    found = f"{short!r} is not a number" if text else "the line is blank"
+    found = f"'{plain(text, 40)}' is not a number" if text else "the line is blank"
     return InputError(f"{name}, line {row + 1}: {found}; write one number a line, such as 0.5 or -2e-3.")
 
 

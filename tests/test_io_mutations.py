@@ -1,0 +1,120 @@
+"""Damaged files: each one is loaded, or refused in one sentence, and nothing else is heard of it."""
+
+from __future__ import annotations
+
+import io
+import random
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+import soundfile
+
+from gpu_ops.errors import InputError
+from gpu_ops.io import load
+
+MUTATIONS = 40
+WORDS = (0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 2**31 - 1, 2**31, 2**32 - 1)
+PICTURE = np.random.default_rng(1).integers(0, 256, (9, 13, 3), np.uint8)
+LENGTHS = ("0", "1", "3", "-1", "2**3", "True", "None", "'a'", f"{2**62}", f"{2**64}", "9" * 4000)
+TYPES = ("<f8", ">i2", "|b1", "<f0", "<f16", "|O", "<c8", "a\\nb", "x" * 900, "<f" + "9" * 40)
+
+
+def _images(suffix: str) -> list[bytes]:
+    pictures = [PICTURE, PICTURE[..., 0]] + ([PICTURE * np.uint16(257)] if suffix == ".png" else [])
+    return [cv2.imencode(suffix, picture)[1].tobytes() for picture in pictures]
+
+
+def _arrays() -> list[bytes]:
+    found = []
+    for array in (np.arange(6.0), np.asfortranarray(np.ones((3, 4, 3), ">i2")), np.zeros((2, 3, 4)), np.zeros(5, "?")):
+        np.save(file := io.BytesIO(), array)
+        found.append(file.getvalue())
+    return found
+
+
+def _sounds() -> list[bytes]:
+    found = []
+    for subtype in ("PCM_16", "PCM_24", "PCM_32", "FLOAT"):
+        soundfile.write(file := io.BytesIO(), np.linspace(-0.9, 0.9, 40).reshape(20, 2), 8000, subtype, format="WAV")
+        found.append(file.getvalue())
+    return found
+
+
+SEEDS: dict[str, Callable[[], list[bytes]]] = {
+    ".png": lambda: _images(".png"),
+    ".jpg": lambda: _images(".jpg"),
+    ".bmp": lambda: _images(".bmp"),
+    ".npy": _arrays,
+    ".wav": _sounds,
+    ".txt": lambda: [b"1\n2.5\n-3e4\n", b"nan\ninf\r\n1_0\n", "\ufeff0x1\n١\n".encode()],
+}
+
+
+def _mutate(data: bytes, chance: random.Random) -> bytes:
+    """A few bytes changed, put in, taken out or said again; near the start more often, where sizes stand."""
+    result = bytearray(data)
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        place = chance.randrange(min(len(result), chance.choice((64, 10**6))) or 1)
+        match chance.randrange(5):
+            case 0:
+                result[place : place + 4] = struct.pack(chance.choice("<>") + "I", chance.choice(WORDS))
+            case 1:
+                result[place : place + 1] = chance.randbytes(1)
+            case 2:
+                del result[place : place + chance.randrange(20)]
+            case 3:
+                result[place:place] = chance.randbytes(chance.randrange(20))
+            case _:
+                result[place:place] = result[place : place + chance.randrange(80)]
+    return bytes(result)
+
+
+def _mutate_png(data: bytes, chance: random.Random) -> bytes:
+    """Chunks changed under good checksums, exchanged and doubled, which single bytes cannot do."""
+    chunks, place = [], 8
+    while place < len(data):
+        (length,) = struct.unpack_from(">I", data, place)
+        chunks.append((data[place + 4 : place + 8], data[place + 8 : place + 8 + length]))
+        place += 12 + length
+    kind, content = chunks.pop(i := chance.randrange(len(chunks)))
+    content = _mutate(content, chance) if chance.random() < 0.7 else content
+    kind = chance.choice((kind, kind, kind, b"IHDR", b"eXIf", b"iCCP", b"acTL", b"tRNS", b"ABCD"))
+    chunks[i:i] = [(kind, content)] * chance.choice((0, 1, 1, 2))
+    return data[:8] + b"".join(
+        struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        for kind, content in chunks
+    )
+
+
+def _mutate_npy(data: bytes, chance: random.Random) -> bytes:
+    axes = chance.choice((0, 1, 2, 3, 4, 65, 300))
+    shape = "(" + "".join(f"{chance.choice(LENGTHS if axes < 5 else ('1',))}, " for _ in range(axes)) + ")"
+    fields = f"'descr': '{chance.choice(TYPES)}', 'fortran_order': {chance.choice(('True', 'False', '1or 2'))}"
+    header = f"{{{fields}, 'shape': {shape}}}".encode()
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(header) & 0xFFFF) + header + bytes(24)
+
+
+STRUCTURED = {".png": _mutate_png, ".npy": _mutate_npy}
+
+
+@pytest.mark.parametrize("suffix", SEEDS)
+def test_a_damaged_file_is_loaded_or_refused(suffix: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    chance, path = random.Random(suffix), tmp_path / f"x{suffix}"
+    seeds = SEEDS[suffix]()
+    for i in range(MUTATIONS):
+        mutate = STRUCTURED.get(suffix, _mutate) if i % 2 else _mutate
+        content = mutate(chance.choice(seeds), chance)
+        path.write_bytes(content)
+        try:
+            found = load(path, nonfinite=chance.choice(("refuse", "keep", "zero")))
+        except InputError as error:
+            message = str(error)
+            assert message.isprintable() and message.endswith(".") and len(message) < len(str(path)) + 400, content
+        else:
+            assert 1 <= found.array.ndim <= 3 and found.array.size, content
+    assert capfd.readouterr() == ("", "")
