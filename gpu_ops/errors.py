@@ -5,6 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+LONGEST = 240
+"""Characters of a name that comes from outside, in a sentence."""
+
+
+def plain(text: object, most: int = LONGEST) -> str:
+    """Text from outside as it may stand in a sentence: on one line, without control characters, at most `most` long.
+    What is too long keeps both ends, because a path's last part tells most."""
+    whole = str(text)
+    if len(whole) > 4 * most:  # nothing in the middle will be seen
+        whole = whole[: 2 * most] + whole[-2 * most :]
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in whole)
+    if len(shown) <= most:
+        return shown
+    end = most // 2
+    return f"{shown[: most - end - 1]}…{shown[len(shown) - end :]}"
+
 
 class KernelscopeError(Exception):
     """Parent of all errors raised on purpose; `exit_code` is what the command line returns."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import ParamError, plain
 
 Value = int | float | str | bool | tuple[float, ...]
 Values = Mapping[str, Any]
@@ -74,7 +73,7 @@ class Param:
         if isinstance(self.default, tuple):
             parts = value.replace(",", " ").split() if isinstance(value, str) else list(value)  # type: ignore[call-overload]
             numbers = tuple(float(v) for v in parts)
-            if len(numbers) != len(self.default) or not np.all(np.isfinite(numbers)):
+            if len(numbers) != len(self.default) or not all(map(math.isfinite, numbers)):
                 raise ValueError
             return numbers
         if isinstance(self.default, int):
@@ -89,7 +88,7 @@ class Param:
         return value
 
     def _check_limits(self, result: float, value: object) -> None:
-        if not np.isfinite(result):
+        if not math.isfinite(result):
             raise self._error(value)
         if (self.low is not None and result < self.low) or (self.high is not None and result > self.high):
             raise self._error(value)
@@ -97,7 +96,8 @@ class Param:
             raise self._error(value)
 
     def _error(self, value: object) -> ParamError:
-        return ParamError(f"{self.name} must be {self.allowed}, not {value!r}; the default is {self.default}.")
+        found = plain(repr(value), 60)
+        return ParamError(f"{self.name} must be {self.allowed}, not {found}; the default is {self.default}.")
 
 
 def check_values(params: Sequence[Param], values: Mapping[str, object], owner: str) -> dict[str, Value]:

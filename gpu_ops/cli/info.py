@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from gpu_ops.cli.inputs import nearest
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.devices import device_statuses
-from gpu_ops.devices.compiler import compile_kernel, header_fields, read_source, supported_architectures
+from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel, header_fields, read_source, supported_architectures
 from gpu_ops.devices.instruments import INSTRUMENTS
 from gpu_ops.devices.offline import OfflineDevice
-from gpu_ops.errors import DeviceError, ParamError
+from gpu_ops.errors import DeviceError, ParamError, plain
 from gpu_ops.filters import FILTERS, all_claims, find_filter
 from gpu_ops.io import SAMPLES
 from gpu_ops.measuring.doctor import examine
@@ -134,13 +135,18 @@ def _print_claim(j: Judgement) -> None:
 
 def compile_kernels(args: argparse.Namespace) -> int:
     """Compile every kernel in every sample type for every architecture named, and show what the assembler says."""
-    for architecture in args.gpu:
+    architectures = tuple(dict.fromkeys(args.gpu or ARCHITECTURES))
+    for architecture in architectures:
         if architecture not in supported_architectures():
             raise DeviceError(f"NVRTC does not know {architecture}; it knows {', '.join(supported_architectures())}.")
-    rows = [r for architecture in args.gpu for r in _compiled_rows(architecture, args.kernels)]
-    if not rows:
-        known = dict.fromkeys([*(k for f in FILTERS for v in f.variants for k in v.kernels)])
-        raise ParamError(f"No kernel is called {', '.join(args.kernels)}; there are {', '.join(known)}.")
+    known = dict.fromkeys(
+        [*(k for f in FILTERS for v in f.variants for k in v.kernels), *(i.source for i in INSTRUMENTS)]
+    )
+    for name in args.kernels:
+        if name not in known:
+            near = nearest(name, list(known))
+            raise ParamError(f"No kernel is called {plain(name, 60)}{near}; there are {', '.join(known)}.")
+    rows = [r for architecture in architectures for r in _compiled_rows(architecture, args.kernels)]
     if args.json:
         emit(args.json, {"kernels": rows})
     if args.json != "-":
