@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gpu_ops.io import SAMPLES, convert, from_array, load, sample, save
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.runner import default_picks, run_experiment
+    from gpu_ops.measuring.window_needs import window_fault
     from gpu_ops.types import Experiment, Input, Pick, Run
 
 __version__ = "0.1.0"
@@ -37,6 +38,7 @@ _HOMES = {
     "run_experiment": "measuring.runner",
     "judge_by_reports": "measuring.judging",
     "recorded_reports": "measuring.judging",
+    "window_fault": "measuring.window_needs",
 }
 __all__ = [
     "FILTERS",
@@ -59,6 +61,7 @@ __all__ = [
     "run_experiment",
     "sample",
     "save",
+    "window_fault",
 ]
 
 

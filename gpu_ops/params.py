@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -106,5 +107,11 @@ def check_values(params: Sequence[Param], values: Mapping[str, object], owner: s
     unknown = sorted(set(values) - set(known))
     if unknown:
         names = ", ".join(known) or "none"
-        raise ParamError(f"{owner} has no parameter {unknown[0]!r}; it has {names}.")
+        raise ParamError(f"{owner} has no parameter {unknown[0]!r}{nearest(unknown[0], list(known))}; it has {names}.")
     return {name: p.check(values.get(name, p.default)) for name, p in known.items()}
+
+
+def nearest(name: str, allowed: Sequence[str]) -> str:
+    """A question after the name that was probably meant; "" where none is near."""
+    found = difflib.get_close_matches(name, allowed, 1)
+    return f" (did you mean {found[0]}?)" if found else ""

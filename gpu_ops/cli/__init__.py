@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gpu_ops.cli import streams
 from gpu_ops.errors import KernelFault, KernelscopeError, plain
@@ -16,13 +16,25 @@ FINE, BAD_INPUT, STOPPED = 0, 2, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code. Whatever a person, a file or the machine does wrong is said in a
-    sentence."""
-    streams.prepare()
+    """Run a command and return its exit code."""
     if sys.stdout is None:
         streams.say("Standard output is closed; lead it to a file or a terminal, or to /dev/null.")
         return BAD_INPUT
-    return _written(_command(list(sys.argv[1:] if argv is None else argv)))
+
+    def command() -> int:
+        from gpu_ops.cli.parser import parse
+
+        args = parse(list(sys.argv[1:] if argv is None else argv))
+        return int(args.command(args))
+
+    return guarded(command)
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """The exit code that `work` returns, once all output is written. Whatever a person, a file or the machine does
+    wrong in it is said in a sentence."""
+    streams.prepare()
+    return _written(_worked(work))
 
 
 def _written(code: int) -> int:
@@ -34,12 +46,9 @@ def _written(code: int) -> int:
     return code or BAD_INPUT
 
 
-def _command(argv: list[str]) -> int:
+def _worked(work: Callable[[], int]) -> int:
     try:
-        from gpu_ops.cli.parser import parse
-
-        args = parse(argv)
-        return int(args.command(args))
+        return work()
     except SystemExit as left:  # argparse has said why
         return left.code if isinstance(left.code, int) else FINE
     except KernelFault as error:

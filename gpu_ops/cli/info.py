@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.cli.inputs import nearest
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.devices import device_statuses
@@ -22,7 +21,7 @@ from gpu_ops.io import SAMPLES
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.judging import Judgement, judge_by_reports, judge_here, recorded_reports
 from gpu_ops.measuring.report import read_report
-from gpu_ops.params import Param, Values
+from gpu_ops.params import Param, Values, nearest
 from gpu_ops.plan import Launch, Limits
 from gpu_ops.types import SOURCE_TITLES, Filter, Meta, Shape, Variant
 
@@ -102,12 +101,12 @@ def _variant_json(variant: Variant) -> dict[str, Any]:
 
 def claims(args: argparse.Namespace) -> int:
     """Every claim: published, counted or measured, and whether it holds."""
-    if args.measure and args.report:
+    if args.measure and args.report is not None:
         raise ParamError("Give --measure or --report FILE, not both.")
     if args.measure:
         judgements = judge_here(FILTERS, [s.name for s in device_statuses() if s.available and s.kind != "sim"])
     else:
-        reports = {args.report: read_report(args.report)} if args.report else recorded_reports()
+        reports = {args.report: read_report(args.report)} if args.report is not None else recorded_reports()
         judgements = judge_by_reports(all_claims(), reports)
     if args.json:
         emit(args.json, {"claims": [j.as_dict() for j in judgements]})
@@ -238,6 +237,7 @@ def _print_doctor(found: dict[str, Any]) -> None:
     )
     print(f"NVRTC      {knows}")
     print("libraries  " + ", ".join(f"{name} {v}" for name, v in found["libraries"].items()))
+    print("window     " + ("\n           ".join(found["window"]["faults"]) or "nothing that it needs is missing"))
     for name, roof in found.get("roofs", {}).items():
         size = f"buffers of {roof['nbytes'] / 2**20:.0f} MiB"
         print(f"roofs      {name}: copy {roof['copy'] / 1e9:.4g} GB/s, read {roof['read'] / 1e9:.4g} GB/s ({size})")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io import SAMPLES, convert, load, sample
 from gpu_ops.io.regular import require_regular
 from gpu_ops.measuring.runner import default_picks
-from gpu_ops.params import Param, Value, Values
+from gpu_ops.params import Param, Value, Values, nearest
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 
 DEFAULT_SAMPLES = {"image": "camera", "signal": "ecg"}
@@ -87,12 +86,6 @@ def _nobody_takes(name: str, args: argparse.Namespace, filter: Filter, taken: Se
     return f"Nothing in {filter.id} is called {plain(name, 40)}{nearest(name, taken)}; there are {', '.join(taken)}."
 
 
-def nearest(name: str, allowed: Sequence[str]) -> str:
-    """A question after the name that was probably meant; "" where none is near."""
-    found = difflib.get_close_matches(name, allowed, 1)
-    return f" (did you mean {found[0]}?)" if found else ""
-
-
 def _default_sample(name: str) -> str:
     filters = [f for f in FILTERS if name in (f.id, f.family)]
     if not filters:
@@ -104,7 +97,7 @@ def _default_sample(name: str) -> str:
 def preset(args: argparse.Namespace, filter: Filter) -> Values:
     """The values of the preset that is named; none where none is. Raises ParamError naming those there are."""
     name = getattr(args, "preset", None)
-    return filter.preset(name) if name else {}
+    return filter.preset(name) if name is not None else {}
 
 
 class Job(NamedTuple):

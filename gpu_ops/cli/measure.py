@@ -41,14 +41,14 @@ FAILURE_CODES = {"unsupported": BAD_INPUT, "kernel": BAD_INPUT, "memory": UNAVAI
 
 def run(args: argparse.Namespace) -> int:
     """Run a filter once per variant, verify, print the errors and save one result."""
-    if args.kernel:
+    if args.kernel is not None:
         return _run_kernel(args)
     experiment = make_experiment(args, protocol="none")
     filter = find_filter(experiment.filter, experiment.input.kind)
     if not args.variant:
         experiment = replace(experiment, picks=_one_each(filter, experiment))
     runs = _final(run_experiment(experiment))
-    if args.output:
+    if args.output is not None:
         _save(args.output, runs, experiment)
     rows = [row(r, experiment) for r in runs]
     _print_runs(args, experiment, rows)
@@ -157,7 +157,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
         return WRONG
     own = replace(experiment, picks=(replace(pick, device=device),))
     runs = _final(run_experiment(own))
-    if args.output:
+    if args.output is not None:
         _save(args.output, runs, own)
     rows = [row(r, own) for r in runs]
     _print_runs(args, own, rows)

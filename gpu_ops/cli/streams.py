@@ -60,7 +60,8 @@ def fault_of_output() -> str:
     except OSError:
         _give_up(sys.stderr)
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except OSError as error:
         _give_up(sys.stdout)
         return "" if isinstance(error, BrokenPipeError) else str(error.strerror)

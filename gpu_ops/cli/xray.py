@@ -168,7 +168,7 @@ def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Inp
 
 def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
     """Somebody's own kernel in the place of the variant's."""
-    if not args.kernel:
+    if args.kernel is None:
         return {}
     if len(args.variants) > 1 or len(variant.kernels) != 1:
         raise ParamError("--kernel takes the place of the one kernel of one variant; name such a variant.")
