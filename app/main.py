@@ -90,13 +90,15 @@ def _check(args: argparse.Namespace) -> None:
     if args.file is not None and not os.path.lexists(args.file) and not os.path.splitext(args.file)[1]:
         near, known = nearest(args.file, COMMANDS), ", ".join((*COMMANDS, WINDOW_BENCH))
         raise ParamError(f"{args.file!r} is neither a file nor a command{near}; commands are {known}.")
+    path = args.screenshot
+    if path is not None and (not path or (os.path.exists(path) and not os.path.isfile(path))):
+        raise ParamError(f"--screenshot {path!r} is no file to draw into; name one that ends in .png.")
     samples = [s.id for s in SAMPLES]
     if args.sample is not None and args.sample not in samples:
         near = nearest(args.sample, samples)
         raise ParamError(f"There is no sample {args.sample!r}{near}; choose from {', '.join(samples)}.")
-    name = (
-        FILTERS[0].family if args.filter is None else args.filter
-    )  # the window starts with the first, or with its like for another input
+    # The window starts with the first filter, or with its like for another sort of input.
+    name = FILTERS[0].family if args.filter is None else args.filter
     filters = [f for f in FILTERS if name in (f.id, f.family)] or [find_filter(name)]
     known_variants = {v.id for f in filters for v in f.variants}
     for id in args.variant:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gpu_ops.filters import FILTERS, all_claims, find_filter
     from gpu_ops.io import SAMPLES, convert, from_array, load, sample, save
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
+    from gpu_ops.measuring.provenance import machine
     from gpu_ops.measuring.runner import default_picks, run_experiment
     from gpu_ops.measuring.window_needs import window_fault
     from gpu_ops.types import Experiment, Input, Pick, Run
@@ -37,6 +38,7 @@ _HOMES = {
     "default_picks": "measuring.runner",
     "run_experiment": "measuring.runner",
     "judge_by_reports": "measuring.judging",
+    "machine": "measuring.provenance",
     "recorded_reports": "measuring.judging",
     "window_fault": "measuring.window_needs",
 }
@@ -56,6 +58,7 @@ __all__ = [
     "from_array",
     "judge_by_reports",
     "load",
+    "machine",
     "open_device",
     "recorded_reports",
     "run_experiment",

@@ -135,6 +135,14 @@ class DoctorRequest:
 
 
 @dataclass(frozen=True)
+class ProvenanceRequest:
+    """Where figures of these `devices` come from, as a report says it; no roof is measured for it."""
+
+    job: int
+    devices: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class SegmentGranted:
     """The segment that was wanted, or the reason why there is none."""
 
@@ -212,6 +220,14 @@ class DoctorAnswer:
 
 
 @dataclass(frozen=True)
+class ProvenanceAnswer:
+    """The answer to ProvenanceRequest: what stands under "provenance" in a report."""
+
+    job: int
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class XRayAnswer:
     """The answer to XRayRequest: schema kernelscope-xray/1 with the "accesses" of each kernel, and beside it "title",
     "idea", "sentences" that explain it, "sources" {file: text}, the input's "name" and "whole" spatial shape, and
@@ -241,8 +257,9 @@ class Failed:
     kind: Literal["input", "kernel", "device", "engine"] = "input"
 
 
-Request = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | CancelRequest | DoctorRequest
-Answer = Ready | Progress | Loaded | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
+Question = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest | ProvenanceRequest
+Request = Question | CancelRequest
+Answer = Ready | Progress | Loaded | RunUpdate | XRayAnswer | DoctorAnswer | ProvenanceAnswer | Finished | Failed
 
 
 def doing(request: Request) -> str:
@@ -259,7 +276,7 @@ def doing(request: Request) -> str:
             return f"looked into {request.pick.variant}{beside} of {request.filter}"
         case SaveRequest():
             return f"saved {PurePath(request.path).name}"
-        case DoctorRequest():
+        case DoctorRequest() | ProvenanceRequest():
             return "looked at this machine"
         case CancelRequest():
             return "cancelled a job"
