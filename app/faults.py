@@ -18,6 +18,19 @@ from PySide6.QtGui import QGuiApplication
 from app.models.log import Log
 from gpu_ops import __version__
 
+IDLE = "This plugin does not support propagateSizeHints"
+"""Said at every window by platforms without a screen: nobody can do anything about it, and nothing is wrong."""
+
+
+def quieten_qt() -> None:
+    """From now on Qt's messages go to the terminal as before, but for the idle one. Any thread."""
+    qInstallMessageHandler(_printed)
+
+
+def _printed(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+    if not text.startswith(IDLE) and sys.stderr is not None:  # a desktop launcher on Windows gives none
+        print(qFormatLogMessage(kind, context, text), file=sys.stderr)
+
 
 @contextmanager
 def kept_faults(log: Log) -> Iterator[None]:
@@ -28,9 +41,10 @@ def kept_faults(log: Log) -> Iterator[None]:
     usual, usual_of_threads = sys.excepthook, threading.excepthook
 
     def said(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+        if text.startswith(IDLE):
+            return
+        _printed(kind, context, text)
         line = qFormatLogMessage(kind, context, text)
-        if sys.stderr is not None:  # a desktop launcher on Windows gives none
-            print(line, file=sys.stderr)
         said_before[line] += 1
         times = said_before[line]
         # Some messages come at every painting: the first, tenth, hundredth… time is enough to know.

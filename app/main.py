@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpu_ops.types import Filter
 
 COMMANDS = ("list", "run", "bench", "sweep", "claims", "compile", "doctor", "xray")
 WINDOW_BENCH = "window-bench"
-APT_LINE = (
-    "sudo apt install libegl1 libgl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libxcb-cursor0 libxcb-icccm4"
-    " libxcb-keysyms1"
-)
+WINDOW_SIDES = 100, 16384
+"""Pixels of a window's side."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,7 +29,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         from gpu_ops.cli import main as command
 
         return command(args)
-    return open_window(_parse(args))
+    from gpu_ops.cli import guarded
+
+    understood: list[argparse.Namespace] = []
+
+    def ask() -> int:
+        asked = _parse(args)
+        _check(asked)
+        understood.append(asked)
+        return 0
+
+    code = guarded(ask)
+    return open_window(understood[0]) if understood else code
 
 
 def gui() -> int:
@@ -41,47 +55,92 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
         + ", ".join((*COMMANDS, WINDOW_BENCH))
         + ".",
     )
-    parser.add_argument("file", nargs="?", help="an image or a signal")
-    parser.add_argument("--sample", help="open this sample instead of a file (kernelscope list names them)")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("file", nargs="?", help="an image or a signal")
+    source.add_argument("--sample", help="open this sample instead of a file (kernelscope list names them)")
     parser.add_argument("--filter", help="a filter's id or family")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the filter")
-    parser.add_argument("--variant", nargs="+", default=[], metavar="ID", help="tick these variants")
+    parser.add_argument("--variant", nargs="+", action="extend", default=[], metavar="ID", help="tick these variants")
     parser.add_argument("--device", help="where kernels run: cuda:N, sim or sim:sm_90")
     parser.add_argument("--measure", action="store_true", help="measure once the input is there")
     parser.add_argument(
         "--screenshot", metavar="FILE.png", help="draw the window into a file when all is done, and exit"
     )
-    parser.add_argument("--size", metavar="WxH", help="size of the window")
+    parser.add_argument("--size", metavar="WxH", type=_size, help="size of the window")
     parser.add_argument("--scheme", choices=("system", "light", "dark"), help="colours")
     parser.add_argument("--presenter", action="store_true", help="large type")
     return parser.parse_args(args)
 
 
+def _size(text: str) -> str:
+    """A window's size as it was written. Raises what argparse turns into a sentence."""
+    low, high = WINDOW_SIDES
+    match = re.fullmatch(r"([0-9]{1,5})x([0-9]{1,5})", text)
+    if not match or not all(low <= int(side) <= high for side in match.groups()):
+        raise argparse.ArgumentTypeError(f"must be WIDTHxHEIGHT, each from {low} to {high}, such as 1280x800")
+    return text
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raises KernelscopeError for a word that nothing here is called: none is passed over."""
+    from gpu_ops import FILTERS, SAMPLES, find_filter
+    from gpu_ops.errors import ParamError
+    from gpu_ops.params import nearest
+
+    if args.file is not None and not os.path.lexists(args.file) and not os.path.splitext(args.file)[1]:
+        near, known = nearest(args.file, COMMANDS), ", ".join((*COMMANDS, WINDOW_BENCH))
+        raise ParamError(f"{args.file!r} is neither a file nor a command{near}; commands are {known}.")
+    path = args.screenshot
+    if path is not None and (not path or (os.path.exists(path) and not os.path.isfile(path))):
+        raise ParamError(f"--screenshot {path!r} is no file to draw into; name one that ends in .png.")
+    samples = [s.id for s in SAMPLES]
+    if args.sample is not None and args.sample not in samples:
+        near = nearest(args.sample, samples)
+        raise ParamError(f"There is no sample {args.sample!r}{near}; choose from {', '.join(samples)}.")
+    # The window starts with the first filter, or with its like for another sort of input.
+    name = FILTERS[0].family if args.filter is None else args.filter
+    filters = [f for f in FILTERS if name in (f.id, f.family)] or [find_filter(name)]
+    known_variants = {v.id for f in filters for v in f.variants}
+    for id in args.variant:
+        if id not in known_variants:
+            filters[0].variant(id)  # raises, naming what there is
+    _check_values(args.set, filters)
+
+
+def _check_values(texts: Sequence[str], filters: Sequence[Filter]) -> None:
+    """Each NAME=VALUE sets a parameter of one of the filters, to what it takes, and no other one sets it again."""
+    from gpu_ops.errors import ParamError
+    from gpu_ops.params import nearest
+
+    known, seen = list(dict.fromkeys(p.name for f in filters for p in f.params)), set()
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ParamError(f"--set {text!r} is not NAME=VALUE, such as --set {known[0]}=5.")
+        if name not in known:
+            near, ids = nearest(name, known), " and ".join(f.id for f in filters)
+            raise ParamError(f"--set {name!r} names no parameter of {ids}{near}; there are {', '.join(known)}.")
+        if name in seen:
+            raise ParamError(f"--set gives {name} twice; give it once.")
+        seen.add(name)
+        next(p for f in filters for p in f.params if p.name == name).check(value)
+
+
 def open_window(args: argparse.Namespace) -> int:
     """Open the window and stay until it closes. What is missing is said in a sentence."""
-    if args.screenshot:
+    from gpu_ops import window_fault
+
+    if args.screenshot is not None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    elif _no_display():
-        print(
-            "kernelscope: there is no display here; draw into a file with --screenshot FILE.png, or use a command: "
-            + ", ".join(COMMANDS),
-            file=sys.stderr,
-        )
+    fault = window_fault()
+    if fault:
+        print(f"kernelscope: {fault}", file=sys.stderr)
         return 4
-    try:
-        from app.window import show
-    except ImportError as error:
-        if "PySide6" not in str(error) and ".so" not in str(error):
-            raise
-        print(f"kernelscope: Qt cannot start: {error}. On Debian or Ubuntu: {APT_LINE}", file=sys.stderr)
-        return 4
+    from app.faults import quieten_qt
+    from app.window import show
+
+    quieten_qt()
     return show(args)
-
-
-def _no_display() -> bool:
-    if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM"):
-        return False
-    return not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from gpu_ops.filters import FILTERS, all_claims, find_filter
     from gpu_ops.io import SAMPLES, convert, from_array, load, sample, save
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
+    from gpu_ops.measuring.provenance import machine
     from gpu_ops.measuring.runner import default_picks, run_experiment
+    from gpu_ops.measuring.window_needs import window_fault
     from gpu_ops.types import Experiment, Input, Pick, Run
 
 __version__ = "0.1.0"
@@ -36,7 +38,9 @@ _HOMES = {
     "default_picks": "measuring.runner",
     "run_experiment": "measuring.runner",
     "judge_by_reports": "measuring.judging",
+    "machine": "measuring.provenance",
     "recorded_reports": "measuring.judging",
+    "window_fault": "measuring.window_needs",
 }
 __all__ = [
     "FILTERS",
@@ -54,11 +58,13 @@ __all__ = [
     "from_array",
     "judge_by_reports",
     "load",
+    "machine",
     "open_device",
     "recorded_reports",
     "run_experiment",
     "sample",
     "save",
+    "window_fault",
 ]
 
 

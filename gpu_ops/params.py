@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import ParamError, plain
 
 Value = int | float | str | bool | tuple[float, ...]
 Values = Mapping[str, Any]
@@ -74,7 +74,7 @@ class Param:
         if isinstance(self.default, tuple):
             parts = value.replace(",", " ").split() if isinstance(value, str) else list(value)  # type: ignore[call-overload]
             numbers = tuple(float(v) for v in parts)
-            if len(numbers) != len(self.default) or not np.all(np.isfinite(numbers)):
+            if len(numbers) != len(self.default) or not all(map(math.isfinite, numbers)):
                 raise ValueError
             return numbers
         if isinstance(self.default, int):
@@ -89,7 +89,7 @@ class Param:
         return value
 
     def _check_limits(self, result: float, value: object) -> None:
-        if not np.isfinite(result):
+        if not math.isfinite(result):
             raise self._error(value)
         if (self.low is not None and result < self.low) or (self.high is not None and result > self.high):
             raise self._error(value)
@@ -97,7 +97,8 @@ class Param:
             raise self._error(value)
 
     def _error(self, value: object) -> ParamError:
-        return ParamError(f"{self.name} must be {self.allowed}, not {value!r}; the default is {self.default}.")
+        found = plain(repr(value), 60)
+        return ParamError(f"{self.name} must be {self.allowed}, not {found}; the default is {self.default}.")
 
 
 def check_values(params: Sequence[Param], values: Mapping[str, object], owner: str) -> dict[str, Value]:
@@ -106,5 +107,11 @@ def check_values(params: Sequence[Param], values: Mapping[str, object], owner: s
     unknown = sorted(set(values) - set(known))
     if unknown:
         names = ", ".join(known) or "none"
-        raise ParamError(f"{owner} has no parameter {unknown[0]!r}; it has {names}.")
+        raise ParamError(f"{owner} has no parameter {unknown[0]!r}{nearest(unknown[0], list(known))}; it has {names}.")
     return {name: p.check(values.get(name, p.default)) for name, p in known.items()}
+
+
+def nearest(name: str, allowed: Sequence[str]) -> str:
+    """A question after the name that was probably meant; "" where none is near."""
+    found = difflib.get_close_matches(name, allowed, 1)
+    return f" (did you mean {found[0]}?)" if found else ""

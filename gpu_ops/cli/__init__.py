@@ -7,30 +7,68 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from gpu_ops.errors import KernelFault, KernelscopeError
+from gpu_ops.cli import streams
+from gpu_ops.errors import KernelFault, KernelscopeError, plain
+
+FINE, BAD_INPUT, STOPPED = 0, 2, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    from gpu_ops.cli.parser import parse
+    if sys.stdout is None:
+        streams.say("Standard output is closed; lead it to a file or a terminal, or to /dev/null.")
+        return BAD_INPUT
 
-    try:
+    def command() -> int:
+        from gpu_ops.cli.parser import parse
+
         args = parse(list(sys.argv[1:] if argv is None else argv))
         return int(args.command(args))
+
+    return guarded(command)
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """The exit code that `work` returns, once all output is written. Whatever a person, a file or the machine does
+    wrong in it is said in a sentence."""
+    streams.prepare()
+    return _written(_worked(work))
+
+
+def _written(code: int) -> int:
+    """The exit code once all output is written: a command whose answer is lost did not go well."""
+    fault = streams.fault_of_output()
+    if not fault:
+        return code
+    streams.say(f"Standard output cannot be written ({fault}); lead it to a place with room.")
+    return code or BAD_INPUT
+
+
+def _worked(work: Callable[[], int]) -> int:
+    try:
+        return work()
+    except SystemExit as left:  # argparse has said why
+        return left.code if isinstance(left.code, int) else FINE
     except KernelFault as error:
-        print(f"kernelscope: {error}", file=sys.stderr)
-        sys.stdout.flush()
-        sys.stderr.flush()
+        streams.say(error)
+        _written(error.exit_code)
         os._exit(error.exit_code)  # the driver's own clean-up would only fail as well
     except KernelscopeError as error:
-        print(f"kernelscope: {error}", file=sys.stderr)
+        streams.say(error)
         return error.exit_code
     except KeyboardInterrupt:
-        print("kernelscope: stopped", file=sys.stderr)
-        return 130
+        streams.say("stopped")
+        return STOPPED
+    except MemoryError:
+        streams.say("This needs more memory than there is; choose a smaller input, such as --size 512x512.")
+        return BAD_INPUT
     except BrokenPipeError:
-        # Whoever read our output has gone; nothing more can be said, and Python must not try at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return FINE  # whoever read our output has enough
+    except OSError as error:
+        if _written(FINE) == FINE:  # then it was something else
+            what = plain(error.filename) if error.filename else "A file"
+            reason = error.strerror or plain(error)
+            streams.say(f"{what} cannot be used ({reason}); check its name, its permissions and its disk.")
+        return BAD_INPUT

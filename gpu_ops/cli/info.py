@@ -12,16 +12,16 @@ import numpy as np
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.devices import device_statuses
-from gpu_ops.devices.compiler import compile_kernel, header_fields, read_source, supported_architectures
+from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel, header_fields, read_source, supported_architectures
 from gpu_ops.devices.instruments import INSTRUMENTS
 from gpu_ops.devices.offline import OfflineDevice
-from gpu_ops.errors import DeviceError, ParamError
+from gpu_ops.errors import DeviceError, ParamError, plain
 from gpu_ops.filters import FILTERS, all_claims, find_filter
 from gpu_ops.io import SAMPLES
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.judging import Judgement, judge_by_reports, judge_here, recorded_reports
 from gpu_ops.measuring.report import read_report
-from gpu_ops.params import Param, Values
+from gpu_ops.params import Param, Values, nearest
 from gpu_ops.plan import Launch, Limits
 from gpu_ops.types import SOURCE_TITLES, Filter, Meta, Shape, Variant
 
@@ -101,12 +101,12 @@ def _variant_json(variant: Variant) -> dict[str, Any]:
 
 def claims(args: argparse.Namespace) -> int:
     """Every claim: published, counted or measured, and whether it holds."""
-    if args.measure and args.report:
+    if args.measure and args.report is not None:
         raise ParamError("Give --measure or --report FILE, not both.")
     if args.measure:
         judgements = judge_here(FILTERS, [s.name for s in device_statuses() if s.available and s.kind != "sim"])
     else:
-        reports = {args.report: read_report(args.report)} if args.report else recorded_reports()
+        reports = {args.report: read_report(args.report)} if args.report is not None else recorded_reports()
         judgements = judge_by_reports(all_claims(), reports)
     if args.json:
         emit(args.json, {"claims": [j.as_dict() for j in judgements]})
@@ -134,13 +134,18 @@ def _print_claim(j: Judgement) -> None:
 
 def compile_kernels(args: argparse.Namespace) -> int:
     """Compile every kernel in every sample type for every architecture named, and show what the assembler says."""
-    for architecture in args.gpu:
+    architectures = tuple(dict.fromkeys(args.gpu or ARCHITECTURES))
+    for architecture in architectures:
         if architecture not in supported_architectures():
             raise DeviceError(f"NVRTC does not know {architecture}; it knows {', '.join(supported_architectures())}.")
-    rows = [r for architecture in args.gpu for r in _compiled_rows(architecture, args.kernels)]
-    if not rows:
-        known = dict.fromkeys([*(k for f in FILTERS for v in f.variants for k in v.kernels)])
-        raise ParamError(f"No kernel is called {', '.join(args.kernels)}; there are {', '.join(known)}.")
+    known = dict.fromkeys(
+        [*(k for f in FILTERS for v in f.variants for k in v.kernels), *(i.source for i in INSTRUMENTS)]
+    )
+    for name in args.kernels:
+        if name not in known:
+            near = nearest(name, list(known))
+            raise ParamError(f"No kernel is called {plain(name, 60)}{near}; there are {', '.join(known)}.")
+    rows = [r for architecture in architectures for r in _compiled_rows(architecture, args.kernels)]
     if args.json:
         emit(args.json, {"kernels": rows})
     if args.json != "-":
@@ -232,6 +237,7 @@ def _print_doctor(found: dict[str, Any]) -> None:
     )
     print(f"NVRTC      {knows}")
     print("libraries  " + ", ".join(f"{name} {v}" for name, v in found["libraries"].items()))
+    print("window     " + ("\n           ".join(found["window"]["faults"]) or "nothing that it needs is missing"))
     for name, roof in found.get("roofs", {}).items():
         size = f"buffers of {roof['nbytes'] / 2**20:.0f} MiB"
         print(f"roofs      {name}: copy {roof['copy'] / 1e9:.4g} GB/s, read {roof['read'] / 1e9:.4g} GB/s ({size})")

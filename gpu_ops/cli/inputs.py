@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from gpu_ops.cli import streams
 from gpu_ops.devices import device_statuses, open_device
-from gpu_ops.errors import InputError, ParamError
+from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io import SAMPLES, convert, load, sample
+from gpu_ops.io.regular import require_regular
 from gpu_ops.measuring.runner import default_picks
-from gpu_ops.params import Param, Value, Values
+from gpu_ops.params import Param, Value, Values, nearest
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 
 DEFAULT_SAMPLES = {"image": "camera", "signal": "ecg"}
+LARGEST_KERNEL = 1 << 20
+"""Bytes of a kernel file."""
 
 
 def given(args: argparse.Namespace) -> dict[str, str]:
@@ -30,28 +33,57 @@ def read_input(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> I
     """The input that the flags name; `overrides` are further sample options and dtype, as text."""
     values = {**given(args), **overrides}
     dtype = overrides.get("dtype", args.dtype)
-    if args.input:
+    if args.input is not None:
         options: dict[str, Any] = {} if args.limit is None else {"limit": args.limit}
-        loaded = load(args.input, kind=args.kind, nonfinite=args.nonfinite, **options)
+        loaded = load(args.input, kind=args.kind, nonfinite=args.nonfinite or "refuse", **options)
         return convert(loaded, dtype) if dtype else loaded
-    name = args.sample or _default_sample(args.filter)
-    chosen = next(s for s in SAMPLES if s.id == name)
-    made_with = {p.name: p.check(values[p.name]) for p in chosen.params if p.name in values}
-    known = {p.name for p in chosen.params}
-    own = (
-        known
-        | {p.name for f in FILTERS for p in f.params}
-        | {k.name for f in FILTERS for v in f.variants for k in v.knobs}
-    )
-    stray = sorted(set(values) - own - {"dtype"})
-    if stray:
-        options_text = ", ".join(sorted(known)) or "none"
-        raise ParamError(f"Sample {name} has no option {stray[0]!r}; it has {options_text}.")
-    if dtype and "dtype" in known:
-        made_with["dtype"] = dtype
-        return sample(name, **made_with)
-    made = sample(name, **made_with)
-    return convert(made, dtype) if dtype else made
+    for name in ("kind", "limit", "nonfinite"):
+        if getattr(args, name) is not None:
+            raise ParamError(f"--{name} says how a file is read; name one with --input FILE, or leave --{name} out.")
+    options = {p.name: p.check(values[p.name]) for p in _options(args) if p.name in values}
+    takes_dtype = any(p.name == "dtype" for p in _options(args))
+    if dtype and takes_dtype:
+        options["dtype"] = dtype
+    made = sample(_sample_name(args), **options)
+    return convert(made, dtype) if dtype and not takes_dtype else made
+
+
+def _sample_name(args: argparse.Namespace) -> str:
+    return str(args.sample or _default_sample(args.filter))
+
+
+def _options(args: argparse.Namespace) -> tuple[Param, ...]:
+    """What the sample takes that the flags name; a file takes nothing."""
+    if args.input is not None:
+        return ()
+    return next(s.params for s in SAMPLES if s.id == _sample_name(args))
+
+
+def check_words(
+    args: argparse.Namespace, filter: Filter, variants: Iterable[Variant], overrides: Iterable[str] = ()
+) -> None:
+    """Raises ParamError for a value that was given and that neither the input nor the filter nor any of the variants
+    takes: nothing that a person says is passed over."""
+    options = {p.name for p in _options(args)}
+    taken = {p.name for p in filter.params} | {k.name for v in variants for k in v.knobs} | options | {"dtype"}
+    for name in (*given(args), *overrides):
+        if name not in taken:
+            raise ParamError(_nobody_takes(name, args, filter, sorted(taken)))
+
+
+def _nobody_takes(name: str, args: argparse.Namespace, filter: Filter, taken: Sequence[str]) -> str:
+    owners = [v.id for v in filter.variants for k in v.knobs if k.name == name]
+    if owners:
+        return (
+            f"{name} is a knob of {', '.join(owners)}, and none of them runs here; name one with --variant, and a "
+            "device that it runs on with --device."
+        )
+    if name in {p.name for s in SAMPLES for p in s.params}:
+        if args.input is not None:
+            return f"{name} is an option of samples, and --input names a file; leave one of them out."
+        options = ", ".join(p.name for p in _options(args)) or "none"
+        return f"Sample {_sample_name(args)} has no option {name!r}; it has {options}."
+    return f"Nothing in {filter.id} is called {plain(name, 40)}{nearest(name, taken)}; there are {', '.join(taken)}."
 
 
 def _default_sample(name: str) -> str:
@@ -65,24 +97,41 @@ def _default_sample(name: str) -> str:
 def preset(args: argparse.Namespace, filter: Filter) -> Values:
     """The values of the preset that is named; none where none is. Raises ParamError naming those there are."""
     name = getattr(args, "preset", None)
-    return filter.preset(name) if name else {}
+    return filter.preset(name) if name is not None else {}
 
 
-def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {}, **how: Any) -> Experiment:  # noqa: B006
-    """The experiment that the flags describe, with every value checked."""
+class Job(NamedTuple):
+    """What is to be computed, before anything is said of who computes it. `values` are all that were given."""
+
+    input: Input
+    filter: Filter
+    values: dict[str, Any]
+    params: dict[str, Value]
+
+
+def make_job(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Job:  # noqa: B006
+    """The input, the filter and its parameters that the flags describe, each value checked."""
     made = read_input(args, overrides)
     filter = find_filter(args.filter, made.kind)
     values = {**preset(args, filter), **given(args), **overrides}
     params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
     check_knobs(filter, values)
+    return Job(made, filter, values, params)
+
+
+def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {}, **how: Any) -> Experiment:  # noqa: B006
+    """The experiment that the flags describe, with every value checked."""
+    made, filter, values, params = make_job(args, overrides)
     # A simulated GPU is only taken when it is asked for: it is a thousand times slower, and has no time to tell.
     devices = args.device or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
+    devices, variants = list(dict.fromkeys(devices)), list(dict.fromkeys(args.variant))
     for device in devices:
         open_device(device)  # raises for what is not there
-    picks = default_picks(filter, devices, args.variant)
+    picks = default_picks(filter, devices, variants)
     if not picks:
-        raise ParamError(_no_picks(filter, devices, args.variant))
-    picks = _with_knobs(filter, picks, values, strict=bool(args.variant))
+        raise ParamError(_no_picks(filter, devices, variants))
+    check_words(args, filter, (filter.variant(p.variant) for p in picks), overrides)
+    picks = _with_knobs(filter, picks, values, strict=bool(variants))
     return Experiment(filter.id, made, params, picks, **how)
 
 
@@ -127,13 +176,24 @@ def _with_knobs(filter: Filter, picks: Sequence[Pick], values: Mapping[str, Any]
         except ParamError as error:
             if strict:
                 raise
-            print(f"kernelscope: left out: {error}", file=sys.stderr)
+            streams.say(f"left out: {error}")
     return tuple(kept)
 
 
 def read_kernel(path: str) -> str:
     """The text of somebody's kernel file. Raises InputError."""
+    require_regular(Path(path), "a kernel")
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read as CUDA C ({error}); give a text file, such as mine.cu.") from error
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_KERNEL + 1)
+        text = data.decode("utf-8")
+    except OSError as error:
+        reason = str(error.strerror)
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start} is no UTF-8"
+    else:
+        reason = f"it is larger than {LARGEST_KERNEL >> 10} KiB" if len(data) > LARGEST_KERNEL else ""
+        reason = reason or ("a null character is in it" if "\0" in text else "" if text.strip() else "it is empty")
+        if not reason:
+            return text
+    raise InputError(f"{plain(path)} cannot be read as CUDA C ({reason}); give a text file, such as mine.cu.")

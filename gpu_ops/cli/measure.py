@@ -5,23 +5,33 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import sys
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.cli import tables
-from gpu_ops.cli.inputs import make_experiment, read_kernel
+from gpu_ops.cli import streams, tables
+from gpu_ops.cli.inputs import check_words, given, knobs_of, make_experiment, make_job, read_kernel
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import InputError, ParamError, ReportError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import save
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases
+from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.provenance import machine
-from gpu_ops.measuring.report import read_report, report, row, row_key, same_machine, with_speedups, write_report
+from gpu_ops.measuring.report import (
+    read_report,
+    report,
+    row,
+    row_key,
+    same_machine,
+    with_speedups,
+    write_report,
+    written_to,
+)
 from gpu_ops.measuring.runner import planned_run, run_experiment
 from gpu_ops.types import Claim, Experiment, Filter, Pick, Run, Variant
 
@@ -31,14 +41,14 @@ FAILURE_CODES = {"unsupported": BAD_INPUT, "kernel": BAD_INPUT, "memory": UNAVAI
 
 def run(args: argparse.Namespace) -> int:
     """Run a filter once per variant, verify, print the errors and save one result."""
-    if args.kernel:
+    if args.kernel is not None:
         return _run_kernel(args)
     experiment = make_experiment(args, protocol="none")
     filter = find_filter(experiment.filter, experiment.input.kind)
     if not args.variant:
         experiment = replace(experiment, picks=_one_each(filter, experiment))
     runs = _final(run_experiment(experiment))
-    if args.output:
+    if args.output is not None:
         _save(args.output, runs, experiment)
     rows = [row(r, experiment) for r in runs]
     _print_runs(args, experiment, rows)
@@ -73,7 +83,7 @@ def _save(path: str, runs: Sequence[Run], experiment: Experiment) -> None:
         raise InputError(f"Nothing is written to {path}: no variant gave a right result.")
     output = next(iter(usable[-1].outputs.values()))
     save(path, output, rate=experiment.input.rate)
-    print(f"{path}: the result of {usable[-1].pick.variant} on {usable[-1].pick.device}", file=sys.stderr)
+    streams.say(f"{path} holds the result of {usable[-1].pick.variant} on {usable[-1].pick.device}")
 
 
 def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: list[dict[str, Any]]) -> None:
@@ -118,10 +128,15 @@ def _grave(r: dict[str, Any]) -> bool:
 
 def _run_kernel(args: argparse.Namespace) -> int:
     """Compile somebody's kernel in a variant's place, check its launch, and hold it to the filter's whole contract."""
-    experiment = replace(make_experiment(_on_any_device(args), protocol="none"))
-    filter = find_filter(experiment.filter, experiment.input.kind)
+    for name in ("variant", "device"):
+        if len(set(getattr(args, name))) > 1:
+            raise ParamError(f"--kernel takes the place of one variant on one device; give --{name} one name.")
+    made, filter, values, params = make_job(args)
     variant = _replaced(filter, args.variant)
+    check_words(args, filter, [variant])
     edits = {variant.kernels[0]: read_kernel(args.kernel)}
+    pick = Pick(variant.id, "cpu", knobs_of(variant, values), edits)  # no device is opened before it is checked
+    experiment = Experiment(filter.id, made, params, (pick,), protocol="none")
     _check_offline(filter, variant, experiment, edits)
     there = any(s.kind == "cuda" and s.available for s in device_statuses())
     device = args.device[0] if args.device else "cuda:0" if there else "sim"
@@ -140,10 +155,9 @@ def _run_kernel(args: argparse.Namespace) -> int:
         print(f"  {text}")
     if wrong:
         return WRONG
-    pick = Pick(variant.id, device, experiment.picks[0].knobs, edits)
-    own = replace(experiment, picks=(pick,))
+    own = replace(experiment, picks=(replace(pick, device=device),))
     runs = _final(run_experiment(own))
-    if args.output:
+    if args.output is not None:
         _save(args.output, runs, own)
     rows = [row(r, own) for r in runs]
     _print_runs(args, own, rows)
@@ -158,11 +172,6 @@ def _why_wrong(result: Run) -> str:
     if worst.ok:
         return "; ".join(result.notes)
     return f"error {worst.relative:.2g} at {worst.worst}, allowed {worst.tolerance:.2g}"
-
-
-def _on_any_device(args: argparse.Namespace) -> argparse.Namespace:
-    """The flags with a pick that needs no GPU: the kernel is compiled and checked before a device is opened."""
-    return argparse.Namespace(**{**vars(args), "variant": [], "device": ["cpu"]})
 
 
 def _replaced(filter: Filter, names: Sequence[str]) -> Variant:
@@ -230,10 +239,13 @@ def bench(args: argparse.Namespace) -> int:
 
 def sweep(args: argparse.Namespace) -> int:
     """Time every variant over the product of the values given with --over."""
-    axes = [_axis(text) for text in args.over]
-    points = [
-        dict(zip([a[0] for a in axes], values, strict=True)) for values in itertools.product(*(a[1] for a in axes))
-    ]
+    axes: dict[str, list[str]] = {}
+    fixed = {**given(args), **({"dtype": args.dtype} if args.dtype else {})}
+    for name, values in map(_axis, args.over):
+        if name in axes or name in fixed:
+            raise ParamError(f"{name} is given twice; give all of its values in one --over {name}=V1,V2,…")
+        axes[name] = values
+    points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
     return _measure(args, [_bench_experiment(args, point) for point in points], explicit=bool(args.variant))
 
 
@@ -247,10 +259,19 @@ def _axis(text: str) -> tuple[str, list[str]]:
 
 def _bench_experiment(args: argparse.Namespace, point: dict[str, str]) -> Experiment:
     protocol = "quick" if args.quick else "careful"
-    return make_experiment(args, point, protocol=protocol, mode=args.mode)
+    experiment = make_experiment(args, point, protocol=protocol, mode=args.mode)
+    find_filter(experiment.filter).variant(args.baseline)  # raises, naming what there is
+    return experiment
 
 
 def _measure(args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool) -> int:
+    """Time all experiments. The report is this process's own from its first reading to its last writing."""
+    to_file = args.json not in (None, "-")
+    with locked(written_to(args.json)) if to_file else nullcontext():
+        return _measured(args, experiments, explicit)
+
+
+def _measured(args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool) -> int:
     devices = list(dict.fromkeys(p.device for e in experiments for p in e.picks))
     deadline = time.perf_counter() + args.budget if args.budget is not None else None
     bench = _resumed(args, machine(devices), deadline)
@@ -275,7 +296,7 @@ def _measure(args: argparse.Namespace, experiments: Sequence[Experiment], explic
             if args.json not in (None, "-")
             else "give --json FILE to resume"
         )
-        print(f"The budget of {args.budget:g} s ended before every row was measured; {how}.", file=sys.stderr)
+        streams.say(f"The budget of {args.budget:g} s ended before every row was measured; {how}.")
     return _exit_code(found, explicit)
 
 
@@ -327,4 +348,5 @@ def emit(target: str, content: dict[str, Any]) -> None:
     if target == "-":
         print(json.dumps(content, indent=1))
     else:
-        write_report(target, content)
+        with locked(written_to(target)):
+            write_report(target, content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterable, Sequence
 
 from gpu_ops import __version__
@@ -11,6 +12,8 @@ from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import SAMPLES
+from gpu_ops.io.inputs import NONFINITE
+from gpu_ops.measuring.report import written_to
 from gpu_ops.params import Param
 from gpu_ops.types import DTYPES, Filter
 
@@ -32,7 +35,17 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         _add_measuring(commands.add_parser(name, help=help, description=help), name, _named_filters(argv))
     _add_xray(commands, _named_filters(argv))
     _add_info(commands)
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    if args.json is not None and args.json != "-":
+        written_to(args.json)  # raises before anything is computed
+    return args
+
+
+def _budget(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a number of seconds from 0 on, not {text}")
+    return seconds
 
 
 def _named_filters(argv: Sequence[str]) -> list[Filter]:
@@ -47,9 +60,16 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
     parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
     _add_input(parser)
     choose = parser.add_argument_group("what runs")
-    choose.add_argument("--variant", nargs="+", metavar="ID", default=[], help="variants (default: see above)")
     choose.add_argument(
-        "--device", nargs="+", metavar="DEVICE", default=[], help="cpu, cuda:N (default: all there are)"
+        "--variant", nargs="+", action="extend", metavar="ID", default=[], help="variants (default: see above)"
+    )
+    choose.add_argument(
+        "--device",
+        nargs="+",
+        action="extend",
+        metavar="DEVICE",
+        default=[],
+        help="cpu, cuda:N (default: all there are)",
     )
     _add_values(parser, filters)
     parser.add_argument("--json", metavar="FILE", help="write the report here; - for standard output")
@@ -59,7 +79,7 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
         return
     parser.add_argument("--mode", choices=("stream", "cold", "hot"), default="stream", help="what the caches hold")
     parser.add_argument("--quick", action="store_true", help="fewer samples, as in live use")
-    parser.add_argument("--budget", type=float, metavar="SECONDS", help="stop after this long; --json FILE resumes")
+    parser.add_argument("--budget", type=_budget, metavar="SECONDS", help="stop after this long; --json FILE resumes")
     parser.add_argument("--baseline", default="serial", metavar="ID", help="speed-ups are against it (default: serial)")
     if name == "sweep":
         parser.add_argument(
@@ -81,7 +101,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--dtype", choices=DTYPES, help="convert the input, or generate it so")
     group.add_argument("--kind", choices=("image", "signal"), help="take an array of (N, C) for a signal")
     group.add_argument("--limit", type=int, metavar="N", help="samples an input may have (default 2^30)")
-    group.add_argument("--nonfinite", choices=("refuse", "keep", "zero"), default="refuse", help="NaN and infinities")
+    group.add_argument("--nonfinite", choices=NONFINITE, help="NaN and infinities (default: refuse)")
     _add_flags(group, (p for s in SAMPLES for p in s.params if p.name != "dtype"))
 
 
@@ -139,7 +159,7 @@ def _add_info(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     claims.set_defaults(command=info.claims)
     compiling = commands.add_parser("compile", help="compile every kernel, with no GPU, and show its resources")
     compiling.add_argument("kernels", nargs="*", metavar="KERNEL", help="only these kernel files")
-    compiling.add_argument("--gpu", nargs="+", default=list(ARCHITECTURES), metavar="SM", help="such as sm_75 sm_90")
+    compiling.add_argument("--gpu", nargs="+", action="extend", metavar="SM", help="such as sm_75 sm_90")
     compiling.set_defaults(command=info.compile_kernels)
     doctor = commands.add_parser("doctor", help="what this machine can do, and what to install for more")
     doctor.add_argument("--skip-roofs", action="store_true", help="do not measure memory bandwidth")

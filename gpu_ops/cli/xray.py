@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpu_ops.cli.inputs import check_knobs, given, knobs_of, preset, read_input, read_kernel
+from gpu_ops.cli import streams
+from gpu_ops.cli.inputs import check_knobs, check_words, given, knobs_of, preset, read_input, read_kernel
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.devices.compiler import supported_architectures
@@ -117,13 +117,14 @@ def run(args: argparse.Namespace) -> int:
     notes += ["counted in a sample of the blocks, scaled to all"] if args.counters == "sample" else []
     note = "; ".join(notes)
     variants = [filter.variant(id) for id in args.variants] or [_top(args, filter, part.meta)]
+    check_words(args, filter, variants)
     try:
         rays = [_xray(args, filter, variant, part) for variant in variants]
     except KernelError as error:  # what was found until a kernel stopped, or spent its budget
         if not error.findings:
             raise
         print("\n".join(["findings", *(f"  {f.severity}: {f}" for f in error.findings)]))
-        print(f"kernelscope: {error}", file=sys.stderr)
+        streams.say(error)
         return WRONG
     sentences = compare(*rays) if len(rays) == 2 else explain(rays[0])
     if args.json:
@@ -137,7 +138,9 @@ def run(args: argparse.Namespace) -> int:
 def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:
     """The last variant with kernels that takes this: the ladder's top, which uses the most of the machine."""
     values, params = _values(args, filter)
-    variants = [v for v in filter.variants if v.kernels]
+    with_kernels = [v for v in filter.variants if v.kernels]
+    asked = {k.name for v in with_kernels for k in v.knobs} & set(values)
+    variants = [v for v in with_kernels if asked <= {k.name for k in v.knobs}] or with_kernels
     for variant in reversed(variants):
         try:
             knobs = check_values(variant.knobs, knobs_of(variant, values), variant.id)
@@ -165,7 +168,7 @@ def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Inp
 
 def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
     """Somebody's own kernel in the place of the variant's."""
-    if not args.kernel:
+    if args.kernel is None:
         return {}
     if len(args.variants) > 1 or len(variant.kernels) != 1:
         raise ParamError("--kernel takes the place of the one kernel of one variant; name such a variant.")

@@ -13,6 +13,7 @@ from gpu_ops.devices.cpu import total_memory
 from gpu_ops.errors import DeviceError
 from gpu_ops.measuring.provenance import library_versions
 from gpu_ops.measuring.roofline import roofs
+from gpu_ops.measuring.window_needs import faults
 
 
 def examine(with_roofs: bool = True) -> dict[str, Any]:
@@ -26,6 +27,7 @@ def examine(with_roofs: bool = True) -> dict[str, Any]:
         "devices": [{"name": s.name, "model": s.model, "available": s.available, "reason": s.reason} for s in statuses],
         "nvrtc": _nvrtc(),
         "libraries": library_versions(),
+        "window": {"ready": not (window := faults()), "faults": window},
     }
     if with_roofs:
         found["roofs"] = {s.name: vars(roofs(s.name)) for s in statuses if s.available and s.kind != "sim"}

@@ -152,5 +152,6 @@ def run_of(r: Mapping[str, Any]) -> Run:
 
 
 def _machine(report: Mapping[str, Any]) -> str:
-    models = [d["model"] for n, d in report["provenance"].get("devices", {}).items() if n != "cpu"]
+    devices = report["provenance"].get("devices", {})
+    models = [str(d.get("model")) for n, d in devices.items() if n != "cpu"]
     return ", ".join([*models, str(report["provenance"].get("cpu"))])

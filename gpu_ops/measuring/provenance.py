@@ -6,12 +6,14 @@ import hashlib
 import os
 import platform
 import subprocess
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from gpu_ops import __version__
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import FLAGS
 from gpu_ops.devices.cpu import cpu_model
@@ -21,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = ("numpy", "scipy", "numba", "opencv-python-headless", "PyWavelets", "cupy-cuda13x", "cupy-cuda12x")
 
 
-def machine(device_names: list[str], with_roofs: bool = True) -> dict[str, Any]:
+def machine(device_names: Sequence[str], with_roofs: bool = True) -> dict[str, Any]:
     """Everything a reader needs to judge or repeat a figure. Measures the roofs of devices on first use."""
     devices = {}
     for name in device_names:
@@ -31,6 +33,7 @@ def machine(device_names: list[str], with_roofs: bool = True) -> dict[str, Any]:
             described["roofs"] = {"copy_bytes_s": known.copy, "read_bytes_s": known.read, "buffer_bytes": known.nbytes}
         devices[name] = described
     return {
+        "version": __version__,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "cpu": cpu_model(),
         "threads": os.cpu_count(),

@@ -10,13 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.errors import ReportError
+from gpu_ops.errors import InputError, ReportError, plain
+from gpu_ops.io.regular import require_regular
+from gpu_ops.measuring.report_check import MAJOR, SCHEMA, fault_of
 from gpu_ops.measuring.roofline import roofs, roofs_at
 from gpu_ops.types import Experiment, Run, Timing
 
-SCHEMA = "kernelscope-report"
-MAJOR = 1
 IMPOSSIBLE = 1.05
+LARGEST = 1 << 26
+"""Bytes of a report that is read; a row takes about two thousand."""
+MOST_DIGITS = 300
+"""Of a whole number in a report: a float still holds it."""
 
 
 def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> dict[str, Any]:
@@ -151,43 +155,77 @@ def report(provenance: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> 
     return {"schema": f"{SCHEMA}/{MAJOR}", "provenance": dict(provenance), "runs": list(rows)}
 
 
+def written_to(path: str | Path) -> Path:
+    """The file that a report for `path` goes to: where a link leads, itself a regular file or none yet. Raises
+    ReportError."""
+    name = plain(path)
+    try:
+        target = Path(os.path.realpath(path))
+        if str(path) and (not target.exists() or target.is_file()):
+            return target
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no file name"
+        raise ReportError(f"{name} cannot be written ({reason}); choose another file for --json.") from error
+    raise ReportError(f"{name or 'Nothing'} is no file to write to; name one for --json, or - for standard output.")
+
+
 def write_report(path: str | Path, content: Mapping[str, Any]) -> None:
     """Write a report in one step: readers see the old file or the new one. Raises ReportError."""
-    path = Path(path)
+    target = written_to(path)
     text = json.dumps(content, indent=1, allow_nan=False) + "\n"
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text)
+                file.flush()
+                os.fsync(file.fileno())  # a disk that is full may say so only now
             os.chmod(name, 0o644)
-            os.replace(name, path)
+            os.replace(name, target)
         except BaseException:
             os.unlink(name)
             raise
     except OSError as error:
-        raise ReportError(f"{path} cannot be written ({error.strerror}); choose another file for --json.") from error
+        reason = error.strerror
+        raise ReportError(f"{plain(path)} cannot be written ({reason}); choose another file for --json.") from error
 
 
 def read_report(path: str | Path) -> dict[str, Any]:
-    """A report of this major version or an earlier one. Raises ReportError saying what the file is instead."""
+    """A report of this major version or an earlier one, with every field that a reader needs in its own type. Raises
+    ReportError saying what the file is instead."""
+    name = plain(path)
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        require_regular(Path(path), "a report")
+        with open(path, "rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise ReportError(f"{name} is not a report: it is larger than {LARGEST >> 20} MiB.")
+        content = json.loads(data.decode("utf-8-sig"), parse_constant=_finite, parse_float=_finite, parse_int=_whole)
+    except InputError as error:
+        raise ReportError(str(error)) from error
     except OSError as error:
-        raise ReportError(f"{path} cannot be read ({error.strerror}).") from error
+        raise ReportError(f"{name} cannot be read ({error.strerror}).") from error
+    except RecursionError:
+        raise ReportError(f"{name} is not a report: its lists and objects lie too deep in one another.") from None
     except ValueError as error:
-        raise ReportError(f"{path} is not a report: it is not JSON ({error}).") from error
-    if not isinstance(content, dict):
-        raise ReportError(f"{path} is not a report: it holds no JSON object.")
-    schema = content.get("schema", "")
-    name, _, major = str(schema).partition("/")
-    if name != SCHEMA or not major.isdigit():
-        raise ReportError(f"{path} is not a report: its schema is {schema!r}, not {SCHEMA}/{MAJOR}.")
-    if int(major) > MAJOR:
-        raise ReportError(f"{path} has schema {schema}; this version reads up to {SCHEMA}/{MAJOR}: update Kernelscope.")
-    if not isinstance(content.get("runs"), list) or not isinstance(content.get("provenance"), dict):
-        raise ReportError(f"{path} is not a whole report: runs or provenance are missing.")
-    return content
+        raise ReportError(f"{name} is not a report: it is not JSON ({plain(error, 120)}).") from error
+    fault = fault_of(content)
+    if fault:
+        raise ReportError(f"{name} {fault}.")
+    return dict(content)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is no number that JSON knows")
+    return value
+
+
+def _whole(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a number of {len(text)} digits")
+    return int(text)
 
 
 def same_machine(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import qWarning
 
 from app.controllers.engine_log import EngineLog, described
-from app.faults import kept_faults
+from app.faults import IDLE, kept_faults
 from app.models.log import LOG_LINES, Log
 from app.worker import Engine
 from gpu_ops import save
@@ -103,6 +103,7 @@ def test_what_goes_wrong_anywhere_is_logged(qtbot, capfd, monkeypatch: pytest.Mo
     with kept_faults(log):
         for _ in range(25):
             qWarning("the plug is loose")
+            qWarning(f"{IDLE}()")
         try:
             raise ValueError("of no use")
         except ValueError as error:
@@ -114,9 +115,11 @@ def test_what_goes_wrong_anywhere_is_logged(qtbot, capfd, monkeypatch: pytest.Mo
     qtbot.wait(1)
     text = log.text()
     assert "Kernelscope" in text.splitlines()[0] and "PySide6" in text.splitlines()[0]
-    assert "Qt warning: the plug is loose" in text and "the plug is loose" in capfd.readouterr().err
+    heard = capfd.readouterr().err
+    assert "Qt warning: the plug is loose" in text and "the plug is loose" in heard
     assert text.count("the plug is loose") == 2 and "the plug is loose (said 10 times)" in text
     assert "error: ValueError: of no use" in text and 'raise ValueError("of no use")' in text
+    assert IDLE not in text and IDLE not in heard
     assert len(passed_on) == 2
     log.add("test", "after")
     qtbot.wait(1)

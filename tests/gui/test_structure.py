@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.main import COMMANDS, main
+from gpu_ops.measuring import window_needs
 
 ROOT = Path(__file__).parent.parent.parent
 MODULES = sorted((ROOT / "app").rglob("*.py"))
@@ -89,20 +90,59 @@ def test_without_a_display_a_sentence_says_what_to_do(monkeypatch: pytest.Monkey
     assert "--screenshot FILE.png" in capsys.readouterr().err
 
 
-def test_missing_system_libraries_give_the_line_that_installs_them(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    def broken(name, *args, **how):
-        if name == "app.window":
-            raise ImportError("libEGL.so.1: cannot open shared object file: No such file or directory")
-        return real(name, *args, **how)
+def test_a_missing_system_library_is_named_with_its_package_before_qt_can_abort(
+    monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    def load(name: str) -> None:
+        if "libxcb-cursor" in name or "libEGL" in name:
+            raise OSError(f"{name}: cannot open shared object file: No such file or directory")
 
-    import builtins
-
-    real = builtins.__import__
-    monkeypatch.setattr(builtins, "__import__", broken)
-    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    monkeypatch.setattr(window_needs, "_load", load)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("QT_QPA_PLATFORM", "xcb")
     assert main(["--sample", "camera"]) == 4
     found = capsys.readouterr().err
-    assert "libEGL.so.1" in found and "sudo apt install libegl1" in found
+    assert "libEGL.so.1, libxcb-cursor.so.0 are missing" in found and found.count("\n") == 1
+    assert "sudo apt install libegl1 libxcb-cursor0" in found
+    assert "sudo dnf install libglvnd-egl xcb-util-cursor" in found
+
+
+ODD = [
+    (["--set", "nonsense=3"], "names no parameter of mean1d and mean2d; there are window, border"),
+    (["--set", "windw=3"], "did you mean window?"),
+    (["--set", "window"], "is not NAME=VALUE"),
+    (["--set", "window=4"], "in steps of 2, not '4'"),
+    (["--set", "window=99999999999999999999"], "window must be"),
+    (["--set", "window=3", "--set", "window=5"], "twice"),
+    (["--filter", "box", "--set", "window=3"], "there are radius"),
+    (["--filter", "bxo"], "There is no filter"),
+    (["--variant", "nonsense"], "has no variant 'nonsense'"),
+    (["--sample", "camer"], "did you mean camera?"),
+    (["--size", "abc"], "must be WIDTHxHEIGHT"),
+    (["--size", "0x0"], "must be WIDTHxHEIGHT"),
+    (["lisst"], "neither a file nor a command (did you mean list?)"),
+    (["a.png", "--sample", "camera"], "not allowed with"),
+    (["--screenshot", ""], "no file to draw into"),
+]
+
+
+@pytest.mark.parametrize("args, words", ODD, ids=lambda v: " ".join(v) if isinstance(v, list) else None)
+def test_no_word_is_passed_over_on_the_way_to_the_window(
+    monkeypatch: pytest.MonkeyPatch, capsys, args: list[str], words: str
+) -> None:
+    monkeypatch.setattr("app.main.open_window", lambda asked: 99)
+    assert main(args) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_what_is_understood_goes_to_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[argparse.Namespace] = []
+    monkeypatch.setattr("app.main.open_window", lambda asked: seen.append(asked) or 0)
+    assert (
+        main(["--sample", "ecg", "--filter", "mean", "--set", "window=9", "--variant", "serial", "--variant", "scipy"])
+        == 0
+    )
+    assert (seen[0].set, seen[0].variant) == (["window=9"], ["serial", "scipy"])
 
 
 def test_a_screenshot_is_drawn_by_the_path_of_clicks(tmp_path: Path) -> None:
@@ -113,3 +153,4 @@ def test_a_screenshot_is_drawn_by_the_path_of_clicks(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert picture.stat().st_size > 20_000
+    assert b"propagateSizeHints" not in done.stderr
