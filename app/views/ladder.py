@@ -194,7 +194,7 @@ class TimingLadder(QWidget):
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setWidget(self.canvas)
-        self.log_box = QCheckBox(self.tr("&Logarithmic time"), self)
+        self.log_box = QCheckBox(self.tr("Logarithmic time"), self)
         self.log_box.setObjectName("ladder_log")
         self.log_box.setToolTip(
             self.tr("On a linear axis the stages of a row are stacked; on this one each has a lane")
@@ -207,7 +207,7 @@ class TimingLadder(QWidget):
         self.counters.setToolTip(self.tr("What simulated rows are compared by; it says nothing of time"))
         self.counters.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.counters.activated.connect(self._choose_counter)
-        self.counters_label = QLabel(self.tr("&Counted:"), self)
+        self.counters_label = QLabel(self.tr("Counted:"), self)
         self.counters_label.setBuddy(self.counters)
         self.empty = QLabel(self.tr("Nothing measured yet: tick variants and choose Run → Measure."), self)
         self.empty.setObjectName("ladder_empty")
