@@ -201,7 +201,7 @@ class PaneGrid(QWidget):
 
     def _best(self) -> int:
         size = self._pages.size()
-        extra, narrowest = self.fontMetrics().height() * 3.5, self.fontMetrics().averageCharWidth() * 30
+        extra, narrowest = self.fontMetrics().height() * 3.5, self.fontMetrics().averageCharWidth() * 24
         return best_columns(len(self.keys), size.width(), size.height(), self._aspect(), extra, narrowest)
 
     def _relayout(self) -> None:
