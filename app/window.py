@@ -18,6 +18,7 @@ from app.models.session import Session
 from app.paths import settings_file
 from app.settings import Settings
 from app.views.main_window import MainWindow
+from app.views.placing import put_on_screen
 from app.worker import Engine
 from gpu_ops import find_filter
 from gpu_ops.errors import KernelscopeError
@@ -41,6 +42,8 @@ def show(args: argparse.Namespace) -> int:
     window = MainWindow(controller, look, settings=settings, log=log)
     width, _, height = (args.size or DEFAULT_SIZE).partition("x")
     window.resize(int(width), int(height))
+    if not (args.size or args.screenshot):
+        put_on_screen(window)
     window.restore()
     window.show()
     script = Script(controller, window, args)

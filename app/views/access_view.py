@@ -185,7 +185,7 @@ class AccessView(QWidget):
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
         above, steps = QHBoxLayout(), QHBoxLayout()
-        warp, access = QLabel(self.tr("&Warp"), self), QLabel(self.tr("Acc&ess"), self)
+        warp, access = QLabel(self.tr("Warp"), self), QLabel(self.tr("Access"), self)
         warp.setBuddy(self.warps)
         access.setBuddy(self.slider)
         above.addWidget(warp)

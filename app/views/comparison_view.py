@@ -34,7 +34,7 @@ class ComparisonView(QWidget):
         self.text.setAccessibleName(self.tr("Counts of both variants, and what changed"))
         self.text.setOpenLinks(False)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
-        named = QLabel(self.tr("C&ompare with"), self)
+        named = QLabel(self.tr("Compare with"), self)
         named.setBuddy(self.variants)
         row = QHBoxLayout()
         row.addWidget(named)

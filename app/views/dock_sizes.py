@@ -1,62 +1,114 @@
-"""How much room the panels have: as many letters as before when these grow."""
+"""How much room the panels have: as many letters as before when these grow, and as there is room for."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from collections.abc import Mapping
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
-USUAL = 44
-"""Width and height of panels, in letters."""
-WIDEST, HIGHEST = 0.4, 0.5
-"""Shares of the window that panels take by themselves."""
+WIDEST, HIGHEST = 0.28, 0.45
+"""Shares of the window that a panel takes by itself, beside the pictures and above or below them."""
 SETTLED_MS = 100
 
 
 class DockSizes(QObject):
-    """Sizes the panels beside and below the centre. Where there is too little room for them to grow with the letters,
-    they still have their old sizes when the letters have theirs again."""
+    """Sizes panels, `usual` letters wide (or high, where a person has put one above or below the pictures). Where there
+    is too little room for that they still have their sizes when there is room again; a person's choice is kept."""
 
-    def __init__(self, window: QMainWindow, beside: QDockWidget, below: QDockWidget) -> None:
+    def __init__(self, window: QMainWindow, usual: Mapping[QDockWidget, int]) -> None:
         super().__init__(window)
-        self._window, self._beside, self._below = window, beside, below
+        self._window, self._usual = window, usual
         self._unit = self._letter()
-        self._wanted = (USUAL * self._unit, USUAL * self._unit)
-        self._given = (0, 0)
+        self._wanted = self._first()
+        self._given: dict[QDockWidget, int] = {}
+        self._kept = False
         # What is in the panels hears of the letters later than the window, and then has other least sizes.
         self._later = QTimer(self, singleShot=True, interval=SETTLED_MS)
         self._later.timeout.connect(self._follow)
+        self._settled = QTimer(self, singleShot=True, interval=SETTLED_MS)
+        self._settled.timeout.connect(self._note)
         window.installEventFilter(self)
-        self._resize()
+        for dock in usual:
+            dock.toggleViewAction().toggled.connect(self._refit)
+            dock.dockLocationChanged.connect(self._refit)
 
     def _letter(self) -> int:
         return self._window.fontMetrics().averageCharWidth()
 
+    def _first(self) -> dict[QDockWidget, int]:
+        return {dock: letters * self._unit for dock, letters in self._usual.items()}
+
     def reset(self) -> None:
-        """The sizes there are at first."""
-        self._wanted = (USUAL * self._unit, USUAL * self._unit)
-        self._resize()
+        """The sizes there are at first, which a window has when it is shown."""
+        self._kept = False
+        self._wanted = self._first()
+        self._follow()
 
-    def _present(self) -> tuple[int, int]:
-        return self._beside.width(), self._below.height()
+    def keep(self) -> None:
+        """The panels are as a person left them, before the window is shown: that is what is wanted."""
+        self._kept = True
 
-    def _resize(self) -> None:
-        window, (width, height) = self._window, self._wanted
-        width, height = min(width, round(WIDEST * window.width())), min(height, round(HIGHEST * window.height()))
-        window.resizeDocks([self._beside], [width], Qt.Orientation.Horizontal)
-        window.resizeDocks([self._below], [height], Qt.Orientation.Vertical)
+    def _across(self, dock: QDockWidget) -> bool:
+        sides = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+        return self._window.dockWidgetArea(dock) in sides
 
+    def _place(self, dock: QDockWidget) -> list[QDockWidget]:
+        """The open panels that share a place as tabs, this one among them; none where it has no place."""
+        there = [d for d in (dock, *self._window.tabifiedDockWidgets(dock)) if d in self._usual]
+        return [d for d in there if d.toggleViewAction().isChecked() and not d.isFloating()]
+
+    def _present(self) -> dict[QDockWidget, int]:
+        """The sizes of the panels that are seen at the window's edges."""
+        seen = [dock for dock in self._usual if dock.isVisible() and not dock.isFloating()]
+        return {dock: dock.width() if self._across(dock) else dock.height() for dock in seen}
+
+    @Slot()
+    def _refit(self) -> None:
+        """Other panels are open, or in other places."""
+        if self._window.isVisible():
+            self._later.start(0)
+
+    @Slot()
     def _follow(self) -> None:
-        self._resize()
-        QTimer.singleShot(SETTLED_MS, self, self._note)
+        window = self._window
+        for dock in self._usual:
+            if place := self._place(dock):
+                wanted = max(self._wanted[d] for d in place)
+                if self._across(dock):
+                    most, way = round(WIDEST * window.width()), Qt.Orientation.Horizontal
+                else:
+                    most, way = round(HIGHEST * window.height()), Qt.Orientation.Vertical
+                window.resizeDocks([dock], [min(wanted, most)], way)
+        self._settled.start()
 
+    @Slot()
     def _note(self) -> None:
         self._given = self._present()
+        if self._kept:
+            self._wanted |= self._given
+            self._kept = False
+
+    def _heed(self) -> None:
+        """Sizes that are not as they were given are a person's."""
+        if self._later.isActive() or self._settled.isActive():
+            return
+        for dock, size in self._present().items():
+            if size != self._given.get(dock, size):
+                self._wanted |= dict.fromkeys(self._place(dock), size)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.FontChange and self._letter() != self._unit:
-            if self._present() != self._given:  # a person, or the window's size, has changed them since
-                self._wanted = self._present()
+            self._heed()
             ratio, self._unit = self._letter() / self._unit, self._letter()
-            self._wanted = (round(self._wanted[0] * ratio), round(self._wanted[1] * ratio))
-            self._later.start()
+            self._wanted = {dock: round(size * ratio) for dock, size in self._wanted.items()}
+            self._later.start(SETTLED_MS)
+        elif event.type() == QEvent.Type.Show and not event.spontaneous():
+            if self._kept:
+                self._settled.start()
+            else:
+                self._follow()
+        elif event.type() == QEvent.Type.Resize and self._window.isVisible():
+            self._heed()
+            self._later.start(0)
         return False

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBox
 
 from app.models.session import Session
 from app.views.form import ParameterForm
+from app.views.keys import ELSEWHERE, letter, menu_letters
 from app.views.parts import MarkChip
 from app.views.preset_chooser import LETTER, PresetChooser
 from app.views.upright import Upright
@@ -44,7 +45,7 @@ class ExperimentPanel(QWidget):
         self.presets = PresetChooser(self)
         self.form: ParameterForm | None = None
         self.variants = VariantList(self)
-        self.run_button = QPushButton(self.tr("&Run"), self)
+        self.run_button = QPushButton(self.tr("Ru&n"), self)
         self.run_button.clicked.connect(self.run_wanted)
         self.measure_button = QPushButton(self.tr("&Measure"), self)
         self.measure_button.setToolTip(self.tr("Time every ticked variant with care, each held to the whole reference"))
@@ -62,15 +63,22 @@ class ExperimentPanel(QWidget):
         combo.setMinimumContentsLength(12)
         return combo
 
+    def _letters(self) -> set[str]:
+        """The keys of all but the forms, which change with the filter."""
+        texts = [label.text() for label in self._labels] + [self.run_button.text(), self.measure_button.text()]
+        own = {letter(text) for text in texts} | self.variants.letters
+        return menu_letters() | set(ELSEWHERE) | own | ({LETTER} if self.presets.isVisibleTo(self) else set())
+
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
         content = _Squeezed(self)
-        self._column = QVBoxLayout(content)
+        self._column, self._labels = QVBoxLayout(content), list[QLabel]()
         self._column.setContentsMargins(gap, gap, gap, gap)
         self._column.addWidget(self.input_label)
-        for title, combo in ((self.tr("&Filter"), self.filters), (self.tr("&GPU"), self.devices)):
+        for title, combo in ((self.tr("F&ilter"), self.filters), (self.tr("&GPU"), self.devices)):
             row, label = QHBoxLayout(), QLabel(title, self)
             label.setBuddy(combo)
+            self._labels.append(label)
             row.addWidget(label)
             row.addWidget(combo, 1)
             self._column.addLayout(row)
@@ -169,14 +177,18 @@ class ExperimentPanel(QWidget):
             self.form.deleteLater()
         self.presets.set_filter(filter)
         self.presets.show_values(self._session.choice.params)
-        self.form = ParameterForm(filter.params, self, taken=LETTER if filter.presets else "")
+        self.form = ParameterForm(filter.params, self, taken=self._letters())
         self.form.set_values(self._session.choice.params)
         self.form.changed.connect(self._session.set_params)
         self._column.insertWidget(self._form_place, self.form)
-        self.variants.set_filter(filter, self._availability(filter))
-        self.variants.set_picks(self._session.choice.picks)
+        self._show_variants(filter)
         with QSignalBlocker(self.filters):
             self.filters.setCurrentIndex(self.filters.findData(filter.id))
+
+    def _show_variants(self, filter: Filter) -> None:
+        assert self.form is not None
+        self.variants.set_filter(filter, self._availability(filter), self._letters() | self.form.letters)
+        self.variants.set_picks(self._session.choice.picks)
 
     def _availability(self, filter: Filter) -> dict[str, str]:
         return {v.id: self._reason(v) for v in filter.variants}
@@ -215,8 +227,7 @@ class ExperimentPanel(QWidget):
             self.devices.setCurrentIndex(place)
         tip = self.tr("Kernels run on a simulated GPU: on the middle of the input, counted and not timed")
         self.simulated.show_texts(*([self.tr("simulated")] * 2 + [tip] if self._session.simulated else ["", ""]))
-        self.variants.set_filter(self._session.filter, self._availability(self._session.filter))
-        self.variants.set_picks(self._session.choice.picks)
+        self._show_variants(self._session.filter)
 
 
 class _Squeezed(QWidget):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
@@ -11,33 +11,33 @@ from superqt.utils import QSignalThrottler
 
 from app.theme import colours_of, inked
 from app.views.editors import Editor, editor
+from app.views.keys import keyed, letter, yielding
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
 
 THROTTLE_MS = 30
 
 
-def label_text(name: str, taken: set[str]) -> str:
-    """A name as a label, with the first letter as its key that no other label of the form has."""
-    text = QCoreApplication.translate("Parameters", name.replace("_", " ").capitalize())
-    for place, letter in enumerate(text):
-        if letter.isalnum() and letter.lower() not in taken:
-            taken.add(letter.lower())
-            return text[:place].replace("&", "&&") + "&" + text[place:].replace("&", "&&")
-    return text.replace("&", "&&")
+def label_text(name: str) -> str:
+    """A parameter's name as people read it."""
+    return QCoreApplication.translate("Parameters", name.replace("_", " ").capitalize())
 
 
 class ParameterForm(QWidget):
     """Editors for parameters. `changed(values)` comes at most every 30 ms while a slider moves, and at once on commit.
 
-    `taken` are letters that labels leave to others as keys. A value that does not pass its check is not taken: the last
-    good one counts, and the reason stands below.
+    `taken` are letters that the form leaves to others as keys; `letters` are its own. A value that does not pass its
+    check is not taken: the last good one counts, and the reason stands below.
     """
 
     changed = Signal(object)
 
     def __init__(
-        self, params: Sequence[Param], parent: QWidget | None = None, reset_button: bool = True, taken: str = ""
+        self,
+        params: Sequence[Param],
+        parent: QWidget | None = None,
+        reset_button: bool = True,
+        taken: Set[str] = frozenset(),
     ) -> None:
         super().__init__(parent)
         self._params = tuple(params)
@@ -50,22 +50,25 @@ class ParameterForm(QWidget):
         self._throttler.triggered.connect(self._emit)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(self._build_rows(set(taken)))
-        if reset_button and self._params:
-            layout.addLayout(self._build_buttons())
+        self.letters: set[str] = set()
+        buttons = self._build_buttons(taken) if reset_button and self._params else None
+        layout.addLayout(self._build_rows(taken | self.letters))
+        if buttons is not None:
+            layout.addLayout(buttons)
         layout.addStretch(1)
         self._colour_reasons()
 
-    def _build_rows(self, taken: set[str]) -> QGridLayout:
+    def _build_rows(self, taken: Set[str]) -> QGridLayout:
         grid = QGridLayout()
         grid.setColumnStretch(1, 1)
-        for place, param in enumerate(self._params):
+        texts = keyed((label_text(p.name) for p in self._params), taken)
+        for place, (param, text) in enumerate(zip(self._params, texts, strict=True)):
             made = editor(param, self)
             made.setObjectName(f"editor.{param.name}")
             made.set_value(param.default)
             made.setToolTip(param.help)
             made.edited.connect(lambda commit, name=param.name: self._edited(name, commit))
-            label = QLabel(label_text(param.name, taken), self)
+            label = QLabel(text, self)
             label.setBuddy(made.control())
             label.setToolTip(param.help)
             made.name_controls(label.text().replace("&", ""), param.help)
@@ -78,10 +81,13 @@ class ParameterForm(QWidget):
             grid.addWidget(made, 2 * place, 1)
             grid.addWidget(reason, 2 * place + 1, 0, 1, 2)
             self._editors[param.name], self._reasons[param.name] = made, reason
+            self.letters |= {letter(text)} - {""}
         return grid
 
-    def _build_buttons(self) -> QHBoxLayout:
-        self.reset_button = QPushButton(self.tr("Rese&t"), self)
+    def _build_buttons(self, taken: Set[str]) -> QHBoxLayout:
+        text = yielding(self.tr("Rese&t"), taken)
+        self.letters |= {letter(text)} - {""}
+        self.reset_button = QPushButton(text, self)
         self.reset_button.setObjectName("reset")
         self.reset_button.setToolTip(self.tr("Give every parameter its default"))
         self.reset_button.setAccessibleName(self.tr("Reset all"))

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from superqt import QFlowLayout
 
 from app.models.results import Key, Results
 from app.views.ladder_layout import Builder, Geometry, Line
@@ -38,6 +39,8 @@ from app.views.picture_file import Draw, drawn_image, write_png, write_svg
 from app.views.row_text import counter_title, details, fair_text
 
 DETAIL_LINES = 6
+LEAST = 14
+"""Width of the ladder, in heights of letters, below which it is scrolled."""
 
 
 class LadderCanvas(QWidget):
@@ -86,7 +89,7 @@ class LadderCanvas(QWidget):
         return QSize(50 * unit, int(self.ladder().height) + 1)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        return QSize(18 * self.fontMetrics().height(), self.minimumHeight())
+        return QSize(LEAST * self.fontMetrics().height(), self.minimumHeight())
 
     def words(self, line: Line) -> str:
         """A line told in words."""
@@ -194,7 +197,7 @@ class TimingLadder(QWidget):
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setWidget(self.canvas)
-        self.log_box = QCheckBox(self.tr("&Logarithmic time"), self)
+        self.log_box = QCheckBox(self.tr("Logarithmic time"), self)
         self.log_box.setObjectName("ladder_log")
         self.log_box.setToolTip(
             self.tr("On a linear axis the stages of a row are stacked; on this one each has a lane")
@@ -207,7 +210,8 @@ class TimingLadder(QWidget):
         self.counters.setToolTip(self.tr("What simulated rows are compared by; it says nothing of time"))
         self.counters.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.counters.activated.connect(self._choose_counter)
-        self.counters_label = QLabel(self.tr("&Counted:"), self)
+        self.counted = QWidget(self)
+        self.counters_label = QLabel(self.tr("Counted:"), self)
         self.counters_label.setBuddy(self.counters)
         self.empty = QLabel(self.tr("Nothing measured yet: tick variants and choose Run → Measure."), self)
         self.empty.setObjectName("ladder_empty")
@@ -227,9 +231,12 @@ class TimingLadder(QWidget):
         self._refresh()
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.addStretch(1)
-        for widget in (self.counters_label, self.counters, self.log_box):
+        top = QFlowLayout()
+        counted = QHBoxLayout(self.counted)
+        counted.setContentsMargins(0, 0, 0, 0)
+        for widget in (self.counters_label, self.counters):
+            counted.addWidget(widget)
+        for widget in (self.counted, self.log_box):
             top.addWidget(widget)
         unit = self.fontMetrics().height()
         top.setContentsMargins(unit // 2, unit // 4, unit // 2, 0)
@@ -261,8 +268,7 @@ class TimingLadder(QWidget):
             for name in known:
                 self.counters.addItem(counter_title(name), name)
         self.counters.setCurrentIndex(self.counters.findData(self.canvas.shown_counter()))
-        for widget in (self.counters_label, self.counters):
-            widget.setVisible(bool(known))
+        self.counted.setVisible(bool(known))
 
     def _choose_counter(self, place: int) -> None:
         self.canvas.counter = self.counters.itemData(place)

@@ -188,7 +188,7 @@ class Builder:
 
     def _choose_columns(self) -> None:
         names = [self.font.horizontalAdvance(e.name) for e in self.entries]
-        names += [self.small.horizontalAdvance(sub_text(e)) + 2 * self.unit for e in self.entries]
+        names += [self._sub_width(e) for e in self.entries]
         names += [self.font.horizontalAdvance(b.title) for b in self.fair]
         wanted = max(names, default=0.0) + self.unit
         self.name_width = min(wanted, max(self.width * 0.28, 9 * self.unit), 22 * self.unit)
@@ -329,28 +329,46 @@ class Builder:
         return Line(rect, name, sub, bars, cells, texts, entry, fair)
 
     def _narrow_line(self, top: float, texts: Mapping[str, str], entry: Entry | None, fair: FairBar | None) -> Line:
-        """Name and verdict, then what the row is, then the bar, then the figures in one line."""
-        unit, inner = self.unit, self.width - 2 * self.margin
-        tail = self.font.horizontalAdvance(texts.get("verdict") or texts.get("kernel", "")) + unit * 1.6
-        tail = min(tail, inner * 0.5)
-        y = top + unit * 0.3
-        name = QRectF(self.margin, y, inner - tail, unit)
-        right = QRectF(self.margin + inner - tail, y, tail, unit)
-        y += unit
-        sub = QRectF(self.margin, y, inner, unit)
-        y += unit
-        bars = QRectF(self.bar_left, y + unit * 0.1, self.bar_width, unit * (1.6 if entry else 0.8))
-        y = bars.bottom() + unit * 0.1
+        """Name and verdict, then what the row is with its figures, then the bar."""
         if fair:
-            cells = {"kernel": right, "who": sub}
-            return Line(
-                QRectF(0, top, self.width, y + unit * 0.2 - top), name, QRectF(), bars, cells, texts, entry, fair
-            )
+            return self._narrow_fair(top, texts, fair)
+        assert entry is not None
+        unit, inner = self.unit, self.width - 2 * self.margin
+        name, right = self._ends(top + unit * 0.25, texts.get("verdict", ""))
         shown = [texts[c] for c in ("kernel", "rate", "share", "speedup", "counted") if texts[c] and texts[c] != NONE]
-        cells = {"verdict": right, "summary": QRectF(self.margin, y, inner, unit if shown else 0)}
-        y = cells["summary"].bottom() + unit * 0.3
         summary = {**texts, "summary": " · ".join(shown)}
-        return Line(QRectF(0, top, self.width, y - top), name, sub, bars, cells, summary, entry, fair)
+        # Where what the row is leaves no room the figures have a line of their own.
+        figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)
+        beside = bool(shown) and self._sub_width(entry) + figures <= inner
+        sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, unit)
+        y = sub.top() if beside else sub.bottom()
+        cell = QRectF(self.margin + inner - figures, y, figures, unit if shown else 0)
+        bars = QRectF(self.bar_left, max(cell.bottom(), sub.bottom()) + unit * 0.05, self.bar_width, unit * 1.5)
+        rect = QRectF(0, top, self.width, bars.bottom() + unit * 0.15 - top)
+        return Line(rect, name, sub, bars, {"verdict": right, "summary": cell}, summary, entry)
+
+    def _narrow_fair(self, top: float, texts: Mapping[str, str], fair: FairBar) -> Line:
+        """Title and time, then whose it is, then the bar; what is not measured has one line."""
+        unit, measured = self.unit, fair.seconds is not None
+        name, right = self._ends(top + unit * 0.2, texts["kernel" if measured else "who"])
+        rows = unit if measured else 0.0
+        sub = QRectF(self.margin, name.bottom(), self.width - 2 * self.margin, rows)
+        bars = QRectF(self.bar_left, sub.bottom(), self.bar_width, rows * 0.8)
+        rect = QRectF(0, top, self.width, bars.bottom() + unit * 0.2 - top)
+        cells = {"kernel": right, "who": sub} if measured else {"who": right}
+        return Line(rect, name, QRectF(), bars, cells, texts, fair=fair)
+
+    def _ends(self, top: float, tail: str) -> tuple[QRectF, QRectF]:
+        """Where a line's name stands, and at the right what is as wide as `tail` with its symbol."""
+        inner = self.width - 2 * self.margin
+        width = min(self.font.horizontalAdvance(tail) + self.unit * 1.6, inner * 0.5)
+        return QRectF(self.margin, top, inner - width, self.unit), QRectF(
+            self.margin + inner - width, top, width, self.unit
+        )
+
+    def _sub_width(self, entry: Entry) -> float:
+        """Room for what a row is: the chips around some of it need more than the words."""
+        return self.small.horizontalAdvance(sub_text(entry)) + 2 * self.unit
 
 
 def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:

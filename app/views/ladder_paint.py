@@ -119,7 +119,8 @@ class LadderPainter:
             self.p.setPen(pen)
             for line in section.lines:
                 bars = line.bars if self.geometry.narrow else line.rect
-                self.p.drawLine(QLineF(x, bars.top(), x, bars.bottom()))
+                if bars.height() > 0:
+                    self.p.drawLine(QLineF(x, bars.top(), x, bars.bottom()))
             if section.show_axis:
                 label = section.label(tick)
                 width = metrics.horizontalAdvance(label) + 2
@@ -148,9 +149,9 @@ class LadderPainter:
             if name == "verdict" and line.entry:
                 self._verdict(rect, line, faded)
             else:
-                left = name in ("who", "summary")
+                small, left = name in ("who", "summary"), name == "who" and "kernel" in line.cells
                 shade = self.colours.muted if name in ("who", "error") else colour
-                self._write(rect, line.texts.get(name, ""), LEFT if left else RIGHT, shade, small=left)
+                self._write(rect, line.texts.get(name, ""), LEFT if left else RIGHT, shade, small=small)
 
     def _sub(self, rect: QRectF, entry: Entry) -> None:
         """The device, chips for what is unusual, and the knobs as far as there is room."""

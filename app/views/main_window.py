@@ -43,15 +43,20 @@ from app.views.page_window import PageWindow
 from app.views.pictures import INPUT as INPUT
 from app.views.pictures import Pictures
 from app.views.preferences import PreferencesPage, apply_preferences
+from app.views.placing import put_on_screen
 from app.views.recent_menu import RecentMenu
 from app.views.result_table import ResultTable
+from app.views.scrolled import Scrolled, ScrolledAbove
 from app.views.shortcuts import ShortcutsPage
 from app.views.status_line import StatusLine
 from app.views.window_actions import join_actions, order_focus, palette_entries, show_look
 from app.views.xray_panel import XRayPanel
 from gpu_ops import __version__, all_claims, judge_by_reports, recorded_reports
 
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
+"""Goes up when the panels have other places at first: a layout that was kept with another number is left alone."""
+BESIDE, TIMES, XRAY = 44, 64, 76
+"""Widths of the panels at first, in letters."""
 Chooser = Callable[[QWidget, str], str]
 
 if TYPE_CHECKING:
@@ -122,30 +127,34 @@ class MainWindow(QMainWindow):
         layout = QVBoxLayout(centre)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self.messages)
-        layout.addWidget(self.stack, 1)
+        layout.addWidget(ScrolledAbove(self.messages, centre))
+        layout.addWidget(Scrolled(self.stack, centre), 1)
         self.setCentralWidget(centre)
 
     def _add_docks(self) -> None:
         self.tabs = QTabWidget(self)
         self.tabs.setAccessibleName(self.tr("Timing and levels"))
         self.tabs.setDocumentMode(True)
-        self.tabs.addTab(self.ladder, self.tr("&Ladder"))
-        self.tabs.addTab(self.table, self.tr("&Table"))
-        self.tabs.addTab(self.sweep_tab, self.tr("&Sweep"))
+        self.tabs.addTab(self.ladder, self.tr("Ladder"))
+        self.tabs.addTab(self.table, self.tr("Table"))
+        self.tabs.addTab(self.sweep_tab, self.tr("Sweep"))
         levels = QScrollArea(self)
         levels.setWidgetResizable(True)
         levels.setFrameShape(QScrollArea.Shape.NoFrame)
         levels.setWidget(self.histogram)
-        self.levels_tab = self.tabs.addTab(levels, self.tr("Le&vels"))
+        self.levels_tab = self.tabs.addTab(levels, self.tr("Levels"))
         area = Qt.DockWidgetArea
         self.experiment_dock = self._dock("experiment", self.tr("Experiment"), self.panel, area.LeftDockWidgetArea)
-        self.timing_dock = self._dock("timing", self.tr("Timing"), self.tabs, area.BottomDockWidgetArea)
-        self.xray_dock = self._dock("xray", self.tr("X-ray"), self.xray_panel, area.RightDockWidgetArea)
+        self.timing_dock = self._dock("timing", self.tr("Timing"), Scrolled(self.tabs, self), area.RightDockWidgetArea)
+        xray = Scrolled(self.xray_panel, self)
+        self.xray_dock = self._dock("xray", self.tr("X-ray"), xray, area.RightDockWidgetArea)
+        self.tabifyDockWidget(self.timing_dock, self.xray_dock)
+        self.setTabPosition(area.RightDockWidgetArea, QTabWidget.TabPosition.North)
         self.xray_dock.hide()
         self.setCorner(Qt.Corner.BottomLeftCorner, area.LeftDockWidgetArea)
         self.setCorner(Qt.Corner.BottomRightCorner, area.RightDockWidgetArea)
-        self.dock_sizes = DockSizes(self, self.experiment_dock, self.timing_dock)
+        usual = {self.experiment_dock: BESIDE, self.timing_dock: TIMES, self.xray_dock: XRAY}
+        self.dock_sizes = DockSizes(self, usual)
 
     def _dock(self, name: str, title: str, widget: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
         dock = Dock(title, self)
@@ -342,10 +351,10 @@ class MainWindow(QMainWindow):
         if not self.settings.restored:
             return
         geometry, layout = self.settings.window()
-        if not geometry.isEmpty():
-            self.restoreGeometry(geometry)
-        if not layout.isEmpty():
-            self.restoreState(layout, LAYOUT_VERSION)
+        if not geometry.isEmpty() and self.restoreGeometry(geometry):
+            put_on_screen(self)
+        if not layout.isEmpty() and self.restoreState(layout, LAYOUT_VERSION):
+            self.dock_sizes.keep()
 
     def reset_layout(self) -> None:
         """Every panel in the place it has at first."""

@@ -86,7 +86,7 @@ class PaneGrid(QWidget):
     def _make_bar(self) -> None:
         self._bar = QWidget(self)
         self._modes = QButtonGroup(self)
-        texts = self.tr("Si&de by side"), self.tr("S&wipe"), self.tr("Flic&ker"), self.tr("Differe&nce")
+        texts = self.tr("Side by side"), self.tr("Swipe"), self.tr("Flicker"), self.tr("Difference")
         for index, text in enumerate(texts):
             button = ChoiceButton(self._bar)
             button.setText(text)
@@ -99,7 +99,7 @@ class PaneGrid(QWidget):
         self._modes.idClicked.connect(lambda index: self.set_mode(MODES[index]))
         self.first, self.second = QComboBox(self._bar), QComboBox(self._bar)
         self.hold = QToolButton(self._bar)
-        self.hold.setText(self.tr("&Other"))
+        self.hold.setText(self.tr("Other"))
         self.hold.setObjectName("flickerHold")
         self.hold.setToolTip(self.tr("Hold to show the second picture"))
         self.hold.pressed.connect(lambda: self._flicker(True))
@@ -204,7 +204,7 @@ class PaneGrid(QWidget):
 
     def _best(self) -> int:
         size = self._pages.size()
-        extra, narrowest = self.fontMetrics().height() * 3.5, self.fontMetrics().averageCharWidth() * 30
+        extra, narrowest = self.fontMetrics().height() * 3.5, self.fontMetrics().averageCharWidth() * 24
         return best_columns(len(self.pager.in_sight()), size.width(), size.height(), self._aspect(), extra, narrowest)
 
     def _relayout(self) -> None:

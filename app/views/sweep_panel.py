@@ -151,7 +151,7 @@ class SweepPanel(QWidget):
         controls = QFlowLayout()
         controls.setContentsMargins(gap, gap // 2, gap, 0)
         controls.setHorizontalSpacing(2 * gap)
-        pairs = ((self.tr("Var&ies"), self.varies), (self.tr("Val&ues"), self.values), (self.tr("Show&n"), self.source))
+        pairs = ((self.tr("Varies"), self.varies), (self.tr("Values"), self.values), (self.tr("Shown"), self.source))
         for title, widget in pairs:
             label = QLabel(title, self)
             label.setBuddy(widget)

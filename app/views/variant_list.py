@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import colours_of, inked, mix
 from app.views.form import ParameterForm
+from app.views.keys import letter
 from app.views.upright import Upright
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Value
@@ -192,6 +193,7 @@ class VariantList(QWidget):
         self._forms: dict[str, ParameterForm] = {}
         self._baseline = ""
         self._selected = ""
+        self._taken: Set[str] = frozenset()
         self._build_baseline()
         self._build_list()
         self._knob_title = QLabel(self)
@@ -212,7 +214,7 @@ class VariantList(QWidget):
         return False
 
     def _build_baseline(self) -> None:
-        label = QLabel(self.tr("Speed-ups a&gainst:"), self)
+        label = QLabel(self.tr("Speed-&ups against:"), self)
         self.baseline_combo = QComboBox(self)
         self.baseline_combo.setObjectName("baseline")
         self.baseline_combo.setAccessibleName(self.tr("Variant that speed-ups are against"))
@@ -220,6 +222,7 @@ class VariantList(QWidget):
         self.baseline_combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.baseline_combo.activated.connect(lambda place: self._choose(self.baseline_combo.itemData(place)))
         label.setBuddy(self.baseline_combo)
+        self.letters = {letter(label.text())}
         self._top = QHBoxLayout()
         self._top.addWidget(label)
         self._top.addWidget(self.baseline_combo, 1)
@@ -243,8 +246,9 @@ class VariantList(QWidget):
 
     # ---------------------------------------------------------------- what the window sets
 
-    def set_filter(self, filter: Filter, availability: Mapping[str, str]) -> None:
-        """Show a filter's variants. `availability` gives the reason why not, or nothing.
+    def set_filter(self, filter: Filter, availability: Mapping[str, str], taken: Set[str] = frozenset()) -> None:
+        """Show a filter's variants. `availability` gives the reason why not, or nothing; the letters that are `taken`
+        are no keys of knobs.
 
         Ticks, knobs and baseline stay where the same ids are shown again.
         """
@@ -252,6 +256,7 @@ class VariantList(QWidget):
         knobs = {id: form.values() for id, form in self._forms.items()}
         selected, baseline = self._selected, self._baseline
         self._clear()
+        self._taken = taken
         inner = QWidget()
         inner.setBackgroundRole(QPalette.ColorRole.Base)
         inner.setAutoFillBackground(True)
@@ -285,7 +290,7 @@ class VariantList(QWidget):
         self._rows[variant.id] = row
         self.baseline_combo.addItem(variant.title, variant.id)
         if variant.knobs:
-            form = ParameterForm(variant.knobs, self.knobs_stack)
+            form = ParameterForm(variant.knobs, self.knobs_stack, taken=self._taken)
             form.setObjectName(f"knobs.{variant.id}")
             form.set_values({k: v for k, v in knobs.items() if _fits(variant, k, v)})
             form.changed.connect(lambda values, id=variant.id: self.knobs_changed.emit(id, values))

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QComboBox,
+    QDockWidget,
     QScrollArea,
     QToolBar,
     QWidget,
@@ -86,7 +87,7 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
         "compare_previous": lambda: window.panes.pager.turn(-1),
         "play": window.playback.toggle,
         "levels_auto": lambda: display.auto_levels("auto"),
-        "xray": lambda: window.xray_dock.setVisible(actions["xray"].isChecked()),
+        "xray": lambda: _show_panel(window.xray_dock, actions["xray"].isChecked()),
         "presenter": lambda: window.look.set_presenter(actions["presenter"].isChecked()),
         "claims": lambda: window.page("claims").present(),
         "shortcuts": lambda: window.page("shortcuts").present(),
@@ -101,6 +102,13 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
         "about": window.show_about,
         "reset_layout": window.reset_layout,
     }
+
+
+def _show_panel(dock: QDockWidget, shown: bool) -> None:
+    """Open a panel, before others that share its place, or close it."""
+    dock.setVisible(shown)
+    if shown:
+        dock.raise_()
 
 
 def _follow(window: MainWindow) -> None:

@@ -1,0 +1,76 @@
+"""Room for a part of the window that may ask for more than there is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
+
+LEAST = (24, 4)
+"""Letters across, and lines, that a part asks for in any case."""
+SHARE = 0.4
+"""Of the height around it: no more of it is taken by a part that stands above the others."""
+
+
+class Scrolled(QScrollArea):
+    """Shows `part` at any size: where it has less room than it needs it is scrolled, and the window never grows."""
+
+    def __init__(self, part: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidget(part)
+
+    def _least(self) -> QSize:
+        metrics = self.fontMetrics()
+        return QSize(LEAST[0] * metrics.averageCharWidth(), LEAST[1] * metrics.height())
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return self._least()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        part = self.widget()
+        return part.sizeHint().expandedTo(self._least()) if part is not None else self._least()
+
+
+class ScrolledAbove(Scrolled):
+    """Shows a part that stands above the others: there while the part is, as high as it, up to a share of the height
+    of what is around it."""
+
+    def __init__(self, part: QWidget, parent: QWidget) -> None:
+        shown = part.isVisibleTo(part.parentWidget())
+        super().__init__(part, parent)
+        part.setVisible(shown)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        parent.installEventFilter(self)
+        self.setVisible(shown)
+
+    def _height(self) -> int:
+        part, around = self.widget(), self.parentWidget()
+        if part is None or around is None:
+            return 0
+        wanted = part.heightForWidth(self.width()) if part.hasHeightForWidth() else part.sizeHint().height()
+        return min(wanted, max(round(SHARE * around.height()), self._least().height()))
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(super().sizeHint().width(), self._height())
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        least = self._least()
+        return QSize(least.width(), min(least.height(), self._height()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if watched is self.parentWidget() and event.type() == QEvent.Type.Resize:
+            self.updateGeometry()
+        elif watched is self.widget() and event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
+            self.setVisible(event.type() == QEvent.Type.ShowToParent)
+        elif watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)

@@ -1,0 +1,107 @@
+"""The letters that work with Alt: each belongs to one thing that is seen, and menus come first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from fake_engine import FakeEngine, make
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QGroupBox, QLabel, QTabBar, QWidget
+
+from app.views.keys import keyed, letter, menu_letters, yielding
+from app.views.main_window import MainWindow
+from gpu_ops import FILTERS, find_filter, from_array
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+
+
+@pytest.fixture
+def engine(qapp) -> FakeEngine:
+    return FakeEngine()
+
+
+@pytest.fixture
+def window(qtbot, engine: FakeEngine) -> MainWindow:
+    window = make(qtbot, engine)
+    engine.show(from_array(np.eye(90, dtype=np.uint8), name="eye"))
+    return window
+
+
+def marked(window: MainWindow) -> Iterator[tuple[str, QWidget]]:
+    """Every text of the window that Alt and a letter may press or lead from, with what it stands on."""
+    for kind in (QLabel, QAbstractButton, QGroupBox, QTabBar):
+        for widget in window.findChildren(kind):
+            if widget.window() is not window or (isinstance(widget, QLabel) and widget.buddy() is None):
+                continue
+            bar = isinstance(widget, QTabBar)
+            texts = [widget.tabText(i) for i in range(widget.count()) if widget.isTabVisible(i)] if bar else []
+            texts += [widget.title()] if isinstance(widget, QGroupBox) else [] if bar else [widget.text()]
+            yield from ((text, widget) for text in texts if letter(text))
+
+
+def show_all(window: MainWindow, filter: str) -> Iterator[None]:
+    """Everything that can be seen at once, with each tab and each variant's knobs in turn."""
+    window.xray_dock.show()
+    window.messages.show_message("error", "A sentence.", "and details")
+    window.controller.session.set_filter(filter)
+    for place in range(max(window.tabs.count(), window.xray_panel.tabs.count())):
+        window.tabs.setCurrentIndex(place)
+        window.xray_panel.tabs.setCurrentIndex(place)
+        yield
+    for variant in find_filter(filter).variants:
+        window.panel.variants.row(variant.id).selected.emit(variant.id)
+        yield
+
+
+def open_input(engine: FakeEngine, kind: str) -> None:
+    array = np.zeros(90, dtype=np.float32) if kind == "signal" else np.eye(90, dtype=np.uint8)
+    engine.show(from_array(array, name="another"))
+
+
+@pytest.mark.parametrize("filter", [f.id for f in FILTERS])
+def test_a_letter_is_the_key_of_one_thing_and_menus_come_first(
+    window: MainWindow, engine: FakeEngine, filter: str
+) -> None:
+    open_input(engine, find_filter(filter).accepts)
+    menus = {letter(action.text()) for action in window.menuBar().actions()}
+    assert menus == menu_letters() and len(menus) == 5
+    for _ in show_all(window, filter):
+        found = list(marked(window))
+        assert [(text, widget.objectName()) for text, widget in found if letter(text) in menus] == []
+        texts = [text for text, widget in found if widget.isVisible()]
+        assert len(texts) > 5
+        keys = [letter(text) for text in texts]
+        assert len(keys) == len(set(keys)), sorted(texts, key=letter)
+
+
+@pytest.mark.parametrize("letter", ["F", "E", "R", "V", "H"])
+def test_alt_and_a_letter_open_the_menu_at_once(qtbot, window: MainWindow, letter: str) -> None:
+    window.activateWindow()
+    qtbot.waitActive(window)
+    window.xray_dock.show()
+    menu = next(m for path, m in window.menus.items() if "/" not in path and f"&{letter}" in m.title())
+    QTest.keyClick(window.panel.run_button, getattr(Qt.Key, f"Key_{letter}"), Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(menu.isVisible)
+    menu.close()
+
+
+def test_every_parameter_has_a_key_where_letters_are_left(window: MainWindow) -> None:
+    for filter in FILTERS:
+        window.controller.session.set_filter(filter.id)
+        labels = [label.text() for label in window.panel.form.findChildren(QLabel) if label.buddy()]
+        assert len(labels) == len(filter.params) and all(letter(text) for text in labels), labels
+
+
+def test_names_share_letters_out() -> None:
+    assert keyed(["Rows", "Right & wrong"], set()) == ["&Rows", "R&ight && wrong"]
+    assert keyed(["abc", "ab", "a"], {"x"}) == ["ab&c", "a&b", "&a"]
+    assert keyed(["ab", "ba", "aa"], {"b"}) == ["&ab", "ba", "aa"]
+
+
+def test_a_text_yields_its_key() -> None:
+    assert letter("Save && &close") == "c" and letter("none && at all") == ""
+    assert yielding("Save && &close", {"c"}) == "Save && close"
+    assert yielding("Save && &close", {"s"}) == "Save && &close"
