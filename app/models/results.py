@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
+from app.models.job_cells import device_model, job_cells
+
 Key = tuple[str, str]
 """Variant id and device name; after the device of a row recorded elsewhere, that machine's name."""
 APART = " · "
@@ -20,9 +22,10 @@ CSV_COLUMNS = (
     "filter",
     "variant",
     "device",
+    "machine",
+    *("params", "knobs", "shape", "dtype", "input", "input_hash", "mode", "protocol"),
     "state",
     "recorded",
-    "machine",
     "clock",
     "kernel_s",
     "q1_s",
@@ -295,6 +298,10 @@ class Results(QObject):
 
     # ---------------------------------------------------------------- files
 
+    def machine(self, entry: Entry) -> str:
+        """Where it ran: a recorded row's machine, else the model of its device as the engine told it."""
+        return entry.machine or device_model(self.provenance, entry.device)
+
     def to_csv(self) -> str:
         """The table in the C locale: seconds, a point for decimals, one heading line."""
         text = io.StringIO()
@@ -320,9 +327,10 @@ class Results(QObject):
             "ok": entry.ok,
             "state": entry.state,
             "recorded": entry.recorded,
-            "machine": entry.machine,
+            "machine": self.machine(entry),
             "speedup": speedup,
         }
+        cells |= job_cells(row)
         cells |= {"against": " on ".join(self._baseline) if speedup and self._baseline else None}
         cells["notes"] = "; ".join(row.get("notes", []))
         cells["findings"] = "; ".join(str(f["text"]) for f in entry.findings)
@@ -333,7 +341,10 @@ class Results(QObject):
         rows = []
         for entry in self._entries.values():
             if entry.row:
-                mark: dict[str, Any] = {"recorded": True, "machine": entry.machine} if entry.recorded else {}
+                machine = self.machine(entry)
+                mark: dict[str, Any] = {"machine": machine} if machine else {}
+                if entry.recorded:
+                    mark["recorded"] = True
                 if entry.state == "stale":
                     mark["stale"] = True
                 rows.append({**entry.row, **mark})

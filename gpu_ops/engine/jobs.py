@@ -137,7 +137,8 @@ def _run_picks(
         run = replace(run, notes=(*notes, *run.notes))
         news = _row(desk, run, experiment, request.roofs)
         outputs, figures = _outputs(desk, run) if first and request.outputs else ({}, {})
-        desk.send(RunUpdate(request.job, request.generation, news, outputs, figures, place))
+        machine = desk.provenance(run.pick.device) if run.timings or run.outputs else {}  # it is open by then
+        desk.send(RunUpdate(request.job, request.generation, news, outputs, figures, place, machine))
 
 
 def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[str, Any]:

@@ -193,6 +193,8 @@ class RunUpdate:
     """News of one pick: a row in the schema of reports, with "stage" added. `outputs` come with the first news.
 
     `place` is where they begin in the input along each spatial axis, when only a part of it was run; else ().
+    `provenance` is what gpu_ops.measuring.provenance.machine says, without roofs, of all devices that ran anything so
+    far; only the first news of a device brings it.
     """
 
     job: int
@@ -201,6 +203,7 @@ class RunUpdate:
     outputs: Mapping[str, SharedArray] = field(default_factory=dict)
     statistics: Mapping[str, Statistics] = field(default_factory=dict)
     place: tuple[int, ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
