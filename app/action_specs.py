@@ -33,6 +33,20 @@ _FILE = (
         "open",
     ),
     ActionSpec(
+        "next_file",
+        QT_TRANSLATE_NOOP("Actions", "&Next file"),
+        "file",
+        ("PgDown",),
+        QT_TRANSLATE_NOOP("Actions", "Open the next of the files that were dropped together"),
+    ),
+    ActionSpec(
+        "previous_file",
+        QT_TRANSLATE_NOOP("Actions", "Pre&vious file"),
+        "file",
+        ("PgUp",),
+        QT_TRANSLATE_NOOP("Actions", "Open the file before among those that were dropped together"),
+    ),
+    ActionSpec(
         "save",
         QT_TRANSLATE_NOOP("Actions", "&Save result…"),
         "file",

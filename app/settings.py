@@ -127,6 +127,29 @@ class Settings:
     def clear_recent(self) -> None:
         self._put("files/recent", [])
 
+    # Folders
+
+    def _folder(self, key: str) -> str:
+        """A folder that is still there, else the home."""
+        found = str(self._get(key) or "")
+        return found if found and Path(found).is_dir() else str(Path.home())
+
+    @property
+    def open_folder(self) -> str:
+        """Where a file was chosen last."""
+        return self._folder("files/open_folder")
+
+    def set_open_folder(self, folder: str) -> None:
+        self._put("files/open_folder", folder)
+
+    @property
+    def save_folder(self) -> str:
+        """Where something was written last."""
+        return self._folder("files/save_folder")
+
+    def set_save_folder(self, folder: str) -> None:
+        self._put("files/save_folder", folder)
+
     def save(self) -> None:
         """Write what has changed now."""
         if self._store is not None:

@@ -110,7 +110,7 @@ class Script(QObject):
             checked = {name: params[name].check(value) for name, value in given.items() if name in params}
             session.set_params({**session.choice.params, **checked})
         except KernelscopeError as error:
-            self._controller.message.emit("error", str(error), "")
+            self._controller.message.emit("error", str(error), "", "command line")
 
     def _failed(self, kind: str, sentence: str, details: str) -> None:
         if kind == "error":

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from gpu_ops.devices import device_statuses, open_device
     from gpu_ops.errors import KernelscopeError
     from gpu_ops.filters import FILTERS, all_claims, find_filter
-    from gpu_ops.io import SAMPLES, convert, from_array, load, sample, save
+    from gpu_ops.io import FORMATS, SAMPLES, convert, from_array, load, sample, save
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.provenance import machine
     from gpu_ops.measuring.runner import default_picks, run_experiment
@@ -27,6 +27,7 @@ _HOMES = {
     "Pick": "types",
     "Run": "types",
     "KernelscopeError": "errors",
+    "FORMATS": "io",
     "SAMPLES": "io",
     "convert": "io",
     "from_array": "io",
@@ -44,6 +45,7 @@ _HOMES = {
 }
 __all__ = [
     "FILTERS",
+    "FORMATS",
     "SAMPLES",
     "Experiment",
     "Input",

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from gpu_ops import progress
 from gpu_ops.devices.compiler import read_source
+from gpu_ops.devices.cpu import cpu_model
 from gpu_ops.engine import client as clients
 from gpu_ops.engine import messages, segments
 from gpu_ops.engine.client import EngineClient
@@ -50,6 +51,7 @@ from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.statistics import PERCENTILES, statistics
 from gpu_ops.errors import NonFiniteError
 from gpu_ops.io import sample, save
+from gpu_ops.measuring.provenance import source_tree
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.timing import QUICK, Cancelled, measure_interleaved
 from gpu_ops.types import Experiment, Pick
@@ -205,6 +207,15 @@ def test_a_quick_run_has_times_and_no_shares_of_roofs(shared: Talk, small: Share
     assert last["stages"]["kernel"]["n"] >= 3
     assert last["gbps"] > 0 and "share" not in last and "roof" not in last
     assert "timing serial on cpu" in [a.text for a in found if isinstance(a, Progress)]
+
+
+def test_the_first_news_of_a_device_says_what_machine_it_is(talk: Talk) -> None:
+    input = talk.sample()
+    told = [[a.provenance for a in talk.do(talk.request(input)) if isinstance(a, RunUpdate)] for _ in range(2)]
+    first, again = told[0][0], told[1]
+    assert first["devices"] == {"cpu": {"device": "cpu", "model": cpu_model(), "threads": os.cpu_count()}}
+    assert first["source_tree"] == source_tree() and first["libraries"]["numpy"] == np.__version__
+    assert again == [{}] * len(again) and "roofs" not in str(first)
 
 
 def test_a_pick_that_cannot_run_has_its_reason_and_the_others_go_on(shared: Talk, small: SharedInput) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from app.models.messages import subject_of
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
@@ -47,16 +48,18 @@ class SessionController(QObject):
     """Runs what the session asks for. A click, a key and the command line all come through here.
 
     `outputs_changed(variant, array, statistics, origin)` brings a result's pixels or samples, and says which part of
-    the input they are; `message(kind, sentence, details)` everything a person must know; `began` says that a job
-    begins, `busy_changed(text)` what it does, empty when nothing runs, and `progressed(done, total)` how far it is, 0
-    of 0 where nobody knows; `settled` says that all that was asked for is done, the timing after a pause included.
+    the input they are; `message(kind, sentence, details, subject)` everything a person must know, `succeeded(subject)`
+    that what was said of a subject, as app.models.messages has them, holds no longer; `began` says that a job begins,
+    `busy_changed(text)` what it does, empty when nothing runs, and `progressed(done, total)` how far it is, 0 of 0
+    where nobody knows; `settled` says that all that was asked for is done, the timing after a pause included.
     `xrayed(content)` brings an X-ray, `xray_failed(sentence)` why there is none; `point_answered(answer)` brings what
     the engine says of the jobs of `run_points`; `cancelled` says that a person wants nothing of what runs.
     """
 
     outputs_changed = Signal(str, object, object, object)
     input_array_changed = Signal(object, object)
-    message = Signal(str, str, str)
+    message = Signal(str, str, str, str)
+    succeeded = Signal(str)
     began = Signal()
     busy_changed = Signal(str)
     progressed = Signal(int, int)
@@ -176,15 +179,20 @@ class SessionController(QObject):
         for job in [job for job, kind in self._jobs.items() if kind == "xray"]:
             self._engine.cancel(job, kill=False)
 
-    def save_result(self, path: str) -> None:
-        """Save the result of the last picked variant that has one, by the file's suffix."""
+    def result_to_save(self) -> tuple[str, SharedArray, float | None] | None:
+        """The last picked variant that has a result, with it and its rate; None where there is none, which is said."""
         there = [v for v in self.session.choice.picks if v in self._held]
-        if not there:
-            self.message.emit("warning", self.tr("There is no result to save yet; run a variant first."), "")
-            return
-        assert self.session.input is not None
-        request = SaveRequest(self._engine.next_job(), path, self._held[there[-1]], self.session.input.rate)
-        self._submit("save", request, self.tr("saving"))
+        if not there or self.session.input is None:
+            self.message.emit("warning", self.tr("There is no result to save yet; run a variant first."), "", "save")
+            return None
+        return there[-1], self._held[there[-1]], self.session.input.rate
+
+    def save_result(self, path: str) -> None:
+        """Save that result, by the file's suffix."""
+        made = self.result_to_save()
+        if made is not None:
+            request = SaveRequest(self._engine.next_job(), path, made[1], made[2])
+            self._submit(f"save/{path}", request, self.tr("saving"))
 
     def ask_doctor(self) -> None:
         self._submit("doctor", DoctorRequest(self._engine.next_job()), self.tr("examining this machine"))
@@ -195,6 +203,7 @@ class SessionController(QObject):
     def _input_changed(self, shared: Any) -> None:
         self._generation += 1
         self._interrupted = False
+        self.succeeded.emit("run")
         self.results.clear()
         self._declare()
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
@@ -207,6 +216,7 @@ class SessionController(QObject):
     @Slot(object, str)
     def _choice_changed(self, choice: Any, what: str) -> None:
         if what == "filter":
+            self.succeeded.emit("run")
             self._generation += 1
             self.results.clear()
         self._declare()
@@ -323,6 +333,8 @@ class SessionController(QObject):
 
     @Slot(object)
     def _answered(self, answer: Any) -> None:
+        if isinstance(answer, RunUpdate) and answer.provenance:
+            self.results.provenance = dict(answer.provenance)
         if isinstance(answer, Ready):
             self._take_devices(answer.devices)
         elif self._jobs.get(answer.job) == "sweep":
@@ -343,9 +355,12 @@ class SessionController(QObject):
         elif isinstance(answer, Failed):
             if self._jobs.get(answer.job) == "xray":
                 self.xray_failed.emit(answer.sentence)
-            self.message.emit("error", answer.sentence, answer.details)
+            subject = subject_of(self._jobs.get(answer.job, ""))
+            self.message.emit("error", answer.sentence, answer.details, subject)
             self._end(answer.job)
         elif isinstance(answer, Finished):
+            if not answer.cancelled:
+                self.succeeded.emit(subject_of(self._jobs.get(answer.job, "")))
             self._end(answer.job, answer.cancelled)
 
     def _take_devices(self, devices: Sequence[DeviceStatus]) -> None:
@@ -366,8 +381,11 @@ class SessionController(QObject):
         if fresh:
             self.results.put(update.row, subject=self._subjects.get(str(update.row["variant"])))
             self.results.compare_with(self.session.subject)
+            subject = f"run/{update.row['variant']}"
             if update.row["failure"] and update.row["failure_kind"] != "unsupported":
-                self.message.emit("error", str(update.row["failure"]), "")
+                self.message.emit("error", str(update.row["failure"]), "", subject)
+            elif not update.row["failure"]:
+                self.succeeded.emit(subject)
 
     def _take_output(self, update: RunUpdate, shared: SharedArray, statistics: Any) -> None:
         variant, input = str(update.row["variant"]), self.session.input

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -64,6 +64,11 @@ class SweepController(QObject):
         """How many runs of the sweep were done, and of how many; cancelled ones are not."""
         return self._done, self._total
 
+    @property
+    def provenance(self) -> Mapping[str, Any]:
+        """What the machine is that sweeps are made on."""
+        return self._controller.results.provenance
+
     # What a person does.
 
     def watch(self) -> None:
@@ -91,6 +96,7 @@ class SweepController(QObject):
         ]
         self._done, self._total = 0, len(points)
         self.refused.emit("")
+        self._controller.succeeded.emit("sweep")
         jobs = self._controller.run_points(requests)
         self._jobs = dict(zip(jobs, (p.value for p in points), strict=True))
         self.changed.emit()
@@ -151,7 +157,7 @@ class SweepController(QObject):
             self._done += not (isinstance(answer, Finished) and answer.cancelled)
             if isinstance(answer, Failed):
                 sweep.failures[value] = answer.sentence
-                self._controller.message.emit("error", answer.sentence, answer.details)
+                self._controller.message.emit("error", answer.sentence, answer.details, "sweep")
             self.changed.emit()
 
     def _tell(self, answer: Progress) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
+from app.models.job_cells import device_model, job_cells
 from app.models.subject import Subject
 
 Key = tuple[str, str]
@@ -22,9 +23,10 @@ CSV_COLUMNS = (
     "filter",
     "variant",
     "device",
+    "machine",
+    *("params", "knobs", "shape", "dtype", "input", "input_hash", "mode", "protocol"),
     "state",
     "recorded",
-    "machine",
     "clock",
     "kernel_s",
     "q1_s",
@@ -337,6 +339,10 @@ class Results(QObject):
 
     # ---------------------------------------------------------------- files
 
+    def machine(self, entry: Entry) -> str:
+        """Where it ran: a recorded row's machine, else the model of its device as the engine told it."""
+        return entry.machine or device_model(self.provenance, entry.device)
+
     def to_csv(self) -> str:
         """The table in the C locale: seconds, a point for decimals, one heading line."""
         text = io.StringIO()
@@ -362,9 +368,10 @@ class Results(QObject):
             "ok": entry.ok,
             "state": entry.state,
             "recorded": entry.recorded,
-            "machine": entry.machine,
+            "machine": self.machine(entry),
             "speedup": speedup,
         }
+        cells |= job_cells(row)
         cells |= {"against": " on ".join(self._baseline) if speedup and self._baseline else None}
         doubts = [f"{name}: {entry.doubt(name)}" for name in row.get("stages", {}) if entry.doubt(name)]
         cells["notes"] = "; ".join([*row.get("notes", []), *doubts])
@@ -376,7 +383,10 @@ class Results(QObject):
         rows = []
         for entry in self._entries.values():
             if entry.row:
-                mark: dict[str, Any] = {"recorded": True, "machine": entry.machine} if entry.recorded else {}
+                machine = self.machine(entry)
+                mark: dict[str, Any] = {"machine": machine} if machine else {}
+                if entry.recorded:
+                    mark["recorded"] = True
                 if entry.state == "stale":
                     mark["stale"] = True
                 rows.append({**entry.timed, **mark})

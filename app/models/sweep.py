@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
+from app.models.job_cells import device_model, job_cells
 from gpu_ops.errors import ParamError
 from gpu_ops.measuring.sweeps import (
     SIZE,
@@ -34,6 +35,7 @@ MOST_POINTS = 32
 CSV_COLUMNS = (
     *("filter", "variant", "device", "clock", "kernel_s", "q1_s", "q3_s", "min_s", "n", "gbps"),
     *("error_max", "tolerance", "ok", "failure", "shape", "dtype", "params", "knobs"),
+    *("input", "input_hash", "mode", "protocol", "machine"),
 )
 """They follow what varies, which is empty for a variant that does not depend on it."""
 
@@ -102,16 +104,16 @@ class Sweep:
         there = [self.title(row["variant"]) for row in self.rows if simulated(row)]
         return tuple(dict.fromkeys([*self.uncounted, *there]))
 
-    def to_csv(self) -> str:
-        """The rows in the C locale: what varies first, then seconds, with one heading line."""
+    def to_csv(self, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
+        """The rows in the C locale: what varies first, then seconds, with one heading line. `provenance` says what the
+        devices of a sweep made here are."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([self.varied.name, *CSV_COLUMNS])
         for row in self.rows:
             kernel = row["stages"].get("kernel", {})
             cells = {**row, **kernel, "kernel_s": kernel.get("median_s")}
-            cells |= {name: json.dumps(row[name]) for name in ("params", "knobs")}
-            cells["shape"] = "x".join(str(n) for n in row["shape"])
+            cells |= job_cells(row) | {"machine": self.machine or device_model(provenance, row["device"])}
             found = [self.value(row), *(cells.get(name) for name in CSV_COLUMNS)]
             writer.writerow(["" if value is None else value for value in found])
         return text.getvalue()

@@ -81,6 +81,10 @@ class DiagnosticsPage(QWidget):
             self._add(self.tree.invisibleRootItem(), name, value)
         self.tree.expandAll()
 
+    def show_log(self, log: bool) -> None:
+        """The log in front, or the doctor's answer."""
+        self.tabs.setCurrentWidget(self.log if log else self.tree)
+
     def _add(self, parent: QTreeWidgetItem, name: str, value: Any) -> None:
         if isinstance(value, list) and not any(isinstance(v, dict | list) for v in value):
             value = ", ".join(str(v) for v in value)

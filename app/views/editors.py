@@ -5,26 +5,24 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 
-from PySide6.QtCore import QLocale, QSize, Qt, Signal
-from PySide6.QtGui import QValidator
+from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDoubleSpinBox,
     QGridLayout,
     QHBoxLayout,
     QLineEdit,
     QSizePolicy,
     QSlider,
-    QSpinBox,
     QWidget,
 )
 
+from app.views.spins import FloatSpin, IntSpin
+from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
 
 STOPS = 256
 LOG_RATIO = 200
-LARGEST = 2**31 - 1
 
 
 class Editor(QWidget):
@@ -35,11 +33,24 @@ class Editor(QWidget):
     def __init__(self, param: Param, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.param = param
+        self._refused = ""
         self.keeps_text = False
         """Whether a bad text stays for the user to mend; others go back to the last good value."""
 
     def value(self) -> object:
+        """What is shown. Raises KernelscopeError where what was typed last cannot be read."""
         raise NotImplementedError
+
+    def _refuse(self, text: str) -> None:
+        """Something was typed that is no number."""
+        self._refused = text or self.tr("nothing")
+        self.edited.emit(True)
+
+    def _check_typed(self) -> None:
+        refused, self._refused = self._refused, ""
+        if refused:
+            text = self.tr("{name} must be {allowed}; {text} is not, or can be read in two ways.")
+            raise KernelscopeError(text.format(name=self.param.name, allowed=self.param.allowed, text=f"“{refused}”"))
 
     def set_value(self, value: Value) -> None:
         """Show a value without a signal."""
@@ -62,108 +73,6 @@ class Editor(QWidget):
             layout.addWidget(widget, 1 if isinstance(widget, QSlider) else 0)
         if not any(isinstance(w, QSlider | QLineEdit) for w in widgets):
             layout.addStretch(1)
-
-
-class IntSpin(QSpinBox):
-    """A spin box that steps along the parameter's grid, but lets any number be typed: a check says why not."""
-
-    def __init__(self, param: Param, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._param = param
-        self._step = int(param.step or 1)
-        self._low = int(param.low) if param.low is not None else -LARGEST
-        self._high = min(int(param.high), LARGEST) if param.high is not None else LARGEST
-        reach = min(10 ** (len(str(max(abs(self._low), abs(self._high)))) + 1) - 1, LARGEST)
-        self.setRange(-reach, reach)
-        self.setKeyboardTracking(False)
-        if param.unit:
-            self.setSuffix(f" {param.unit}")
-
-    def stepBy(self, steps: int) -> None:  # noqa: N802
-        origin = self._low if self._param.low is not None else 0
-        place = (self.value() - origin) // self._step + steps
-        self.setValue(max(self._low, min(self._high, origin + place * self._step)))
-
-    def stepEnabled(self) -> QSpinBox.StepEnabledFlag:  # noqa: N802
-        flags = QSpinBox.StepEnabledFlag.StepNone
-        if self.value() < self._high:
-            flags |= QSpinBox.StepEnabledFlag.StepUpEnabled
-        if self.value() > self._low:
-            flags |= QSpinBox.StepEnabledFlag.StepDownEnabled
-        return flags
-
-
-class FloatSpin(QDoubleSpinBox):
-    """A spin box for numbers of any size: shows what matters of them and reads exponents. A narrow one, of many beside
-    each other, has no buttons and room for fewer digits."""
-
-    def __init__(self, param: Param, parent: QWidget | None = None, narrow: bool = False) -> None:
-        super().__init__(parent)
-        self._narrow = narrow
-        self.setDecimals(12)
-        self.setRange(-1e300, 1e300)
-        self.setKeyboardTracking(False)
-        self._low = -math.inf if param.low is None else param.low
-        self._high = math.inf if param.high is None else param.high
-        self._step = param.step or _nice_step(param)
-        if narrow:
-            self.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
-        if param.unit:
-            self.setSuffix(f" {param.unit}")
-
-    def textFromValue(self, value: float) -> str:  # noqa: N802
-        return self.locale().toString(value, "g", 7)
-
-    def valueFromText(self, text: str) -> float:  # noqa: N802
-        return self.locale().toDouble(self._bare(text))[0]
-
-    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        bare = self._bare(text)
-        if self.locale().toDouble(bare)[1]:
-            return QValidator.State.Acceptable, text, position
-        signs = set("+-eE" + self.locale().decimalPoint() + self.locale().groupSeparator())
-        possible = all(c.isdigit() or c in signs for c in bare)
-        return (QValidator.State.Intermediate if possible else QValidator.State.Invalid), text, position
-
-    def _bare(self, text: str) -> str:
-        return text.removesuffix(self.suffix()).strip()
-
-    def stepBy(self, steps: int) -> None:  # noqa: N802
-        self.setValue(max(self._low, min(self._high, self.value() + steps * self._step)))
-
-    def stepEnabled(self) -> QDoubleSpinBox.StepEnabledFlag:  # noqa: N802
-        flags = QDoubleSpinBox.StepEnabledFlag.StepNone
-        if self.value() < self._high:
-            flags |= QDoubleSpinBox.StepEnabledFlag.StepUpEnabled
-        if self.value() > self._low:
-            flags |= QDoubleSpinBox.StepEnabledFlag.StepDownEnabled
-        return flags
-
-    def sizeHint(self) -> QSize:  # noqa: N802
-        """Wide enough for seven digits, or four where it is narrow, not for the whole range."""
-        hint = super().sizeHint()
-        hint.setWidth(self._width())
-        return hint
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802
-        hint = super().minimumSizeHint()
-        hint.setWidth(self._width())
-        return hint
-
-    def _width(self) -> int:
-        metrics = self.fontMetrics()
-        if self._narrow:
-            return metrics.horizontalAdvance("−0.000" + self.suffix()) + metrics.height()
-        return metrics.horizontalAdvance("−0.000000" + self.suffix()) + 3 * metrics.height()
-
-
-def _nice_step(param: Param) -> float:
-    """A hundredth of the range, rounded down to 1, 2 or 5 of a power of ten."""
-    if param.low is None or param.high is None or param.high <= param.low:
-        return 0.1
-    raw = (param.high - param.low) / 100
-    power = 10.0 ** math.floor(math.log10(raw))
-    return next(m for m in (5, 2, 1) if m * power <= raw * 1.0001) * power
 
 
 def slider_stops(param: Param) -> list[int]:
@@ -191,6 +100,7 @@ class IntEditor(Editor):
         super().__init__(param, parent)
         self.spin = IntSpin(param, self)
         self.spin.valueChanged.connect(self._spun)
+        self.spin.refused.connect(self._refuse)
         self._stops = slider_stops(param)
         if len(self._stops) > 2:
             self.slider = QSlider(Qt.Orientation.Horizontal, self)
@@ -224,6 +134,7 @@ class IntEditor(Editor):
         self.slider.blockSignals(False)
 
     def value(self) -> object:
+        self._check_typed()
         return self.spin.value()
 
     def set_value(self, value: Value) -> None:
@@ -241,9 +152,11 @@ class FloatEditor(Editor):
         super().__init__(param, parent)
         self.spin = FloatSpin(param, self)
         self.spin.valueChanged.connect(lambda: self.edited.emit(True))
+        self.spin.refused.connect(self._refuse)
         self._place(self.spin)
 
     def value(self) -> object:
+        self._check_typed()
         return self.spin.value()
 
     def set_value(self, value: Value) -> None:
@@ -327,6 +240,7 @@ class GridEditor(Editor):
         self.spins = [FloatSpin(param, self, narrow=True) for _ in range(count)]
         for place, spin in enumerate(self.spins):
             spin.valueChanged.connect(lambda: self.edited.emit(True))
+            spin.refused.connect(self._refuse)
             spin.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             layout.addWidget(spin, place // columns, place % columns)
         self._columns = columns
@@ -340,6 +254,7 @@ class GridEditor(Editor):
             spin.setAccessibleDescription(help)
 
     def value(self) -> object:
+        self._check_typed()
         return tuple(spin.value() for spin in self.spins)
 
     def set_value(self, value: Value) -> None:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
-    QFileDialog,
     QMainWindow,
     QMenu,
     QScrollArea,
@@ -27,6 +26,7 @@ from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
 from app.models.display import Display
 from app.models.log import Log
+from app.models.messages import Message
 from app.settings import Settings
 from app.views.claims_page import ClaimsPage
 from app.views.clipboard import PasteFile, chosen_layer, picture
@@ -35,15 +35,16 @@ from app.views.diagnostics import DiagnosticsPage
 from app.views.dock import Dock
 from app.views.dock_sizes import DockSizes
 from app.views.experiment_panel import ExperimentPanel
+from app.views.files import Chooser, Files, choose_file, choose_target
 from app.views.histogram import HistogramBar
 from app.views.ladder import TimingLadder
 from app.views.lazy import Lazy
-from app.views.message_bar import Message, MessageBar
+from app.views.message_bar import MessageBar
 from app.views.page_window import PageWindow
 from app.views.pictures import INPUT as INPUT
 from app.views.pictures import Pictures
-from app.views.preferences import PreferencesPage, apply_preferences
 from app.views.placing import put_on_screen
+from app.views.preferences import PreferencesPage, apply_preferences
 from app.views.recent_menu import RecentMenu
 from app.views.result_table import ResultTable
 from app.views.scrolled import Scrolled, ScrolledAbove
@@ -57,20 +58,9 @@ LAYOUT_VERSION = 3
 """Goes up when the panels have other places at first: a layout that was kept with another number is left alone."""
 BESIDE, TIMES, XRAY = 44, 64, 76
 """Widths of the panels at first, in letters."""
-Chooser = Callable[[QWidget, str], str]
 
 if TYPE_CHECKING:
     from app.views.sweep_panel import SweepPanel
-
-
-def choose_file(parent: QWidget, title: str) -> str:
-    """A file that the person picks, or nothing."""
-    return QFileDialog.getOpenFileName(parent, title)[0]
-
-
-def choose_target(parent: QWidget, title: str) -> str:
-    """Where the person wants a file written, or nothing."""
-    return QFileDialog.getSaveFileName(parent, title)[0]
 
 
 class MainWindow(QMainWindow):
@@ -92,7 +82,7 @@ class MainWindow(QMainWindow):
         self.setObjectName("mainWindow")
         self.setWindowTitle("Kernelscope")
         self.setAcceptDrops(True)
-        self.controller, self.look, self._chooser, self._target = controller, look, chooser, target
+        self.controller, self.look = controller, look
         self.settings, self.log = settings or Settings(), log or Log(self)
         self.recorded = RecordedRuns(controller.session, controller.results, recorded_reports, self)
         self.playback = Playback(controller, parent=self)
@@ -100,9 +90,11 @@ class MainWindow(QMainWindow):
         self.stack = Pictures(self.display, controller.session, controller.results, self)
         self.panes, self.signal_pane = self.stack.panes, self.stack.signal_pane
         self.messages = MessageBar(self)
+        self.files = Files(self, chooser, target)
         self.panel = ExperimentPanel(controller.session, self)
         self.ladder = TimingLadder(controller.results, self)
-        self.table = ResultTable(controller.results, self)
+        self.table = ResultTable(controller.results, self, self.files.ask_target)
+        self.table.propose = lambda kind: self.files.proposed("results", f".{kind}")
         self.sweep_tab = Lazy(self._make_sweep, self)
         self.histogram = HistogramBar(self.display, self)
         self.xray_panel = XRayPanel(XRayController(controller, self), self)
@@ -168,16 +160,19 @@ class MainWindow(QMainWindow):
         controller = self.controller
         controller.input_array_changed.connect(self._show_input)
         controller.outputs_changed.connect(self.stack.show_output)
-        controller.message.connect(self.messages.show_message)
+        for speaker in (controller, self.recorded):
+            speaker.message.connect(self.messages.show_message)
+            speaker.succeeded.connect(self.messages.settle)
         self.messages.shown.connect(self._log_message)
+        self.messages.more_wanted.connect(lambda: self.show_diagnostics(log=True))
         controller.began.connect(self.status.begin)
         controller.busy_changed.connect(self.status.show_busy)
         controller.progressed.connect(self.status.show_progress)
         controller.devices_changed.connect(self.panel.show_devices)
         controller.devices_changed.connect(self.status.show_devices)
-        self.recorded.message.connect(self.messages.show_message)
         controller.doctor_answered.connect(self._show_doctor)
-        self.table.failed.connect(self._show_failure)
+        self.table.exported.connect(self.files.say_written)
+        self.table.failed.connect(self.files.say_not_written)
         # Forms and panes are made as they are needed, and Qt appends what is new to the end of the way of Tab.
         self.stack.arranged.connect(lambda: QTimer.singleShot(0, self, self._order_focus))
         self.panel.run_wanted.connect(controller.run_live)
@@ -185,24 +180,6 @@ class MainWindow(QMainWindow):
         self.panel.variants.selection_changed.connect(self.xray_panel.choose)
 
     # Files
-
-    def open_file(self) -> None:
-        """Ask for a file and open it."""
-        path = self._chooser(self, self.tr("Open an image or a signal"))
-        if path:
-            self.controller.open_file(path)
-
-    def save_result(self) -> None:
-        """Ask for a name and save the last picked variant's result."""
-        path = self._target(self, self.tr("Save the result"))
-        if path:
-            self.controller.save_result(path)
-
-    def export_picture(self) -> None:
-        """Ask for a name and write the ladder as a picture."""
-        path = self._target(self, self.tr("Write the ladder as PNG"))
-        if path and not self.ladder.render_png(path):
-            self.messages.show_message("error", self.tr("{path} cannot be written.").format(path=path))
 
     def _make_sweep(self, parent: QWidget) -> SweepPanel:
         from app.controllers.sweep import SweepController
@@ -220,16 +197,6 @@ class MainWindow(QMainWindow):
         self.tabs.setCurrentWidget(self.sweep_tab)
         self.sweep.start()
 
-    def export_sweep(self, kind: str) -> None:
-        """Ask for a name and write the sweep that is shown, its rows or its picture."""
-        if self.sweep.controller.shown is None:
-            self.messages.show_message("warning", self.tr("There is no sweep to write yet; make one in the Sweep tab."))
-            return
-        titles = {"csv": self.tr("Write the sweep as CSV"), "picture": self.tr("Write the sweep as PNG or SVG")}
-        path = self._target(self, titles[kind])
-        if path and not self.sweep.export(path, kind):
-            self.messages.show_message("error", self.tr("{path} cannot be written.").format(path=path))
-
     def copy_image(self) -> None:
         """Put the picture with the focus, or the last result's, on the clipboard; curves as they are drawn."""
         layer = chosen_layer(self.panes)
@@ -238,27 +205,40 @@ class MainWindow(QMainWindow):
         elif layer is not None:
             QApplication.clipboard().setImage(picture(layer, self.display))
         else:
-            self.messages.show_message("warning", self.tr("There is no picture to copy yet; open one first."))
+            text = self.tr("There is no picture to copy yet; open one first.")
+            self.messages.show_message("warning", text, "", "clipboard")
 
     def paste_image(self) -> None:
         """Take the picture on the clipboard as input."""
         image = QApplication.clipboard().image()
         if image.isNull():
-            self.messages.show_message("warning", self.tr("There is no picture on the clipboard; copy one first."))
+            text = self.tr("There is no picture on the clipboard; copy one first.")
+            self.messages.show_message("warning", text, "", "clipboard")
         elif self._pasted.write(image):
+            self.messages.settle("clipboard")
             self.controller.open_file(self._pasted.path)
         else:
-            self.messages.show_message("error", self.tr("The picture cannot be kept: no temporary file can be made."))
+            text = self.tr("The picture cannot be kept: no temporary file can be made.")
+            self.messages.show_message("error", text, "", "clipboard")
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
-        if any(url.isLocalFile() for url in event.mimeData().urls()):
-            event.acceptProposedAction()
+        self._offer_copy(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802
+        self._offer_copy(event)
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
-        local: list[QUrl] = [url for url in event.mimeData().urls() if url.isLocalFile()]
-        if local:
-            self.controller.open_file(local[0].toLocalFile())
-            event.acceptProposedAction()
+        if self._offer_copy(event):
+            self.files.drop([url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()])
+            self.stack.setFocus()
+
+    def _offer_copy(self, event: QDropEvent) -> bool:
+        """Files are read, never moved, whatever the other program proposes."""
+        if not any(url.isLocalFile() for url in event.mimeData().urls()):
+            return False
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+        return True
 
     # Pictures
 
@@ -296,8 +276,12 @@ class MainWindow(QMainWindow):
         page.set_claims([j.as_dict() for j in judge_by_reports(all_claims(), recorded_reports())])
         return page
 
-    def show_diagnostics(self) -> None:
-        self.page("diagnostics").present()
+    def show_diagnostics(self, log: bool = False) -> None:
+        """What the machine has, or the log."""
+        window = self.page("diagnostics")
+        assert isinstance(window.page, DiagnosticsPage)
+        window.page.show_log(log)
+        window.present()
         self.controller.ask_doctor()
 
     @Slot(object)
@@ -309,10 +293,6 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _log_message(self, message: Message) -> None:
         self.log.add(f"window {message.kind}", message.text)
-
-    @Slot(str)
-    def _show_failure(self, sentence: str) -> None:
-        self.messages.show_message("error", sentence)
 
     @Slot()
     def show_look(self) -> None:

@@ -246,6 +246,7 @@ class ResultTable(QTableView):
         self.setObjectName("result_table")
         self.setAccessibleName(self.tr("Results"))
         self._results, self._choose = results, choose
+        self.propose: Callable[[str], str] = lambda kind: f"results.{kind}"
         self.table_model = ResultModel(results, self)
         self.sorter = ResultSort(self)
         self.sorter.setSourceModel(self.table_model)
@@ -315,7 +316,7 @@ class ResultTable(QTableView):
     def export(self, kind: str) -> None:
         """Ask for a file and write all rows to it, in the C locale."""
         kinds = {"csv": self.tr("Comma-separated values (*.csv)"), "json": self.tr("Kernelscope report (*.json)")}
-        path = self._choose(self.tr("Export results"), f"results.{kind}", kinds[kind])
+        path = self._choose(self.tr("Export results"), self.propose(kind), kinds[kind])
         if not path:
             return
         text = self._results.to_csv() if kind == "csv" else self._results.to_json()

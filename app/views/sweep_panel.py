@@ -277,7 +277,7 @@ class SweepPanel(QWidget):
         name ends so and else a PNG; False when the file cannot be written."""
         assert self.controller.shown is not None
         if kind == "csv":
-            return write_text(path, self.controller.shown.to_csv())
+            return write_text(path, self.controller.shown.to_csv(self.controller.provenance))
         if self.rows.isChecked():  # what is hidden is not laid out
             self.rows.setChecked(False)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -65,8 +65,10 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
     controller, session, display = window.controller, window.controller.session, window.display
     actions = window.actions_by_id
     return {
-        "open": window.open_file,
-        "save": window.save_result,
+        "open": window.files.open,
+        "next_file": lambda: window.files.go(1),
+        "previous_file": lambda: window.files.go(-1),
+        "save": window.files.save_result,
         "quit": window.close,
         "undo": session.undo,
         "redo": session.redo,
@@ -96,9 +98,9 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
         "diagnostics": window.show_diagnostics,
         "export_csv": lambda: window.table.export("csv"),
         "export_json": lambda: window.table.export("json"),
-        "export_png": window.export_picture,
-        "export_sweep_csv": lambda: window.export_sweep("csv"),
-        "export_sweep_picture": lambda: window.export_sweep("picture"),
+        "export_png": window.files.export_ladder,
+        "export_sweep_csv": lambda: window.files.export_sweep("csv"),
+        "export_sweep_picture": lambda: window.files.export_sweep("picture"),
         "about": window.show_about,
         "reset_layout": window.reset_layout,
     }
@@ -122,6 +124,10 @@ def _follow(window: MainWindow) -> None:
     def show_display() -> None:
         actions[f"map_{window.display.colormap}"].setChecked(True)
 
+    def show_files() -> None:
+        actions["next_file"].setEnabled(window.files.list.can_go(1))
+        actions["previous_file"].setEnabled(window.files.list.can_go(-1))
+
     def titles() -> dict[str, str]:
         return {v.id: v.title for v in session.filter.variants}
 
@@ -133,6 +139,10 @@ def _follow(window: MainWindow) -> None:
                 action.setEnabled(pictures)
         actions["swap"].setEnabled(pictures and window.panes.mode != "side by side")
 
+    for id in ("next_file", "previous_file"):  # elsewhere these keys scroll
+        actions[id].setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        window.stack.addAction(actions[id])
+    window.files.list.changed.connect(show_files)
     SoundMenu(window.menus["view/sound"], actions["play"], window.playback, titles)
     window.playback.message.connect(window.messages.show_message)
     window.playback.moved.connect(window.signal_pane.set_heard)
@@ -144,6 +154,7 @@ def _follow(window: MainWindow) -> None:
     window.panes.mode_changed.connect(show_mode)
     window.stack.currentChanged.connect(lambda _: show_mode())
     show_undo(False, False)
+    show_files()
     show_look(window)
     show_display()
     show_mode()

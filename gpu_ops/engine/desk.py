@@ -20,6 +20,7 @@ from gpu_ops.engine.messages import Answer, Progress, SegmentGranted, SegmentWan
 from gpu_ops.engine.segments import Attachments
 from gpu_ops.errors import DeviceError, DeviceMemoryError, InputError, KernelFault
 from gpu_ops.measuring.affordable import affordable
+from gpu_ops.measuring.provenance import machine
 from gpu_ops.progress import Cancelled, advance, in_finite_call
 from gpu_ops.types import Input
 
@@ -42,6 +43,7 @@ class Desk:
         self._pinned: dict[str, str] = {}
         self._inputs: list[tuple[SharedInput, Input]] = []
         self._parts: WeakKeyDictionary[Input, tuple[Input, tuple[int, ...]]] = WeakKeyDictionary()
+        self._told: list[str] = []
         self._last = Progress(0, "")
         self._said = 0.0
         self.job = 0
@@ -142,6 +144,13 @@ class Desk:
         with suppress(DeviceError):
             open_device(name).register(_bytes(self._attached.attach(segment)))
             self._pinned[segment] = name
+
+    def provenance(self, device: str) -> dict[str, Any]:
+        """Where figures of this device and those before come from; {} when the window knows of it already."""
+        if device in self._told:
+            return {}
+        self._told.append(device)
+        return machine(self._told, with_roofs=False)
 
     def forget(self, segment: str) -> None:
         """A segment is gone: unpin it and let go of it."""

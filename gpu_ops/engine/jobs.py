@@ -139,7 +139,8 @@ def _run_picks(
             run = replace(run, notes=(shown_note(whole, part, part_shown), *run.notes))
         news = _row(desk, run, experiment, request.roofs)
         outputs, figures = _outputs(desk, run, part_shown.cut) if first and request.outputs else ({}, {})
-        desk.send(RunUpdate(request.job, request.generation, news, outputs, figures, *part_shown[1:]))
+        machine = desk.provenance(run.pick.device) if run.timings or run.outputs else {}  # it is open by then
+        desk.send(RunUpdate(request.job, request.generation, news, outputs, figures, *part_shown[1:], machine))
 
 
 def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[str, Any]:

@@ -203,6 +203,8 @@ class RunUpdate:
 
     `place` is where they begin in the input along each spatial axis, when only a part of it was run; else (). They are
     what the whole input gives there, unless `exact` is False: then they are what the part gives by itself.
+    `provenance` is what gpu_ops.measuring.provenance.machine says, without roofs, of all devices that ran anything so
+    far; only the first news of a device brings it.
     """
 
     job: int
@@ -212,6 +214,7 @@ class RunUpdate:
     statistics: Mapping[str, Statistics] = field(default_factory=dict)
     place: tuple[int, ...] = ()
     exact: bool = True
+    provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

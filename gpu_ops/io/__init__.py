@@ -1,9 +1,19 @@
 """Inputs and results: files, samples, arrays. Decoders are loaded when they are first needed."""
 
-from gpu_ops.io.files import load, save
+from gpu_ops.io.files import FORMATS, load, save
 from gpu_ops.io.inputs import convert, from_array
 from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.samples import SAMPLES, sample
 
-__all__ = ["SAMPLES", "convert", "from_array", "from_origin", "load", "require_regular", "sample", "save"]
+__all__ = [
+    "FORMATS",
+    "SAMPLES",
+    "convert",
+    "from_array",
+    "from_origin",
+    "load",
+    "require_regular",
+    "sample",
+    "save",
+]

@@ -33,22 +33,25 @@ Writer = Callable[[IO[bytes], Array, "float | None", str], None]
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file. `read(path, name, limit)` and `write(file, array, rate, name)` call it `name` in errors."""
+    """A kind of file and what inputs it may hold. `read(path, name, limit)` gives an array, or an array and its rate in
+    hertz. It and `write(file, array, rate, name)` call the file `name` in errors."""
 
     title: str
     suffixes: tuple[str, ...]
+    kinds: tuple[Kind, ...]
     read: Reader
     write: Writer | None = None
 
 
 FORMATS = (
-    Format("a PNG image", (".png",), images.read_png, images.write_png),
-    Format("a JPEG image", (".jpg", ".jpeg"), images.read_jpeg),
-    Format("a BMP image", (".bmp",), images.read_bmp),
-    Format("a NumPy array", (".npy",), arrays.read_npy, arrays.write_npy),
-    Format("WAV sound", (".wav",), sound.read_wav, sound.write_wav),
-    Format("text", (".txt", ".dat", ".csv"), text.read_text, text.write_text),
+    Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png),
+    Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg),
+    Format("a BMP image", (".bmp",), ("image",), images.read_bmp),
+    Format("a NumPy array", (".npy",), ("image", "signal"), arrays.read_npy, arrays.write_npy),
+    Format("WAV sound", (".wav",), ("signal",), sound.read_wav, sound.write_wav),
+    Format("text", (".txt", ".dat", ".csv"), ("signal",), text.read_text, text.write_text),
 )
+"""In the order of preference: the first that can hold a result is proposed for it."""
 BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}
 
 # What files begin with: formats that are read, by their first suffix, and others only to name them.

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QLocale, QPoint, Qt
 from PySide6.QtWidgets import QLabel, QStyle, QStyleOptionSlider
 
+from app.models.typed import typed_number
 from app.views.editors import ChoiceEditor, GridEditor, IntEditor, slider_stops
 from app.views.form import ParameterForm
 from gpu_ops import KernelscopeError
@@ -20,6 +21,19 @@ BORDER = Param("border", "reflect", choices=("zero", "reflect", "wrap"))
 ON = Param("normalise", True)
 SIZE = Param("size", "512x512")
 KERNEL = Param("kernel", (0.0, -1.0, 0.0, -1.0, 5.0, -1.0, 0.0, -1.0, 0.0))
+TYPED = (
+    *(
+        ("2.5", None, 2.5),
+        ("2,5", None, 2.5),
+        ("1e3", 1000, None),
+        (" 7 ", 7, 7.0),
+        ("6.0", 6, 6.0),
+        ("-3", None, None),
+    ),
+    *(("", None, None), ("2x5", None, None), ("2 5", None, None), ("1_0", None, None), ("1e99", None, None)),
+    ("1 000", 1000, None),
+)
+"""What is typed, and what it is for LENGTH and for SIGMA; None for refused."""
 ALL = (WINDOW, LENGTH, SIGMA, BORDER, ON, SIZE, KERNEL)
 
 
@@ -85,6 +99,33 @@ def test_a_bad_number_keeps_the_last_good_one_and_says_why(form, qtbot, text: st
     assert form.findChild(QLabel, "reason.window").isVisible()
     type_into(qtbot, form.editor("window").spin, "9")
     assert form.reason("window") == "" and form.values()["window"] == 9
+
+
+@pytest.mark.parametrize("language", [QLocale.Language.English, QLocale.Language.German, QLocale.Language.French])
+def test_a_number_is_read_as_it_was_typed_or_refused_with_a_word(qtbot, language: QLocale.Language) -> None:
+    QLocale.setDefault(QLocale(language))
+    try:
+        form = ParameterForm([LENGTH, SIGMA])
+        qtbot.addWidget(form)
+        with qtbot.waitActive(form):
+            form.show()
+            form.activateWindow()
+        for text, *expected in TYPED:
+            for name, value in zip(("length", "sigma"), expected, strict=True):
+                before, box = form.values()[name], form.editor(name).spin
+                type_into(qtbot, box, text or "\b")
+                assert form.values()[name] == (before if value is None else value), (text, name)
+                assert box.value() == form.values()[name], (text, name)
+                assert bool(form.reason(name)) == (value is None), (text, form.reason(name))
+    finally:
+        QLocale.setDefault(QLocale.c())
+
+
+def test_groups_of_digits_are_not_guessed() -> None:
+    english, german = QLocale(QLocale.Language.English), QLocale(QLocale.Language.German)
+    assert typed_number("1,000", english) is None and typed_number("1.000", german) is None
+    assert typed_number("1.000", english) == 1.0 and typed_number("1,000", german) == 1.0
+    assert typed_number("1,234.5", english) is None and typed_number("−2,25", german) == -2.25
 
 
 def test_typing_is_told_once_when_it_is_finished(form, qtbot) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPlainTextEdit
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
+from app.models.messages import KEPT
 from app.views.message_bar import MessageBar
+from app.views.message_row import LONGEST
 
 
 @pytest.fixture
@@ -16,6 +18,10 @@ def bar(qtbot) -> MessageBar:
     qtbot.addWidget(bar)
     bar.resize(700, 100)
     return bar
+
+
+def texts(bar: MessageBar) -> list[str]:
+    return [row.findChild(QLabel, "text").text() for row in bar.rows if row.isVisible()]
 
 
 def text(bar: MessageBar) -> str:
@@ -27,7 +33,7 @@ def test_it_hides_while_there_is_nothing_to_say(bar: MessageBar) -> None:
     bar.show_message("info", "Saved.")
     assert bar.isVisible() and text(bar) == "Saved."
     assert bar.accessibleName() == "Information: Saved."
-    assert not bar.details_button.isVisible()
+    assert not bar.rows[0].details_button.isVisible()
 
 
 def test_kinds_differ_by_symbol_and_word(bar: MessageBar) -> None:
@@ -40,37 +46,114 @@ def test_kinds_differ_by_symbol_and_word(bar: MessageBar) -> None:
     assert len(symbols) == 3
 
 
-def test_the_latest_shows_and_closing_brings_back_the_one_before(bar: MessageBar, qtbot) -> None:
+def test_the_newest_stands_on_top_and_closing_brings_up_the_one_before(bar: MessageBar, qtbot) -> None:
     bar.show_message("info", "First.")
     bar.show_message("error", "Second.")
-    bar.show_message("error", "Second.")
-    assert text(bar) == "Second." and len(bar.messages()) == 2
-    assert bar.findChild(QLabel, "count").text() == "1 of 2"
-    qtbot.mouseClick(bar.close_button, Qt.MouseButton.LeftButton)
-    assert text(bar) == "First." and not bar.findChild(QLabel, "count").isVisible()
+    assert texts(bar) == ["Second.", "First."] and bar.accessibleName() == "Error: Second."
+    qtbot.mouseClick(bar.rows[0].close_button, Qt.MouseButton.LeftButton)
+    assert texts(bar) == ["First."] and not bar.dismiss_button.isVisible()
     with qtbot.waitSignal(bar.emptied):
-        qtbot.mouseClick(bar.close_button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(bar.rows[0].close_button, Qt.MouseButton.LeftButton)
     assert not bar.isVisible() and bar.current() is None
+
+
+def test_the_same_again_counts_up(bar: MessageBar) -> None:
+    for name in ("a", "b", "a", "a"):
+        bar.show_message("error", f"{name} is empty.", subject="open")
+    assert texts(bar) == ["a is empty.", "b is empty."]
+    counts = [row.findChild(QLabel, "count") for row in bar.rows]
+    assert counts[0].text() == "×3" and counts[0].isVisible() and not counts[1].isVisible()
+    bar.show_message("error", "a is empty.", subject="save")
+    assert len(bar.messages()) == 3, "about something else"
+
+
+def test_a_success_takes_back_the_errors_of_its_subject_only(bar: MessageBar) -> None:
+    for subject in ("open", "open", "run/naive", "run/shared", ""):
+        bar.show_message("error", f"{subject} {len(bar.messages())}", subject=subject)
+    bar.settle("open")
+    assert [m.subject for m in bar.messages()] == ["run/naive", "run/shared", ""]
+    bar.settle("run/naive")
+    assert [m.subject for m in bar.messages()] == ["run/shared", ""]
+    bar.settle("ru")
+    bar.settle("")
+    assert [m.subject for m in bar.messages()] == ["run/shared", ""]
+    bar.settle("run")
+    assert [m.subject for m in bar.messages()] == [""]
+
+
+def test_fifteen_errors_take_one_click(bar: MessageBar, qtbot) -> None:
+    for number in range(15):
+        bar.show_message("error", f"Error {number}.")
+    assert texts(bar) == ["Error 14.", "Error 13.", "Error 12."]
+    assert bar.more_button.isVisible() and bar.more_button.text() == "and 12 more"
+    with qtbot.waitSignal(bar.more_wanted):
+        qtbot.mouseClick(bar.more_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(bar.dismiss_button, Qt.MouseButton.LeftButton)
+    assert bar.messages() == () and not bar.isVisible()
+
+
+def test_escape_in_the_bar_closes_all_and_goes_no_further(qtbot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    stopped: list[bool] = []
+    escape = QShortcut(QKeySequence("Esc"), window)
+    escape.activated.connect(lambda: stopped.append(True))
+    bar, line = MessageBar(window), QLineEdit(window)
+    layout = QVBoxLayout(window)
+    layout.addWidget(bar)
+    layout.addWidget(line)
+    with qtbot.waitActive(window):
+        window.show()
+        window.activateWindow()
+    for number in range(4):
+        bar.show_message("error", f"Error {number}.")
+    line.setFocus()
+    qtbot.keyClick(line, Qt.Key.Key_Escape)
+    assert stopped == [True] and len(bar.messages()) == 4
+    bar.rows[1].close_button.setFocus()
+    qtbot.keyClick(bar.rows[1].close_button, Qt.Key.Key_Escape)
+    assert stopped == [True] and bar.messages() == ()
+
+
+def test_what_needs_no_answer_goes_by_itself_and_errors_stay(qtbot) -> None:
+    window = QWidget()  # with room where the mouse may be: what somebody points at stays
+    qtbot.addWidget(window)
+    bar, layout = MessageBar(window), QVBoxLayout(window)
+    layout.addWidget(text := QTextEdit(window), 1)
+    layout.addWidget(bar)
+    window.resize(600, 500)
+    text.setFocus()
+    window.show()
+    bar._passing.setInterval(1)
+    bar.show_message("error", "No.")
+    bar.show_message("info", "Written.", passing=True)
+    assert texts(bar) == ["Written.", "No."]
+    qtbot.waitUntil(lambda: texts(bar) == ["No."])
+
+
+def test_a_long_message_is_cut_and_whole_in_its_details(bar: MessageBar) -> None:
+    long = "word " * 200
+    bar.show_message("error", long, "line 3")
+    assert len(text(bar)) <= LONGEST and text(bar).endswith("…")
+    assert bar.findChild(QPlainTextEdit, "details").toPlainText() == f"{long}\n\nline 3"
 
 
 def test_details_open_and_copy(bar: MessageBar, qtbot) -> None:
     bar.show_message("error", "It does not compile.", "3_shared.cu:12: error")
     details = bar.findChild(QPlainTextEdit, "details")
     assert not details.isVisible()
-    qtbot.mouseClick(bar.details_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(bar.rows[0].details_button, Qt.MouseButton.LeftButton)
     assert details.isVisible() and details.toPlainText() == "3_shared.cu:12: error" and details.isReadOnly()
-    qtbot.mouseClick(bar.copy_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(bar.rows[0].copy_button, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "It does not compile.\n\n3_shared.cu:12: error"
     bar.show_message("info", "Another.")
     assert not details.isVisible()
 
 
 def test_a_long_queue_forgets_the_oldest(bar: MessageBar) -> None:
-    for number in range(50):
+    for number in range(KEPT + 30):
         bar.show_message("info", f"Message {number}.")
-    assert len(bar.messages()) == 20 and text(bar) == "Message 49."
-    bar.clear()
-    assert not bar.isVisible()
+    assert len(bar.messages()) == KEPT and text(bar) == f"Message {KEPT + 29}."
 
 
 def test_text_is_not_taken_for_markup(bar: MessageBar) -> None:

@@ -145,6 +145,24 @@ def test_csv_is_in_the_c_locale(results: Results) -> None:
     assert table[0]["elapsed_s"] == ""
 
 
+def test_an_exported_row_says_what_it_is_of_and_where_it_ran(results: Results) -> None:
+    origin = {"path": "pictures/moon.png", "hash": "ab12"}
+    job = {"params": {"window": 5, "border": "zero"}, "knobs": {"block": 64}, "shape": [40, 60, 3], "input": origin}
+    results.put(row("naive", "cuda:0", 1e-4, **job, dtype="uint8"))
+    sample = {"generator": "noise", "size": "8x8", "seed": 3}
+    results.put(row("serial", "cpu", 1e-4, **job | {"input": sample}))
+    results.provenance = {"cpu": "Some CPU", "devices": {"cuda:0": {"model": "H200"}, "cpu": {"model": "Some CPU"}}}
+    second, first = sorted(csv.DictReader(io.StringIO(results.to_csv())), key=lambda cells: cells["device"])
+    assert json.loads(first["params"]) == job["params"] and json.loads(first["knobs"]) == job["knobs"]
+    assert (first["shape"], first["dtype"]) == ("40x60x3", "uint8")
+    assert (first["input"], first["input_hash"]) == ("moon.png", "ab12")
+    assert (second["input"], second["input_hash"]) == ("noise seed=3 size=8x8", "")
+    assert (first["machine"], second["machine"]) == ("H200", "Some CPU") and first["mode"] == "stream"
+    content = json.loads(results.to_json())
+    assert content["provenance"] == results.provenance
+    assert {r["device"]: r["machine"] for r in content["runs"]} == {"cuda:0": "H200", "cpu": "Some CPU"}
+
+
 def test_report_rows_and_json(results: Results) -> None:
     results.put(rows()[0])
     results.put(rows()[3], recorded=True, machine="NVIDIA H200")

@@ -139,6 +139,8 @@ def test_rows_as_csv_begin_with_what_varies() -> None:
     assert read[0] == ["size", *CSV_COLUMNS]
     assert len(read) == 9 and read[1][:3] == ["16", "mean2d", "serial"]
     assert float(read[2][5]) == 1e-5 and read[2][4] == "cuda-event"
+    here = csv.DictReader(io.StringIO(crossing_sweep().to_csv({"devices": {"cuda:0": {"model": "H200"}}})))
+    assert {row["device"]: row["machine"] for row in here} == {"cpu": "", "cuda:0": "H200"}
 
 
 # Words
@@ -411,14 +413,14 @@ def test_files(window: MainWindow, tmp_path: Path) -> None:
         ("a.png", "export_sweep_picture"),
         ("a.svg", "export_sweep_picture"),
     ):
-        window._target = lambda parent, title, name=name: str(tmp_path / name)
+        window.files.target = lambda *_, name=name: str(tmp_path / name)
         act(window, id)
     assert (tmp_path / "a.csv").read_text() == sweep.to_csv()
     picture = QImage(str(tmp_path / "a.png"))
     assert picture.width() == 2 * window.sweep.sheet.width()
     drawing = (tmp_path / "a.svg").read_text()
     assert "<text" in drawing and "1 naive" in drawing and "<image" not in drawing
-    window._target = lambda parent, title: str(tmp_path / "no" / "a.csv")
+    window.files.target = lambda *_: str(tmp_path / "no" / "a.csv")
     act(window, "export_sweep_csv")
     assert "cannot be written" in window.messages.current().text
 

@@ -112,10 +112,10 @@ def test_a_file_opens_and_a_result_is_saved(qtbot, window, controller, tmp_path:
     path, target = tmp_path / "in.png", tmp_path / "out.png"
     array = np.random.default_rng(1).integers(0, 255, (40, 60, 3), dtype=np.uint8)
     save(path, array)
-    window._chooser = lambda parent, title: str(path)
+    window.files.chooser = lambda *_: str(path)
     settle(qtbot, controller, window.actions_by_id["open"].trigger)
     np.testing.assert_array_equal(shown(window, INPUT), array)
-    window._target = lambda parent, title: str(target)
+    window.files.target = lambda *_: str(target)
     settle(qtbot, controller, window.actions_by_id["save"].trigger)
     assert target.stat().st_size > 100
 

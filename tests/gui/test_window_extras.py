@@ -108,7 +108,7 @@ def test_recent_files_are_the_ten_newest_whatever_opened_them(qtbot, engine, win
     for path in files[:-2]:
         window.controller.open_file(path)
         engine.end()
-    window._chooser = lambda parent, title: files[-2]
+    window.files.chooser = lambda *_: files[-2]
     act(window, "open")
     drop(window, files[-1])
     window.controller.open_file(files[5])
@@ -289,8 +289,21 @@ def test_recorded_runs_of_the_same_job_stand_beside_own_ones(engine, window, fil
 def test_without_a_recorded_run_of_the_job_it_is_said(window, files: list[str]) -> None:
     window.controller.open_file(files[0])
     act(window, "recorded")
-    assert "No recorded run did just this job" in window.messages.current().text
-    assert "mean2d 4096 × 4096 float32" in window.messages.current().text
+    said = window.messages.current().text
+    assert said.startswith("No recorded run did this: Mean (image), window 3, border reflect, of 8 × 9 uint8.")
+    assert "nearest that is recorded: window 3, border reflect, 256 × 256 float32" in said and "mean2d" not in said
+
+
+def test_recorded_runs_that_appear_take_back_that_there_are_none(window, files: list[str]) -> None:
+    runs = [recorded_row("serial", "cpu", 2e-4, params={"window": 5, "border": "reflect"})]
+    window.recorded._read = lambda: {"one.json": {**REPORT, "runs": runs}}
+    window.actions_by_id["recorded"].trigger()
+    assert window.messages.messages() == (), "before there is an input nothing can be missing"
+    window.controller.open_file(files[0])
+    assert window.messages.current().subject == "recorded"
+    window.controller.session.set_params({"window": 5, "border": "reflect"})
+    assert [e.recorded for e in window.controller.results.entries()].count(True) == 1
+    assert window.messages.messages() == ()
 
 
 # State and keys.

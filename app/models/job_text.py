@@ -1,0 +1,53 @@
+"""A job in words that a person reads: "Mean (image), window 5, of 512 × 512 uint8"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from gpu_ops.types import Filter
+
+NEAR = 2
+"""How many recorded jobs a message names."""
+
+
+def value_text(value: Any) -> str:
+    """A parameter's value as the user's locale writes it; a matrix in its rows' order."""
+    if isinstance(value, list | tuple):
+        return " ".join(value_text(v) for v in value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return QLocale().toString(value) if isinstance(value, int) else QLocale().toString(value, "g", 7)
+
+
+def params_text(params: Mapping[str, Any]) -> str:
+    """Every parameter with its value: "window 5, border reflect"."""
+    return ", ".join(f"{name.replace('_', ' ')} {value_text(value)}" for name, value in params.items())
+
+
+def shape_text(shape: Sequence[int], dtype: str) -> str:
+    """What an array is: "512 × 512 uint8"."""
+    return f"{' × '.join(QLocale().toString(n) for n in shape)} {dtype}"
+
+
+def job_text(filter: Filter, params: Mapping[str, Any], shape: Sequence[int], dtype: str) -> str:
+    """What was done to what."""
+    text = QCoreApplication.translate("Jobs", "{filter}, {params}, of {array}")
+    return text.format(filter=filter.title, params=params_text(params), array=shape_text(shape, dtype))
+
+
+def nearest_jobs(
+    filter: Filter, rows: Sequence[Mapping[str, Any]], shape: Sequence[int], dtype: str
+) -> tuple[str, ...]:
+    """The jobs among rows of a filter that come nearest to an array: of its size and type, else of the nearest size."""
+
+    def far(row: Mapping[str, Any]) -> tuple[float, bool]:
+        apart = abs(math.log2(max(math.prod(row["shape"]), 1) / max(math.prod(shape), 1)))
+        return apart if len(row["shape"]) == len(shape) else apart + 1, row["dtype"] != dtype
+
+    ordered = sorted(rows, key=far)
+    texts = (f"{params_text(row['params'])}, {shape_text(row['shape'], row['dtype'])}" for row in ordered)
+    return tuple(dict.fromkeys(texts))[:NEAR]

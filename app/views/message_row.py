@@ -1,0 +1,145 @@
+"""One message in the bar: its symbol, its sentence, how often it came, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.models.messages import Kind, Message
+from app.theme import Role, colours_of, fixed_font, inked, mix
+
+DETAIL_LINES = 8
+LONGEST = 280
+"""Letters of a message that stand in the bar; the whole of a longer one stands in its details."""
+
+
+class MessageRow(QWidget):
+    """Shows one message at a time and is used again for others."""
+
+    closed = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.message: Message | None = None
+        self._symbol, self._text, self._count = QLabel(self), QLabel(self), QLabel(self)
+        for label, name in ((self._symbol, "symbol"), (self._text, "text"), (self._count, "count")):
+            label.setObjectName(name)
+        self._text.setWordWrap(True)
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._build_buttons()
+        self._details = QPlainTextEdit(self)
+        self._details.setObjectName("details")
+        self._details.setReadOnly(True)
+        self._details.setTabChangesFocus(True)
+        self._details.setAccessibleName(self.tr("Details of the message"))
+        self._details.hide()
+        self._lay_out()
+        self._adapt()
+        self.hide()
+
+    def _build_buttons(self) -> None:
+        self.details_button = QPushButton(self.tr("Details"), self)
+        self.details_button.setCheckable(True)
+        self.details_button.toggled.connect(self._show_details)
+        self.copy_button = QPushButton(self.tr("Copy"), self)
+        self.copy_button.clicked.connect(self.copy)
+        self.close_button = QPushButton(self.tr("Close"), self)
+        self.close_button.clicked.connect(lambda: self.closed.emit(self.message))
+        for button, name, tip in (
+            (self.details_button, "details_button", self.tr("Show or hide the details")),
+            (self.copy_button, "copy_button", self.tr("Copy the message and its details")),
+            (self.close_button, "close_button", self.tr("Close the message")),
+        ):
+            button.setObjectName(name)
+            button.setToolTip(tip)
+            button.setAccessibleDescription(tip)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.addWidget(self._symbol, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self._text, 1)
+        row.addWidget(self._count)
+        for button in (self.details_button, self.copy_button, self.close_button):
+            row.addWidget(button)
+        self._column = QVBoxLayout(self)
+        self._column.setSpacing(0)
+        self._column.addLayout(row)
+        self._column.addWidget(self._details)
+
+    def show_message(self, message: Message | None) -> None:
+        """Say this; nothing hides the row. Open details stay open for the same message."""
+        before, self.message = self.message, message
+        self.setVisible(message is not None)
+        if message is None:
+            return
+        kinds: Mapping[Kind, str] = {
+            "info": self.tr("Information"),
+            "warning": self.tr("Warning"),
+            "error": self.tr("Error"),
+        }
+        self._symbol.setText(self._role(message.kind).symbol)
+        self._symbol.setAccessibleName(kinds[message.kind])
+        self._symbol.setToolTip(kinds[message.kind])
+        shown = message.text if len(message.text) <= LONGEST else message.text[: LONGEST - 1].rstrip() + "…"
+        self._text.setText(shown)
+        self.setAccessibleName(self.tr("{kind}: {text}").format(kind=kinds[message.kind], text=message.text))
+        self._count.setVisible(message.count > 1)
+        self._count.setText(self.tr("×{count}").format(count=message.count))
+        self._count.setToolTip(self.tr("This came {count} times").format(count=message.count))
+        details = (
+            message.details if shown == message.text else "\n\n".join(filter(None, (message.text, message.details)))
+        )
+        self.details_button.setVisible(bool(details))
+        if before is None or not before.same(message):
+            self.details_button.setChecked(False)
+        self._details.setPlainText(details)
+        self._adapt()
+
+    def copy(self) -> None:
+        """The message and its details to the clipboard."""
+        if self.message is not None:
+            parts = (self.message.text, self.message.details)
+            QGuiApplication.clipboard().setText("\n\n".join(filter(None, parts)))
+
+    def _show_details(self, shown: bool) -> None:
+        self._details.setVisible(shown)
+
+    def _role(self, kind: Kind) -> Role:
+        colours = colours_of(self.palette())
+        return {"info": colours.info, "warning": colours.warn, "error": colours.error}[kind]
+
+    def _adapt(self) -> None:
+        """Sizes and colours of the present font and palette."""
+        height = self.fontMetrics().height()
+        self._column.setContentsMargins(height // 2, height // 6, height // 2, height // 6)
+        lines = min(self._details.toPlainText().count("\n") + 1, DETAIL_LINES)
+        self._details.setFixedHeight((lines + 2) * height)
+        font = self._details.font()
+        if font.family() != fixed_font():
+            font.setFamily(fixed_font())
+            self._details.setFont(font)
+        if self.message is not None:
+            self._symbol.setPalette(inked(self._symbol.palette(), self._role(self.message.kind).colour))
+        self._count.setPalette(inked(self._count.palette(), colours_of(self.palette()).muted))
+        self.update()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_column"):
+            self._adapt()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """A quiet ground with a stripe in the kind's colour."""
+        if self.message is None:
+            return
+        colour = self._role(self.message.kind).colour
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), mix(self.palette().color(QPalette.ColorRole.Base), colour, 0.07))
+        stripe = self.rect()
+        stripe.setWidth(max(2, self.fontMetrics().height() // 4))
+        painter.fillRect(stripe, colour)
+        painter.end()

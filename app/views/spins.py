@@ -1,0 +1,134 @@
+"""Spin boxes that read numbers as people type them, and say what they cannot read instead of guessing."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QValidator
+from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QWidget
+
+from app.models.typed import typed_number
+from gpu_ops.params import Param
+
+LARGEST = 2**31 - 1
+
+
+def bare(box: QSpinBox | QDoubleSpinBox, text: str) -> str:
+    """What was typed, without the unit behind it."""
+    return text.removesuffix(box.suffix()).strip()
+
+
+class IntSpin(QSpinBox):
+    """A spin box that steps along the parameter's grid, but lets anything be typed: a check says why not.
+
+    `refused(text)` says that what was typed is no whole number; the value before stays.
+    """
+
+    refused = Signal(str)
+
+    def __init__(self, param: Param, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._param = param
+        self._step = int(param.step or 1)
+        self._low = int(param.low) if param.low is not None else -LARGEST
+        self._high = min(int(param.high), LARGEST) if param.high is not None else LARGEST
+        reach = min(10 ** (len(str(max(abs(self._low), abs(self._high)))) + 1) - 1, LARGEST)
+        self._reach = reach
+        self.setRange(-reach, reach)
+        self.setKeyboardTracking(False)
+        if param.unit:
+            self.setSuffix(f" {param.unit}")
+
+    def _read(self, text: str) -> int | None:
+        found = typed_number(bare(self, text), self.locale())
+        return int(found) if found is not None and abs(found) <= self._reach and found == int(found) else None
+
+    def valueFromText(self, text: str) -> int:  # noqa: N802
+        found = self._read(text)
+        return self.value() if found is None else found
+
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        """Nothing that is typed is swallowed: "2.5" without its point would be 25."""
+        good = self._read(text) is not None
+        return QValidator.State.Acceptable if good else QValidator.State.Intermediate, text, position
+
+    def fixup(self, text: str) -> str:
+        self.refused.emit(bare(self, text))
+        return text
+
+    def stepBy(self, steps: int) -> None:  # noqa: N802
+        origin = self._low if self._param.low is not None else 0
+        place = (self.value() - origin) // self._step + steps
+        self.setValue(max(self._low, min(self._high, origin + place * self._step)))
+
+    def stepEnabled(self) -> QSpinBox.StepEnabledFlag:  # noqa: N802
+        flags = QSpinBox.StepEnabledFlag.StepNone
+        if self.value() < self._high:
+            flags |= QSpinBox.StepEnabledFlag.StepUpEnabled
+        if self.value() > self._low:
+            flags |= QSpinBox.StepEnabledFlag.StepDownEnabled
+        return flags
+
+
+class FloatSpin(QDoubleSpinBox):
+    """A spin box for numbers of any size: shows what matters of them and reads exponents. A narrow one, of many beside
+    each other, has no buttons and room for fewer digits. `refused(text)` says that what was typed is no number."""
+
+    refused = Signal(str)
+
+    def __init__(self, param: Param, parent: QWidget | None = None, narrow: bool = False) -> None:
+        super().__init__(parent)
+        self._narrow = narrow
+        self.setDecimals(12)
+        self.setRange(-1e300, 1e300)
+        self.setKeyboardTracking(False)
+        self._low = -math.inf if param.low is None else param.low
+        self._high = math.inf if param.high is None else param.high
+        self._step = param.step or _nice_step(param)
+        if narrow:
+            self.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
+        if param.unit:
+            self.setSuffix(f" {param.unit}")
+
+    def textFromValue(self, value: float) -> str:  # noqa: N802
+        return self.locale().toString(value, "g", 7)
+
+    def valueFromText(self, text: str) -> float:  # noqa: N802
+        found = typed_number(bare(self, text), self.locale())
+        return self.value() if found is None else found
+
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        """Nothing that is typed is swallowed."""
+        good = typed_number(bare(self, text), self.locale()) is not None
+        return QValidator.State.Acceptable if good else QValidator.State.Intermediate, text, position
+
+    def fixup(self, text: str) -> str:
+        self.refused.emit(bare(self, text))
+        return text
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """Wide enough for seven digits, or four where it is narrow, not for the whole range."""
+        hint = super().sizeHint()
+        hint.setWidth(self._width())
+        return hint
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        hint = super().minimumSizeHint()
+        hint.setWidth(self._width())
+        return hint
+
+    def _width(self) -> int:
+        metrics = self.fontMetrics()
+        if self._narrow:
+            return metrics.horizontalAdvance("−0.000" + self.suffix()) + metrics.height()
+        return metrics.horizontalAdvance("−0.000000" + self.suffix()) + 3 * metrics.height()
+
+
+def _nice_step(param: Param) -> float:
+    """A hundredth of the range, rounded down to 1, 2 or 5 of a power of ten."""
+    if param.low is None or param.high is None or param.high <= param.low:
+        return 0.1
+    raw = (param.high - param.low) / 100
+    power = 10.0 ** math.floor(math.log10(raw))
+    return next(m for m in (5, 2, 1) if m * power <= raw * 1.0001) * power
