@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
+from app.controllers.queue import RunQueue
 from app.models.messages import subject_of
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
-from app.models.subject import Subject
 from app.worker import Engine
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (
@@ -32,16 +32,10 @@ from gpu_ops.engine.messages import (
     XRayAnswer,
     XRayRequest,
 )
-from gpu_ops.types import Pick, Variant
+from gpu_ops.types import Pick
 
-RUNS = ("live", "simulate", "time", "measure")
-"""Jobs whose results go to the session's own rows and pictures."""
-LIVE_MS = 2000
-"""A live run that takes longer gives way to newer choices; a shorter one is shown first, so that dragging shows all."""
 SIMULATED = "sm_75"
 """What an X-ray simulates where the device that is chosen names no architecture: the one that a simulated GPU has."""
-QUIET_MS = 400
-"""After the last change: the live picture is then timed as well."""
 
 
 class SessionController(QObject):
@@ -74,19 +68,12 @@ class SessionController(QObject):
     def __init__(self, engine: Engine, session: Session, results: Results, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine, self.session, self.results = engine, session, results
-        self._generation = 0
-        self._jobs: dict[int, str] = {}
-        self._waiting: str = ""
+        self.queue = RunQueue(engine, session, results, self)
+        self.queue.began.connect(self.began)
+        self.queue.busy_changed.connect(self.busy_changed)
+        self.queue.settled.connect(self.settled)
         self._held: dict[str, SharedArray] = {}
-        self._subjects: dict[str, Subject] = {}
-        self._to_simulate: tuple[Pick, ...] = ()
-        self._interrupted = False
         self._input_segment = ""
-        self._quiet = QTimer(self, singleShot=True, interval=QUIET_MS)
-        self._quiet.timeout.connect(self._time_live)
-        self.timed_after_pause = True
-        self._overdue = QTimer(self, singleShot=True, interval=LIVE_MS)
-        self._overdue.timeout.connect(self._give_way)
         engine.answered.connect(self._answered)
         session.choice_changed.connect(self._choice_changed)
         session.input_changed.connect(self._input_changed)
@@ -96,7 +83,7 @@ class SessionController(QObject):
     @property
     def busy(self) -> bool:
         """Whether anything runs, waits, or is about to be timed."""
-        return bool(self._jobs or self._waiting or self._to_simulate or self._quiet.isActive())
+        return self.queue.busy
 
     def start(self) -> None:
         """Start the engine; one that runs already has its devices known."""
@@ -108,63 +95,49 @@ class SessionController(QObject):
 
     def open_file(self, path: str, options: Mapping[str, Any] | None = None) -> None:
         """Load a file in the engine, at once; the input before stays until it is there."""
-        self._interrupt()
-        self._submit("load", LoadRequest(self._engine.next_job(), path, dict(options or {})), self.tr("loading"))
+        self.queue.interrupt()
+        self.queue.submit("load", LoadRequest(self._engine.next_job(), path, dict(options or {})), self.tr("loading"))
 
     def open_sample(self, id: str, options: Mapping[str, Any] | None = None) -> None:
         """Make a sample in the engine, at once."""
-        self._interrupt()
-        self._submit("load", SampleRequest(self._engine.next_job(), id, dict(options or {})), self.tr("loading"))
-
-    def _interrupt(self) -> None:
-        """Another input is wanted: what runs on this one stops, and goes on only if no other comes."""
-        running = [job for job, kind in self._jobs.items() if kind not in ("save", "doctor")]
-        self._interrupted = self._interrupted or bool(self._waiting or self._to_simulate or self._quiet.isActive())
-        self._interrupted = self._interrupted or any(self._jobs[job] in RUNS for job in running)
-        self._waiting, self._to_simulate = "", ()
-        self._quiet.stop()
-        for job in running:
-            self._engine.cancel(job)
+        self.queue.interrupt()
+        self.queue.submit("load", SampleRequest(self._engine.next_job(), id, dict(options or {})), self.tr("loading"))
 
     def run_live(self) -> None:
         """Picture first: run the picks, check samples of the result, time it once the person pauses."""
-        self._run("live")
+        self.queue.run("live")
 
     def measure(self) -> None:
         """Careful timing of every pick, each held to the whole reference."""
-        self._run("measure")
+        self.queue.run("measure")
 
     def cancel(self) -> None:
         """Stop whatever runs; what is on the screen stays."""
-        self._waiting, self._to_simulate, self._interrupted = "", (), False
-        self._quiet.stop()
         self.cancelled.emit()
-        for job in list(self._jobs):
-            self._engine.cancel(job)
+        self.queue.cancel()
 
     def run_points(self, requests: Sequence[RunRequest]) -> tuple[int, ...]:
         """Run these one after the other and return their jobs; live runs wait until the last has ended. What they bring
         goes to `point_answered` and to no result of the session's."""
-        self._quiet.stop()
-        self._stop_simulating()
+        self.queue.make_way()
         numbered = [replace(request, job=self._engine.next_job()) for request in requests]
         for request in numbered:
-            self._submit("sweep", request, self.tr("sweeping"))
+            self.queue.submit("sweep", request, self.tr("sweeping"))
         return tuple(request.job for request in numbered)
 
     def timed_picks(self) -> tuple[Pick, ...]:
         """What is ticked, less what a simulated GPU runs, which has no time."""
-        return self._picks("time")
+        return self.queue.picks("time")
 
     def xray(self, variant: str, against: str = "") -> None:
         """Look into a variant's kernels on a simulated GPU, and into those of another to compare it with. It gives way
         to whatever else is asked for."""
         assert self.session.input is not None
         choice, find = self.session.choice, self.session.filter.variant
-        pick, other = self._pick(find(variant)), self._pick(find(against)) if against else None
+        pick, other = self.queue.pick(find(variant)), self.queue.pick(find(against)) if against else None
         job, architecture = self._engine.next_job(), self._architecture()
         request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, architecture, other)
-        self._submit("xray", request, self.tr("looking into the kernel"))
+        self.queue.submit("xray", request, self.tr("looking into the kernel"))
 
     def _architecture(self) -> str:
         """That of the device that is chosen, so that its counts are those of the code that runs there."""
@@ -176,8 +149,7 @@ class SessionController(QObject):
 
     def stop_xray(self) -> None:
         """Let go of an X-ray at work; nothing is killed for it."""
-        for job in [job for job, kind in self._jobs.items() if kind == "xray"]:
-            self._engine.cancel(job, kill=False)
+        self.queue.stop("xray")
 
     def result_to_save(self) -> tuple[str, SharedArray, float | None] | None:
         """The last picked variant that has a result, with it and its rate; None where there is none, which is said."""
@@ -192,17 +164,16 @@ class SessionController(QObject):
         made = self.result_to_save()
         if made is not None:
             request = SaveRequest(self._engine.next_job(), path, made[1], made[2])
-            self._submit(f"save/{path}", request, self.tr("saving"))
+            self.queue.submit(f"save/{path}", request, self.tr("saving"))
 
     def ask_doctor(self) -> None:
-        self._submit("doctor", DoctorRequest(self._engine.next_job()), self.tr("examining this machine"))
+        self.queue.submit("doctor", DoctorRequest(self._engine.next_job()), self.tr("examining this machine"))
 
     # What changes.
 
     @Slot(object)
     def _input_changed(self, shared: Any) -> None:
-        self._generation += 1
-        self._interrupted = False
+        self.queue.outdate()
         self.succeeded.emit("run")
         self.results.clear()
         self._declare()
@@ -217,7 +188,7 @@ class SessionController(QObject):
     def _choice_changed(self, choice: Any, what: str) -> None:
         if what == "filter":
             self.succeeded.emit("run")
-            self._generation += 1
+            self.queue.outdate()
             self.results.clear()
         self._declare()
         self.results.compare_with(self.session.subject)
@@ -232,7 +203,7 @@ class SessionController(QObject):
 
     def _declare(self) -> None:
         """The rows there will be: every picked variant on its device, in the filter's order."""
-        picked = self._picks("live")
+        picked = self.queue.picks("live")
         titles = {v.id: v.title for v in self.session.filter.variants}
         self.results.declare([(p.variant, p.device) for p in picked], titles)
         self._set_baseline(self.session.baseline)
@@ -241,93 +212,7 @@ class SessionController(QObject):
     def _set_baseline(self, variant: str) -> None:
         """Speed-ups are against this variant, where it runs."""
         chosen = {v.id: v for v in self.session.filter.variants}.get(variant)
-        self.results.set_baseline((variant, self._pick(chosen).device) if chosen else None)
-
-    def _run(self, how: str) -> None:
-        """Start a run, or remember it until the one in the engine has ended: only the newest is kept."""
-        if self.session.input is None or not self.session.choice.picks:
-            return
-        self._quiet.stop()
-        self._to_simulate = ()
-        if any(kind in (*RUNS, "sweep") for kind in self._jobs.values()):
-            self._waiting = how
-            self._give_way()
-            return
-        self._start(how)
-
-    def _give_way(self) -> None:
-        """Ask what runs to stop for something newer; a live run gets its time first. Nothing is killed for it."""
-        if not self._waiting:
-            return
-        for job, kind in list(self._jobs.items()):
-            if kind in ("simulate", "time", "measure") or (kind == "live" and not self._overdue.isActive()):
-                self._engine.cancel(job, kill=False)
-
-    def _start(self, how: str) -> None:
-        """A live run is of what runs at full speed; its times come next, and what a simulated GPU runs comes last."""
-        picks = self._picks(how)
-        if how in ("live", "measure"):
-            # Only now: while a parameter moves, what the last run still brings is shown, and says what it is of.
-            self._generation += 1
-            self._subjects = {p.variant: self.session.subject(p.variant) for p in picks}
-        if how == "live":
-            self._to_simulate = tuple(p for p in picks if _simulated(p))
-            picks = tuple(p for p in picks if not _simulated(p))
-        if picks:
-            self._submit_run(how, picks)
-        else:
-            self._go_on()
-
-    def _submit_run(self, how: str, picks: tuple[Pick, ...]) -> None:
-        assert self.session.input is not None
-        choice = self.session.choice
-        request = RunRequest(
-            job=self._engine.next_job(),
-            generation=self._generation,
-            input=self.session.input,
-            filter=choice.filter,
-            params=choice.params,
-            picks=picks,
-            protocol={"time": "quick", "measure": "careful"}.get(how, "none"),  # type: ignore[arg-type]
-            checks="full" if how == "measure" else "sample",
-            roofs=how == "measure",
-        )
-        self.results.set_running([(p.variant, p.device) for p in picks])
-        running = self.tr("running")
-        texts = {"live": running, "simulate": running, "time": self.tr("timing"), "measure": self.tr("measuring")}
-        self._submit(how, request, texts[how])
-
-    def _stop_simulating(self) -> None:
-        for job in [job for job, kind in self._jobs.items() if kind == "simulate"]:
-            self._engine.cancel(job, kill=False)
-
-    def _picks(self, how: str) -> tuple[Pick, ...]:
-        """What such a run is of. A simulated GPU has no time: what it counts came with the picture."""
-        picks = (self._pick(v) for v in self.session.filter.variants if v.id in self.session.choice.picks)
-        return tuple(p for p in picks if how != "time" or not _simulated(p))
-
-    def _pick(self, variant: Variant) -> Pick:
-        return Pick(variant.id, self.session.device_of(variant.id), self.session.choice.knobs.get(variant.id, {}))
-
-    def _time_live(self) -> None:
-        """A person pauses: time the picture that is shown, before a simulated GPU goes on."""
-        kinds = set(self._jobs.values())
-        if "sweep" in kinds:
-            self._quiet.start()
-        elif kinds == {"simulate"}:
-            self._waiting = "time"
-            self._stop_simulating()
-        elif not kinds and self.session.input is not None:
-            self._start("time")
-
-    def _submit(self, kind: str, request: Any, text: str) -> None:
-        self.stop_xray()
-        self._jobs[request.job] = kind
-        if kind == "live":
-            self._overdue.start()
-        self.began.emit()
-        self.busy_changed.emit(text)
-        self._engine.submit(request)
+        self.results.set_baseline((variant, self.queue.pick(chosen).device) if chosen else None)
 
     # What the engine says.
 
@@ -337,10 +222,10 @@ class SessionController(QObject):
             self.results.provenance = dict(answer.provenance)
         if isinstance(answer, Ready):
             self._take_devices(answer.devices)
-        elif self._jobs.get(answer.job) == "sweep":
+        elif self.queue.jobs.get(answer.job) == "sweep":
             self.point_answered.emit(answer)
             if isinstance(answer, Failed | Finished):
-                self._end(answer.job)
+                self.queue.end(answer.job)
         elif isinstance(answer, Progress):
             self.busy_changed.emit(answer.text)
             self.progressed.emit(answer.done, answer.total)
@@ -353,15 +238,15 @@ class SessionController(QObject):
         elif isinstance(answer, XRayAnswer):
             self.xrayed.emit(answer.content)
         elif isinstance(answer, Failed):
-            if self._jobs.get(answer.job) == "xray":
+            if self.queue.jobs.get(answer.job) == "xray":
                 self.xray_failed.emit(answer.sentence)
-            subject = subject_of(self._jobs.get(answer.job, ""))
+            subject = subject_of(self.queue.jobs.get(answer.job, ""))
             self.message.emit("error", answer.sentence, answer.details, subject)
-            self._end(answer.job)
+            self.queue.end(answer.job)
         elif isinstance(answer, Finished):
             if not answer.cancelled:
-                self.succeeded.emit(subject_of(self._jobs.get(answer.job, "")))
-            self._end(answer.job, answer.cancelled)
+                self.succeeded.emit(subject_of(self.queue.jobs.get(answer.job, "")))
+            self.queue.end(answer.job, answer.cancelled)
 
     def _take_devices(self, devices: Sequence[DeviceStatus]) -> None:
         """Kernels run on the first CUDA device there is, or simulated where there is none, until another is picked."""
@@ -372,14 +257,14 @@ class SessionController(QObject):
     def _take_update(self, update: RunUpdate) -> None:
         """Rows of an older generation are dropped: what they show is no longer what is asked for. While a parameter
         moves the newest run may be of a choice that is over: its results say so."""
-        fresh = update.generation == self._generation
+        fresh = update.generation == self.queue.generation
         for name, shared in update.outputs.items():
             if fresh and name in {o.id for o in self.session.filter.outputs}:
                 self._take_output(update, shared, update.statistics[name])
             else:
                 self._engine.release(shared.segment)
         if fresh:
-            self.results.put(update.row, subject=self._subjects.get(str(update.row["variant"])))
+            self.results.put(update.row, subject=self.queue.subjects.get(str(update.row["variant"])))
             self.results.compare_with(self.session.subject)
             subject = f"run/{update.row['variant']}"
             if update.row["failure"] and update.row["failure_kind"] != "unsupported":
@@ -391,7 +276,7 @@ class SessionController(QObject):
         variant, input = str(update.row["variant"]), self.session.input
         whole = input.array.shape[: len(update.place)] if input is not None else ()
         simulated = str(update.row["device"]).startswith("sim")
-        origin = Origin(simulated, update.place, whole, update.exact, self._subjects.get(variant))
+        origin = Origin(simulated, update.place, whole, update.exact, self.queue.subjects.get(variant))
         self.outputs_changed.emit(variant, self._engine.array(shared), statistics, origin)
         # The view has the new array now; nothing draws from the old segment any more.
         if variant in self._held:
@@ -402,32 +287,3 @@ class SessionController(QObject):
         for shared in self._held.values():
             self._engine.release(shared.segment)
         self._held.clear()
-
-    def _end(self, job: int, cancelled: bool = False) -> None:
-        kind = self._jobs.pop(job, "")
-        if kind in RUNS:
-            self.results.stop_running()
-        if kind == "simulate" and not cancelled:
-            self._to_simulate = self._to_simulate[1:]
-        if kind == "live" and not cancelled and not self._waiting and self.timed_after_pause and self._picks("time"):
-            self._quiet.start()
-        if not self._jobs:
-            self._go_on()
-
-    def _go_on(self) -> None:
-        """Nothing runs: begin what waits, a simulated pick at a time where nothing else does."""
-        if self._interrupted:  # and no other input came
-            self._interrupted, self._waiting = False, self._waiting or "live"
-        if self._waiting:
-            how, self._waiting = self._waiting, ""
-            self._start(how)
-        elif self._to_simulate:
-            self._submit_run("simulate", self._to_simulate[:1])
-        else:
-            self.busy_changed.emit("")
-            if not self.busy:
-                self.settled.emit()
-
-
-def _simulated(pick: Pick) -> bool:
-    return pick.device.partition(":")[0] == "sim"

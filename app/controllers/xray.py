@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.results import Entry
+from app.models.entry import Entry
 from gpu_ops.types import Variant
 
 State = Literal["empty", "waiting", "running", "shown", "stopped", "failed"]

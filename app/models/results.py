@@ -6,19 +6,26 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
+from app.models.entry import (
+    APART,
+    Entry,
+    FairBar,
+    Key,
+    State,
+    by_weight,
+    fair,
+    job_of,
+    state_of,
+    untimed,
+)
 from app.models.job_cells import device_model, job_cells
 from app.models.subject import Subject
 
-Key = tuple[str, str]
-"""Variant id and device name; after the device of a row recorded elsewhere, that machine's name."""
-APART = " · "
-State = Literal["waiting", "running", "fresh", "stale", "failed"]
-"""Waiting: declared, and nothing came yet."""
 CSV_COLUMNS = (
     "filter",
     "variant",
@@ -47,111 +54,6 @@ CSV_COLUMNS = (
     "notes",
 )
 """Where rows are simulated, their findings and one column for each counter follow."""
-
-
-def by_weight(counters: Iterable[str]) -> tuple[str, ...]:
-    """Each name once: the work of all warps, which every simulated row has, before what is special."""
-    return tuple(sorted(dict.fromkeys(counters), key=lambda name: name != "warp_instructions"))
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One row: a report's row with what the window knows of it. `row` is empty until there is a first result.
-
-    `subject` is what the row is of, and `current` whether that is what is chosen now. Until a new row is timed, `past`
-    is the last one that was: its times stand there meanwhile, marked stale.
-    """
-
-    key: Key
-    title: str = ""
-    row: Mapping[str, Any] = field(default_factory=dict)
-    state: State = "waiting"
-    recorded: bool = False
-    machine: str = ""
-    subject: Subject | None = None
-    current: bool = True
-    past: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def variant(self) -> str:
-        return self.key[0]
-
-    @property
-    def device(self) -> str:
-        return self.key[1].partition(APART)[0]
-
-    @property
-    def name(self) -> str:
-        """The title, or the id where none was given."""
-        return self.title or self.variant
-
-    @property
-    def timed(self) -> Mapping[str, Any]:
-        """The row that the times are of: its parameters, its rates and its verdict belong to them."""
-        return self.past or self.row
-
-    def stage(self, name: str) -> Mapping[str, Any] | None:
-        """The timing of a stage: median_s, q1_s, q3_s, min_s, n, stop, clock, mode."""
-        stages: Mapping[str, Mapping[str, Any]] = self.timed.get("stages", {})
-        return stages.get(name)
-
-    def seconds(self, name: str) -> float | None:
-        """The median of a stage."""
-        stage = self.stage(name)
-        return stage["median_s"] if stage else None
-
-    def doubt(self, name: str) -> str:
-        """Why the time of a stage is worth nothing; empty where it is good."""
-        return str((self.stage(name) or {}).get("doubt", ""))
-
-    @property
-    def clock(self) -> str:
-        kernel = self.stage("kernel")
-        return kernel["clock"] if kernel else ""
-
-    @property
-    def ok(self) -> bool | None:
-        return False if _faulty(self.row) else self.row.get("ok")
-
-    @property
-    def simulated(self) -> bool:
-        """Whether a simulated GPU runs it: it counts its work and has no times."""
-        return self.device.partition(":")[0] == "sim" or self.clock == "simulated"
-
-    @property
-    def counters(self) -> Mapping[str, int]:
-        """What a simulated GPU counted, by name."""
-        counters: Mapping[str, int] = self.row.get("counters", {})
-        return counters
-
-    @property
-    def findings(self) -> Sequence[Mapping[str, Any]]:
-        """What a simulated GPU found wrong: kind, severity, file, line, count, block, thread, detail, text."""
-        findings: Sequence[Mapping[str, Any]] = self.row.get("findings", ())
-        return findings
-
-    @property
-    def printed(self) -> Sequence[str]:
-        """Lines that the kernel printed."""
-        printed: Sequence[str] = self.row.get("printed", ())
-        return printed
-
-    @property
-    def origin(self) -> tuple[bool, str]:
-        """Where the figures come from; figures of different origins are not compared."""
-        return self.recorded, self.machine
-
-
-@dataclass(frozen=True)
-class FairBar:
-    """One bar of the fair comparison; `seconds` is None where nothing was measured."""
-
-    id: str
-    title: str
-    seconds: float | None = None
-    variant: str = ""
-    clock: str = ""
-    entry: Entry | None = None
 
 
 class Results(QObject):
@@ -190,7 +92,7 @@ class Results(QObject):
         self._entries = {}
         for row in rows:
             key = (row["variant"], row["device"])
-            self._entries[key] = Entry(key, (titles or {}).get(key[0], ""), row, _state(row), recorded, machine)
+            self._entries[key] = Entry(key, (titles or {}).get(key[0], ""), row, state_of(row), recorded, machine)
         self.rows_reset.emit()
 
     def put(
@@ -201,8 +103,8 @@ class Results(QObject):
         key = (row["variant"], row["device"])
         new = key not in self._entries
         old = self._entries.get(key, Entry(key))
-        state = _state(row)
-        kept = old.timed if state == "fresh" and _untimed(row) and not _untimed(old.timed) else {}
+        state = state_of(row)
+        kept = old.timed if state == "fresh" and untimed(row) and not untimed(old.timed) else {}
         self._entries[key] = replace(
             old,
             row=row,
@@ -225,7 +127,7 @@ class Results(QObject):
         changed = before != len(self._entries)
         for row, machine in rows:
             key = (row["variant"], f"{row['device']}{APART}{machine}")
-            self._entries[key] = Entry(key, titles.get(key[0], ""), row, _state(row), True, machine)
+            self._entries[key] = Entry(key, titles.get(key[0], ""), row, state_of(row), True, machine)
             changed = True
         if changed:
             self.rows_reset.emit()
@@ -308,7 +210,7 @@ class Results(QObject):
         if base is None or entry is None:
             return None
         above, below = base.seconds("kernel"), entry.seconds(stage)
-        comparable = base.origin == entry.origin and _job(base.timed) == _job(entry.timed)
+        comparable = base.origin == entry.origin and job_of(base.timed) == job_of(entry.timed)
         if not comparable or not above or not below or base.simulated or entry.simulated:
             return None
         if base.doubt("kernel") or entry.doubt(stage):
@@ -323,15 +225,15 @@ class Results(QObject):
         groups: dict[Any, list[Entry]] = {}
         for entry in self._entries.values():
             if entry.seconds("kernel") and entry.ok is not False and not entry.simulated:
-                groups.setdefault((entry.origin, _job(entry.timed)), []).append(entry)
-        candidates = [(_fair(members), members) for members in groups.values()]
+                groups.setdefault((entry.origin, job_of(entry.timed)), []).append(entry)
+        candidates = [(fair(members), members) for members in groups.values()]
 
         def merit(candidate: tuple[tuple[FairBar, ...], list[Entry]]) -> tuple[bool, int, bool]:
             bars, members = candidate
             fresh = any(e.state == "fresh" for e in members)
             return fresh, sum(b.seconds is not None for b in bars), not members[0].recorded
 
-        return max(candidates, key=merit)[0] if candidates else _fair([])
+        return max(candidates, key=merit)[0] if candidates else fair([])
 
     def counters(self) -> tuple[str, ...]:
         """Names of all that was counted in any simulated row, what tells most first."""
@@ -396,43 +298,3 @@ class Results(QObject):
         """A whole report as text, with the provenance the window has."""
         content = {"schema": "kernelscope-report/1", "provenance": self.provenance, "runs": self.to_report_rows()}
         return json.dumps(content, indent=1, allow_nan=False) + "\n"
-
-
-def _state(row: Mapping[str, Any]) -> State:
-    return "failed" if row.get("failure") or row.get("ok") is False or _faulty(row) else "fresh"
-
-
-def _untimed(row: Mapping[str, Any]) -> bool:
-    return "kernel" not in row.get("stages", {})
-
-
-def _faulty(row: Mapping[str, Any]) -> bool:
-    """Whether a simulated GPU found an error: then the result is wrong, whatever it looks like."""
-    return any(f["severity"] == "error" for f in row.get("findings", ()))
-
-
-def _job(row: Mapping[str, Any]) -> str:
-    """Rows with the same job may be compared; knobs and device are what differs."""
-    return json.dumps([row.get(n) for n in ("filter", "params", "shape", "dtype", "mode")], sort_keys=True)
-
-
-def _fair(members: Sequence[Entry]) -> tuple[FairBar, ...]:
-    translate = QCoreApplication.translate
-    cpu = [e for e in members if e.device == "cpu"]
-    gpu = [e for e in members if e.device != "cpu"]
-    one_core = [e for e in cpu if e.variant == "serial"]
-    return (
-        _best("cpu_one", translate("Results", "CPU, one core"), one_core, "kernel"),
-        _best("cpu_best", translate("Results", "CPU, best"), cpu, "kernel"),
-        _best("gpu_kernel", translate("Results", "GPU, kernel alone"), gpu, "kernel"),
-        _best("gpu_pageable", translate("Results", "GPU, from pageable memory"), gpu, "elapsed"),
-        _best("gpu_pinned", translate("Results", "GPU, from pinned memory"), gpu, "elapsed_pinned"),
-    )
-
-
-def _best(id: str, title: str, members: Sequence[Entry], stage: str) -> FairBar:
-    timed = [(s["median_s"], e, s["clock"]) for e in members if (s := e.stage(stage))]
-    if not timed:
-        return FairBar(id, title)
-    seconds, entry, clock = min(timed, key=lambda t: t[0])
-    return FairBar(id, title, seconds, entry.name, clock, entry)

@@ -32,7 +32,8 @@ from PySide6.QtWidgets import (
 )
 from superqt import QFlowLayout
 
-from app.models.results import Key, Results
+from app.models.entry import Key
+from app.models.results import Results
 from app.views.ladder_layout import Builder, Geometry, Line
 from app.views.ladder_paint import LadderPainter, small_font
 from app.views.picture_file import Draw, drawn_image, write_png, write_svg
@@ -236,8 +237,8 @@ class TimingLadder(QWidget):
         counted.setContentsMargins(0, 0, 0, 0)
         for widget in (self.counters_label, self.counters):
             counted.addWidget(widget)
-        for widget in (self.counted, self.log_box):
-            top.addWidget(widget)
+        top.addWidget(self.counted)
+        top.addWidget(self.log_box)
         unit = self.fontMetrics().height()
         top.setContentsMargins(unit // 2, unit // 4, unit // 2, 0)
         layout = QVBoxLayout(self)

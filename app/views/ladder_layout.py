@@ -9,7 +9,8 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF
 
 from app.figures import NONE, count, number, percent, relative_error, seconds, short_count
-from app.models.results import Entry, FairBar, Results
+from app.models.entry import Entry, FairBar
+from app.models.results import Results
 from app.views.ladder_axis import Axis, axis_for
 from app.views.row_text import (
     clock_name,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygonF
 
-from app.models.results import Entry
+from app.models.entry import Entry
 from app.theme import Colours, Role, colours_of, mix
 from app.views.ladder_axis import Axis
 from app.views.ladder_layout import BAR_STAGES, Geometry, LegendItem, Line, Section, knob_text

@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.models.curve import Trace
 from app.models.display import Display, natural_levels
+from app.models.entry import Key
 from app.models.layer import State
 from app.models.origin import WHOLE, Origin
-from app.models.results import Key, Results
+from app.models.results import Results
 from app.models.session import Session
 from app.models.subject import Subject
 from app.views.panes import PaneGrid

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def apply_preferences(window: MainWindow) -> None:
     """Give the window what its settings say. The look, which all windows share, is not touched."""
     window.display.set_colormap(window.settings.colormap)
-    window.controller.timed_after_pause = window.settings.timed
+    window.controller.queue.timed_after_pause = window.settings.timed
 
 
 class PreferencesPage(QWidget):
@@ -171,7 +171,7 @@ class PreferencesPage(QWidget):
 
     def _choose_timing(self, timed: bool) -> None:
         self._settings.set_timed(timed)
-        self._window.controller.timed_after_pause = timed
+        self._window.controller.queue.timed_after_pause = timed
         self._settings.save()
 
     def _choose_most(self, most: int) -> None:

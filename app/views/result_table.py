@@ -23,7 +23,8 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView, QWidget
 
 from app.figures import number, percent, relative_error, seconds, times
-from app.models.results import Entry, Key, Results
+from app.models.entry import Entry, Key
+from app.models.results import Results
 from app.theme import colours_of
 from app.views.row_text import (
     counted_text,

@@ -8,7 +8,8 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from app.figures import NONE, count, number, percent, relative_error, seconds, times
-from app.models.results import Entry, FairBar, Results, by_weight
+from app.models.entry import Entry, FairBar, by_weight
+from app.models.results import Results
 from app.theme import Colours, Role
 
 translate = QCoreApplication.translate

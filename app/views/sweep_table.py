@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem, QWidget
 
 from app.figures import NONE, seconds
-from app.models.results import Entry
+from app.models.entry import Entry
 from app.models.sweep import Sweep
 from app.views.row_text import clock_name, device_name, verdict
 from app.views.sweep_text import quantity, value_text

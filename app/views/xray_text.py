@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QPalette
 
 from app.figures import count, number, percent, seconds, short_count, times
-from app.models.results import Entry
+from app.models.entry import Entry
 from app.models.xray import KernelView, figures, words
 from app.theme import colours_of
 from app.views.row_text import clock_name

@@ -51,6 +51,6 @@ def bring(
     low, high = float(array.min()), float(array.max())
     figures = Statistics(low, high, low, {0.1: low, 1: low, 50: low, 99: high, 99.9: high}, (1,) * 256, 0, 0)
     output = {o.id: SharedArray(name, array.shape, array.dtype.name) for o in window.controller.session.filter.outputs}
-    generation = window.controller._generation
+    generation = window.controller.queue.generation
     statistics = {n: figures for n in output}
     engine.answered.emit(RunUpdate(engine.jobs, generation, row, output, statistics, place, exact))

@@ -245,7 +245,7 @@ def test_a_real_file_of_the_same_size_is_shown_in_its_own_levels(window: MainWin
 
 
 def kinds(window: MainWindow) -> list[str]:
-    return sorted(window.controller._jobs.values())
+    return sorted(window.controller.queue.jobs.values())
 
 
 def test_another_file_does_not_wait_for_what_runs(window: MainWindow, tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def simulating(window: MainWindow) -> tuple[RunRequest, RunRequest]:
 
 def test_simulated_picks_come_last_and_one_by_one(window: MainWindow) -> None:
     _, slow = simulating(window)
-    window.controller._quiet.timeout.emit()  # the pause after which times are taken
+    window.controller.queue._quiet.timeout.emit()  # the pause after which times are taken
     timing = run(window)
     assert timing.protocol == "quick" and [p.variant for p in timing.picks] == ["serial"]
     finish(window, timing)
@@ -295,7 +295,7 @@ def test_simulated_picks_come_last_and_one_by_one(window: MainWindow) -> None:
     assert again.picks == slow.picks and again.generation == slow.generation
     finish(window, again)
     assert [p.variant for p in run(window).picks] == ["shared"]
-    window.controller._quiet.stop()
+    window.controller.queue._quiet.stop()
     finish(window, run(window))
     assert not window.controller.busy
 

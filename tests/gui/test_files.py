@@ -153,7 +153,7 @@ def news(window, failure: str = "") -> RunUpdate:
     row = {"variant": "serial", "device": "cpu", "filter": "mean2d", "stages": {}, "ok": not failure or None}
     more = {"failure": failure, "failure_kind": "kernel" if failure else "", "notes": [], "stage": "checked"}
     more |= {"errors": {}, "error_max": 0.0, "tolerance": 0.0}
-    return RunUpdate(1, window.controller._generation, {**row, **more})
+    return RunUpdate(1, window.controller.queue.generation, {**row, **more})
 
 
 def test_a_variant_that_runs_takes_back_that_it_did_not(engine, window, files) -> None:

@@ -203,7 +203,7 @@ def test_mouse_and_keys_tell_the_numbers_of_a_block_size(qtbot, view) -> None:
 def test_the_tab_shows_the_kernel_that_is_chosen(qtbot, qapp) -> None:
     engine = FakeEngine()
     window = make(qtbot, engine)
-    window.controller.timed_after_pause = False
+    window.controller.queue.timed_after_pause = False
     engine.answered.emit(Ready(1, ()))
     engine.show(from_array(np.zeros((9, 9), np.uint8)))
     engine.end()

@@ -157,7 +157,7 @@ def test_defaults_come_back(qtbot, engine, window, path: Path, tmp_path: Path) -
         assert told == ("system", False, "gray", True, True, MOST_RECENT)
         assert kept.recent == (file,)
     assert (window.look.choice, window.look.presenter, window.display.colormap) == ("system", False, "gray")
-    assert window.controller.timed_after_pause
+    assert window.controller.queue.timed_after_pause
     assert page.schemes.currentData() == "system" and page.maps.currentData() == "gray"
     assert page.restored.isChecked() and page.timed.isChecked() and not page.presenter.isChecked()
     assert page.most.value() == MOST_RECENT

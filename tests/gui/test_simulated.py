@@ -42,7 +42,7 @@ def picture() -> np.ndarray:
 def shown(window: MainWindow, engine: FakeEngine) -> MainWindow:
     """An image of 80 × 120 whose middle 40 × 60 was simulated: from row 20 and column 30 on."""
     ready(engine, NO_CUDA, SIM)
-    window.controller.timed_after_pause = False
+    window.controller.queue.timed_after_pause = False
     engine.show(from_array(picture()))
     engine.end()
     bring(window, engine, rows()[0] | {"device": "cpu"}, picture())
@@ -106,13 +106,13 @@ def test_what_has_no_time_is_not_run_for_its_time(window: MainWindow, engine: Fa
     engine.show(from_array(picture()))
     assert {p.device for p in engine.asked[-1].picks} == {"cpu", "sim"}
     engine.end()
-    window.controller._quiet.timeout.emit()
+    window.controller.queue._quiet.timeout.emit()
     assert engine.asked[-1].protocol == "quick" and {p.device for p in engine.asked[-1].picks} == {"cpu"}
     engine.end()
     window.controller.session.set_picks(KERNELS)
     engine.end()
     before, told = len(engine.asked), []
-    window.controller._quiet.stop()
+    window.controller.queue._quiet.stop()
     window.controller.settled.connect(lambda: told.append(True))
     window.controller._time_live()
     assert len(engine.asked) == before and told == [True]

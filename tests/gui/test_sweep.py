@@ -285,7 +285,7 @@ def test_one_run_a_value_beside_the_sessions_results(window: MainWindow, engine:
 
 
 def test_live_runs_wait_for_the_end_of_a_sweep(window: MainWindow, engine: FakeEngine) -> None:
-    window.controller.timed_after_pause = False
+    window.controller.queue.timed_after_pause = False
     choose(window, 0, "16, 64")
     act(window, "sweep")
     first, second = sweeps_asked(engine)

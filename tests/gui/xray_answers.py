@@ -44,7 +44,7 @@ def window_with(qtbot, engine: FakeEngine, devices: tuple[DeviceStatus, ...]) ->
     """A window with an input whose runs have ended; kernels run on the first of the devices."""
     window = make(qtbot, engine)
     window.resize(1400, 900)
-    window.controller.timed_after_pause = False
+    window.controller.queue.timed_after_pause = False
     engine.devices = devices
     engine.answered.emit(Ready(1, devices))
     engine.show(from_array(np.zeros((512, 600), np.uint8)))
