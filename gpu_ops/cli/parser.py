@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from gpu_ops import __version__
 from gpu_ops.cli import info, measure, xray
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.sim.coalescing import RULES
+from gpu_ops.errors import plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import SAMPLES
 from gpu_ops.io.inputs import NONFINITE
@@ -42,10 +44,11 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _budget(text: str) -> float:
-    seconds = float(text)
-    if not 0 <= seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number of seconds from 0 on, not {text}")
-    return seconds
+    with suppress(ValueError):
+        seconds = float(text)
+        if 0 <= seconds < math.inf:
+            return seconds
+    raise argparse.ArgumentTypeError(f"must be a number of seconds from 0 on, not {plain(text, 60)!r}")
 
 
 def _named_filters(argv: Sequence[str]) -> list[Filter]:
