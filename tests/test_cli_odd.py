@@ -316,6 +316,16 @@ def test_a_full_standard_output_is_said(output: Any, capsys: pytest.CaptureFixtu
 
 
 @FULL
+def test_help_that_cannot_be_written_is_said_without_a_buffer_as_well(
+    output: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full = open("/dev/full", "w", encoding="utf-8")  # noqa: SIM115 - the fixture closes it
+    full.reconfigure(write_through=True)
+    assert output(full, "--version") == 2
+    assert "Standard output cannot be written" in capsys.readouterr().err
+
+
+@FULL
 def test_a_full_standard_output_hides_no_wrong_result(output: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(info, "list_filters", lambda args: print("wrong") or 3)
     assert output(open("/dev/full", "w", encoding="utf-8"), "list") == 3  # noqa: SIM115 - the fixture closes it
