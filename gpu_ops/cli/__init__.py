@@ -5,6 +5,7 @@ Exit codes: 0 fine, 2 bad arguments or input, 3 a result was wrong, 4 a device i
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -13,6 +14,8 @@ from gpu_ops.cli import streams
 from gpu_ops.errors import KernelFault, KernelscopeError, plain
 
 FINE, BAD_INPUT, STOPPED = 0, 2, 130
+NOT_WRITTEN = "Standard output cannot be written ({}); lead it to a place with room."
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,7 +45,7 @@ def _written(code: int) -> int:
     fault = streams.fault_of_output()
     if not fault:
         return code
-    streams.say(f"Standard output cannot be written ({fault}); lead it to a place with room.")
+    streams.say(NOT_WRITTEN.format(fault))
     return code or BAD_INPUT
 
 
@@ -67,8 +70,14 @@ def _worked(work: Callable[[], int]) -> int:
     except BrokenPipeError:
         return FINE  # whoever read our output has enough
     except OSError as error:
-        if _written(FINE) == FINE:  # then it was something else
-            what = plain(error.filename) if error.filename else "A file"
-            reason = error.strerror or plain(error)
-            streams.say(f"{what} cannot be used ({reason}); check its name, its permissions and its disk.")
+        streams.say(_refused(error))
         return BAD_INPUT
+
+
+def _refused(error: OSError) -> str:
+    """What the system refused. Only what has no name of its own is written without one: standard output."""
+    reason = error.strerror or plain(error)
+    if error.filename is None and error.errno in NO_ROOM:
+        return NOT_WRITTEN.format(reason)
+    what = plain(error.filename) if error.filename else "The system"
+    return f"{what} does not do what is asked ({reason}); check names, permissions, disk and memory."

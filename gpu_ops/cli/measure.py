@@ -274,7 +274,8 @@ def _measure(args: argparse.Namespace, experiments: Sequence[Experiment], explic
 def _measured(args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool) -> int:
     devices = list(dict.fromkeys(p.device for e in experiments for p in e.picks))
     deadline = time.perf_counter() + args.budget if args.budget is not None else None
-    bench = _resumed(args, machine(devices), deadline)
+    earlier = _earlier(args)  # before roofs are measured, which takes seconds
+    bench = _resumed(args, earlier, machine(devices), deadline)
     found: list[dict[str, Any]] = []
     complete = True
     for experiment in experiments:
@@ -300,11 +301,17 @@ def _measured(args: argparse.Namespace, experiments: Sequence[Experiment], expli
     return _exit_code(found, explicit)
 
 
-def _resumed(args: argparse.Namespace, provenance: dict[str, Any], deadline: float | None) -> _Bench:
-    """A bench that goes on with the rows of the report of the same machine, if there is one."""
+def _earlier(args: argparse.Namespace) -> dict[str, Any] | None:
+    """The report that is there already."""
+    return read_report(args.json) if args.json not in (None, "-") and Path(args.json).exists() else None
+
+
+def _resumed(
+    args: argparse.Namespace, earlier: dict[str, Any] | None, provenance: dict[str, Any], deadline: float | None
+) -> _Bench:
+    """A bench that goes on with the rows of an earlier report of the same machine, if there is one."""
     bench = _Bench(args, provenance, deadline=deadline)
-    if args.json and args.json != "-" and Path(args.json).exists():
-        earlier = read_report(args.json)
+    if earlier is not None:
         if not same_machine(earlier["provenance"], provenance):
             raise ReportError(f"{args.json} was measured on another machine; choose another file for --json.")
         bench.rows = list(earlier["runs"])

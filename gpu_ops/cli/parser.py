@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
 
 from gpu_ops import __version__
 from gpu_ops.cli import info, measure, xray
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.sim.coalescing import RULES
+from gpu_ops.errors import plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import SAMPLES
 from gpu_ops.io.inputs import NONFINITE
@@ -24,9 +28,19 @@ MEASURING = {
 }
 
 
+class Parser(argparse.ArgumentParser):
+    """argparse passes over that its help cannot be written."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if file is not None and file is sys.stdout:
+            file.write(message)
+        else:
+            super()._print_message(message, file)
+
+
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Parsed arguments; `command` is the function to call with them."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="kernelscope", description="Runs, times and explains GPU kernel variants of image and signal filters."
     )
     parser.add_argument("--version", action="version", version=f"kernelscope {__version__}")
@@ -42,10 +56,11 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _budget(text: str) -> float:
-    seconds = float(text)
-    if not 0 <= seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number of seconds from 0 on, not {text}")
-    return seconds
+    with suppress(ValueError):
+        seconds = float(text)
+        if 0 <= seconds < math.inf:
+            return seconds
+    raise argparse.ArgumentTypeError(f"must be a number of seconds from 0 on, not {plain(text, 60)!r}")
 
 
 def _named_filters(argv: Sequence[str]) -> list[Filter]:
@@ -126,7 +141,7 @@ def _add_flags(group: argparse._ActionsContainer, params: Iterable[Param]) -> No
         group.add_argument(f"--{name.replace('_', '-')}", dest=f"param_{name}", metavar="VALUE", help=help)
 
 
-def _add_xray(commands: argparse._SubParsersAction[argparse.ArgumentParser], filters: list[Filter]) -> None:
+def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter]) -> None:
     help = "a kernel's source with counters beside each line, on a simulated GPU"
     parser = commands.add_parser("xray", help=help, description=f"{help}; of two variants, what changed.")
     parser.set_defaults(command=xray.run)
@@ -149,7 +164,7 @@ def _add_xray(commands: argparse._SubParsersAction[argparse.ArgumentParser], fil
     parser.add_argument("--json", metavar="FILE", help="write the answer here as JSON; - for standard output")
 
 
-def _add_info(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     listing = commands.add_parser("list", help="filters, parameters, variants and samples")
     listing.add_argument("filter", nargs="?", help="only this filter or family")
     listing.set_defaults(command=info.list_filters)
