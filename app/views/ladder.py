@@ -234,8 +234,8 @@ class TimingLadder(QWidget):
         top = QFlowLayout()
         counted = QHBoxLayout(self.counted)
         counted.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.counters_label, self.counters):
-            counted.addWidget(widget)
+        counted.addWidget(self.counters_label)
+        counted.addWidget(self.counters)
         for widget in (self.counted, self.log_box):
             top.addWidget(widget)
         unit = self.fontMetrics().height()

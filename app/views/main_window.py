@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
     QScrollArea,
+    QSizePolicy,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -33,7 +34,7 @@ from app.views.clipboard import PasteFile, chosen_layer, picture
 from app.views.command_palette import CommandPalette
 from app.views.diagnostics import DiagnosticsPage
 from app.views.dock import Dock
-from app.views.dock_sizes import DockSizes
+from app.views.dock_sizes import DockSizes, Usual
 from app.views.experiment_panel import ExperimentPanel
 from app.views.histogram import HistogramBar
 from app.views.ladder import TimingLadder
@@ -42,8 +43,8 @@ from app.views.message_bar import Message, MessageBar
 from app.views.page_window import PageWindow
 from app.views.pictures import INPUT as INPUT
 from app.views.pictures import Pictures
-from app.views.preferences import PreferencesPage, apply_preferences
 from app.views.placing import put_on_screen
+from app.views.preferences import PreferencesPage, apply_preferences
 from app.views.recent_menu import RecentMenu
 from app.views.result_table import ResultTable
 from app.views.scrolled import Scrolled, ScrolledAbove
@@ -55,8 +56,8 @@ from gpu_ops import __version__, all_claims, judge_by_reports, recorded_reports
 
 LAYOUT_VERSION = 3
 """Goes up when the panels have other places at first: a layout that was kept with another number is left alone."""
-BESIDE, TIMES, XRAY = 44, 64, 76
-"""Widths of the panels at first, in letters."""
+BESIDE, TIMES, XRAY = Usual(44, 0.28), Usual(64, 0.28), Usual(76, 0.32)
+"""The panels' widths at first."""
 Chooser = Callable[[QWidget, str], str]
 
 if TYPE_CHECKING:
@@ -128,7 +129,9 @@ class MainWindow(QMainWindow):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(ScrolledAbove(self.messages, centre))
-        layout.addWidget(Scrolled(self.stack, centre), 1)
+        pictures = Scrolled(self.stack, centre)
+        pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # what messages leave
+        layout.addWidget(pictures, 1)
         self.setCentralWidget(centre)
 
     def _add_docks(self) -> None:

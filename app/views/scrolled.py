@@ -39,10 +39,10 @@ class ScrolledAbove(Scrolled):
     of what is around it."""
 
     def __init__(self, part: QWidget, parent: QWidget) -> None:
-        shown = part.isVisibleTo(part.parentWidget())
+        shown = not part.isHidden()
         super().__init__(part, parent)
         part.setVisible(shown)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         parent.installEventFilter(self)
         self.setVisible(shown)
