@@ -44,6 +44,13 @@ def image(side: int = 90) -> np.ndarray:
     return np.arange(side * side, dtype=np.uint8).reshape(side, side)
 
 
+def settle(qtbot, window: MainWindow) -> None:
+    """Wait until the panels have the sizes that they get."""
+    sizes = window.dock_sizes
+    qtbot.wait(20)
+    qtbot.waitUntil(lambda: not sizes._later.isActive() and not sizes._settled.isActive())
+
+
 def fill(window: MainWindow, engine: FakeEngine) -> None:
     """All that can be shown at once, and all of it long: names, picks, rows, messages."""
     engine.show(from_array(image(), name=FILE))
@@ -241,13 +248,14 @@ def test_reset_brings_the_first_layout_back(qtbot, engine: FakeEngine, window: M
     def places() -> list[QRect]:
         return [dock.geometry() for dock in docks]
 
-    qtbot.wait(300)
+    settle(qtbot, window)
     first = places()
     assert first[1].left() > window.width() / 2 and first[1].height() > 600
     window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, window.timing_dock)
     window.experiment_dock.hide()
     act(window, "xray")
-    qtbot.waitUntil(lambda: places() != first)
+    settle(qtbot, window)
+    assert places() != first
     act(window, "reset_layout")
     qtbot.waitUntil(lambda: places() == first)
     assert not window.xray_dock.isVisible()
@@ -268,7 +276,7 @@ def test_a_layout_of_before_is_left_alone(qtbot, engine: FakeEngine, window: Mai
 
 def test_the_x_ray_comes_to_the_front_and_goes_again(qtbot, window: MainWindow) -> None:
     window.resize(1280, 800)
-    qtbot.wait(300)
+    settle(qtbot, window)
     narrow = window.timing_dock.width()
     act(window, "xray")
     qtbot.waitUntil(lambda: window.xray_dock.width() > narrow and not window.xray_dock.visibleRegion().isEmpty())
@@ -279,18 +287,18 @@ def test_the_x_ray_comes_to_the_front_and_goes_again(qtbot, window: MainWindow) 
 
 def test_panels_have_their_sizes_again_when_there_is_room(qtbot, window: MainWindow) -> None:
     window.resize(1280, 800)
-    qtbot.wait(300)
+    settle(qtbot, window)
     before = window.timing_dock.width()
     window.resize(800, 600)
     qtbot.waitUntil(lambda: window.timing_dock.width() < before)
-    qtbot.wait(500)
+    settle(qtbot, window)
     window.resize(1280, 800)
     qtbot.waitUntil(lambda: window.timing_dock.width() == before)
-    qtbot.wait(500)
+    settle(qtbot, window)
     window.resizeDocks([window.timing_dock], [500], Qt.Orientation.Horizontal)  # as a person does
     qtbot.waitUntil(lambda: window.timing_dock.width() == 500)
     window.resize(2000, 800)
-    qtbot.wait(300)
+    settle(qtbot, window)
     assert window.timing_dock.width() == 500
 
 
