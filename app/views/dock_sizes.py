@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
-WIDEST, HIGHEST = 0.28, 0.45
-"""Shares of the window that a panel takes by itself, beside the pictures and above or below them."""
+HIGHEST = 0.45
+"""The share of the window that a panel above or below the pictures takes by itself."""
 SETTLED_MS = 100
+TURNS = 4
+"""So often sizes are asked for again where a panel could not have its own yet."""
+
+
+class Usual(NamedTuple):
+    """The size of a panel at first, in letters, and the share of the window's width that it takes at most by itself."""
+
+    letters: int
+    widest: float
 
 
 class DockSizes(QObject):
-    """Sizes panels, `usual` letters wide (or high, where a person has put one above or below the pictures). Where there
-    is too little room for that they still have their sizes when there is room again; a person's choice is kept."""
+    """Sizes panels: so wide as is `usual` (or so high, where a person has put one above or below the pictures). Where
+    there is too little room for that they still have their sizes when there is room again. A person's choice is kept.
+    """
 
-    def __init__(self, window: QMainWindow, usual: Mapping[QDockWidget, int]) -> None:
+    def __init__(self, window: QMainWindow, usual: Mapping[QDockWidget, Usual]) -> None:
         super().__init__(window)
         self._window, self._usual = window, usual
         self._unit = self._letter()
         self._wanted = self._first()
         self._given: dict[QDockWidget, int] = {}
+        self._asked: dict[QDockWidget, int] = {}
         self._kept = False
         # What is in the panels hears of the letters later than the window, and then has other least sizes.
+        self._turns = TURNS
         self._later = QTimer(self, singleShot=True, interval=SETTLED_MS)
         self._later.timeout.connect(self._follow)
         self._settled = QTimer(self, singleShot=True, interval=SETTLED_MS)
@@ -37,7 +50,7 @@ class DockSizes(QObject):
         return self._window.fontMetrics().averageCharWidth()
 
     def _first(self) -> dict[QDockWidget, int]:
-        return {dock: letters * self._unit for dock, letters in self._usual.items()}
+        return {dock: usual.letters * self._unit for dock, usual in self._usual.items()}
 
     def reset(self) -> None:
         """The sizes there are at first, which a window has when it is shown."""
@@ -66,25 +79,35 @@ class DockSizes(QObject):
     @Slot()
     def _refit(self) -> None:
         """Other panels are open, or in other places."""
-        if self._window.isVisible():
-            self._later.start(0)
+        self._begin(0)
+
+    def _begin(self, wait_ms: int) -> None:
+        self._turns = TURNS
+        self._later.start(wait_ms)
 
     @Slot()
     def _follow(self) -> None:
-        window = self._window
+        window, self._asked = self._window, {}
+        if self._kept:
+            return
         for dock in self._usual:
             if place := self._place(dock):
                 wanted = max(self._wanted[d] for d in place)
                 if self._across(dock):
-                    most, way = round(WIDEST * window.width()), Qt.Orientation.Horizontal
+                    widest = max(self._usual[d].widest for d in place)
+                    most, way = round(widest * window.width()), Qt.Orientation.Horizontal
                 else:
                     most, way = round(HIGHEST * window.height()), Qt.Orientation.Vertical
-                window.resizeDocks([dock], [min(wanted, most)], way)
+                self._asked[dock] = min(wanted, most)
+                window.resizeDocks([dock], [self._asked[dock]], way)
         self._settled.start()
 
     @Slot()
     def _note(self) -> None:
         self._given = self._present()
+        if any(size != self._asked.get(dock, size) for dock, size in self._given.items()) and self._turns:
+            self._turns -= 1
+            self._later.start(SETTLED_MS)
         if self._kept:
             self._wanted |= self._given
             self._kept = False
@@ -102,7 +125,7 @@ class DockSizes(QObject):
             self._heed()
             ratio, self._unit = self._letter() / self._unit, self._letter()
             self._wanted = {dock: round(size * ratio) for dock, size in self._wanted.items()}
-            self._later.start(SETTLED_MS)
+            self._begin(SETTLED_MS)
         elif event.type() == QEvent.Type.Show and not event.spontaneous():
             if self._kept:
                 self._settled.start()
@@ -110,5 +133,5 @@ class DockSizes(QObject):
                 self._follow()
         elif event.type() == QEvent.Type.Resize and self._window.isVisible():
             self._heed()
-            self._later.start(0)
+            self._begin(0)
         return False

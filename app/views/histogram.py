@@ -12,13 +12,13 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
+from superqt import QFlowLayout
 
 from app.models.display import COLORMAPS, Display, StatisticsLike, colors
 from app.models.pyramid import Array
@@ -229,12 +229,11 @@ class HistogramBar(QWidget):
             grid.addWidget(label, 0, 2 * column)
             grid.addWidget(buddy, 0, 2 * column + 1)
             grid.setColumnStretch(2 * column + 1, 1)
-        row = QHBoxLayout()
-        row.setSpacing(unit)
-        for widget in (self.auto, self.full, self.most, self.maps):
+        row = QFlowLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setHorizontalSpacing(unit)
+        for widget in (self.auto, self.full, self.most, self.maps, self.logarithmic):
             row.addWidget(widget)
-        row.addStretch(1)
-        row.addWidget(self.logarithmic)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(unit, unit, unit, unit)
         layout.setSpacing(unit)

@@ -235,8 +235,8 @@ class TimingLadder(QWidget):
         top = QFlowLayout()
         counted = QHBoxLayout(self.counted)
         counted.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.counters_label, self.counters):
-            counted.addWidget(widget)
+        counted.addWidget(self.counters_label)
+        counted.addWidget(self.counters)
         top.addWidget(self.counted)
         top.addWidget(self.log_box)
         unit = self.fontMetrics().height()

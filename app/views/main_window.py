@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
     QScrollArea,
+    QSizePolicy,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -33,7 +34,7 @@ from app.views.clipboard import PasteFile, chosen_layer, picture
 from app.views.command_palette import CommandPalette
 from app.views.diagnostics import DiagnosticsPage
 from app.views.dock import Dock
-from app.views.dock_sizes import DockSizes
+from app.views.dock_sizes import DockSizes, Usual
 from app.views.experiment_panel import ExperimentPanel
 from app.views.files import Chooser, Files, choose_file, choose_target
 from app.views.histogram import HistogramBar
@@ -56,8 +57,8 @@ from gpu_ops import __version__, all_claims, judge_by_reports, recorded_reports
 
 LAYOUT_VERSION = 3
 """Goes up when the panels have other places at first: a layout that was kept with another number is left alone."""
-BESIDE, TIMES, XRAY = 44, 64, 76
-"""Widths of the panels at first, in letters."""
+BESIDE, TIMES, XRAY = Usual(44, 0.28), Usual(64, 0.28), Usual(76, 0.32)
+"""The panels' widths at first."""
 
 if TYPE_CHECKING:
     from app.views.sweep_panel import SweepPanel
@@ -120,7 +121,9 @@ class MainWindow(QMainWindow):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(ScrolledAbove(self.messages, centre))
-        layout.addWidget(Scrolled(self.stack, centre), 1)
+        pictures = Scrolled(self.stack, centre)
+        pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # what messages leave
+        layout.addWidget(pictures, 1)
         self.setCentralWidget(centre)
 
     def _add_docks(self) -> None:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QSizePolicy,
     QStackedWidget,
@@ -27,6 +26,7 @@ from app.models.layer import Layer
 from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array
 from app.views.choice_button import ChoiceButton
+from app.views.folding import Folding
 from app.views.image_canvas import ImageCanvas
 from app.views.image_canvas import Mode as CanvasMode
 from app.views.image_pane import ImagePane
@@ -84,7 +84,7 @@ class PaneGrid(QWidget):
         display.navigated.connect(self._show_values)
 
     def _make_bar(self) -> None:
-        self._bar = QWidget(self)
+        self._bar = Folding(self)
         self._modes = QButtonGroup(self)
         texts = self.tr("Side by side"), self.tr("Swipe"), self.tr("Flicker"), self.tr("Difference")
         for index, text in enumerate(texts):
@@ -122,14 +122,13 @@ class PaneGrid(QWidget):
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
-        bar = QHBoxLayout(self._bar)
-        bar.setContentsMargins(unit, unit // 2, unit, 0)
-        bar.setSpacing(unit // 2)
+        bar, pair = self._bar.one, self._bar.two
+        self._bar.set_space((unit, unit // 2, unit, 0), unit // 2)
         for button in self._modes.buttons():
             bar.addWidget(button)
         self._and = QLabel(self.tr("and"), self._bar)
         for widget, stretch in ((self.first, 1), (self._and, 0), (self.second, 1), (self.hold, 0)):
-            bar.addWidget(widget, stretch)
+            pair.addWidget(widget, stretch)
         bar.addStretch(0)
         bar.addWidget(self.pager)
         self._grid_page = QWidget(self)

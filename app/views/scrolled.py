@@ -42,7 +42,7 @@ class ScrolledAbove(Scrolled):
         shown = not part.isHidden()
         super().__init__(part, parent)
         part.setVisible(shown)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         parent.installEventFilter(self)
         self.setVisible(shown)

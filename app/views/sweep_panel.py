@@ -151,20 +151,22 @@ class SweepPanel(QWidget):
         controls = QFlowLayout()
         controls.setContentsMargins(gap, gap // 2, gap, 0)
         controls.setHorizontalSpacing(2 * gap)
-        pairs = ((self.tr("Varies"), self.varies), (self.tr("Values"), self.values), (self.tr("Shown"), self.source))
-        for title, widget in pairs:
+        pairs = (
+            (self.tr("Varies"), self.varies, None),
+            (self.tr("Values"), self.values, self.button),
+            (self.tr("Shown"), self.source, self.rows),
+        )
+        for title, widget, button in pairs:
             label = QLabel(title, self)
             label.setBuddy(widget)
             pair, row = QWidget(self), QHBoxLayout()
             row.setContentsMargins(0, 0, 0, 0)
             row.addWidget(label)
             row.addWidget(widget)
-            if widget is self.values:
-                row.addWidget(self.button)
-            if widget is self.source:
-                row.addWidget(self.rows)
             pair.setLayout(row)
             controls.addWidget(pair)
+            if button is not None:
+                controls.addWidget(button)
         scroll = Upright(self)
         scroll.setWidget(self.sheet)
         self.stack = QStackedWidget(self)

@@ -44,9 +44,11 @@ def test_icons_have_the_colour_of_the_new_scheme_at_once(window: MainWindow) -> 
 
 def test_panels_and_icons_grow_and_come_back(qtbot, window: MainWindow) -> None:
     toolbar = window.findChild(QToolBar)
+    window.resize(2200, 900)
+    qtbot.wait(300)
 
     def sizes() -> tuple[int, int, int]:
-        return window.experiment_dock.width(), window.timing_dock.height(), toolbar.iconSize().width()
+        return window.experiment_dock.width(), window.timing_dock.width(), toolbar.iconSize().width()
 
     plain = sizes()
     for _ in range(2):

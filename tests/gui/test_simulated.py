@@ -104,18 +104,20 @@ def test_another_architecture_is_kept_and_named(window: MainWindow, engine: Fake
 def test_what_has_no_time_is_not_run_for_its_time(window: MainWindow, engine: FakeEngine) -> None:
     ready(engine, NO_CUDA, SIM)
     engine.show(from_array(picture()))
-    assert {p.device for p in engine.asked[-1].picks} == {"cpu", "sim"}
+    assert {p.device for p in engine.asked[-1].picks} == {"cpu"}
     engine.end()
+    assert {p.device for p in engine.asked[-1].picks} == {"sim"}, "last, when the CPU's pictures are there"
     window.controller.queue._quiet.timeout.emit()
     assert engine.asked[-1].protocol == "quick" and {p.device for p in engine.asked[-1].picks} == {"cpu"}
     engine.end()
+    window.controller.queue._quiet.stop()
+    before, told = len(engine.asked), []
+    window.controller.settled.connect(lambda: told.append(True))
     window.controller.session.set_picks(KERNELS)
     engine.end()
-    before, told = len(engine.asked), []
-    window.controller.queue._quiet.stop()
-    window.controller.settled.connect(lambda: told.append(True))
-    window.controller._time_live()
-    assert len(engine.asked) == before and told == [True]
+    asked = [(r.protocol, p.variant) for r in engine.asked[before:] for p in r.picks]
+    assert asked == [("none", kernel) for kernel in KERNELS] and told == [True]
+    assert not window.controller.queue._quiet.isActive()
 
 
 # Where its results lie.

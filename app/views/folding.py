@@ -1,0 +1,46 @@
+"""Two rows of controls that stand beside one another where there is room."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
+
+
+class Folding(QWidget):
+    """Holds the rows `one` and `two`; where they are too wide together the second stands below the first."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.one, self.two = QHBoxLayout(), QHBoxLayout()
+        self._rows = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._rows.addLayout(self.one)
+        self._rows.addLayout(self.two, 1)
+
+    def set_space(self, margins: tuple[int, int, int, int], between: int) -> None:
+        """Pixels left, above, right and below of the rows, and between the controls."""
+        self._rows.setContentsMargins(*margins)
+        for row in (self._rows, self.one, self.two):
+            row.setSpacing(between)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """As wide as the wider row."""
+        margins = self._rows.contentsMargins()
+        widest = max(row.minimumSize().width() for row in (self.one, self.two))
+        return QSize(widest + margins.left() + margins.right(), super().minimumSizeHint().height())
+
+    def _fold(self) -> None:
+        both = sum(row.minimumSize().width() for row in (self.one, self.two)) + self._rows.spacing()
+        wide = both <= self.contentsRect().width() - 2 * self._rows.contentsMargins().left()
+        directions = QBoxLayout.Direction
+        self._rows.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._fold()
+
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fold()
+        return done
