@@ -34,12 +34,14 @@ SOURCE_TITLES = {
 
 @dataclass(frozen=True)
 class Meta:
-    """What a variant may know of its input before it plans. `finite` is False when NaN or infinity is in it."""
+    """What a variant may know of its input before it plans. `finite` is False when NaN or infinity is in it; `largest`
+    is the largest finite magnitude of floating samples, 0 where nobody looked."""
 
     kind: Kind
     shape: Shape
     dtype: str
     finite: bool = True
+    largest: float = 0.0
 
     @property
     def channels(self) -> int:
@@ -149,6 +151,8 @@ class Variant:
     `knobs` change speed, never the result beyond the stated tolerance. `supports(meta, params, knobs, limits)`
     returns None or the reason why not. `tolerance` widens the output's, for the printed `caveat`.
     `operations(meta, params)` is how many it takes where that is more than the filter's least work.
+    `largest(dtype, params, knobs)` is the largest magnitude of floating samples that it holds for: nothing overflows on
+    the way. None: it holds for all of them.
     """
 
     id: str
@@ -165,6 +169,17 @@ class Variant:
     caveat: str = ""
     accesses: Callable[[Meta, Values, Values], Accesses] | None = None
     operations: Callable[[Meta, Values], int] | None = None
+    largest: Callable[[str, Values, Values], float] | None = None
+
+    def refusal(self, meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
+        """None, or the reason why it cannot do this: what it does not support, or samples outside of its range."""
+        reason = self.supports(meta, params, knobs, limits)
+        if reason or not meta.largest or self.largest is None:
+            return reason
+        most = self.largest(meta.dtype, params, knobs)
+        if meta.largest <= most:
+            return None
+        return f"it holds for values up to {most:.4g}, this input has {meta.largest:.4g}: scale the input down"
 
 
 @dataclass(frozen=True)

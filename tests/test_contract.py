@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from contract_support import NEVER, REFUSALS
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.filters import FILTERS
-from gpu_ops.measuring.contract import Case, all_cases, case_data, check_case, covering_cases
+from gpu_ops.measuring.contract import Case, all_cases, case_data, check_case, covering_cases, end_cases
 from gpu_ops.measuring.contract import _axes as contract_axes
 from gpu_ops.types import Filter, Meta, Variant
 
@@ -27,6 +29,15 @@ def _failure(filter: Filter, variant: Variant, case: Case) -> str:
 def test_covering_set(filter: Filter, variant: Variant) -> None:
     cases = covering_cases(filter, variant, open_device("cpu").limits)
     assert len(cases) >= 25
+    assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
+
+
+@pytest.mark.parametrize("filter, variant", CPU)
+def test_both_ends_of_the_range(filter: Filter, variant: Variant) -> None:
+    cases = end_cases(filter, variant, open_device("cpu").limits)
+    assert len(cases) == 2 * sum(d.startswith("float") for d in filter.dtypes)
+    more = {"window": 63} if filter.family == "mean" else {"passes": 2} if filter.id == "conv3x3" else {"radius": 30}
+    cases += [replace(case, params={**case.params, **more}) for case in cases]
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
 

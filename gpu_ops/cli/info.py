@@ -80,12 +80,12 @@ def _filter_json(filter: Filter) -> dict[str, Any]:
         "dtypes": list(filter.dtypes),
         "params": [_param_json(p) for p in filter.params],
         "presets": {name: dict(values) for name, values in filter.presets.items()},
-        "variants": [_variant_json(v) for v in filter.variants],
+        "variants": [_variant_json(filter, v) for v in filter.variants],
         "source": filter.source,
     }
 
 
-def _variant_json(variant: Variant) -> dict[str, Any]:
+def _variant_json(filter: Filter, variant: Variant) -> dict[str, Any]:
     return {
         "id": variant.id,
         "title": variant.title,
@@ -95,8 +95,19 @@ def _variant_json(variant: Variant) -> dict[str, Any]:
         "knobs": [_param_json(k) for k in variant.knobs],
         "library": variant.library,
         "caveat": variant.caveat,
+        "largest": _largest_json(filter, variant),
         "source": variant.source,
     }
+
+
+def _largest_json(filter: Filter, variant: Variant) -> dict[str, float]:
+    """The largest magnitude of each floating type that the variant holds for, with default parameters and knobs, where
+    it does not hold for all of it."""
+    if variant.largest is None:
+        return {}
+    params, knobs = ({p.name: p.default for p in those} for those in (filter.params, variant.knobs))
+    found = {d: variant.largest(d, params, knobs) for d in filter.dtypes if d.startswith("float")}
+    return {dtype: most for dtype, most in found.items() if most < float(np.finfo(dtype).max)}
 
 
 def claims(args: argparse.Namespace) -> int:

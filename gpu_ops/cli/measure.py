@@ -33,6 +33,7 @@ from gpu_ops.measuring.report import (
     written_to,
 )
 from gpu_ops.measuring.runner import planned_run, run_experiment
+from gpu_ops.measuring.verify import looked_at
 from gpu_ops.types import Claim, Experiment, Filter, Pick, Run, Variant
 
 FINE, BAD_INPUT, WRONG, UNAVAILABLE = 0, 2, 3, 4
@@ -63,7 +64,9 @@ def _one_each(filter: Filter, experiment: Experiment) -> tuple[Pick, ...]:
         limits = open_device(pick.device).limits
         defaults = {p.name: p.default for p in filter.params}
         knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
-        if variant.library or variant.supports(experiment.input.meta, {**defaults, **experiment.params}, knobs, limits):
+        if variant.library or variant.refusal(
+            looked_at(experiment.input), {**defaults, **experiment.params}, knobs, limits
+        ):
             continue
         best[pick.device] = pick
     return tuple(best.values())

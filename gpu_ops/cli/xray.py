@@ -19,6 +19,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.measuring.affordable import affordable, cut_note
 from gpu_ops.measuring.comparison import COUNTERS, said, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
+from gpu_ops.measuring.verify import looked_at
 from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, as_dict, xray
 from gpu_ops.params import check_values
 from gpu_ops.types import Filter, Input, Meta, Variant
@@ -116,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     notes = [f"{cut_note(whole, part)} (--whole takes all of it)"] if starts else []
     notes += ["counted in a sample of the blocks, scaled to all"] if args.counters == "sample" else []
     note = "; ".join(notes)
-    variants = [filter.variant(id) for id in args.variants] or [_top(args, filter, part.meta)]
+    variants = [filter.variant(id) for id in args.variants] or [_top(args, filter, looked_at(part))]
     check_words(args, filter, variants)
     try:
         rays = [_xray(args, filter, variant, part) for variant in variants]
@@ -146,7 +147,7 @@ def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:
             knobs = check_values(variant.knobs, knobs_of(variant, values), variant.id)
         except ParamError:
             continue
-        if variant.supports(meta, params, knobs, limits_of(args.gpu)) is None:
+        if variant.refusal(meta, params, knobs, limits_of(args.gpu)) is None:
             return variant
     return variants[-1]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ SHAPES: Mapping[str, tuple[tuple[int, ...], ...]] = {
     "signal": ((1,), (3,), (7,), (257,), (1009,), (5003,), (1025, 2), (97, 3)),
 }
 DATA = ("random", "constant", "extremes", "impulse")
+ENDS = ("largest", "denormal")
+"""Data at the ends of a floating type's range: the largest values that a variant holds for, and the smallest."""
 TRIES = 40
 SIMULATED_WORK = 1_000_000
 """Operations of a case at most on a simulated GPU: seconds."""
@@ -106,6 +108,21 @@ def _work(filter: Filter, variant: Variant, case: Case) -> int:
     return variant.operations(meta, case.params) if variant.operations else filter.work(meta, case.params).flops
 
 
+def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
+    """Small cases at both ends of the range of each floating type, with parameters as near to the defaults as the
+    variant takes."""
+    shapes = [s for s in SHAPES[filter.accepts] if s in ((17, 33), (19, 23, 3), (257,))]
+    defaults: dict[str, Value] = {p.name: p.default for p in filter.params}
+    changed = [{**defaults, p.name: choice} for p in filter.params for choice in p.choices]
+    knobs = {p.name: p.default for p in variant.knobs}
+    cases = []
+    for dtype in (d for d in filter.dtypes if d.startswith("float")):
+        possible = (Case(s, dtype, "largest", p, knobs) for s in shapes for p in (defaults, *changed))
+        found = next((c for c in possible if unsupported(filter, variant, c, limits) is None), None)
+        cases += [replace(found, data=data) for data in ENDS] if found else []
+    return cases
+
+
 def all_cases(filter: Filter, variant: Variant, limits: Limits) -> Iterator[Case]:
     """The whole product of supported cases."""
     axes = _axes(filter, variant)
@@ -122,12 +139,15 @@ def unsupported(filter: Filter, variant: Variant, case: Case, limits: Limits) ->
         filter.check(meta, case.params)
     except ParamError as error:
         return str(error)
-    return variant.supports(meta, case.params, case.knobs, limits)
+    return variant.refusal(meta, case.params, case.knobs, limits)
 
 
 def check_case(filter: Filter, variant: Variant, case: Case, device: str, edits: Mapping[str, str]) -> Run:
     """Run one case, whole and verified."""
-    array = case_data(case, seed=len(str(case)))
+    most = math.inf
+    if variant.largest is not None and case.data == "largest":
+        most = variant.largest(case.dtype, case.params, case.knobs)
+    array = case_data(case, seed=len(str(case)), most=most)
     axes = {"image": "yxc", "signal": "tc"}[filter.accepts][: array.ndim]
     input = Input(filter.accepts, array, axes, "contract", {"generator": "contract", "steps": []})
     pick = Pick(variant.id, device, case.knobs, edits)
@@ -135,10 +155,13 @@ def check_case(filter: Filter, variant: Variant, case: Case, device: str, edits:
     return list(run_experiment(experiment))[-1]
 
 
-def case_data(case: Case, seed: int) -> np.ndarray[Any, Any]:
-    """The case's array: random, one constant, only the largest and smallest values, or one impulse."""
+def case_data(case: Case, seed: int, most: float = math.inf) -> np.ndarray[Any, Any]:
+    """The case's array: random, one constant, only the largest and smallest values, or one impulse; for floats also the
+    largest finite values, as far as `most`, and denormal ones."""
     random = np.random.default_rng(seed)
     dtype = np.dtype(case.dtype)
+    if case.data in ENDS:
+        return _end_data(case, random, most)
     largest = float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0
     if case.data == "random":
         low = 0.0 if dtype.kind == "u" else -1.0
@@ -150,6 +173,16 @@ def case_data(case: Case, seed: int) -> np.ndarray[Any, Any]:
     array = np.zeros(case.shape, dtype)
     array.reshape(-1)[array.size // 2] = largest
     return array
+
+
+def _end_data(case: Case, random: np.random.Generator, most: float) -> np.ndarray[Any, Any]:
+    kind = np.finfo(case.dtype)
+    if case.data == "denormal":
+        return (random.integers(-4000, 4000, case.shape) * float(kind.smallest_subnormal)).astype(case.dtype)
+    largest = kind.dtype.type(min(most, float(kind.max)))
+    if float(largest) > most:
+        largest = np.nextafter(largest, kind.dtype.type(0))
+    return np.where(random.random(case.shape) < 0.9, largest, 0).astype(case.dtype)
 
 
 def _axes(filter: Filter, variant: Variant) -> dict[str, Sequence[Any]]:

@@ -14,7 +14,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.measuring.jobs import Job, Watch, execute, fail, faultless, poison, verify_again, verify_memory
 from gpu_ops.measuring.rounds import time_jobs
 from gpu_ops.measuring.timing import once
-from gpu_ops.measuring.verify import verify
+from gpu_ops.measuring.verify import looked_at, verify
 from gpu_ops.params import check_values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
@@ -123,8 +123,9 @@ def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
 def _compute(
     job: Job, filter: Filter, experiment: Experiment, resident: dict[str, DeviceArray], watch: Watch
 ) -> Iterator[Run]:
-    meta = experiment.input.meta
-    reason = job.variant.supports(meta, experiment.params, job.pick.knobs, job.device.limits)
+    with watch.listening():
+        meta = looked_at(experiment.input)
+    reason = job.variant.refusal(meta, experiment.params, job.pick.knobs, job.device.limits)
     if job.device.kind == "sim" and job.variant.library:
         reason = f"it calls {job.variant.library}; a simulated GPU runs kernels only"
     if reason:

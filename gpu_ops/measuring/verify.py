@@ -7,6 +7,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from gpu_ops.filters.borders import padded
 from gpu_ops.params import Values
 from gpu_ops.progress import advance, collect, finite, quiet, stage
-from gpu_ops.types import Error, Experiment, Filter, Variant
+from gpu_ops.types import Error, Experiment, Filter, Input, Meta, Variant
 
 Array = np.ndarray[Any, Any]
 Region = tuple[slice, ...]
@@ -26,6 +27,7 @@ CROP = 256
 CROPS = 8
 _references: OrderedDict[tuple[Any, ...], dict[str, Array]] = OrderedDict()
 """By (the input's id, filter, parameters); they go with their input."""
+_magnitudes: weakref.WeakKeyDictionary[Input, float] = weakref.WeakKeyDictionary()
 _KEPT = 3
 
 
@@ -47,6 +49,17 @@ def _forget(input_id: int) -> None:
     """The input is gone, and its id may come to mean another."""
     for key in [key for key in _references if key[0] == input_id]:
         del _references[key]
+
+
+def looked_at(input: Input) -> Meta:
+    """What a variant may know of an input, with the largest magnitude of floating samples: all of them are looked at,
+    once."""
+    if input.array.dtype.kind != "f":
+        return input.meta
+    if input not in _magnitudes:
+        with finite():
+            _magnitudes[input] = _largest(input.array)
+    return replace(input.meta, largest=_magnitudes[input])
 
 
 def verify(
@@ -79,7 +92,7 @@ def _verify_whole(
         right = expected[output.id]
         with stage(len(filter.outputs) + place, 2 * len(filter.outputs)):
             with stage(0, 2):
-                scale = _scale(experiment.input.array, right)
+                scale = _scale(experiment.input, right)
             with stage(1, 2):
                 errors[output.id] = measure_error(right, outputs[output.id], scale, tolerance)
     return errors
@@ -93,9 +106,10 @@ def _verify_regions(
     halo = filter.locality.halo(params)
     border = str(params.get("border", "zero"))
     with stage(0, 2):
-        scale = _scale(array)
+        scale = _scale(experiment.input)
     tolerances = {o.id: tolerance_of(filter, variant, o.id, experiment, knobs) for o in filter.outputs}
     worst: dict[str, Error] = {}
+    scales = dict.fromkeys(tolerances, scale)
     chosen = list(regions(array.shape, halo))
     for place, region in enumerate(chosen):
         advance(len(chosen) + place, 2 * len(chosen))
@@ -103,10 +117,11 @@ def _verify_regions(
         cut = padded(array, wide, border)
         with quiet():
             for name, right in filter.reference(cut, params).items():
+                scales[name] = max(scales[name], _scale(experiment.input, right[inner]))
                 error = measure_error(right[inner], outputs[name][region], scale, tolerances[name], offset=region)
                 if name not in worst or not error.max <= worst[name].max:
                     worst[name] = error
-    return worst
+    return {name: replace(error, scale=scales[name]) for name, error in worst.items()}
 
 
 def _surroundings(shape: tuple[int, ...], region: Region, halo: tuple[int, ...], border: str) -> tuple[Region, Region]:
@@ -132,13 +147,16 @@ def regions(shape: tuple[int, ...], halo: tuple[int, ...], seed: int = 0) -> Ite
         yield tuple(slice(s, min(s + CROP, n)) for s, n in zip(starts, extents, strict=True))
 
 
-def _scale(array: Array, expected: Array | None = None) -> float:
+def _scale(input: Input, expected: Array | None = None) -> float:
     """The largest finite magnitude in the input, and in the reference where it is given: the size of the numbers that
-    were rounded. Integers are held to their whole range, so that a tolerance counts levels."""
-    if array.dtype.kind == "u" and (expected is None or expected.dtype == array.dtype):
-        return float(np.iinfo(array.dtype).max)
+    were rounded, but no less than the smallest normal one: below that all are rounded alike. Integers are held to their
+    whole range, so that a tolerance counts levels."""
+    dtype = input.array.dtype
+    if dtype.kind == "u" and (expected is None or expected.dtype == dtype):
+        return float(np.iinfo(dtype).max)
+    least = float(np.finfo(dtype).smallest_normal) if dtype.kind == "f" else 0.0
     with stage(0, 2):
-        largest = _largest(array)
+        largest = max(least, looked_at(input).largest if dtype.kind == "f" else _largest(input.array))
     with stage(1, 2):
         return largest if expected is None else max(largest, _largest(expected))
 

@@ -15,6 +15,7 @@ from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
 from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
+from gpu_ops.measuring.verify import looked_at
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import Access, Counted, Execution, Finding, Launch, Plan, Trace
 from gpu_ops.types import Accesses, Filter, Input, Meta, Variant
@@ -111,7 +112,7 @@ def xray(
     filter.check(input.meta, params)
     options = Options(counters=counters, coalescing=coalescing, tracing=Tracing() if trace else None)
     device = SimDevice(architecture, options)
-    reason = variant.supports(input.meta, params, knobs, device.limits)
+    reason = variant.refusal(looked_at(input), params, knobs, device.limits)
     if reason:
         raise ParamError(f"{variant.id} cannot do this: {reason}.")
     session = device.session(edits or {})

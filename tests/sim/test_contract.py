@@ -9,7 +9,7 @@ from wrong import WRONG, parts
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import FILTERS, find_filter
-from gpu_ops.measuring.contract import SIMULATED_WORK, Case, check_case, covering_cases
+from gpu_ops.measuring.contract import SIMULATED_WORK, Case, check_case, covering_cases, end_cases
 from gpu_ops.types import Filter, Run, Variant
 
 MOST = 30
@@ -40,6 +40,13 @@ def test_covering_set(filter: Filter, variant: Variant) -> None:
     count = min(len(cases), MOST)
     assert count >= 25
     cases = [cases[k * len(cases) // count] for k in range(count)]
+    assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
+
+
+@pytest.mark.parametrize("filter, variant", KERNELS)
+def test_both_ends_of_the_range(filter: Filter, variant: Variant) -> None:
+    cases = end_cases(filter, variant, open_device("sim").limits)
+    assert cases or variant.id == "packed"
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
 

@@ -1,4 +1,5 @@
-"""One CUDA device. All of its work is done by the thread that opened it, on streams of its own."""
+"""One CUDA device, which is the current one while it works, and no longer: see `gpu_ops.devices.cuda.current`. Its
+streams are its own."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
+from gpu_ops.devices.cuda.current import Kept, on_its_device
 from gpu_ops.devices.cuda.pitched import allocate_pitched
 from gpu_ops.devices.cuda.prepare import Prepared
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
@@ -30,7 +32,7 @@ class CudaKernel:
     name: str
     entry: Entry
     compiled: Compiled
-    module: Any
+    module: Kept
     pointer: int
 
     @property
@@ -46,7 +48,6 @@ class CudaKernel:
 class _Shared:
     """What all sessions of a device share."""
 
-    index: int
     architecture: str
     streams: dict[int, Any] = field(default_factory=dict)
     hold: Hold | None = None
@@ -65,42 +66,50 @@ class CudaDevice:
         self._cupy = cupy
         self.name = f"cuda:{index}"
         self._edits = dict(edits or {})
-        self._modules: dict[str, Any] = {}
+        self._modules: dict[str, Kept] = {}
         self._constants: dict[tuple[int, str], bytes] = {}
-        with _cuda_errors():
-            cupy.cuda.Device(index).use()
+        self._index = index
+        with self.at_work():
             properties = cupy.cuda.runtime.getDeviceProperties(index)
             self.limits = _limits(properties, cupy.cuda.runtime.memGetInfo()[1])
-        self._shared = shared or _Shared(index, _architecture(self.limits.capability))
+        self._shared = shared or _Shared(_architecture(self.limits.capability))
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """The thread's current device is this one, and CUDA's failures are errors of ours, see `_as_error`."""
+        with _cuda_errors(), self._cupy.cuda.Device(self._index):
+            yield
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> CudaDevice:
-        return CudaDevice(self._shared.index, self._shared, edits)
+        return CudaDevice(self._index, self._shared, edits)
 
     @property
     def architecture(self) -> str:
         """What kernels are compiled for here, such as "sm_90"."""
         return self._shared.architecture
 
+    @on_its_device
     def stream(self, index: int) -> Any:
         """CUDA stream of that number; made on first use, independent of the default stream."""
         if index not in self._shared.streams:
             self._shared.streams[index] = self._cupy.cuda.Stream(non_blocking=True)
         return self._shared.streams[index]
 
+    @on_its_device
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         array = np.ascontiguousarray(array)
         target = self.empty(array.shape, array.dtype) if out is None else out
-        with _cuda_errors():
-            target.set(array, stream=self.stream(0))
-            self.stream(0).synchronize()
+        target.set(array, stream=self.stream(0))
+        self.stream(0).synchronize()
         return target
 
+    @on_its_device
     def download(self, array: DeviceArray, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
         result = np.empty(array.shape, array.dtype) if out is None else out
-        with _cuda_errors():
-            array.get(stream=self.stream(0), out=result, blocking=True)
+        array.get(stream=self.stream(0), out=result, blocking=True)
         return result
 
+    @on_its_device
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         try:
             with self.stream(0):
@@ -111,9 +120,9 @@ class CudaDevice:
                 f"{self.name} cannot hold {needed} bytes more; {self.free_bytes()} are free. Use a smaller input."
             ) from None
 
+    @on_its_device
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
-        with _cuda_errors():
-            found = allocate_pitched(rows, columns, np.dtype(dtype), self._shared.index)
+        found = allocate_pitched(rows, columns, np.dtype(dtype), self._index)
         if found is None:
             needed = rows * columns * np.dtype(dtype).itemsize
             raise DeviceMemoryError(
@@ -121,60 +130,61 @@ class CudaDevice:
             )
         return found
 
+    @on_its_device
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
-        with _cuda_errors():
-            Prepared(Plan((Copy(target, source),), {}), self.stream, self.limits).enqueue()
+        Prepared(Plan((Copy(target, source),), {}), self.stream, self.limits).enqueue()
 
+    @on_its_device
     def fill(self, target: DeviceArray, value: float) -> None:
-        with _cuda_errors(), self.stream(0):
+        with self.stream(0):
             target.fill(value)
 
     def free(self, array: DeviceArray) -> None:
         """CuPy's pool takes back what nobody refers to."""
 
+    @on_its_device
     def host(self, kind: Literal["pageable", "pinned"], shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
         if kind == "pageable":
             return np.empty(shape, dtype)
         import cupyx
 
-        with _cuda_errors():
-            array: np.ndarray[Any, Any] = cupyx.empty_pinned(shape, dtype)
+        array: np.ndarray[Any, Any] = cupyx.empty_pinned(shape, dtype)
         return array
 
+    @on_its_device
     def register(self, array: np.ndarray[Any, Any]) -> None:
         portable = 1  # pinned for every device of the process
-        with _cuda_errors():
-            self._cupy.cuda.runtime.hostRegister(array.ctypes.data, array.nbytes, portable)
+        self._cupy.cuda.runtime.hostRegister(array.ctypes.data, array.nbytes, portable)
 
+    @on_its_device
     def unregister(self, array: np.ndarray[Any, Any]) -> None:
-        with _cuda_errors():
-            self._cupy.cuda.runtime.hostUnregister(array.ctypes.data)
+        self._cupy.cuda.runtime.hostUnregister(array.ctypes.data)
 
+    @on_its_device
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> CudaKernel:
         compiled = compile_kernel(source, self._shared.architecture, defines, self._edits)
         entry = compiled.entry(name)
-        with _cuda_errors():
-            if compiled.key not in self._modules:
-                module = self._cupy.cuda.function.Module()
-                module.load(compiled.cubin)
-                self._modules[compiled.key] = module
-            module = self._modules[compiled.key]
-            return CudaKernel(name, entry, compiled, module, int(module.get_function(name).ptr))
+        if compiled.key not in self._modules:
+            self._modules[compiled.key] = Kept(self._index, self._cupy.cuda.function.Module())
+            self._modules[compiled.key].first.load(compiled.cubin)
+        module = self._modules[compiled.key]
+        return CudaKernel(name, entry, compiled, module, int(module.first.get_function(name).ptr))
 
+    @on_its_device
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Texture:
-        with _cuda_errors(), self.stream(0):
-            return make_texture(array, border, linear)
+        with self.stream(0):
+            return make_texture(array, border, linear, self._index)
 
     def library(self, name: str) -> ModuleType:
         return import_library(name)
 
+    @on_its_device
     def prepare(self, plan: Plan, trace: bool = False) -> Prepared:
         """A plan with its arguments packed and its constants in place."""
-        with _cuda_errors():
-            prepared = Prepared(plan, self.stream, self.limits, trace)
-            for launch in prepared.constants:
-                self._set_constants(launch)
-            self.stream(0).synchronize()
+        prepared = Prepared(plan, self.stream, self.limits, trace)
+        for launch in prepared.constants:
+            self._set_constants(launch)
+        self.stream(0).synchronize()
         return prepared
 
     def _set_constants(self, launch: Launch) -> None:
@@ -183,7 +193,7 @@ class CudaDevice:
             key = (id(launch.kernel.module), symbol)
             if self._constants.setdefault(key, data.tobytes()) != data.tobytes():
                 raise KernelError(f"Constant {symbol} would need two values at once; plan in a session for each.")
-            address = launch.kernel.module.get_global_var(symbol)
+            address = launch.kernel.module.first.get_global_var(symbol)
             self._cupy.cuda.runtime.memcpy(
                 int(address.ptr if hasattr(address, "ptr") else address),
                 data.ctypes.data,
@@ -191,22 +201,23 @@ class CudaDevice:
                 self._cupy.cuda.runtime.memcpyHostToDevice,
             )
 
+    @on_its_device
     def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
-        prepared = self.prepare(plan, trace)
+        prepared, stream = self.prepare(plan, trace), self.stream(0)
         begin, end = self._cupy.cuda.Event(), self._cupy.cuda.Event()
-        with _cuda_errors():
-            graph = self.capture(prepared, 1) if mode == "graph" and not trace else None
-            begin.record(self.stream(0))
-            if graph is not None:
-                graph.launch(self.stream(0))
-            else:
-                prepared.enqueue()
-            end.record(self.stream(0))
-            end.synchronize()
-            since = self._cupy.cuda.get_elapsed_time
-            spans = tuple((n, since(begin, b) * 1e-3, since(begin, e) * 1e-3) for n, b, e in prepared.spans)
-            return Execution(since(begin, end) * 1e-3, spans)
+        graph = self.capture(prepared, 1) if mode == "graph" and not trace else None
+        begin.record(stream)
+        if graph is not None:
+            graph.launch(stream)
+        else:
+            prepared.enqueue()
+        end.record(stream)
+        end.synchronize()
+        since = self._cupy.cuda.get_elapsed_time
+        spans = tuple((n, since(begin, b) * 1e-3, since(begin, e) * 1e-3) for n, b, e in prepared.spans)
+        return Execution(since(begin, end) * 1e-3, spans)
 
+    @on_its_device
     def capture(self, prepared: Prepared, times: int) -> Any:
         """A CUDA graph of a prepared plan, several times over. Raises KernelError for plans that call libraries."""
         if not prepared.capturable:
@@ -217,11 +228,12 @@ class CudaDevice:
             prepared.enqueue()
         return stream.end_capture()
 
+    @on_its_device
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
         prepared = [self.prepare(plan) for plan in plans]
-        with _cuda_errors():
-            return CudaSampler(self, prepared, mode)
+        return CudaSampler(self, prepared, mode)
 
+    @on_its_device
     def hold(self) -> None:
         """Hold stream 0 until `release`, at most 0.4 s."""
         if self._shared.hold is None:
@@ -229,11 +241,13 @@ class CudaDevice:
             self._shared.hold = Hold(self.kernel(HOLD.source, HOLD.name), self.stream(0), words)
         self._shared.hold.start()
 
+    @on_its_device
     def release(self) -> Any:
         """Let stream 0 go on; returns a function that says, once it has, whether the limit had passed before."""
         assert self._shared.hold is not None
         return self._shared.hold.release()
 
+    @on_its_device
     def flush(self) -> None:
         """Push everything else out of L2 by reading a large buffer; reading leaves no dirty lines behind."""
         if self._shared.flush is None:
@@ -246,14 +260,15 @@ class CudaDevice:
             self._shared.flush = self.prepare(Plan((launch,), {}))
         self._shared.flush.enqueue()
 
+    @on_its_device
     def free_bytes(self) -> int:
-        with _cuda_errors():
-            pool = self._cupy.get_default_memory_pool()
-            return int(self._cupy.cuda.runtime.memGetInfo()[0]) + int(pool.free_bytes())
+        pool = self._cupy.get_default_memory_pool()
+        return int(self._cupy.cuda.runtime.memGetInfo()[0]) + int(pool.free_bytes())
 
+    @on_its_device
     def describe(self) -> dict[str, Any]:
         runtime = self._cupy.cuda.runtime
-        properties = runtime.getDeviceProperties(self._shared.index)
+        properties = runtime.getDeviceProperties(self._index)
         return {
             "device": self.name,
             "model": properties["name"].decode(),
@@ -262,13 +277,13 @@ class CudaDevice:
             "runtime_cuda": runtime.runtimeGetVersion(),
             "cupy": self._cupy.__version__,
             "nvrtc": ".".join(map(str, nvrtc_version())),
-            **nvml_state(self._shared.index),
+            **nvml_state(self._index),
         }
 
+    @on_its_device
     def synchronize(self) -> None:
-        with _cuda_errors():
-            for stream in self._shared.streams.values():
-                stream.synchronize()
+        for stream in self._shared.streams.values():
+            stream.synchronize()
 
 
 # Codes of cudaError_t and CUresult that a kernel causes while it runs.

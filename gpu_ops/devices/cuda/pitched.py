@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
+
+from gpu_ops.devices.cuda.current import let_go
 
 _WIDEST_ACCESS = 16
 """Bytes a thread may load at once from a row: the driver takes 4, 8 or 16."""
@@ -14,10 +17,11 @@ _WIDEST_ACCESS = 16
 class _Allocation:
     """Memory of the driver's, given back with the last array over it."""
 
-    def __init__(self, address: int) -> None:
+    def __init__(self, address: int, index: int) -> None:
         from cuda.bindings import driver
 
-        weakref.finalize(self, driver.cuMemFree, driver.CUdeviceptr(address)).atexit = False
+        free = partial(driver.cuMemFree, driver.CUdeviceptr(address))
+        weakref.finalize(self, let_go, index, free).atexit = False
 
 
 def allocate_pitched(rows: int, columns: int, dtype: np.dtype[Any], index: int) -> Any:
@@ -34,6 +38,6 @@ def allocate_pitched(rows: int, columns: int, dtype: np.dtype[Any], index: int) 
         return None
     if status != driver.CUresult.CUDA_SUCCESS:
         raise cupy.cuda.driver.CUDADriverError(int(status))
-    memory = cupy.cuda.UnownedMemory(int(address), pitch * rows, _Allocation(int(address)), index)
+    memory = cupy.cuda.UnownedMemory(int(address), pitch * rows, _Allocation(int(address), index), index)
     pointer = cupy.cuda.MemoryPointer(memory, 0)
     return cupy.ndarray((rows, columns), dtype, pointer, strides=(pitch, dtype.itemsize))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpu_ops.devices.cuda.current import on_its_device
 from gpu_ops.devices.cuda.prepare import Prepared
 from gpu_ops.plan import Clock, Mode
 
@@ -52,6 +54,11 @@ class CudaSampler:
             self.clock = "wall"
         self._calibrate()
 
+    def at_work(self) -> AbstractContextManager[None]:
+        """See `CudaDevice.at_work`."""
+        return self._device.at_work()
+
+    @on_its_device
     def sample(self) -> float:
         for _ in range(2):  # a machine that paused once gets a second chance
             if self.clock == "wall":

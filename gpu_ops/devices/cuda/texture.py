@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_ops.devices.cuda.current import Kept
 from gpu_ops.devices.launches import check_texture
 
 
@@ -17,16 +18,15 @@ class Texture:
     pointer: int
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    storage: Any = field(repr=False)
-    keep: tuple[Any, ...] = field(repr=False)
+    kept: Kept = field(repr=False)
 
     def refresh(self, source: Any, stream: Any) -> None:
         """Copy an array of its shape and dtype, without gaps, into it, in stream order."""
-        self.storage.copy_from(source, stream)
+        self.kept.first.copy_from(source, stream)
 
 
-def make_texture(array: Any, border: str, linear: bool) -> Texture:
-    """A texture over a copy of `array` (N,) or (H, W), addressed in elements from 0.5 on.
+def make_texture(array: Any, border: str, linear: bool, index: int) -> Texture:
+    """A texture over a copy of `array` (N,) or (H, W) on device `index`, addressed in elements from 0.5 on.
 
     Beyond the edges: "nearest" repeats the edge, "zero" gives zero. `linear` interpolates float32 with 8-bit weights.
     Raises KernelError for other borders, shapes and dtypes.
@@ -45,4 +45,4 @@ def make_texture(array: Any, border: str, linear: bool) -> Texture:
     sampling = runtime.cudaFilterModeLinear if linear else runtime.cudaFilterModePoint
     described = texture.TextureDescriptor((modes[border],) * array.ndim, sampling, runtime.cudaReadModeElementType)
     handle = texture.TextureObject(resource, described)
-    return Texture(int(handle.ptr), array.shape, array.dtype, storage, (handle, resource, described))
+    return Texture(int(handle.ptr), array.shape, array.dtype, Kept(index, storage, handle, resource, described))

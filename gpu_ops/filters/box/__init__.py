@@ -11,6 +11,7 @@ from gpu_ops.filters.box.claims import CLAIMS
 from gpu_ops.filters.box.reference import reference
 from gpu_ops.filters.mean import BORDER, accesses
 from gpu_ops.filters.planning import Support, both
+from gpu_ops.filters.ranges import weighed
 from gpu_ops.filters.spans import BLOCK
 from gpu_ops.params import Param, Values
 from gpu_ops.plan import Plan
@@ -56,7 +57,11 @@ def _loads(count: Callable[[Meta, Values, Values], Accesses]) -> Callable[[Meta,
     return counted
 
 
-SUMMED: Mapping[str, Any] = {"tolerance": limits.summed, "caveat": limits.FLOAT_CAVEAT}
+SUMMED: Mapping[str, Any] = {
+    "tolerance": limits.summed,
+    "caveat": limits.FLOAT_CAVEAT,
+    "largest": weighed(limits.summed),
+}
 
 
 def _cuda(number: int, id: str, title: str, idea: str, supports: Support, **more: Any) -> Variant:
@@ -85,6 +90,7 @@ def _kernels() -> tuple[Variant, ...]:
     table = {"tolerance": limits.table, "caveat": limits.TABLE_CAVEAT}
     march: Mapping[str, Any] = {"knobs": (), "operations": marching.additions}
     ring = {"tolerance": limits.marched, "caveat": limits.RING_CAVEAT, **march}
+    ring["largest"] = limits.march_largest
     in_double = both(finite, limits.floats_only, channels)
     return (
         _cuda(1, "direct", "direct", DIRECT, rows, **direct, **SUMMED),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_ops.filters.planning import block_shape
+from gpu_ops.filters.ranges import top
 from gpu_ops.params import Values
 from gpu_ops.plan import Limits
 from gpu_ops.types import Meta
@@ -27,10 +28,7 @@ TABLE = 64
 FLOAT_CAVEAT = "float32 is summed in float32: at most (radius + 3.5) eps (2^-23) of the largest value are lost"
 MARCH = 32
 """eps that the marching kernels' float32 sums may cost: at most 64 ulp."""
-RING_CAVEAT = (
-    f"float32 is summed in float32: 1 ulp is lost as a rule, at most {MARCH} eps (2^-23) of the largest value, which"
-    " must be below 10^35"
-)
+RING_CAVEAT = f"float32 is summed in float32: 1 ulp is lost as a rule, at most {MARCH} eps (2^-23) of the largest value"
 TABLE_CAVEAT = f"differences of large sums: at most {TABLE} eps (2^-23) of the largest value are lost, or it refuses"
 SPREADS = "its running sums carry NaN and infinity on to the end of the axis"
 
@@ -61,6 +59,11 @@ def summed(dtype: str, params: Values, knobs: Values) -> float:
 def marched(dtype: str, params: Values, knobs: Values) -> float:
     """Rows summed in float32, in parts; columns as two floats, over no more rows than `march_rows` allows."""
     return 0.0 if dtype.startswith("uint") else MARCH * float(np.finfo(dtype).eps)
+
+
+def march_largest(dtype: str, params: Values, knobs: Values) -> float:
+    """A square's whole sum is a float32, and a row and a value more on the way."""
+    return top(dtype) / (window_of(params) + 2) ** 2
 
 
 def march_loss(radius: int, rows: int) -> float:

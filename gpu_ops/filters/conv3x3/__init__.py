@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gpu_ops.filters.conv3x3 import accesses, limits, plans, reference, rows
-from gpu_ops.filters.conv3x3.arithmetic import tolerance
+from gpu_ops.filters.conv3x3.arithmetic import largest, tolerance
 from gpu_ops.filters.conv3x3.claims import CLAIMS
 from gpu_ops.filters.conv3x3.presets import PRESETS
 from gpu_ops.filters.planning import Support
@@ -70,12 +70,13 @@ def _cuda(
         supports=supports,
         source="S1",
         accesses=loads,
+        largest=largest,
     )
 
 
 def _cpu(id: str, title: str, idea: str, library: str = "", **how: Any) -> Variant:
     plan = partial(plans.peer_plan, id, library) if library else partial(plans.host_plan, id)
-    return Variant(id, title, idea, plan, "cpu", source="S1", library=library.split(".")[0], **how)
+    return Variant(id, title, idea, plan, "cpu", source="S1", library=library.split(".")[0], largest=largest, **how)
 
 
 _direct = partial(partial, plans.direct)
@@ -113,6 +114,6 @@ CONV3X3 = Filter(
         _cuda("fused", "fused passes", FUSED, plans.fused, limits.fused),
         _cuda("warp_rows", "warp rows", WARP_ROWS, _direct("warp_rows"), _warp_rows),
         _cuda("rows", "row march", ROWS, rows.rows, rows.rows_can, knobs=(BLOCK_Y, rows_knob(2, 1, 2, 4))),
-        Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", supports=limits.scipy),
+        Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", supports=limits.scipy, largest=largest),
     ),
 )

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_ops.filters.ranges import top
 from gpu_ops.params import Values
 
 Array = np.ndarray[Any, Any]
@@ -55,6 +56,15 @@ def is_whole(params: Values) -> bool:
 def gain(params: Values) -> float:
     """sum(|weights|) / divisor: what one pass multiplies a value by at most, without the offset."""
     return float(np.abs(params["matrix"]).sum() / params["divisor"])
+
+
+def largest(dtype: str, params: Values, knobs: Values) -> float:
+    """The largest magnitude of samples of which every pass stays finite, in its sums and with the offset."""
+    most, offset, lost = gain(params), abs(params["offset"]), tolerance(dtype, params, knobs)
+    left = top(dtype) * (1 - min(lost, 0.5))
+    for _ in range(params["passes"]):
+        left = min(left, (left - offset) / most if most else left)
+    return left
 
 
 def tolerance(dtype: str, params: Values, knobs: Values) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gpu_ops.filters.borders import padded
 from gpu_ops.filters.conv3x3.arithmetic import is_whole
+from gpu_ops.filters.ranges import with_headroom
 from gpu_ops.params import Values
 from gpu_ops.progress import collect, stage
 
@@ -49,15 +50,17 @@ def _band(array: Array, out: Array, params: Values, rows: slice) -> None:
     exact = array.dtype.kind == "u" and is_whole(params)
     around = [slice(rows.start - 1, rows.stop + 1), slice(-1, width + 1)]
     source = padded(array, around, params["border"]).astype(np.int64 if exact else np.float64)
+    source, factor = with_headroom(source, float(np.abs(params["matrix"]).sum()))
     total = np.zeros((height, *array.shape[1:]), source.dtype)
     with np.errstate(invalid="ignore"):  # infinity times 0 is NaN here as everywhere
         for place, weight in enumerate(params["matrix"]):
             v, u = divmod(place, 3)
             total += source.dtype.type(weight) * source[v : v + height, u : u + width]
-    out[rows] = _finished(total, array.dtype, params)
+    out[rows] = _finished(total, array.dtype, params, factor)
 
 
-def _finished(total: Array, dtype: np.dtype[Any], params: Values) -> Array:
+def _finished(total: Array, dtype: np.dtype[Any], params: Values, factor: float) -> Array:
+    """Samples of sums that are to be multiplied by `factor`, which is not 1 for floats only."""
     divisor, offset = params["divisor"], params["offset"]
     if total.dtype.kind == "i":
         whole = int(divisor)
@@ -65,5 +68,5 @@ def _finished(total: Array, dtype: np.dtype[Any], params: Values) -> Array:
     elif dtype.kind == "u":
         total = np.floor(total / divisor + (offset + 0.5))
     else:
-        return np.asarray(total / divisor + offset)
+        return np.asarray(total / divisor * factor + offset)
     return np.asarray(np.clip(total, 0, np.iinfo(dtype).max))

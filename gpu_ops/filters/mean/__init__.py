@@ -82,17 +82,18 @@ def _kernel(
 
 def _fast1d() -> tuple[Variant, ...]:
     scan: dict[str, Any] = {"tolerance": fast.scan_tolerance, "caveat": fast.SCAN_CAVEAT, "operations": fast.scan_work}
+    scan["largest"] = fast.scan_largest
     knobs = (BLOCK, fast.VECTORS)
     return (
-        _kernel(1, 4, "vector", "vectorised", VECTOR, fast.vector, knobs, fast.vector_can),
+        _kernel(1, 4, "vector", "vectorised", VECTOR, fast.vector, knobs, fast.vector_can, **limits.direct_kernel(1)),
         _kernel(1, 5, "scan", "scan tile", SCAN, fast.scan, (fast.SCAN_BLOCK,), fast.scan_can, **scan),
     )
 
 
 def _fast2d() -> tuple[Variant, ...]:
-    rows, packed = partial(fast.image, "rows"), partial(fast.image, "packed")
+    rows, packed, direct = partial(fast.image, "rows"), partial(fast.image, "packed"), limits.direct_kernel(2)
     return (
-        _kernel(2, 4, "rows", "row march", ROWS, rows, (BLOCK, rows_knob(4, 1, 2, 4)), fast.rows_can),
+        _kernel(2, 4, "rows", "row march", ROWS, rows, (BLOCK, rows_knob(4, 1, 2, 4)), fast.rows_can, **direct),
         _kernel(2, 5, "packed", "packed bytes", PACKED, packed, (BLOCK, rows_knob(5, 2, 4, 5)), fast.packed_can),
     )
 
@@ -102,15 +103,16 @@ def _variants(axes: int) -> tuple[Variant, ...]:
     output = "signal" if axes == 1 else "image"
     host = partial(plans.host_plan, f"mean{axes}d", output)
     peer = partial(plans.peer_plan, f"mean{axes}d", output)
-    source = SOURCES[axes]
+    source, own = SOURCES[axes], limits.serial(axes)
 
     def cuda(number: int, id: str, title: str, idea: str) -> Variant:
         plan = partial(plans.cuda1d if axes == 1 else plans.cuda2d, id)
         knobs, supports = (BLOCK, OUTPUTS), SUPPORTS[axes][id]
-        return _kernel(axes, number, id, title, idea, plan, knobs, supports, accesses=ACCESSES[axes][id])
+        more = {"accesses": ACCESSES[axes][id], **limits.direct_kernel(axes)}
+        return _kernel(axes, number, id, title, idea, plan, knobs, supports, **more)
 
     return (
-        Variant("serial", "CPU, one core", SERIAL, partial(host, "serial"), "cpu", source=source),
+        Variant("serial", "CPU, one core", SERIAL, partial(host, "serial"), "cpu", source=source, **own),
         Variant("parallel", "CPU, all cores", PARALLEL, partial(host, "parallel"), "cpu", **limits.parallel(axes)),
         Variant("scipy", "SciPy", SCIPY, partial(peer, "scipy", "scipy.ndimage"), "cpu", **limits.scipy(axes)),
         Variant("opencv", "OpenCV", OPENCV, partial(peer, "opencv", "cv2"), "cpu", **limits.opencv(axes)),
@@ -118,7 +120,7 @@ def _variants(axes: int) -> tuple[Variant, ...]:
         cuda(2, "constant", "constant taps", CONSTANT),
         cuda(3, "shared", "constant + shared", SHARED),
         *(_fast1d() if axes == 1 else _fast2d()),
-        Variant("cupyx", "cupyx", CUPYX, partial(plans.cupyx_mean, output), "cuda", library="cupyx"),
+        Variant("cupyx", "cupyx", CUPYX, partial(plans.cupyx_mean, output), "cuda", **limits.cupyx(axes)),
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from gpu_ops.devices.launches import grid1d, grid2d
 from gpu_ops.filters.mean import plans
 from gpu_ops.filters.planning import block_shape
+from gpu_ops.filters.ranges import top
 from gpu_ops.filters.spans import VECTOR_BYTES, blocks_fit, halo_fits, launch_bound, rows_aligned, vector_of
 from gpu_ops.params import Param, Value, Values
 from gpu_ops.plan import Device, DeviceArray, Launch, Limits, Plan
@@ -147,9 +148,16 @@ def scan_can(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str |
     return None
 
 
+def scan_largest(dtype: str, params: Values, knobs: Values) -> float:
+    """A window's sum is in the samples' own type; float64 has no wider one for its tile's sum."""
+    itemsize = np.dtype(dtype).itemsize
+    tile = knobs["block"] * scan_steps(itemsize, params, knobs) * vector_of(itemsize) if dtype == "float64" else 0
+    return top(dtype) / float(tile + params["window"] + 8)
+
+
 SCAN_CAVEAT = (
     "differences of running sums: at most 8 + 24 / window eps of the largest value are lost; in float64 also 20 eps for"
-    " each of a tile's samples / window, and a tile's sum must be a finite float64"
+    " each of a tile's samples / window"
 )
 
 

@@ -6,11 +6,12 @@ Tolerances are relative to the largest magnitude of input and reference; integer
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
 from gpu_ops.filters.mean import peers
+from gpu_ops.filters.ranges import WHOLE, Range, summed, top, weighed
 from gpu_ops.params import Values
 from gpu_ops.plan import Limits
 from gpu_ops.types import Meta
@@ -51,6 +52,7 @@ class Exactness(TypedDict, total=False):
 
     tolerance: Callable[[str, Values, Values], float]
     caveat: str
+    largest: Range
     supports: Callable[[Meta, Values, Values, Limits], str | None]
     library: str
 
@@ -58,27 +60,71 @@ class Exactness(TypedDict, total=False):
 def parallel(axes: int) -> Exactness:
     """Long windows of signals are running sums in float64, an eps an output since the restart; float32 hides it."""
     if axes == 2:
-        return {}
+        return {"largest": summed(_square, "float32", "float64")}
     drift = RUNNING_RESTART * float(np.finfo(np.float64).eps)
-    return {"tolerance": _widened(axes, RUNNING_FROM, drift), "caveat": PARALLEL_CAVEAT}
+    tolerance = _widened(axes, RUNNING_FROM, drift)
+    return {"tolerance": tolerance, "caveat": PARALLEL_CAVEAT, "largest": _running_in_double}
+
+
+def serial(axes: int) -> Exactness:
+    return {"largest": summed(_window if axes == 1 else _square, "float64")}
+
+
+def direct_kernel(axes: int) -> dict[str, Any]:
+    """Kernels that multiply each value by 1 / count as it enters."""
+    return {"largest": weighed(direct1d if axes == 1 else direct2d)}
 
 
 def scipy(axes: int) -> Exactness:
     return {
         "tolerance": _widened(axes, 0, DRIFT),
         "caveat": SCIPY_CAVEAT,
+        "largest": summed(_window, "float64"),
         "supports": lambda meta, params, knobs, limits: peers.scipy_unsupported(meta, params),
         "library": "scipy",
     }
+
+
+def cupyx(axes: int) -> dict[str, Any]:
+    return {"library": "cupyx", **direct_kernel(axes)}
 
 
 def opencv(axes: int) -> Exactness:
     return {
         "tolerance": _widened(axes, FOURIER_FROM if axes == 1 else BLUR_FROM, PEER),
         "caveat": OPENCV_CAVEAT,
+        "largest": _by_fourier if axes == 1 else _by_blur,
         "supports": lambda meta, params, knobs, limits: peers.opencv_unsupported(meta, params),
         "library": "cv2",
     }
+
+
+def _window(params: Values) -> int:
+    return int(params["window"])
+
+
+def _square(params: Values) -> int:
+    return int(params["window"]) ** 2
+
+
+def _running_in_double(dtype: str, params: Values, knobs: Values) -> float:
+    """Short windows of floats are summed in their own type, long ones in float64."""
+    long = params["window"] >= RUNNING_FROM
+    return summed(_window, "float64", *(() if long else ("float32",)))(dtype, params, knobs)
+
+
+def _by_fourier(dtype: str, params: Values, knobs: Values) -> float:
+    """Long windows are transformed in blocks of at most 8 windows and 512 samples, there and back without a scale."""
+    if params["window"] <= FOURIER_FROM:
+        return weighed(direct1d)(dtype, params, knobs)
+    return top(dtype) / float(8 * params["window"] + 512) ** 2
+
+
+def _by_blur(dtype: str, params: Values, knobs: Values) -> float:
+    """Short windows are weighed as they enter, long ones summed in float64."""
+    if params["window"] <= peers.SEPARABLE_UP_TO[dtype]:
+        return weighed(direct2d)(dtype, params, knobs)
+    return WHOLE if dtype == "float32" else summed(_square, "float64")(dtype, params, knobs)
 
 
 def _widened(axes: int, window_from: int, by: float) -> Callable[[str, Values, Values], float]:

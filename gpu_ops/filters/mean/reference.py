@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from gpu_ops.filters.ranges import with_headroom
 from gpu_ops.filters.sums import means_of, window_sums
 from gpu_ops.params import Values
 from gpu_ops.progress import stage
@@ -21,9 +22,10 @@ def reference1d(array: Array, params: Values) -> dict[str, Array]:
     """
     window, border = cast(int, params["window"]), cast(str, params["border"])
     with stage(0, 2):
+        array, factor = with_headroom(array, window)
         sums = window_sums(array, window, 0, border)
     with stage(1, 2):
-        return {"signal": means_of(sums, window, array.dtype)}
+        return {"signal": _back(means_of(sums, window, array.dtype), factor)}
 
 
 def reference2d(array: Array, params: Values) -> dict[str, Array]:
@@ -34,8 +36,14 @@ def reference2d(array: Array, params: Values) -> dict[str, Array]:
 def square_means(array: Array, window: int, border: str) -> Array:
     """Means over the window × window square around each pixel of an image (H, W) or (H, W, C), as reference2d's."""
     with stage(0, 3):
+        array, factor = with_headroom(array, window * window)
         sums = window_sums(array, window, 0, border)
     with stage(1, 3):
         sums = window_sums(sums, window, 1, border)
     with stage(2, 3):
-        return means_of(sums, window * window, array.dtype)
+        return _back(means_of(sums, window * window, array.dtype), factor)
+
+
+def _back(means: Array, factor: float) -> Array:
+    """The means of what was scaled down."""
+    return means if factor == 1 else np.multiply(means, factor, out=means)

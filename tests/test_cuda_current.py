@@ -1,0 +1,143 @@
+"""The current CUDA device, without a GPU: whatever is done, and whoever does it, the device is set while it works."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_cupy import FakeCupy, Owned, install
+
+from gpu_ops.devices.cuda import device as cuda_device
+from gpu_ops.devices.cuda.current import Kept
+from gpu_ops.devices.cuda.device import CudaDevice
+from gpu_ops.plan import Call, Copy, Fill, Launch, Plan
+
+FILE = "tests/own.cu"
+TEXT = """
+__constant__ float factor[4];
+extern "C" __global__ void scale(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x] * factor[0]; }
+extern "C" __global__ void large(float* y) { extern __shared__ float tile[]; y[threadIdx.x] = tile[threadIdx.x]; }
+"""
+X = np.arange(32, dtype=np.float32).reshape(4, 8)
+PLAIN = {"session", "free", "library"}
+"""What of a device's methods asks nothing of CUDA, or makes way for others that do."""
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
+    made = install(monkeypatch)
+    monkeypatch.setattr(cuda_device, "allocate_pitched", lambda *_: SimpleNamespace(owner=made.did("pitched")))
+    monkeypatch.setattr(cuda_device, "nvml_state", lambda index: {"nvml": index})
+    return made
+
+
+def operations(session: Any) -> dict[str, Any]:
+    """Everything that a session does, each under its name."""
+    x, y = session.upload(X), session.empty(X.shape, X.dtype)
+    scale, large = session.kernel(FILE, "scale"), session.kernel(FILE, "large")
+    texture = session.texture(x)
+    launches = (
+        Launch(scale, (1, 1, 1), (32, 1, 1), (x, y), constants={"factor": np.ones(4, np.float32)}, name="scale"),
+        Launch(large, (1, 1, 1), (32, 1, 1), (y,), 50_000, name="large", stream=1, after=("scale",)),
+        Copy(y, x, name="copy", stream=1),
+        Copy(texture, x, name="refresh"),
+        Fill(y, 0, name="fill"),
+    )
+    kernels, calls = Plan(launches, {}), Plan((Call(session.fill, (y, 1), name="call"), *launches[:1]), {})
+    words = np.zeros(64, np.uint8)
+    samplers = [session.sampler([kernels], mode) for mode in ("stream", "cold", "hot", "wall")]
+    return {
+        "upload": lambda: session.upload(X, out=y),
+        "download": lambda: session.download(x),
+        "pitched": lambda: session.pitched(4, 8, np.float32),
+        "copy": lambda: session.copy(y, x),
+        "fill": lambda: session.fill(x, 3),
+        "host": lambda: session.host("pinned", (3,), np.float32),
+        "register": lambda: session.register(words),
+        "unregister": lambda: session.unregister(words),
+        "stream": lambda: session.stream(5),
+        "trace": lambda: session.execute(kernels, trace=True),
+        "graph": lambda: session.execute(kernels, "graph"),
+        "call": lambda: session.execute(calls),
+        **{f"sample {n}": sampler.sample for n, sampler in enumerate(samplers)},
+        "hold": lambda: (session.hold(), session.release()()),
+        "flush": session.flush,
+        "free_bytes": session.free_bytes,
+        "describe": session.describe,
+        "synchronize": session.synchronize,
+    }
+
+
+def both(fake: FakeCupy) -> list[CudaDevice]:
+    return [CudaDevice(index) for index in (0, 1)]
+
+
+def test_each_operation_works_on_its_own_device(fake: FakeCupy) -> None:
+    """Two devices in turn, step by step, whichever is current before; that one is current again afterwards."""
+    doing = [operations(device.session({FILE: TEXT})) for device in both(fake)]
+    for before in (0, 1):
+        fake.local.device = before
+        for name in doing[0]:
+            for each in doing:
+                each[name]()
+                assert fake.current == before, name
+    assert fake.wrong == []
+    counts = [{n: c for (n, device), c in fake.done.items() if device == index} for index in (0, 1)]
+    assert counts[0] == counts[1] and counts[0]["launch"] > 50 and counts[0]["hostRegister"] == 2
+
+
+def test_it_does_in_any_thread(fake: FakeCupy) -> None:
+    """A thread begins on device 0, whatever others have done."""
+    _, second = both(fake)
+    doing, ended = operations(second.session({FILE: TEXT})), []
+
+    def work() -> None:
+        for operation in doing.values():
+            operation()
+        ended.append(fake.current)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert ended == [0] and fake.wrong == []
+
+
+def test_what_is_let_go_of_is_freed_on_its_device(fake: FakeCupy) -> None:
+    sessions = [device.session({FILE: TEXT}) for device in both(fake)]
+    kept: list[Any] = [[s.kernel(FILE, "scale"), s.texture(s.upload(X))] for s in sessions]
+    fake.local.device = 1
+    sessions.clear()
+    gc.collect()
+    assert ("module.free", 0) not in fake.done, "a kernel keeps its module"
+    kept.clear()
+    gc.collect()
+    freed = {key for key in fake.done if key[0].endswith(".free")}
+    assert {(f"{n}.free", d) for n in ("module", "texture", "texture array") for d in (0, 1)} <= freed
+    assert fake.wrong == [] and fake.current == 1
+
+
+def test_what_is_kept_goes_at_once(fake: FakeCupy) -> None:
+    fake.local.device = 3
+    kept = Kept(3, Owned(fake, "thing", freed=True))
+    fake.local.device = 0
+    del kept
+    gc.collect()
+    assert fake.done["thing.free", 3] == 1 and fake.wrong == []
+
+
+def test_every_method_of_a_device_is_at_work() -> None:
+    """One that is added later as well."""
+    plain = {n for n, v in vars(CudaDevice).items() if callable(v) and not hasattr(v, "__wrapped__")}
+    assert {name for name in plain if not name.startswith("_")} == PLAIN
+
+
+def test_an_error_leaves_the_current_device_as_it_was(fake: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, second = both(fake)
+    monkeypatch.setattr(second, "empty", None)
+    with pytest.raises(TypeError):
+        second.upload(X)
+    assert fake.current == 0
