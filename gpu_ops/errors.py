@@ -5,6 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+LONGEST = 400
+"""Letters of a message that a person still reads."""
+
+
+def shortened(text: str, most: int = LONGEST) -> str:
+    """A text for a message: what is beyond `most` letters is left out, with a word of how much."""
+    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most} letters more)"
+
 
 class KernelscopeError(Exception):
     """Parent of all errors raised on purpose; `exit_code` is what the command line returns."""
@@ -67,6 +75,15 @@ class KernelError(KernelscopeError):
         super().__init__(message)
         self.diagnostics = diagnostics
         self.log = log
+
+
+class LimitReached(KernelError):
+    """A kernel took more time or memory than it may, compiled or simulated. `limit` says how much that is, such as
+    "30 s", `flag` what allows more; `place` is where it was then."""
+
+    def __init__(self, limit: str, flag: str, place: str = "") -> None:
+        self.limit, self.flag = limit, flag
+        super().__init__(f"{place or 'The work at hand'} took more than {limit}; {flag} allows more.")
 
 
 class KernelFault(KernelError):

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpu_ops.cli.inputs import check_knobs, given, knobs_of, preset, read_input, read_kernel
+from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.sim.coalescing import RULES
-from gpu_ops.errors import DeviceError, KernelError, ParamError
+from gpu_ops.errors import DeviceError, KernelError, ParamError, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.affordable import affordable, cut_note
 from gpu_ops.measuring.comparison import COUNTERS, said, side_by_side
@@ -100,6 +101,8 @@ IDEALS = {
     "constant_words": "constant_requests",
 }
 """What each total would be at best."""
+WIDEST = 160
+"""Letters of a source line that are shown."""
 NOTABLE = 0.05
 """Share of a kernel's instructions from which a header's line is listed."""
 
@@ -118,11 +121,11 @@ def run(args: argparse.Namespace) -> int:
     note = "; ".join(notes)
     variants = [filter.variant(id) for id in args.variants] or [_top(args, filter, part.meta)]
     try:
-        rays = [_xray(args, filter, variant, part) for variant in variants]
+        rays = [_limited(args, filter, variant, part) for variant in variants]
     except KernelError as error:  # what was found until a kernel stopped, or spent its budget
         if not error.findings:
             raise
-        print("\n".join(["findings", *(f"  {f.severity}: {f}" for f in error.findings)]))
+        print("\n".join(["findings", *(f"  {f.severity}: {shortened(str(f))}" for f in error.findings)]))
         print(f"kernelscope: {error}", file=sys.stderr)
         return WRONG
     sentences = compare(*rays) if len(rays) == 2 else explain(rays[0])
@@ -161,6 +164,11 @@ def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Inp
     knobs = knobs_of(variant, values)
     how = {"counters": args.counters, "coalescing": args.coalescing}
     return xray(filter, variant, input, params, knobs, args.gpu, _edits(args, variant), **how)
+
+
+def _limited(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
+    with within_limits(args, f"{variant.id} on a simulated {args.gpu}"):
+        return _xray(args, filter, variant, input)
 
 
 def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
@@ -208,7 +216,7 @@ def _kernel(kernel: KernelXRay) -> str:
     rows = [["line", *(c.title for c in columns), "source"]]
     for line, source in enumerate(kernel.text.splitlines(), start=1):
         counts = kernel.lines.get(line, {})
-        rows.append([str(line), *(c.cell(counts) for c in columns), source.expandtabs(4)])
+        rows.append([str(line), *(c.cell(counts) for c in columns), shortened(source.expandtabs(4), WIDEST)])
     if 0 in kernel.lines:
         rows.append(["?", *(c.cell(kernel.lines[0]) for c in columns), "(no line: the compiler's own)"])
     grid, block = (" x ".join(str(n) for n in shape if n > 1) or "1" for shape in (kernel.grid, kernel.block))
