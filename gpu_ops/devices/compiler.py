@@ -92,6 +92,13 @@ def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
     return path.read_text(encoding="utf-8")
 
 
+def source_of(file: str, edits: Mapping[str, str] | None = None) -> str | None:
+    """The text of a file as the compiler names it, a kernel's or a header's; None for the compiler's own headers."""
+    known = (file, f"include/{file}")
+    found = next((n for n in known if n in (edits or {}) or (KERNELS / n).is_file()), None)
+    return read_source(found, edits) if found else None
+
+
 def header_fields(text: str) -> dict[str, str]:
     """The fields of a kernel file's leading comment: What, Idea, Shapes, Launch, Traffic, Source, Flags."""
     fields: dict[str, str] = {}
