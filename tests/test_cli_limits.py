@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,9 @@ def _call(capsys: pytest.CaptureFixture[str], *args: object) -> tuple[int, str, 
 
 
 @pytest.fixture(autouse=True)
-def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A quarter of a second is long here; the time begins when the kernel does, not when it is compiled."""
+def slow(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody looks on. A quarter of a second is long here; the time begins when the kernel does, not when it is compiled."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(progress, "LONG", 0.05)
     monkeypatch.setattr(progress, "EVERY", 0.01)
 

@@ -388,13 +388,14 @@ def test_the_source_with_counters_beside_it(capsys: pytest.CaptureFixture[str]) 
     code, out, err = _call(capsys, "mean", "shared", *SMALL)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    (heading,) = [n for n, line in enumerate(lines) if line.startswith("line ")]
+    heading = next(n for n, line in enumerate(lines) if line.startswith("line "))  # the kernel's file, then headers
     at = lines[heading].index("source")
     source = find_filter("mean1d").variant("shared").kernels[0]
     text = (Path(__file__).parent.parent / "gpu_ops" / "kernels" / source).read_text().splitlines()
     shown = [line[at:] for line in lines[heading + 2 : heading + 2 + len(text)]]
     assert shown == [t.expandtabs(4) for t in text]
     titles = lines[heading].split()[1:-1]
+    assert out.index("border.cuh  ") > out.index(text[-2].strip())
     assert {"instr", "lanes", "ld", "sec/ld", "idl/ld", "sh", "wav/sh", "const"} <= set(titles)
     assert not {"atom", "tex", "local", "tra/ld"} & set(titles)
     legend = {line.split()[0] for line in lines if line.startswith("  ") and line.split()}

@@ -29,8 +29,8 @@ class FileXRay:
 
 
 def by_file(kernel: str, counted: Sequence[Counted], edits: Mapping[str, str] | None = None) -> tuple[FileXRay, ...]:
-    """The kernel's file, then the headers, those in which most runs first. What runs in a file of the compiler's belongs
-    to the line that uses it; what has no line to line 0 of the kernel's file."""
+    """The kernel's file, then the headers, those in which most runs first. What runs in a file of the compiler's
+    belongs to the line that uses it; what has no line to line 0 of the kernel's file."""
 
     @cache
     def text(file: str) -> str | None:

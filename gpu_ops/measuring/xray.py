@@ -31,9 +31,10 @@ class KernelXRay:
     """One kernel of a variant, all its launches together; grid, block and `shared_bytes` are the first one's.
 
     `lines` has counts by line of its file, headers' counts at the line that uses them; `headers` by (file, line) of
-    the headers themselves; `files` has both apart, the kernel's file first. `block_loads` are global loads by threads of the first, the inner and the last block of the
-    first launch. `occupancy` is None where the architecture's is not known. `traces` are those of the first launch that
-    came to the line, by file and line; None where no warp was followed.
+    the headers themselves; `files` has both apart, the kernel's file first. `block_loads` are global loads by threads
+    of the first, the inner and the last block of the first launch. `occupancy` is None where the architecture's is not
+    known. `traces` are those of the first launch that came to the line, by file and line; None where no warp was
+    followed.
     """
 
     name: str
@@ -292,15 +293,8 @@ def _file_dict(f: FileXRay) -> dict[str, Any]:
 
 
 def _trace_dict(t: Trace) -> dict[str, Any]:
-    accesses = [_access_dict(a) for a in t.accesses]
-    return {
-        "file": t.file,
-        "line": t.line,
-        "block": list(t.block),
-        "warp": t.warp,
-        "count": t.count,
-        "accesses": accesses,
-    }
+    place = {"file": t.file, "line": t.line, "block": list(t.block), "warp": t.warp}
+    return {**place, "count": t.count, "accesses": [_access_dict(a) for a in t.accesses]}
 
 
 def _access_dict(a: Access) -> dict[str, Any]:
