@@ -7,6 +7,8 @@ from typing import Any
 
 LONGEST = 240
 """Characters of a name that comes from outside, in a sentence."""
+LONGEST_MESSAGE = 400
+"""Letters of a message that a person still reads."""
 
 
 def plain(text: object, most: int = LONGEST) -> str:
@@ -20,6 +22,11 @@ def plain(text: object, most: int = LONGEST) -> str:
         return shown
     end = most // 2
     return f"{shown[: most - end - 1]}…{shown[len(shown) - end :]}"
+
+
+def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
+    """A text for a message: what is beyond `most` letters is left out, with a word of how much."""
+    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most} letters more)"
 
 
 class KernelscopeError(Exception):
@@ -97,6 +104,15 @@ class KernelError(KernelscopeError):
         super().__init__(message)
         self.diagnostics = diagnostics
         self.log = log
+
+
+class LimitReached(KernelError):
+    """A kernel took more time or memory than it may, compiled or simulated. `limit` says how much that is, such as
+    "30 s", `flag` what allows more; `place` is where it was then."""
+
+    def __init__(self, limit: str, flag: str, place: str = "") -> None:
+        self.limit, self.flag = limit, flag
+        super().__init__(f"{place or 'The work at hand'} took more than {limit}; {flag} allows more.")
 
 
 class KernelFault(KernelError):

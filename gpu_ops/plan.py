@@ -161,9 +161,10 @@ class Access:
 
 @dataclass(frozen=True)
 class Trace:
-    """What a warp of a block (x, y, z) did to memory at a line of its kernel's file: `count` accesses, of which
-    `accesses` are the first, in the order of time."""
+    """What a warp of a block (x, y, z) did to memory at a line of a file, its kernel's or a header, or in what the line
+    calls: `count` accesses, of which `accesses` are the first, in the order of time."""
 
+    file: str
     line: int
     block: tuple[int, int, int]
     warp: int

@@ -9,6 +9,9 @@ An engine that says nothing for too long is ended. What counts as what:
 * Everything else says nothing. A kernel on a GPU may never end, and only its silence can tell: no wait for a device
   belongs inside `finite`.
 
+Work may also have limits of time and memory (`limited`): whoever says how far it is meets them there, and so does
+whoever waits for a call that cannot be interrupted (`patiently`).
+
 Nobody listens unless somebody asked to (`listening`), so the same work runs unwatched from a script. The listener is
 the calling thread's alone: threads that work for it report nothing, it does when it collects what they did.
 """
@@ -16,18 +19,24 @@ the calling thread's alone: threads that work for it report nothing, it does whe
 from __future__ import annotations
 
 import math
+import mmap
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar, cast
+
+from gpu_ops.errors import LimitReached
 
 T = TypeVar("T")
 
 EVERY = 0.1
 """Seconds between two reports of how far a piece of work is."""
+LONG = 2.0
+"""Seconds after which whoever waits should be told that there is work."""
 
 
 class Cancelled(Exception):
@@ -60,6 +69,61 @@ def listening(stop: Callable[[], bool] | None, tell: Callable[[float], None] | N
         _listener.reset(token)
 
 
+@dataclass
+class Limit:
+    """What a piece of work may take: `seconds`, and `nbytes` of memory more than the process had – where the system
+    says what it has, which is on Linux. `long` is called once, when the work has gone on for a while. `reached` says
+    whether it met a limit."""
+
+    seconds: float
+    nbytes: int
+    long: Callable[[], None] = lambda: None
+    reached: bool = False
+    _begun: float = field(default_factory=lambda: time.monotonic())
+    _held: int = field(default_factory=lambda: resident_bytes() or 0)
+    _looked: float = 0.0
+    _told: bool = False
+
+    def check(self) -> None:
+        """Raises LimitReached where the work took more than it may."""
+        now = time.monotonic()
+        if now - self._begun >= self.seconds:
+            self._stop(f"{self.seconds:g} s", "--deadline")
+        if now - self._looked < EVERY:
+            return
+        self._looked = now
+        if (resident_bytes() or 0) - self._held > self.nbytes:
+            self._stop(f"{self.nbytes >> 20} MiB of memory", "--memory")
+        if not self._told and now - self._begun >= LONG:
+            self._told = True
+            self.long()
+
+    def _stop(self, what: str, flag: str) -> None:
+        self.reached = True
+        raise LimitReached(what, flag)
+
+
+_limit: ContextVar[Limit | None] = ContextVar("limit", default=None)
+
+
+@contextmanager
+def limited(limit: Limit) -> Iterator[Limit]:
+    """Inside, `advance` raises LimitReached when the work takes more than it may."""
+    token = _limit.set(limit)
+    try:
+        yield limit
+    finally:
+        _limit.reset(token)
+
+
+def resident_bytes() -> int | None:
+    """Memory that this process has; None where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+    except OSError:
+        return None
+
+
 @contextmanager
 def stage(place: int, count: int) -> Iterator[None]:
     """What is advanced inside is stage `place` (from 0) of `count` equal ones of the work at hand."""
@@ -84,7 +148,10 @@ def quiet() -> Iterator[None]:
 
 
 def advance(done: int, total: int) -> None:
-    """Say that `done` of `total` pieces are done. Raises Cancelled when the work should stop."""
+    """Say that `done` of `total` pieces are done. Raises Cancelled when the work should stop, LimitReached."""
+    limit = _limit.get()
+    if limit is not None:
+        limit.check()
     listener = _listener.get()
     if listener is None:
         return
@@ -131,6 +198,43 @@ def finite(seconds: float = math.inf) -> Iterator[None]:
     finally:
         with _counting:
             _finite_calls.remove(end)
+
+
+_left: list[threading.Thread] = []
+
+
+def patiently(call: Callable[[], T]) -> T:
+    """What a call gives that cannot be interrupted, and lets other threads run. On the main thread its limits are met
+    meanwhile, and Ctrl+C: then the call is left behind, and its process should end (`left_behind`)."""
+    limit = _limit.get()
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    done: list[T | BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(call())
+        except BaseException as error:
+            done.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(EVERY)
+            if limit is not None:
+                limit.check()
+    except BaseException:
+        _left.append(thread)
+        raise
+    if isinstance(done[0], BaseException):
+        raise done[0]
+    return done[0]
+
+
+def left_behind() -> bool:
+    """Whether a call goes on that nobody waits for any more."""
+    return any(thread.is_alive() for thread in _left)
 
 
 def in_finite_call() -> bool:

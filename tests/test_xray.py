@@ -104,6 +104,51 @@ def test_headers_are_at_the_line_that_uses_them_and_at_their_own(shared: XRay) -
     assert 0 < inside < kernel.lines[used]["warp_instructions"]
 
 
+@pytest.fixture(scope="module")
+def ring() -> XRay:
+    filter = find_filter("box")
+    image = np.arange(40 * 60, dtype=np.uint8).reshape(40, 60)
+    return xray(filter, filter.variant("ring"), from_array(image), {"radius": 2}, {}, trace=True)
+
+
+def test_each_file_has_counts_of_its_own_that_add_up_to_all(ring: XRay) -> None:
+    kernel = ring.kernels[0]
+    assert [f.file for f in kernel.files][0] == kernel.file == "box/8_ring.cu"
+    assert {"box_ring_rows.cuh", "box_ring_columns.cuh", "box_ring.cuh"} <= {f.file for f in kernel.files}
+    assert add_up(c for f in kernel.files for c in f.lines.values()) == kernel.totals
+    for file in kernel.files:
+        assert all(0 <= line <= len(file.text.splitlines()) for line in {*file.lines, *file.calls})
+
+
+def test_the_line_of_a_call_has_what_it_calls_and_leads_there(ring: XRay) -> None:
+    kernel = ring.kernels[0]
+    own, files = kernel.files[0], {f.file: f for f in kernel.files}
+    (march,) = [n for n, t in enumerate(own.text.splitlines(), 1) if t.strip().startswith("march(")]
+    called = own.calls[march]["warp_instructions"] + own.lines.get(march, {}).get("warp_instructions", 0)
+    assert called == kernel.lines[march]["warp_instructions"] > 0.9 * kernel.totals["warp_instructions"]
+    assert own.lines.get(march, {}).get("warp_instructions", 0) < 0.1 * called
+    file, line = own.callees[march][0]
+    assert line in {*files[file].lines, *files[file].calls}
+    for one in kernel.files:
+        assert set(one.callees) == set(one.calls)
+
+
+def test_the_warps_that_are_followed_are_at_the_headers_lines_too(ring: XRay) -> None:
+    kernel = ring.kernels[0]
+    assert kernel.traces is not None
+    for file in kernel.files:
+        memory = {n for n, counts in file.lines.items() if any(k.endswith("_requests") for k in counts)}
+        assert {(file.file, n) for n in memory} <= set(kernel.traces)
+    assert all((t.file, t.line) == place for place, traces in kernel.traces.items() for t in traces)
+
+
+def test_files_are_told_as_json(ring: XRay) -> None:
+    (kernel,) = json.loads(json.dumps(as_dict(ring)))["kernels"]
+    assert [f["file"] for f in kernel["files"]] == [f.file for f in ring.kernels[0].files]
+    called = [one for f in kernel["files"] for one in f["lines"] if one["callees"]]
+    assert called and all(one["calls"]["warp_instructions"] > 0 for one in called)
+
+
 def test_resources_and_occupancy(shared: XRay) -> None:
     kernel = shared.kernels[0]
     assert kernel.shared_bytes == (256 + 4) * 4 and kernel.resources["registers"] > 8
@@ -343,18 +388,19 @@ def test_the_source_with_counters_beside_it(capsys: pytest.CaptureFixture[str]) 
     code, out, err = _call(capsys, "mean", "shared", *SMALL)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    (heading,) = [n for n, line in enumerate(lines) if line.startswith("line ")]
+    heading = next(n for n, line in enumerate(lines) if line.startswith("line "))  # the kernel's file, then headers
     at = lines[heading].index("source")
     source = find_filter("mean1d").variant("shared").kernels[0]
     text = (Path(__file__).parent.parent / "gpu_ops" / "kernels" / source).read_text().splitlines()
     shown = [line[at:] for line in lines[heading + 2 : heading + 2 + len(text)]]
     assert shown == [t.expandtabs(4) for t in text]
     titles = lines[heading].split()[1:-1]
+    assert out.index("border.cuh  ") > out.index(text[-2].strip())
     assert {"instr", "lanes", "ld", "sec/ld", "idl/ld", "sh", "wav/sh", "const"} <= set(titles)
     assert not {"atom", "tex", "local", "tra/ld"} & set(titles)
     legend = {line.split()[0] for line in lines if line.startswith("  ") and line.split()}
     assert set(titles) <= legend
-    for words in ("of it in headers", "border.cuh:", "occupancy 100%", "registers a thread", "findings: none"):
+    for words in ("border.cuh  ", "» ", "occupancy 100%", "registers a thread", "findings: none"):
         assert words in out
     assert [line.split()[-2:] for line in lines if line.startswith("inner block")] == [["260", "260"]]
 

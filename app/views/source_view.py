@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QContextMenuEvent,
     QFont,
     QHelpEvent,
     QKeyEvent,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPalette,
@@ -18,7 +21,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextFormat,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QMenu, QPlainTextEdit, QTextEdit, QToolTip, QWidget
 
 from app.figures import short_count
 from app.theme import TEXT_CONTRAST, colours_of, contrast, fixed_font, mix
@@ -28,7 +31,12 @@ SIZE = 0.9
 """Of the letters around it: source is wide."""
 FULL = 0.62
 """How much of the heat colour the line with the most gets."""
+CALL = "»"
+"""Stands before the number of a line that calls others."""
 Told = Callable[[int], Sequence[str]]
+Place = tuple[str, int]
+Ways = Callable[[int], tuple[Sequence[Place], Sequence[Place]]]
+"""By line: what it calls, and what calls it."""
 
 
 def heat(ground: QPalette, share: float) -> QColor:
@@ -56,6 +64,14 @@ class Gutter(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         self._view.paint_gutter(event)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._view.follow(self._view.line_at(round(event.position().y())))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        leads = self._view.leads(self._view.line_at(round(event.position().y())))
+        self.setCursor(Qt.CursorShape.PointingHandCursor if leads else Qt.CursorShape.ArrowCursor)
+
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             self._view.show_line(event.pos().y(), event.globalPos())
@@ -65,9 +81,11 @@ class Gutter(QWidget):
 
 class SourceView(QPlainTextEdit):
     """Read-only source. Hovering a line tells all that is known of it, and so do Return and Space on the line of the
-    cursor. `line_changed`: the cursor is on another one."""
+    cursor. `line_changed`: the cursor is on another one. `followed`: somebody wants to see a (file, line) that a line
+    calls or is called from – by the number beside a call, by Control and Return, or by the menu."""
 
     line_changed = Signal(int)
+    followed = Signal(str, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,9 +97,17 @@ class SourceView(QPlainTextEdit):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.setAccessibleName(self.tr("Kernel source"))
-        self.setAccessibleDescription(self.tr("Return or Space tells what was counted at the line of the cursor"))
+        self.setAccessibleDescription(
+            self.tr(
+                "Return or Space tells what was counted at the line of the cursor; "
+                "Control and Return goes to what it calls"
+            )
+        )
         self._colours = SourceColours(self.document())
         self._column: Mapping[int, int] = {}
+        self._called: Mapping[int, int] = {}
+        self._most = 0
+        self._ways: Ways = lambda line: ((), ())
         self._marks: Mapping[int, str] = {}
         self._told: Told = lambda line: ()
         self._widths = (0, 0, 0)
@@ -94,22 +120,28 @@ class SourceView(QPlainTextEdit):
 
     # What is shown
 
-    def show_source(self, text: str, marks: Mapping[int, str], told: Told) -> None:
-        """A file's text. `marks` is the worst severity, "error" or "warning", by line; `told(line)` what is known."""
-        self._marks, self._told = marks, told
+    def show_source(self, text: str, marks: Mapping[int, str], told: Told, ways: Ways = lambda line: ((), ())) -> None:
+        """A file's text. `marks` is the worst severity, "error" or "warning", by line; `told(line)` what is known;
+        `ways(line)` where one can go from there."""
+        self._marks, self._told, self._ways = marks, told, ways
         if text != self.toPlainText():
             self.setPlainText(text)
         self._fit()
 
-    def show_column(self, column: Mapping[int, int]) -> None:
-        """One counter by line."""
-        self._column = column
+    def show_column(self, column: Mapping[int, int], called: Mapping[int, int] | None = None, most: int = 0) -> None:
+        """One counter by line; `called` is that of lines with all they call, `most` what the hottest ground is for."""
+        self._column, self._called = column, called or {}
+        self._most = max(most, *column.values(), 1)
         self._fit()
 
     def cell(self, line: int) -> tuple[str, float]:
-        """The number beside a line, and its share of the maximum; nothing where nothing was counted."""
+        """The number beside a line, and the line's own share of the maximum; nothing where nothing was counted. Of a
+        line that calls others the number is that of all of it, and says so."""
         value = self._column.get(line, 0)
-        return (short_count(value), value / max(self._column.values())) if value else ("", 0.0)
+        share = value / self._most if value else 0.0
+        if line in self._called:
+            return f"{CALL} {short_count(self._called[line])}", share
+        return (short_count(value), share) if value else ("", 0.0)
 
     def mark(self, line: int) -> str:
         """The symbol beside a line: that of its worst finding."""
@@ -128,6 +160,38 @@ class SourceView(QPlainTextEdit):
         if block.isValid():
             self.setTextCursor(QTextCursor(block))
             self.centerCursor()
+
+    # Going on
+
+    def leads(self, line: int) -> bool:
+        """Whether a line calls others."""
+        return bool(self._ways(line)[0])
+
+    def follow(self, line: int) -> bool:
+        """Go to what a line calls most; whether it calls anything."""
+        calls, _ = self._ways(line)
+        if calls:
+            self.followed.emit(*calls[0])
+        return bool(calls)
+
+    def menu(self, line: int) -> QMenu:
+        """What can be done at a line: what any text has, and where it leads."""
+        menu = self.createStandardContextMenu()
+        calls, callers = self._ways(line)
+        for texts, places in ((self.tr("Go to {place}"), calls), (self.tr("Back to {place}"), callers)):
+            if places:
+                menu.addSeparator()
+            for file, number in places:
+                action = menu.addAction(texts.format(place=f"{file.rsplit('/', 1)[-1]}:{number}"))
+                action.triggered.connect(partial(self.followed.emit, file, number))
+        return menu
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        line = self.textCursor().blockNumber() + 1 if by_key else self.line_at(event.pos().y())
+        menu = self.menu(line)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
 
     # Telling
 
@@ -152,7 +216,10 @@ class SourceView(QPlainTextEdit):
         return super().viewportEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.follow(self.textCursor().blockNumber() + 1)
+        elif enter or event.key() == Qt.Key.Key_Space:
             place = self.cursorRect().bottomLeft()
             text = self.tip(self.textCursor().blockNumber() + 1)
             QToolTip.showText(self.viewport().mapToGlobal(place), text, self)
@@ -165,7 +232,7 @@ class SourceView(QPlainTextEdit):
         """Widths of the mark, the counter and the line number, with a gap after each."""
         metrics = self.fontMetrics()
         gap = metrics.averageCharWidth()
-        cells = [metrics.horizontalAdvance(self.cell(line)[0]) for line in self._column]
+        cells = [metrics.horizontalAdvance(self.cell(line)[0]) for line in {*self._column, *self._called}]
         numbers = metrics.horizontalAdvance("0" * len(str(self.blockCount())))
         return 2 * gap if self._marks else gap // 2, max(cells, default=0) + 2 * gap, numbers + 2 * gap
 
@@ -193,8 +260,13 @@ class SourceView(QPlainTextEdit):
         text, share = self.cell(line)
         if text:
             box = QRect(mark, top, cell, height)
-            painter.fillRect(box, heat(self.palette(), share))
-            painter.setPen(self.palette().color(QPalette.ColorRole.Text))
+            if share:
+                painter.fillRect(box, heat(self.palette(), share))
+            call = line in self._called
+            role = QPalette.ColorRole.Link if call else QPalette.ColorRole.Text
+            ink = self.palette().color(role)
+            plain = share or contrast(ink, self.palette().color(QPalette.ColorRole.AlternateBase)) < TEXT_CONTRAST
+            painter.setPen(self.palette().color(QPalette.ColorRole.Text) if plain else ink)
             painter.drawText(box.adjusted(0, 0, -gap, 0), right | Qt.AlignmentFlag.AlignVCenter, text)
         if self.mark(line):
             painter.setPen(colours.error.colour if self._marks[line] == "error" else colours.warn.colour)

@@ -24,7 +24,7 @@ from app.views.access_view import AccessView
 from app.views.comparison_view import ComparisonView
 from app.views.labels import sentence_label
 from app.views.occupancy_view import BlockSizes
-from app.views.source_view import SourceView
+from app.views.source_tabs import SourceTabs
 from app.views.xray_text import measured, report, title
 
 USUAL = 76
@@ -51,7 +51,8 @@ class XRayPanel(QWidget):
         self.again.setToolTip(self.tr("Simulate this variant again"))
         self.title = sentence_label("xray.title", self)
         self.state = sentence_label("xray.state", self)
-        self.source = SourceView(self)
+        self.files = SourceTabs(self)
+        self.source = self.files.source
         self.report = QTextBrowser(self)
         self.report.setObjectName("xray.report")
         self.report.setAccessibleName(self.tr("Findings, explanations and totals"))
@@ -104,7 +105,7 @@ class XRayPanel(QWidget):
         self.splitter = QSplitter(Qt.Orientation.Vertical, self)
         self.splitter.setObjectName("xray.splitter")
         self.splitter.setChildrenCollapsible(False)
-        for part, share in zip((self.source, self.tabs), SHARES, strict=True):
+        for part, share in zip((self.files, self.tabs), SHARES, strict=True):
             self.splitter.addWidget(part)
             self.splitter.setStretchFactor(self.splitter.indexOf(part), share)
         layout = QVBoxLayout(self)
@@ -124,7 +125,7 @@ class XRayPanel(QWidget):
         self.again.clicked.connect(controller.again)
         self.report.anchorClicked.connect(self._follow)
         self.tabs.currentChanged.connect(self._watch)
-        self.source.line_changed.connect(self._show_accesses)
+        self.files.line_changed.connect(self._show_accesses)
         self.comparison.chosen.connect(controller.compare_with)
         controller.measured_changed.connect(self._show_measured)
 
@@ -158,7 +159,7 @@ class XRayPanel(QWidget):
     def _show(self) -> None:
         content = self._controller.content
         # First, as a text that is laid out before it is to be seen does not begin at its top.
-        for widget in (self.source, self.tabs, self.counters, self.title):
+        for widget in (self.files, self.tabs, self.counters, self.title):
             widget.setVisible(content is not None)
         if content is not self._shown:
             self._shown, self._kernels = content, views(content)
@@ -217,14 +218,13 @@ class XRayPanel(QWidget):
         """A variant is selected elsewhere."""
         self._controller.choose(variant)
 
+    @property
+    def _kernel(self) -> KernelView:
+        return self._kernels[max(self.kernels.currentIndex(), 0)]
+
     def _show_kernel(self) -> None:
-        kernel = self._kernels[max(self.kernels.currentIndex(), 0)]
-        worst = {
-            line: "error" if any(m.severity == "error" for m in marks) else "warning"
-            for line, marks in kernel.marks.items()
-        }
-        first = self.source.toPlainText() != kernel.source
-        self.source.show_source(kernel.source, worst, kernel.told)
+        kernel = self._kernel
+        new = self.files.show_kernel(kernel)
         self.counters.clear()
         for id in kernel.counters():
             self.counters.addItem(words(id), id)
@@ -232,35 +232,33 @@ class XRayPanel(QWidget):
         self.counters.setCurrentIndex(max(self.counters.findData(self._wanted), 0))
         self._show_column()
         self.blocks.show_kernel(kernel.kernel, self._controller.content["architecture"])
-        if first:
-            column = kernel.column(str(self.counters.currentData()))
-            most = max(column, key=lambda line: column[line], default=1)
-            self.source.go_to(min((line for line in worst if line), default=most))
-        self._show_accesses(self.source.textCursor().blockNumber() + 1)
+        if new:
+            found = next(((m.file, m.line) for m in kernel.findings if m.line), None)
+            self.files.go_to(*(found or kernel.hottest(str(self.counters.currentData()))))
+        self._show_accesses()
 
     def _choose_counter(self) -> None:
         self._wanted = str(self.counters.currentData())
         self._show_column()
 
     def _show_column(self) -> None:
-        kernel = self._kernels[max(self.kernels.currentIndex(), 0)]
-        self.source.show_column(kernel.column(str(self.counters.currentData())))
+        self.files.show_counter(str(self.counters.currentData()))
 
-    @Slot(int)
-    def _show_accesses(self, line: int) -> None:
+    @Slot()
+    def _show_accesses(self) -> None:
         """Where the lanes of a warp went at the line of the cursor."""
         if self._kernels:
-            kernel = self._kernels[max(self.kernels.currentIndex(), 0)]
-            self.accesses.show_line(kernel.traces.get(line, ()), line)
+            line = self.source.textCursor().blockNumber() + 1
+            self.accesses.show_line(self.files.file.traces.get(line, ()), line)
 
     @Slot(QUrl)
     def _follow(self, link: QUrl) -> None:
         """Show the line that a finding is at."""
-        place, _, line = link.fragment().partition("-")
-        if int(place) != self.kernels.currentIndex():
-            self.kernels.setCurrentIndex(int(place))
+        place, file, line = (int(number) for number in link.fragment().split("-"))
+        if place != self.kernels.currentIndex():
+            self.kernels.setCurrentIndex(place)
             self._show_kernel()
-        self.source.go_to(int(line))
+        self.files.go_to(self._kernel.files[file].file, line)
         self.source.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802

@@ -51,7 +51,7 @@ def _sides(shape: Sequence[int]) -> str:
 
 
 def report(content: Mapping[str, Any], kernels: Sequence[KernelView], palette: QPalette, head: str = "") -> str:
-    """All that stands below the source, after a sentence at its head. Links "#kernel-line" lead to lines of it."""
+    """All that stands below the source, after a sentence at its head. Links "#kernel-file-line" lead to lines."""
     muted = colours_of(palette).muted.name()
     sentences = [escape(s["text"]) for s in content["sentences"]]
     parts = [
@@ -77,11 +77,12 @@ def _list(items: Iterable[str]) -> str:
 def _findings(kernels: Sequence[KernelView], palette: QPalette) -> str:
     colours, found = colours_of(palette), []
     for place, kernel in enumerate(kernels):
-        for mark in (m for line in sorted(kernel.marks) for m in kernel.marks[line]):
+        files = [f.file for f in kernel.files]
+        for mark in sorted(kernel.findings, key=lambda m: (files.index(m.file), m.line)):
             role = colours.error if mark.severity == "error" else colours.warn
             text = escape(mark.text)
             if mark.line:
-                text = f"<a href='#{place}-{mark.line}'>{text}</a>"
+                text = f"<a href='#{place}-{files.index(mark.file)}-{mark.line}'>{text}</a>"
             found.append(f"<span style='color:{role.colour.name()}'><b>{role.symbol}</b></span> {text}")
     none = f"<span style='color:{colours.ok.colour.name()}'>{colours.ok.symbol}</span> {escape(tr('none'))}"
     rows = found or [none]
@@ -108,7 +109,7 @@ def _resources(kernel: KernelView) -> str:
         said.append(text.format(share=percent(held["share"]), limiter=held["limiter"], **figures))
     else:
         said.append(tr("occupancy: not known for this GPU"))
-    if own := kernel.lines.get(0, {}).get("warp_instructions"):
+    if own := kernel.unplaced:
         said.append(tr("{count} of its instructions belong to no line: the compiler's own").format(count=count(own)))
     return f"<p style='margin-top:0; margin-bottom:2px'>{escape(kernel.name)}</p>{_list(map(escape, said))}"
 

@@ -11,11 +11,14 @@ import sys
 from collections.abc import Callable, Sequence
 
 from gpu_ops.cli import streams
-from gpu_ops.errors import KernelFault, KernelscopeError, plain
+from gpu_ops.errors import KernelFault, KernelscopeError, plain, shortened
+from gpu_ops.progress import left_behind
 
 FINE, BAD_INPUT, STOPPED = 0, 2, 130
 NOT_WRITTEN = "Standard output cannot be written ({}); lead it to a place with room."
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+MOST = 2000
+"""Letters of a message."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,7 +40,10 @@ def guarded(work: Callable[[], int]) -> int:
     """The exit code that `work` returns, once all output is written. Whatever a person, a file or the machine does
     wrong in it is said in a sentence."""
     streams.prepare()
-    return _written(_worked(work))
+    code = _written(_worked(work))
+    if left_behind():  # a compilation goes on that nobody waits for any more: the process ends here, with it
+        os._exit(code)
+    return code
 
 
 def _written(code: int) -> int:
@@ -59,7 +65,7 @@ def _worked(work: Callable[[], int]) -> int:
         _written(error.exit_code)
         os._exit(error.exit_code)  # the driver's own clean-up would only fail as well
     except KernelscopeError as error:
-        streams.say(error)
+        streams.say(shortened(str(error), MOST))
         return error.exit_code
     except KeyboardInterrupt:
         streams.say("stopped")

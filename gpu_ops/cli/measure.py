@@ -14,9 +14,10 @@ from typing import Any
 
 from gpu_ops.cli import streams, tables
 from gpu_ops.cli.inputs import check_words, given, knobs_of, make_experiment, make_job, read_kernel
+from gpu_ops.cli.limits import within_limits
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
-from gpu_ops.errors import InputError, ParamError, ReportError
+from gpu_ops.errors import InputError, ParamError, ReportError, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.io import save
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases
@@ -140,26 +141,34 @@ def _run_kernel(args: argparse.Namespace) -> int:
     edits = {variant.kernels[0]: read_kernel(args.kernel)}
     pick = Pick(variant.id, "cpu", knobs_of(variant, values), edits)  # no device is opened before it is checked
     experiment = Experiment(filter.id, made, params, (pick,), protocol="none")
-    _check_offline(filter, variant, experiment, edits)
+    with within_limits(args, f"compiling {args.kernel}"):
+        _check_offline(filter, variant, experiment, edits)
     there = any(s.kind == "cuda" and s.available for s in device_statuses())
     device = args.device[0] if args.device else "cuda:0" if there else "sim"
     limits = open_device(device).limits
     cases = covering_cases(filter, variant, limits, most_work=SIMULATED_WORK if device.startswith("sim") else None)
     wrong: list[str] = []
-    for case in cases:
-        result = check_case(filter, variant, case, device, edits)
+    held = 0
+    for held, case in enumerate(cases, start=1):
+        with within_limits(args, f"case {held} of {len(cases)} on {device} ({case})") as limit:
+            result = check_case(filter, variant, case, device, edits)
+        if limit.reached:  # what takes too long once does so again
+            wrong.append(f"{case}: {result.failure or _why_wrong(result)}")
+            break
         if result.failure:
             wrong.append(f"{case}: {result.failure}")
         elif not result.ok:
             wrong.append(f"{case}: {_why_wrong(result)}")
-    right = f"{len(cases) - len(wrong)} of {len(cases)} cases right"
+    right = f"{held - len(wrong)} of {held} cases right"
+    right += f"; {len(cases) - held} more were not begun" if held < len(cases) else ""
     print(f"{args.kernel} in the place of {filter.id} {variant.id} on {device}: {right}")
     for text in wrong[:10]:
-        print(f"  {text}")
+        print(f"  {shortened(text)}")
     if wrong:
         return WRONG
     own = replace(experiment, picks=(replace(pick, device=device),))
-    runs = _final(run_experiment(own))
+    with within_limits(args, f"{experiment.input.name} on {device}"):
+        runs = _final(run_experiment(own))
     if args.output is not None:
         _save(args.output, runs, own)
     rows = [row(r, own) for r in runs]

@@ -91,6 +91,7 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
     if name == "run":
         parser.add_argument("--output", metavar="FILE", help="save the result (.png, .npy, .wav, .txt)")
         parser.add_argument("--kernel", metavar="FILE.cu", help="hold this kernel to the contract in a variant's place")
+        _add_limits(parser, "a case of --kernel")
         return
     parser.add_argument("--mode", choices=("stream", "cold", "hot"), default="stream", help="what the caches hold")
     parser.add_argument("--quick", action="store_true", help="fewer samples, as in live use")
@@ -160,8 +161,28 @@ def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     how.add_argument("--counters", choices=("full", "sample"), default="full", help="count all blocks, or a sample")
     rules = "; ".join(f"{name}: {text}" for name, text in RULES.items())
     how.add_argument("--coalescing", choices=tuple(RULES), default="today", help=rules)
+    _add_limits(parser, "what is simulated")
     how.add_argument("--whole", action="store_true", help="simulate all of a large input instead of its middle")
     parser.add_argument("--json", metavar="FILE", help="write the answer here as JSON; - for standard output")
+
+
+def _add_limits(parser: argparse.ArgumentParser, what: str) -> None:
+    """What somebody's kernel may take before it is stopped."""
+    group = parser.add_argument_group(f"what {what} may take")
+    group.add_argument(
+        "--deadline", type=_positive, default=30.0, metavar="SECONDS", help="compiled and simulated (default 30)"
+    )
+    group.add_argument(
+        "--memory", type=_positive, default=2048.0, metavar="MIB", help="more than before it (default 2048)"
+    )
+
+
+def _positive(text: str) -> float:
+    """A number above 0. Raises ValueError, of which argparse makes a sentence."""
+    value = float(text)
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0 and below 1e9; give one, such as 30")
+    return value
 
 
 def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:

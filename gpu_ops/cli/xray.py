@@ -9,18 +9,20 @@ from typing import Any
 
 from gpu_ops.cli import streams
 from gpu_ops.cli.inputs import check_knobs, check_words, given, knobs_of, preset, read_input, read_kernel
+from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.sim.coalescing import RULES
-from gpu_ops.errors import DeviceError, KernelError, ParamError
+from gpu_ops.errors import DeviceError, KernelError, ParamError, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.affordable import affordable, cut_note
 from gpu_ops.measuring.comparison import COUNTERS, said, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
+from gpu_ops.measuring.files import FileXRay
 from gpu_ops.measuring.verify import looked_at
-from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, as_dict, xray
+from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.params import check_values
 from gpu_ops.types import Filter, Input, Meta, Variant
 
@@ -101,8 +103,12 @@ IDEALS = {
     "constant_words": "constant_requests",
 }
 """What each total would be at best."""
-NOTABLE = 0.05
-"""Share of a kernel's instructions from which a header's line is listed."""
+WIDEST = 160
+"""Letters of a source line that are shown."""
+AROUND = 2
+"""Lines of a header that are shown around one that counts."""
+CALLS = "»"
+"""Marks the number of a line that calls others."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -120,11 +126,11 @@ def run(args: argparse.Namespace) -> int:
     variants = [filter.variant(id) for id in args.variants] or [_top(args, filter, looked_at(part))]
     check_words(args, filter, variants)
     try:
-        rays = [_xray(args, filter, variant, part) for variant in variants]
+        rays = [_limited(args, filter, variant, part) for variant in variants]
     except KernelError as error:  # what was found until a kernel stopped, or spent its budget
         if not error.findings:
             raise
-        print("\n".join(["findings", *(f"  {f.severity}: {f}" for f in error.findings)]))
+        print("\n".join(["findings", *(f"  {f.severity}: {shortened(str(f))}" for f in error.findings)]))
         streams.say(error)
         return WRONG
     sentences = compare(*rays) if len(rays) == 2 else explain(rays[0])
@@ -167,6 +173,11 @@ def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Inp
     return xray(filter, variant, input, params, knobs, args.gpu, _edits(args, variant), **how)
 
 
+def _limited(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
+    with within_limits(args, f"{variant.id} on a simulated {args.gpu}"):
+        return _xray(args, filter, variant, input)
+
+
 def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
     """Somebody's own kernel in the place of the variant's."""
     if args.kernel is None:
@@ -197,7 +208,7 @@ def _single(x: XRay, sentences: Sequence[Sentence]) -> str:
     knobs = "".join(f", {k} {v}" for k, v in x.knobs.items())
     parts = [f"{x.variant}{knobs}  –  {x.idea}"]
     for kernel in x.kernels:
-        parts += [_kernel(kernel), _headers(kernel)]
+        parts += [_kernel(kernel), *_headers(kernel)]
     parts += [_legend(x), _totals(x), *(_resources(k) for k in x.kernels), _expected(x)]
     parts += ["\n".join(f"  {s.text}" for s in sentences), _findings(x)]
     return "\n\n".join(p for p in parts if p)
@@ -208,40 +219,57 @@ def _used(counts: Sequence[Counts]) -> list[Column]:
 
 
 def _kernel(kernel: KernelXRay) -> str:
-    columns = _used([*kernel.lines.values()])
-    rows = [["line", *(c.title for c in columns), "source"]]
-    for line, source in enumerate(kernel.text.splitlines(), start=1):
-        counts = kernel.lines.get(line, {})
-        rows.append([str(line), *(c.cell(counts) for c in columns), source.expandtabs(4)])
-    if 0 in kernel.lines:
-        rows.append(["?", *(c.cell(kernel.lines[0]) for c in columns), "(no line: the compiler's own)"])
+    """The kernel's file, whole."""
     grid, block = (" x ".join(str(n) for n in shape if n > 1) or "1" for shape in (kernel.grid, kernel.block))
     times = f", {kernel.launches} launches; the first" if kernel.launches > 1 else ""
     heading = f"{kernel.file}  {kernel.name}{times}: {grid} blocks of {block} threads"
-    return f"{heading}\n{align(rows, frozenset(range(len(columns) + 1)))}"
+    own = kernel.files[0]
+    return f"{heading}\n{_table(own, list(range(1, len(own.text.splitlines()) + 1)))}"
 
 
-def _headers(kernel: KernelXRay) -> str:
-    """The headers' own lines, where they touch memory or are a good part of all."""
-    least = NOTABLE * kernel.totals.get("warp_instructions", 0)
-    lines = {
-        place: counts
-        for place, counts in kernel.headers.items()
-        if counts.get("warp_instructions", 0) >= least or any(n.endswith(("requests", "atomics")) for n in counts)
-    }
-    if not lines:
-        return ""
-    columns = _used([*lines.values()])
-    rows = [["of it in headers", *(c.title for c in columns)]]
-    rows += [[f"{file}:{line}", *(c.cell(counts) for c in columns)] for (file, line), counts in lines.items()]
-    return align(rows, frozenset(range(1, len(columns) + 1)))
+def _headers(kernel: KernelXRay) -> list[str]:
+    """Each header in which something runs: the lines that count, and some around them."""
+    total = kernel.totals.get("warp_instructions", 0)
+    parts = []
+    for file in kernel.files[1:]:
+        last = len(file.text.splitlines())
+        near = {n + by for n in (*file.lines, *file.calls) for by in range(-AROUND, AROUND + 1)}
+        own = add_up(file.lines.values()).get("warp_instructions", 0)
+        share = f"{own / total:.0%}" if total else "some"
+        heading = f"{file.file}  {share} of the instructions of {kernel.name}"
+        parts.append(f"{heading}\n{_table(file, [n for n in sorted(near) if 1 <= n <= last])}")
+    return parts
+
+
+def _table(file: FileXRay, shown: Sequence[int]) -> str:
+    """Lines of a file with their counts; a line that calls others has theirs with its own, and is marked."""
+    counts = {n: add_up((file.lines.get(n, {}), file.calls.get(n, {}))) for n in {*file.lines, *file.calls}}
+    columns = _used([*counts.values()])
+    rows, text, before = [["line", *(c.title for c in columns), "source"]], file.text.splitlines(), 0
+    for line in shown:
+        if line > before + 1 and before:
+            rows.append(["…", *("" for _ in columns), ""])
+        mark = CALLS if line in file.calls else " "
+        cells = (c.cell(counts.get(line, {})) for c in columns)
+        rows.append([f"{line}{mark}", *cells, shortened(text[line - 1].expandtabs(4), WIDEST)])
+        before = line
+    if 0 in counts:
+        rows.append(["? ", *(c.cell(counts[0]) for c in columns), "(no line: the compiler's own)"])
+    return align(rows, frozenset(range(len(columns) + 1)))
 
 
 def _legend(x: XRay) -> str:
-    columns = _used([counts for k in x.kernels for counts in k.lines.values()])
+    columns = _used([counts for k in x.kernels for f in k.files for counts in f.lines.values()])
+    calls = any(f.calls for k in x.kernels for f in k.files)
     width = max((len(c.title) for c in columns), default=0)
     rule = [f"older rule: {RULES[x.coalescing]}"] if x.coalescing != "today" else []
-    return "\n".join([*(f"  {c.title.ljust(width)}  {c.meaning}" for c in columns), *(f"  {r}" for r in rule)])
+    marked = (
+        [f"  {CALLS.ljust(width)}  the line with all that it calls, which stands on lines of its own as well"]
+        if calls
+        else []
+    )
+    meanings = [f"  {c.title.ljust(width)}  {c.meaning}" for c in columns]
+    return "\n".join([*meanings, *marked, *(f"  {r}" for r in rule)])
 
 
 def _totals(x: XRay) -> str:

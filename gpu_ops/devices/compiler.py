@@ -15,8 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.errors import DeviceError, Diagnostic, KernelError
+from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
 from gpu_ops.params import Value
+from gpu_ops.progress import patiently
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 FLAGS = ("-std=c++17", "-lineinfo", "-ftz=false", "-fmad=true")
@@ -89,6 +90,13 @@ def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
     if not path.is_file():
         raise KernelError(f"There is no kernel file {source}; shipped are {', '.join(kernel_files())}.")
     return path.read_text(encoding="utf-8")
+
+
+def source_of(file: str, edits: Mapping[str, str] | None = None) -> str | None:
+    """The text of a file as the compiler names it, a kernel's or a header's; None for the compiler's own headers."""
+    known = (file, f"include/{file}")
+    found = next((n for n in known if n in (edits or {}) or (KERNELS / n).is_file()), None)
+    return read_source(found, edits) if found else None
 
 
 def header_fields(text: str) -> dict[str, str]:
@@ -166,9 +174,12 @@ def _compile(
     contents = [t.encode() for t in headers.values()]
     names = [n.encode() for n in headers]
     program = _call(nvrtc.nvrtcCreateProgram(text.encode(), source.encode(), len(names), contents, names))
+    given = [f.encode() for f in (*flags, *_without_cache())]
     try:
-        given = [f.encode() for f in (*flags, *_without_cache())]
-        (status,) = nvrtc.nvrtcCompileProgram(program, len(given), given)
+        (status,) = patiently(lambda: nvrtc.nvrtcCompileProgram(program, len(given), given))
+    except LimitReached as reached:
+        raise LimitReached(reached.limit, reached.flag, f"{source}: to compile it") from None
+    try:  # a compilation that was left behind keeps its program
         log = _text(_blob(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program))
         diagnostics = parse_log(log)
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
@@ -198,9 +209,11 @@ def _without_cache() -> tuple[str, ...]:
 def _compile_error(source: str, diagnostics: tuple[Diagnostic, ...], log: str) -> KernelError:
     errors = [d for d in diagnostics if d.severity != "warning"]
     if not errors:
-        return KernelError(f"{source} does not compile: {log.strip() or 'NVRTC gives no reason'}", diagnostics, log)
+        said = [line.strip() for line in log.splitlines() if "error" in line] or log.strip().splitlines()
+        reason = shortened("; ".join(said)) or "NVRTC gives no reason"
+        return KernelError(f"{source} does not compile: {reason}", diagnostics, log)
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return KernelError(f"{source} does not compile: {errors[0]}{more}", diagnostics, log)
+    return KernelError(f"{source} does not compile: {shortened(str(errors[0]))}{more}", diagnostics, log)
 
 
 def parse_log(log: str) -> tuple[Diagnostic, ...]:

@@ -168,7 +168,7 @@ def _xray(desk: Desk, request: XRayRequest) -> None:
         "title": found.title,
         "idea": found.idea,
         "sentences": comparison.said(explain(found)),
-        "sources": {k.file: k.text for k in found.kernels},
+        "sources": {f.file: f.text for k in found.kernels for f in k.files},
         "name": whole.name,
         "whole": list(whole.array.shape[: 2 if whole.kind == "image" else 1]),
         "place": list(place),

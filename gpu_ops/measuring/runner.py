@@ -137,7 +137,8 @@ def _compute(
             resident[job.device.name] = job.device.upload(experiment.input.array)
             watch.say(f"preparing {job.name}")
         x = resident[job.device.name]
-        with finite():  # compiling and allocating; nothing is launched that is waited for
+        # Compiling and allocating; nothing is launched that is waited for.
+        with finite(), listening(watch.stop):
             job.plan = job.variant.plan(job.session, x, experiment.params, job.pick.knobs)
         watch.say(f"computing {job.name}")
         with watch.listening():

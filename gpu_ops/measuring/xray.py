@@ -15,6 +15,7 @@ from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
 from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
+from gpu_ops.measuring.files import FileXRay, by_file
 from gpu_ops.measuring.verify import looked_at
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import Access, Counted, Execution, Finding, Launch, Plan, Trace
@@ -31,9 +32,10 @@ class KernelXRay:
     """One kernel of a variant, all its launches together; grid, block and `shared_bytes` are the first one's.
 
     `lines` has counts by line of its file, headers' counts at the line that uses them; `headers` by (file, line) of
-    the headers themselves. `block_loads` are global loads by threads of the first, the inner and the last block of the
-    first launch. `occupancy` is None where the architecture's is not known. `traces` are those of the first launch that
-    came to the line, by line; None where no warp was followed.
+    the headers themselves; `files` has both apart, the kernel's file first. `block_loads` are global loads by threads
+    of the first, the inner and the last block of the first launch. `occupancy` is None where the architecture's is not
+    known. `traces` are those of the first launch that came to the line, by file and line; None where no warp was
+    followed.
     """
 
     name: str
@@ -50,7 +52,8 @@ class KernelXRay:
     resources: Mapping[str, int]
     occupancy: Occupancy | None
     by_block: Mapping[int, Occupancy]
-    traces: Mapping[int, tuple[Trace, ...]] | None = None
+    files: tuple[FileXRay, ...] = ()
+    traces: Mapping[tuple[str, int], tuple[Trace, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -162,13 +165,13 @@ def _kernels(
     return tuple(replace(k, traces=_traces(launches[k.name])) if trace else k for k in kernels)
 
 
-def _traces(done: Sequence[Done]) -> dict[int, tuple[Trace, ...]]:
-    """By line, of the first launch that came there."""
-    lines: dict[int, tuple[Trace, ...]] = {}
+def _traces(done: Sequence[Done]) -> dict[tuple[str, int], tuple[Trace, ...]]:
+    """By file and line, of the first launch that came there."""
+    lines: dict[tuple[str, int], tuple[Trace, ...]] = {}
     for _, found in done:
-        here: dict[int, list[Trace]] = defaultdict(list)
+        here: dict[tuple[str, int], list[Trace]] = defaultdict(list)
         for one in found.traces:
-            here[one.line].append(one)
+            here[one.file, one.line].append(one)
         lines = {**{line: tuple(traces) for line, traces in here.items()}, **lines}
     return dict(sorted(lines.items()))
 
@@ -200,6 +203,7 @@ def _kernel(name: str, done: Sequence[Done], architecture: str, edits: Mapping[s
         resources=resources,
         occupancy=occupancy(architecture, threads, *held) if known else None,
         by_block=by_block_size(architecture, *held) if known else {},
+        files=by_file(file, counted, edits),
     )
 
 
@@ -266,14 +270,32 @@ def _kernel_dict(k: KernelXRay) -> dict[str, Any]:
         "occupancy_by_block": {str(t): _occupancy_dict(o) for t, o in k.by_block.items()},
         "lines": [{"line": n, "counts": dict(c)} for n, c in k.lines.items()],
         "headers": [{"file": f, "line": n, "counts": dict(c)} for (f, n), c in k.headers.items()],
+        "files": [_file_dict(f) for f in k.files],
         "totals": dict(k.totals),
         **({} if k.traces is None else {"accesses": [_trace_dict(t) for own in k.traces.values() for t in own]}),
     }
 
 
+def _file_dict(f: FileXRay) -> dict[str, Any]:
+    """`counts` are a line's own, `calls` what the lines do that it calls; those are `callees`, the most used first."""
+    lines = sorted({*f.lines, *f.calls})
+    return {
+        "file": f.file,
+        "lines": [
+            {
+                "line": n,
+                "counts": dict(f.lines.get(n, {})),
+                "calls": dict(f.calls.get(n, {})),
+                "callees": [list(place) for place in f.callees.get(n, ())],
+            }
+            for n in lines
+        ],
+    }
+
+
 def _trace_dict(t: Trace) -> dict[str, Any]:
-    accesses = [_access_dict(a) for a in t.accesses]
-    return {"line": t.line, "block": list(t.block), "warp": t.warp, "count": t.count, "accesses": accesses}
+    place = {"file": t.file, "line": t.line, "block": list(t.block), "warp": t.warp}
+    return {**place, "count": t.count, "accesses": [_access_dict(a) for a in t.accesses]}
 
 
 def _access_dict(a: Access) -> dict[str, Any]:

@@ -314,14 +314,19 @@ def test_a_lane_that_is_pointed_at_stands_out(view: AccessView) -> None:
 
 def test_a_kernel_has_its_traces_by_line() -> None:
     one = {"space": "global", "verb": "load", "bytes": 4, "buffer": "x", "itemsize": 4, "start": 0}
-    entry = {"line": 7, "block": [1, 0, 0], "warp": 2, "count": 3}
+    entry = {"file": "k.cu", "line": 7, "block": [1, 0, 0], "warp": 2, "count": 3}
     accesses = [{**one, "lanes": 0b10110, "first": 40, "steps": [[1, 8], [1, -4]]}]
-    kernel = {"name": "k", "file": "k.cu", "lines": [], "accesses": [{**entry, "accesses": accesses}]}
-    view = KernelView(kernel, "", [])
+    kernel = {
+        "name": "k",
+        "file": "k.cu",
+        "files": [{"file": "k.cu", "lines": []}],
+        "accesses": [{**entry, "accesses": accesses}],
+    }
+    view = KernelView(kernel, {"k.cu": ""}, []).files[0]
     (found,) = view.traces[7]
     assert (found.line, found.block, found.warp, found.count) == (7, (1, 0, 0), 2, 3)
     assert found.accesses[0].lanes == (1, 2, 4) and found.accesses[0].offsets == (40, 48, 44)
-    assert KernelView({"name": "k", "file": "k.cu", "lines": []}, "", []).traces.get(7, ()) == ()
+    assert view.traces.get(8, ()) == ()
 
 
 def test_the_source_says_when_the_cursor_is_on_another_line(qtbot) -> None:

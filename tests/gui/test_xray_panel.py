@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from fake_engine import FakeEngine, act, make
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
-from xray_answers import LOADS, SOURCE, STORES, asked, content, plain, show, window_with
+from xray_answers import FILE, LOADS, SOURCE, STORES, asked, content, plain, plain_line, show, window_with
 
 from app.controllers.engine_log import described
 from app.controllers.look import Look
@@ -20,7 +22,7 @@ from app.models.xray import BEST, SECTORS, WORDS
 from app.settings import Settings
 from app.theme import TEXT_CONTRAST, contrast, palette
 from app.views.main_window import MainWindow
-from app.views.source_view import heat
+from app.views.source_view import Gutter, heat
 from app.views.window_actions import palette_entries
 from app.worker import Engine
 from gpu_ops import device_statuses, find_filter
@@ -101,7 +103,8 @@ def test_numbers_stand_beside_the_lines_and_the_counter_is_chosen(qtbot, window,
 
 def test_without_global_memory_instructions_are_shown(qtbot, window, engine) -> None:
     answer = content(findings=[])
-    answer["kernels"][0]["lines"] = [{"line": 5, "counts": {"warp_instructions": 80, "constant_requests": 3}}]
+    counts = {"warp_instructions": 80, "constant_requests": 3}
+    answer["kernels"][0]["files"][0]["lines"] = [plain_line(5, counts)]
     show(qtbot, window, engine, answer)
     assert window.xray_panel.counters.currentData() == "warp_instructions"
     assert window.xray_panel.source.textCursor().blockNumber() == 4, "the line with the most is shown first"
@@ -139,8 +142,90 @@ def test_findings_are_marked_listed_and_lead_to_their_line(qtbot, window, engine
     assert "12.5 k\n12.5\n6.25 k\n×2" in text
     assert source.textCursor().blockNumber() == 3, "what is wrong is shown first"
     source.go_to(1)
-    panel.report.anchorClicked.emit(QUrl("#0-4"))
-    assert source.textCursor().blockNumber() == 3 and 'href="#0-4"' in panel.report.toHtml()
+    panel.report.anchorClicked.emit(QUrl("#0-0-4"))
+    assert source.textCursor().blockNumber() == 3 and 'href="#0-0-4"' in panel.report.toHtml()
+
+
+def _of_two_files() -> dict[str, Any]:
+    """The kernel's line 4 calls lines 2 and 3 of a header, where 60 of its 80 instructions are and all loads."""
+    access = {"space": "global", "verb": "load", "bytes": 4, "buffer": "x", "itemsize": 4, "start": 0}
+    trace = {"line": 2, "file": "mean.cuh", "block": [0, 0, 0], "warp": 0, "count": 1}
+    inside = {**LOADS, "warp_instructions": 45}
+    answer = content()
+    kernel = answer["kernels"][0]
+    call = {"line": 4, "counts": {"warp_instructions": 15}, "calls": {**LOADS, "warp_instructions": 60}}
+    other = {"warp_instructions": 5, "global_store_sectors": 2500}
+    kernel["files"] = [
+        {"file": FILE, "lines": [{**call, "callees": [["mean.cuh", 2], ["mean.cuh", 3]]}, plain_line(5, other)]},
+        {"file": "mean.cuh", "lines": [plain_line(2, inside), plain_line(3, {"warp_instructions": 15})]},
+    ]
+    kernel["accesses"] = [{**trace, "accesses": [{**access, "lanes": 1, "first": 0, "steps": []}]}]
+    answer["sources"]["mean.cuh"] = "// a header\nint a;\nint b;\n" + "\n" * 5 + "int wrong;\n"
+    return answer
+
+
+def test_each_file_is_a_tab_with_its_share_and_counts_of_its_own(qtbot, window, engine) -> None:
+    show(qtbot, window, engine, _of_two_files())
+    panel = window.xray_panel
+    bar, source = panel.files.bar, panel.source
+    assert [plain(bar.tabText(n)) for n in range(bar.count())] == ["3_shared.cu  25 %", "mean.cuh  75 %"]
+    assert bar.isVisible() and bar.currentIndex() == 1, "what is wrong is shown first"
+    assert source.textCursor().blockNumber() == 8 and source.mark(9) == "✗"
+    assert panel.counters.currentData() == SECTORS
+    assert [source.cell(line) for line in (2, 3)] == [("12.5 k", 1.0), ("", 0.0)]
+    bar.setCurrentIndex(0)
+    assert source.toPlainText() + "\n" == SOURCE and source.mark(4) == "✗", "the line that calls it is marked as well"
+    assert [source.cell(line) for line in (4, 5)] == [("» 12.5 k", 0.0), ("2.5 k", 0.2)]
+    tip = source.tip(4)
+    assert "15 instructions, once a warp" in tip and "It calls mean.cuh:2, mean.cuh:3; there:" in tip
+    assert tip.index("60 instructions, once a warp") > tip.index("It calls")
+
+
+def test_a_call_leads_to_the_header_and_back(qtbot, window, engine) -> None:
+    show(qtbot, window, engine, _of_two_files())
+    panel = window.xray_panel
+    bar, source = panel.files.bar, panel.source
+
+    def at() -> tuple[int, int]:
+        return bar.currentIndex(), source.textCursor().blockNumber() + 1
+
+    panel.files.go_to(FILE, 4)
+    QTest.keyClick(source, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert at() == (1, 2)
+    menu = source.menu(2)
+    back = {a.text(): a for a in menu.actions()}
+    back["Back to 3_shared.cu:4"].trigger()
+    assert at() == (0, 4)
+    forth = {a.text(): a for a in source.menu(4).actions()}
+    forth["Go to mean.cuh:3"].trigger()
+    assert at() == (1, 3)
+    bar.setCurrentIndex(0)
+    assert at() == (0, 4), "each file keeps its line"
+    gutter = source.findChild(Gutter)
+    QTest.mouseClick(gutter, Qt.MouseButton.LeftButton, pos=QPoint(5, source.cursorRect().center().y()))
+    assert at() == (1, 2)
+    panel.files.go_to(FILE, 5)
+    QTest.keyClick(source, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert at() == (0, 5), "this one calls nothing"
+    panel.report.anchorClicked.emit(QUrl("#0-1-9"))
+    assert at() == (1, 9)
+
+
+def test_the_addresses_are_those_of_the_headers_line(qtbot, window, engine) -> None:
+    show(qtbot, window, engine, _of_two_files())
+    panel = window.xray_panel
+    panel.files.go_to("mean.cuh", 2)
+    assert panel.accesses.warps.count() == 1
+    panel.files.go_to("mean.cuh", 3)
+    assert panel.accesses.warps.count() == 0
+    panel.files.bar.setCurrentIndex(0)
+    panel.files.go_to(FILE, 2)
+    assert panel.accesses.warps.count() == 0, "the same number in another file is another line"
+
+
+def test_one_file_needs_no_tabs(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    assert not window.xray_panel.files.bar.isVisible()
 
 
 def test_a_selected_kernel_variant_is_looked_into_and_a_cpu_one_is_not(qtbot, window, engine) -> None:

@@ -22,6 +22,11 @@ FINDING = {
 }
 
 
+def plain_line(line: int, counts: dict[str, int]) -> dict[str, Any]:
+    """A line of a file that calls nothing."""
+    return {"line": line, "counts": counts, "calls": {}, "callees": []}
+
+
 def content(variant: str = "shared", **more: Any) -> dict[str, Any]:
     """An answer like the engine's, of a kernel of six lines."""
     kernel = {
@@ -29,6 +34,7 @@ def content(variant: str = "shared", **more: Any) -> dict[str, Any]:
         **{"block_loads": {}, "resources": {"registers": 44}, "occupancy_by_block": {}, "headers": []},
         "occupancy": {"blocks": 8, "warps": 16, "most_warps": 32, "share": 0.5, "limiter": "registers"},
         "lines": [{"line": 4, "counts": LOADS}, {"line": 5, "counts": STORES}],
+        "files": [{"file": FILE, "lines": [plain_line(4, LOADS), plain_line(5, STORES)]}],
         "totals": {**LOADS, **STORES},
     }
     return {

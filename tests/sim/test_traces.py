@@ -244,8 +244,8 @@ def test_an_xray_has_traces_by_line_where_they_are_asked_for() -> None:
     (kernel,) = found.kernels
     assert kernel.totals == plain.totals
     memory = {n for n, counts in kernel.lines.items() if any(k.endswith("_requests") for k in counts)}
-    assert kernel.traces is not None and set(kernel.traces) == memory
-    assert all(t.line == line for line, traces in kernel.traces.items() for t in traces)
+    assert kernel.traces is not None and set(kernel.traces) == {(kernel.file, line) for line in memory}
+    assert all((t.file, t.line) == place for place, traces in kernel.traces.items() for t in traces)
     sent = json.loads(json.dumps(as_dict(found)))["kernels"][0]["accesses"]
     read = [warp_trace(one) for one in sent]
     kept = [t for traces in kernel.traces.values() for t in traces]
@@ -256,8 +256,8 @@ def test_an_xray_has_traces_by_line_where_they_are_asked_for() -> None:
 
 def test_of_several_launches_the_first_that_came_to_a_line_is_kept() -> None:
     def launch(**lines: tuple[int, ...]) -> tuple[Any, Execution]:
-        traces = [Trace(int(n[1:]), (0, 0, 0), w, 1, ()) for n, warps in lines.items() for w in warps]
+        traces = [Trace("k.cu", int(n[1:]), (0, 0, 0), w, 1, ()) for n, warps in lines.items() for w in warps]
         return None, Execution(0.0, traces=tuple(traces))
 
     found = by_line([launch(L7=(0, 1)), launch(L7=(2,), L5=(3, 4)), launch(L5=(0,))])
-    assert {line: [t.warp for t in traces] for line, traces in found.items()} == {5: [3, 4], 7: [0, 1]}
+    assert {line: [t.warp for t in traces] for (_, line), traces in found.items()} == {5: [3, 4], 7: [0, 1]}

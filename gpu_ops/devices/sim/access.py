@@ -87,7 +87,7 @@ class GlobalMemory:
         left = ~misaligned if lanes.mask is None else lanes.mask & ~misaligned
         parts = []
         for region in self.table.regions:
-            chosen = left & (where >= region.low) & (where + site.nbytes <= region.high)
+            chosen = left & (where >= region.low) & (where <= region.high - site.nbytes)
             if chosen.any():
                 part = lanes.subset(chosen)
                 assert part is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,9 @@ from gpu_ops.devices.sim.printing import formatted, text_at
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.sites import Site
 from gpu_ops.errors import KernelError
+
+WIDEST = 16
+"""Bytes of the widest access: a thread that has no memory of its own may still ask for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +48,14 @@ class Batch:
         shared: SharedMemory,
         findings: Findings,
         counters: Counters | None = None,
+        poll: Callable[[], None] = lambda: None,
     ) -> None:
+        self.poll = poll
         self.launched, self.launching = launched, launching
         self.memory, self.shared, self.findings, self.counters = memory, shared, findings, counters
         self.alive = launched.exist.copy()
         self.meetings = Meetings(launched, shared)
-        self.local = np.zeros((launched.blocks, launched.width, max(launching.local_bytes, 1)), np.uint8)
+        self.local = np.zeros((launched.blocks, launched.width, max(launching.local_bytes, WIDEST)), np.uint8)
         self._symbols = {name: np.array([[a]], np.int64) for name, a in launching.symbols.items()}
 
     # Addresses and special values
@@ -143,14 +149,14 @@ class Batch:
         start = lanes.calm(address) + site.offset
         room = self.launching.local_bytes
         start = self._within(lanes, site, start, size * count, room, "local memory")
-        whole = self.local[:, :, : room // size * size].view(dtype)
+        whole = self.local[:, :, : self.local.shape[2] // size * size].view(dtype)
         return whole, lanes.rows, lanes.threads, start.astype(np.int64) // size
 
     def _within(self, lanes: Lanes, site: Site, start: Array, nbytes: int, room: int, name: str) -> Array:
         """The offsets, with those that are out of bounds reported and set to 0."""
         if int(start.min()) >= 0 and int(start.max()) + nbytes <= room:
             return start
-        bad = (start < 0) | (start + nbytes > room)
+        bad = (start < 0) | (start > room - nbytes)
         text = f"{site.verb} {nbytes} bytes outside {name} ({room} bytes)"
         self.findings.add("out of bounds", site.place, lanes, frame_places(lanes, bad), lambda at: text)
         return np.where(bad, 0, start)
@@ -158,7 +164,7 @@ class Batch:
     # Generic addresses
 
     def load_generic(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
-        parts = self._spaces(lanes, address)
+        parts = self._spaces(lanes, address, ("global", "shared", "local", "param"))
         if len(parts) == 1:
             space, part, window, _ = parts[0]
             return list(getattr(self, f"load_{space}")(part, site, address - window, dtype, count))
@@ -170,7 +176,7 @@ class Batch:
         return results
 
     def store_generic(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
-        for space, part, window, chosen in self._spaces(lanes, address):
+        for space, part, window, chosen in self._spaces(lanes, address, ("global", "shared", "local")):
             cut = [lanes.cut(v, chosen) for v in values]
             getattr(self, f"store_{space}")(part, site, lanes.cut(address, chosen) - window, dtype, cut)
 
@@ -178,7 +184,7 @@ class Batch:
         self, lanes: Lanes, site: Site, address: Array, dtype: Any, name: str, values: list[Array], wanted: bool
     ) -> Array | None:
         result = np.zeros(lanes.shape, dtype)
-        for space, part, window, chosen in self._spaces(lanes, address):
+        for space, part, window, chosen in self._spaces(lanes, address, ("global", "shared")):
             cut = [lanes.cut(v, chosen) for v in values]
             at = lanes.cut(address, chosen) - window
             found = getattr(self, f"atomic_{space}")(part, site, at, dtype, name, cut, wanted)
@@ -186,10 +192,12 @@ class Batch:
                 result[np.broadcast_to(chosen, lanes.shape)] = part.active(found)
         return result if wanted else None
 
-    def _spaces(self, lanes: Lanes, address: Array) -> list[tuple[str, Lanes, int, Array]]:
-        """The lanes split by the space they address: (space, lanes, window, which of this frame)."""
+    def _spaces(self, lanes: Lanes, address: Array, allowed: tuple[str, ...]) -> list[tuple[str, Lanes, int, Array]]:
+        """The lanes split by the space they address: (space, lanes, window, which of this frame). What is in none that
+        is allowed counts as global memory, where it is out of bounds."""
         window = _window(lanes.calm(address))
-        names = {0: "global", SHARED_WINDOW: "shared", LOCAL_WINDOW: "local", PARAM_WINDOW: "param"}
+        names = {0: "global", **{window: space for space, window in WINDOWS.items() if space in allowed}}
+        window = np.where(np.isin(window, list(names)), window, 0)
         found = []
         for value in np.unique(window):
             chosen = np.broadcast_to(window == value, lanes.shape)

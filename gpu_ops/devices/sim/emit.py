@@ -21,8 +21,11 @@ from gpu_ops.devices.sim.inline import Flat, is_special
 from gpu_ops.devices.sim.opcodes import NUMPY, computation, refused
 from gpu_ops.devices.sim.ptx import Imm, Instruction, Mem, Operand, Reg, Sym, Vec, size_of
 from gpu_ops.devices.sim.sites import Site
+from gpu_ops.progress import advance
 
 Array = np.ndarray[Any, Any]
+POLLED = 32
+"""Instructions of a block after which it may be stopped."""
 NOTHING = {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "brkpt", "pmevent"}
 
 
@@ -46,7 +49,8 @@ class BlockCode:
 @dataclass(frozen=True, eq=False)
 class Code:
     """A kernel ready to run. `zeros` is what a register holds before anything is in it, `numbers` what register has
-    which number. Lanes in the blocks `spinning` may wait for what other threads do."""
+    which number. Lanes in the blocks `spinning` may wait for what other threads do. `held` are registers that may hold
+    something at once."""
 
     blocks: tuple[BlockCode, ...]
     numbers: Mapping[str, int]
@@ -54,6 +58,7 @@ class Code:
     sites: tuple[Site, ...]
     spinning: frozenset[int]
     text: str
+    held: int
 
 
 class Emitter(MemoryOperations):
@@ -67,16 +72,21 @@ class Emitter(MemoryOperations):
         self.constants: dict[str, Array] = {}
         self.sites: list[Site] = []
         self.text: list[str] = []
+        self.texts: list[str] = []
         self.block = blocks[0]
         self.line_number = 0
 
     def code(self) -> Code:
         """The finished functions. Raises KernelError for an instruction that is not simulated."""
         for block in self.blocks:
+            advance(0, 1)
             self._block(block)
-        text = "\n".join(self.text)
+            self.texts.append("\n".join(self.text))
+            self.text = []
         space: dict[str, Any] = {"A": arithmetic, "F": floating, "np": np, "SITES": self.sites, **self.constants}
-        exec(compile(text, f"<{self.flat.name}>", "exec"), space)
+        for text in self.texts:  # one by one: an endless row of them can be stopped
+            advance(0, 1)
+            exec(compile(text, f"<{self.flat.name}>", "exec"), space)
         codes = []
         for block in self.blocks:
             takes, gives = self._interface(block)
@@ -84,7 +94,8 @@ class Emitter(MemoryOperations):
             numbers = tuple(self.numbers[r] for r in takes), tuple(self.numbers[r] for r in gives)
             codes.append(BlockCode(block, space[f"b{block.number}"], *numbers, live))
         zeros = tuple(np.zeros((1, 1), np.bool_ if self.codes[r] == "p" else self.codes[r]) for r in self.numbers)
-        return Code(tuple(codes), self.numbers, zeros, tuple(self.sites), spinning(self.blocks), text)
+        text, held = "\n".join(self.texts), _held(self.blocks)
+        return Code(tuple(codes), self.numbers, zeros, tuple(self.sites), spinning(self.blocks), text, held)
 
     # Types
 
@@ -133,6 +144,8 @@ class Emitter(MemoryOperations):
         self.text.append(f"def b{block.number}({', '.join(['S', 'L', *map(self.var, takes)])}):")
         for number, line in enumerate(block.lines):
             self.line_number = number
+            if number % POLLED == POLLED - 1:
+                self.emit("S.poll()")
             self._line(line)
         given = [self.var(r) for r in gives]
         if block.chooser is not None:
@@ -302,6 +315,12 @@ class Emitter(MemoryOperations):
         return f"SITES[{len(self.sites) - 1}]"
 
     HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {**MemoryOperations.HANDLERS, "mov": _move}
+
+
+def _held(blocks: list[Block]) -> int:
+    """Registers that outlive the block that sets them, and those of the block that sets most."""
+    kept = set().union(*(b.live_in | b.live_out for b in blocks))
+    return max(1, len(kept) + max(len(b.defines) for b in blocks))
 
 
 def _names(operand: Operand) -> set[str]:

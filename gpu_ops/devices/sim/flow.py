@@ -9,6 +9,7 @@ from typing import Literal
 from gpu_ops.devices.sim.inline import Flat, Line, is_special
 from gpu_ops.devices.sim.ptx import Instruction, Label, Mem, Operand, Place, Reg, Sym, Targets, Vec
 from gpu_ops.errors import KernelError
+from gpu_ops.progress import advance
 
 End = Literal["go", "branch", "choose", "exit", "barrier"]
 WARP_SYNC = {"shfl", "vote", "match", "redux"}
@@ -169,6 +170,7 @@ def _liveness(blocks: list[Block]) -> None:
     while changed:
         changed = False
         for block in reversed(blocks):
+            advance(0, 1)
             out = frozenset().union(*(blocks[t].live_in for t in block.targets))
             into = block.uses | (out - block.defines)
             if (out, into) != (block.live_out, block.live_in):
@@ -185,6 +187,7 @@ def spinning(blocks: list[Block]) -> frozenset[int]:
     while changed:
         changed = False
         for number, found in enumerate(reach):
+            advance(0, 1)
             more = set().union(*(reach[t] for t in found)) if found else set()
             if not more <= found:
                 reach[number] = found | more

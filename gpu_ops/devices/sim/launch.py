@@ -16,7 +16,8 @@ from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.kernels import Loaded, plain_name
 from gpu_ops.devices.sim.lanes import WARP, Array, Launched
 from gpu_ops.devices.sim.memory import Memory, Region, Table
-from gpu_ops.devices.sim.schedule import Meter, Scheduler
+from gpu_ops.devices.sim.meter import Meter
+from gpu_ops.devices.sim.schedule import Scheduler
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.devices.sim.traces import Recorder, Tracing
@@ -31,6 +32,10 @@ SAMPLED = 8
 """One batch in so many is a sample."""
 BATCH_BYTES = 32 << 20
 """Bytes of shared and of local memory that a batch may have."""
+REGISTER_BYTES = 512 << 20
+"""Bytes that the registers of a batch may have, each for all lanes."""
+LOCAL_BYTES = 512 << 10
+"""Local memory that a GPU has for a thread."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,7 @@ def run_launch(
     Raises Cancelled, and KernelError when a kernel stops itself or spends its budget: what it wrote is not to be shown.
     """
     findings = Findings(loaded.entry.name)
+    _check_local(loaded)
     params, regions, textures = _pack(launch, loaded, memory)
     table = Table([*regions, *variables.values(), *memory.others([*regions, *variables.values()])])
     shared_bytes = loaded.dynamic_from + launch.shared_bytes
@@ -79,7 +85,7 @@ def run_launch(
         if counting is not None:
             counting.weight = part.weight
         global_memory = GlobalMemory(table, findings, part.checked)
-        batch = Batch(launched, launching, global_memory, shared, findings, counting)
+        batch = Batch(launched, launching, global_memory, shared, findings, counting, meter.poll)
         try:
             with np.errstate(all="ignore"):
                 Scheduler(loaded.code, batch, meter, options.reverse).run()
@@ -98,6 +104,14 @@ def run_launch(
     return findings
 
 
+def _check_local(loaded: Loaded) -> None:
+    if loaded.local_bytes > LOCAL_BYTES:
+        raise KernelError(
+            f"{loaded.entry.name}: {loaded.local_bytes} bytes of local memory a thread; a GPU has {LOCAL_BYTES}: "
+            "take smaller arrays, or global memory."
+        )
+
+
 @dataclass(frozen=True)
 class _Part:
     """A batch: blocks from `first` on, whether it is checked, and how many batches' counts it stands for."""
@@ -111,7 +125,7 @@ class _Part:
 def _batches(launch: Launch, shared_bytes: int, loaded: Loaded, options: Options) -> list[_Part]:
     """All batches in the order they run. Samples are the first, the last, and every eighth in between."""
     blocks = int(np.prod(launch.grid, dtype=np.int64))
-    each = _blocks_per_batch(launch, shared_bytes, loaded.local_bytes)
+    each = _blocks_per_batch(launch, shared_bytes, loaded)
     if options.reverse:  # at least two batches, so that their order can change
         each = min(each, -(-blocks // 2))
     starts = list(range(0, blocks, each))
@@ -131,14 +145,14 @@ def _batches(launch: Launch, shared_bytes: int, loaded: Loaded, options: Options
     return parts[::-1] if options.reverse and not loaded.code.spinning else parts
 
 
-def _blocks_per_batch(launch: Launch, shared_bytes: int, local_bytes: int) -> int:
+def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: Loaded) -> int:
     threads = int(np.prod(launch.block))
     width = -(-threads // WARP) * WARP
-    each = BATCH_LANES // width
+    each = min(BATCH_LANES, REGISTER_BYTES // (8 * loaded.code.held)) // width
     if shared_bytes:
         each = min(each, BATCH_BYTES // shared_bytes)
-    if local_bytes:
-        each = min(each, BATCH_BYTES // (local_bytes * width))
+    if loaded.local_bytes:
+        each = min(each, BATCH_BYTES // (loaded.local_bytes * width))
     return max(1, each)
 
 

@@ -15,6 +15,9 @@ from gpu_ops.errors import DeviceMemoryError, KernelError
 
 ALIGNMENT = 512
 NOBODY = -1
+ADDRESSES = (1 << 64) - 1
+FAR = 1 << 30
+"""Bytes from the nearest memory beyond which an address is not said to lie before or after it."""
 
 
 class Allocation:
@@ -167,8 +170,12 @@ class Table:
         """An address that is in no region, in words."""
         if not self.regions:
             return f"address {address:#x}; the kernel has no memory"
+        address = address & ADDRESSES
         distances = [max(r.low - address, address + nbytes - r.high, 0) for r in self.regions]
-        return self.regions[int(np.argmin(distances))].describe(address, nbytes)
+        near = min(range(len(distances)), key=distances.__getitem__)
+        if distances[near] > FAR:
+            return f"at address {address:#x}, where the kernel has no memory"
+        return self.regions[near].describe(address, nbytes)
 
 
 def address_of(array: Array) -> int:

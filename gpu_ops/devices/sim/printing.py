@@ -37,8 +37,8 @@ def formatted(form: str, data: bytes, table: Table) -> str:
         flags, width, precision, length, kind = match.groups()
         if kind == "%":
             return "%"
-        width = str(take(4, "i")) if width == "*" else width or ""
-        precision = str(take(4, "i")) if precision == "*" else precision
+        width = _size(take(4, "i") if width == "*" else width)
+        precision = None if precision is None else _size(take(4, "i") if precision == "*" else precision)
         plain = f"%{flags}{width}" + (f".{precision}" if precision is not None else "")
         wide = length in ("l", "ll", "z", "j", "t")
         if kind in "di":
@@ -54,3 +54,8 @@ def formatted(form: str, data: bytes, table: Table) -> str:
         return (plain + kind.replace("a", "g").replace("A", "G")) % take(8, "d")
 
     return _FIELD.sub(field, form)
+
+
+def _size(given: object) -> str:
+    """A width or precision as text: no more than a line may be long."""
+    return "" if given is None else str(max(0, min(int(str(given)), _LONGEST)))

@@ -23,6 +23,7 @@ from gpu_ops.devices.sim.ptx import (
     size_of,
 )
 from gpu_ops.errors import KernelError
+from gpu_ops.progress import advance
 
 _TOKEN = re.compile(
     r'(?P<line>^[ \t]*\.(?:loc|file|version|target|address_size|pragma)\b[^\n]*)|"[^"]*"'
@@ -166,6 +167,7 @@ class _Parser:
         self.scopes, self.ranges = [{}], [[]]
         self.place, self.chains = Place("", 0), {}
         while self.scopes:
+            advance(0, 1)
             self._statement()
 
     def _params(self) -> list[Variable]:

@@ -3,7 +3,6 @@ that lanes which part meet again as soon as they can."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,9 +12,10 @@ from gpu_ops.devices.sim.batch import Batch
 from gpu_ops.devices.sim.emit import BlockCode, Code
 from gpu_ops.devices.sim.flow import is_named
 from gpu_ops.devices.sim.lanes import Array, Lanes, pick, union, whole_mask, whole_size
+from gpu_ops.devices.sim.meter import Meter, stopped
 from gpu_ops.devices.sim.ptx import Imm, Instruction, Operand, Reg
 from gpu_ops.devices.sim.warp import complete
-from gpu_ops.errors import KernelError
+from gpu_ops.errors import LimitReached
 
 FEW = 8
 """A group with less than one in so many lanes of the batch is packed."""
@@ -23,10 +23,6 @@ SMALLEST = 2048
 """Lanes of a batch below which packing gains nothing."""
 PATIENCE, TURN = 64, 16
 """Steps that lanes may spin while others wait, and steps those others get then."""
-
-
-class BudgetSpent(KernelError):
-    """The launch took more instructions than it may."""
 
 
 @dataclass(eq=False)
@@ -45,29 +41,6 @@ class Group:
 
     lanes: Lanes
     frame: Frame
-
-
-@dataclass(eq=False)
-class Meter:
-    """Instructions executed by warps, against the budget. `tick` is called now and then; it may raise."""
-
-    budget: float
-    tick: Callable[[], None]
-    executed: int = 0
-    steps: int = field(default=0)
-
-    def add(self, instructions: int, warps: int, block: BlockCode) -> None:
-        """A block ran."""
-        self.executed += instructions * warps
-        self.steps += 1
-        if self.executed > self.budget:
-            line = block.block.lines[0].place if block.block.lines else block.block.place
-            raise BudgetSpent(
-                f"{line.file}:{line.line}: the simulation spent its {self.budget:.3g} warp instructions here; "
-                "an endless loop? Take a smaller input, or give it a larger budget."
-            )
-        if self.steps % 64 == 0:
-            self.tick()
 
 
 class Scheduler:
@@ -129,10 +102,13 @@ class Scheduler:
         """Run a block's code for a group, and send its lanes on."""
         values, lanes = group.frame.values, group.lanes
         given = [self._value(values, n) for n in code.takes]
-        found = code.function(self.batch, lanes, *given)
+        try:
+            found = code.function(self.batch, lanes, *given)
+            self.meter.add(code, lanes)
+        except LimitReached as reached:
+            raise stopped(self.code, code, self.meter, lanes, self.batch.findings, reached) from None
         for number, value in zip(code.gives, found, strict=False):
             self._assign(group, number, value)
-        self.meter.add(code.instructions, lanes.warps, code)
         if self.counters is not None:
             self.counters.ran(code, lanes)
         self._go_on(code, group, found[-1] if code.block.chooser is not None else None)

@@ -140,7 +140,7 @@ class SharedMemory:
             address = address + address.dtype.type(site.offset)
         bad = None
         if int(address.min()) < 0 or int(address.max()) + nbytes > self.nbytes:
-            bad = (address < 0) | (address.astype(np.int64) + nbytes > self.nbytes)
+            bad = (address < 0) | (address > self.nbytes - nbytes)
             self._report(lanes, site, bad, address, "out of bounds", nbytes)
         if nbytes > 1 and int(np.bitwise_or.reduce(address, axis=None)) & (nbytes - 1):
             off = (address & (nbytes - 1)) != 0

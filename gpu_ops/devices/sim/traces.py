@@ -51,7 +51,7 @@ class Recorder:
     ) -> None:
         self.tracing, self.file = tracing, file
         self._table, self._variables, self._shared = table, variables, shared
-        self._kept: dict[tuple[int, int, int], _Kept] = {}
+        self._kept: dict[tuple[str, int, int, int], _Kept] = {}
         self._launched: Launched | None = None
         self._followed: list[tuple[int, int]] = []
 
@@ -63,11 +63,13 @@ class Recorder:
             running, found = _of_warp(lanes, address, row, warp)
             if not len(running):
                 continue
-            key = (self._line(site), lanes.launched.first + row, warp)
-            kept = self._kept.setdefault(key, _Kept())
-            kept.count += 1
-            if kept.count <= self.tracing.most:
-                kept.accesses.append(self._access(space, site, running, found.astype(np.int64) + site.offset))
+            access: Access | None = None
+            for file, line in self._places(site):
+                kept = self._kept.setdefault((file, line, lanes.launched.first + row, warp), _Kept())
+                kept.count += 1
+                if kept.count <= self.tracing.most:
+                    access = access or self._access(space, site, running, found.astype(np.int64) + site.offset)
+                    kept.accesses.append(access)
 
     def traces(self) -> tuple[Trace, ...]:
         """What was kept, by line, then by block and warp."""
@@ -75,8 +77,8 @@ class Recorder:
             return ()
         x, y, _ = self._launched.grid
         return tuple(
-            Trace(line, (block % x, block // x % y, block // (x * y)), warp, kept.count, tuple(kept.accesses))
-            for (line, block, warp), kept in sorted(self._kept.items(), key=lambda item: item[0])
+            Trace(file, line, (block % x, block // x % y, block // (x * y)), warp, kept.count, tuple(kept.accesses))
+            for (file, line, block, warp), kept in sorted(self._kept.items(), key=lambda item: item[0])
         )
 
     def _of_batch(self, launched: Launched) -> list[tuple[int, int]]:
@@ -86,10 +88,10 @@ class Recorder:
         warps = {w if w >= 0 else launched.warps + w for w in self.tracing.warps}
         return [(r, w) for r in sorted(rows) if 0 <= r < launched.blocks for w in sorted(warps) if w < launched.warps]
 
-    def _line(self, site: Site) -> int:
-        """The line of the kernel's file: what a header does belongs to the line that uses it."""
-        places = ((site.place.file, site.place.line), *site.place.inlined_at)
-        return next((line for file, line in places if file == self.file), 0)
+    def _places(self, site: Site) -> list[tuple[str, int]]:
+        """The line itself and those that call it, each once; line 0 of the kernel's file where there is none."""
+        places = [(site.place.file, site.place.line), *site.place.inlined_at]
+        return list(dict.fromkeys(p for p in places if p[1])) or [(self.file, 0)]
 
     def _access(self, space: Space, site: Site, running: Array, address: Array) -> Access:
         name, itemsize, base = self._shared_buffer(address) if space == "shared" else self._buffer(site, address)

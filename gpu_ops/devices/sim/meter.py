@@ -1,0 +1,94 @@
+"""What a launch may take, and where it was when it took more."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gpu_ops.devices.sim.emit import BlockCode, Code
+from gpu_ops.devices.sim.findings import Findings, say
+from gpu_ops.devices.sim.lanes import Lanes
+from gpu_ops.devices.sim.ptx import Place
+from gpu_ops.errors import LimitReached
+
+OFTEN = 0.05
+"""Seconds between two calls of `tick`, or as long as one instruction of a batch takes."""
+PART = 4
+"""A block belongs to the loop that turns when it ran at least one time for so many of the one at hand."""
+
+
+@dataclass(eq=False)
+class Meter:
+    """Instructions executed by warps, against the budget, and how often each basic block ran. `tick` is called now and
+    then; it may raise."""
+
+    budget: float
+    tick: Callable[[], None]
+    executed: int = 0
+    turns: Counter[int] = field(default_factory=Counter)
+    ticked: float = 0.0
+
+    def add(self, code: BlockCode, lanes: Lanes) -> None:
+        """A block ran. Raises LimitReached, and what `tick` does."""
+        self.executed += code.instructions * lanes.warps
+        self.turns[code.block.number] += 1
+        if self.executed > self.budget:
+            raise LimitReached(f"{self.budget:.3g} warp instructions", "a larger budget")
+        self.poll()
+
+    def poll(self) -> None:
+        """In the middle of a block: call `tick` if it is time. Raises what it does."""
+        now = time.monotonic()
+        if now - self.ticked >= OFTEN:
+            self.ticked = now
+            self.tick()
+
+
+def stopped(
+    code: Code, block: BlockCode, meter: Meter, lanes: Lanes, findings: Findings, reached: LimitReached
+) -> LimitReached:
+    """The error of a launch that these lanes were at a block of when a limit was reached; it becomes a finding too."""
+    place, last = _turning(code, block, meter.turns)
+    lines = f"line {place.line}" if last == place.line else f"lines {place.line} to {last}"
+    where = f"turns in {lines}" if last else f"is at line {place.line}"
+    doubt = " (an endless loop?)" if last else ""
+    text = f"the kernel {where} and had not ended after {reached.limit} ({meter.executed:,} warp instructions)"
+    findings.add("not ended", place, lanes, lanes.places, say(text))
+    return LimitReached(reached.limit, reached.flag, f"{place.file}:{place.line}: the kernel, which {where}{doubt},")
+
+
+def _turning(code: Code, block: BlockCode, turns: Counter[int]) -> tuple[Place, int]:
+    """The first place and the last line, in one file, of the innermost loop around a block; 0 where it is in none."""
+    number = block.block.number
+    onward = [b.block.targets for b in code.blocks]
+    back: list[list[int]] = [[] for _ in onward]
+    for source, targets in enumerate(onward):
+        for target in targets:
+            back[target].append(source)
+    loop = _reached(onward, number) & _reached(back, number)
+    here = _places(block)[:1] or [Place("", 0)]
+    if not loop:
+        return here[0], 0
+    often = [n for n in sorted(loop) if turns[n] * PART >= turns[number]]
+    places = [p for n in often for p in _places(code.blocks[n]) if p.file == here[0].file]
+    first = min(places, key=lambda p: p.line, default=here[0])
+    return first, max((p.line for p in places), default=first.line)
+
+
+def _reached(edges: list[tuple[int, ...]] | list[list[int]], start: int) -> set[int]:
+    """Blocks that one or more steps from `start` lead to."""
+    found: set[int] = set()
+    waiting = [start]
+    while waiting:
+        for target in edges[waiting.pop()]:
+            if target not in found:
+                found.add(target)
+                waiting.append(target)
+    return found
+
+
+def _places(code: BlockCode) -> list[Place]:
+    """The places of a block's instructions that have a line."""
+    return [p for p in (*(line.place for line in code.block.lines), code.block.place) if p.line]

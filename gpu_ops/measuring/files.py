@@ -1,0 +1,74 @@
+"""What a kernel does, by the file that it is written in: its own, and the headers whose functions were put in place."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from gpu_ops.devices.compiler import source_of
+from gpu_ops.plan import Counted
+
+Place = tuple[str, int]
+Counts = dict[str, int]
+MOST_CALLEES = 12
+
+
+@dataclass(frozen=True)
+class FileXRay:
+    """A file that a kernel comes from. `lines` has what runs on each line itself: over all files these add up to the
+    kernel's totals, each count once. `calls` has, by line, what runs in the functions that the line calls, counted on
+    lines of their own; `callees` the places that it leads to, the most used first."""
+
+    file: str
+    text: str
+    lines: Mapping[int, Mapping[str, int]]
+    calls: Mapping[int, Mapping[str, int]]
+    callees: Mapping[int, tuple[Place, ...]]
+
+
+def by_file(kernel: str, counted: Sequence[Counted], edits: Mapping[str, str] | None = None) -> tuple[FileXRay, ...]:
+    """The kernel's file, then the headers, those in which most runs first. What runs in a file of the compiler's
+    belongs to the line that uses it; what has no line to line 0 of the kernel's file."""
+
+    @cache
+    def text(file: str) -> str | None:
+        return source_of(file, edits)
+
+    own: dict[Place, Counts] = defaultdict(lambda: defaultdict(int))
+    calls: dict[Place, Counts] = defaultdict(lambda: defaultdict(int))
+    leads: dict[Place, dict[Place, int]] = defaultdict(lambda: defaultdict(int))
+    for one in counted:
+        places = [(f, n) for f, n in ((one.file, one.line), *one.inlined_at) if n and text(f) is not None]
+        places = places or [(kernel, 0)]
+        _add(own[places[0]], one.counts)
+        callers = dict(zip(places[1:], places, strict=False))
+        for caller, callee in callers.items():
+            if caller != places[0]:
+                _add(calls[caller], one.counts)
+            if caller != callee:
+                leads[caller][callee] += one.counts.get("warp_instructions", 0)
+    most: dict[str, int] = defaultdict(int)
+    for (file, _), counts in own.items():
+        most[file] += counts.get("warp_instructions", 0)
+    files = sorted({kernel, *(f for f, _ in own), *(f for f, _ in calls)}, key=lambda f: (f != kernel, -most[f], f))
+    return tuple(
+        FileXRay(
+            file,
+            text(file) or "",
+            {n: dict(c) for (f, n), c in sorted(own.items()) if f == file},
+            {n: dict(c) for (f, n), c in sorted(calls.items()) if f == file},
+            {n: _first(found) for (f, n), found in sorted(leads.items()) if f == file},
+        )
+        for file in files
+    )
+
+
+def _add(total: Counts, counts: Mapping[str, int]) -> None:
+    for name, value in counts.items():
+        total[name] += value
+
+
+def _first(found: Mapping[Place, int]) -> tuple[Place, ...]:
+    return tuple(sorted(found, key=lambda place: (-found[place], place)))[:MOST_CALLEES]

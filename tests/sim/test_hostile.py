@@ -1,0 +1,146 @@
+"""Kernels that do not end, or that ask for memory nobody has, end with the line and the reason."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from gpu_ops import progress
+from gpu_ops.devices.sim import launch as launches
+from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.devices.sim.launch import Options
+from gpu_ops.errors import KernelError, LimitReached
+from gpu_ops.progress import Cancelled, Limit, limited, listening, patiently
+from tests.sim.bench import FILE, Case, Outcome, launch
+from tests.sim.table import text
+
+SOURCE = text("hostile.cu")
+ENDLESS = ("spins", "waits_for_itself", "held_lock", "watches_the_clock", "sleeps", "copies_a_terabyte", "turns")
+ROOMY = 1 << 40
+SHORT = 0.05
+
+
+def _line(mark: str) -> int:
+    return next(n for n, line in enumerate(SOURCE.splitlines(), start=1) if line.rstrip().endswith(f"//! {mark}"))
+
+
+def _case(kernel: str, source: str = SOURCE, blocks: int = 2) -> Case:
+    numbers = np.arange(32, dtype=np.int32) * 1234567
+    return Case(source, kernel, (blocks, 1, 1), (64, 1, 1), (np.zeros(64, np.int32), numbers, np.int32(32)))
+
+
+def _within(limit: Limit, kernel: str, source: str = SOURCE) -> Outcome:
+    SimDevice().session({FILE: source}).kernel(FILE, kernel)  # to compile takes longer
+    limit._begun = time.monotonic()
+    with limited(limit):
+        return launch(_case(kernel, source), options=Options())
+
+
+@pytest.mark.parametrize("kernel", ENDLESS)
+def test_what_does_not_end_is_stopped_at_the_line_where_it_turns(kernel: str) -> None:
+    limit = Limit(SHORT, ROOMY)
+    with pytest.raises(LimitReached, match="endless loop.*took more than 0.05 s; --deadline") as caught:
+        _within(limit, kernel)
+    assert limit.reached
+    found = [f for f in caught.value.findings if f.kind == "not ended"]
+    first, _, last = (
+        found[0].detail.removeprefix("the kernel turns in line").strip("s ").partition(" and")[0].partition(" to ")
+    )
+    assert len(found) == 1 and int(first) <= _line(kernel) <= int(last or first)
+    assert found[0].block == (0, 0, 0)
+
+
+def test_memory_has_a_limit_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = iter(range(1000))
+    monkeypatch.setattr(progress, "resident_bytes", lambda: next(held) << 30)
+    with pytest.raises(LimitReached, match="took more than 1024 MiB of memory; --memory allows more"):
+        _within(Limit(60, 1 << 30), "spins")
+
+
+def test_a_limit_that_is_not_met_changes_nothing() -> None:
+    limit = Limit(60, ROOMY)
+    assert "not ended" not in _within(limit, "last_byte").kinds()
+    assert not limit.reached
+
+
+@pytest.mark.parametrize("kernel", ENDLESS)
+def test_what_does_not_end_can_be_cancelled(kernel: str) -> None:
+    asked = iter([False, False, True])
+    with pytest.raises(Cancelled), listening(lambda: next(asked)):
+        launch(_case(kernel))
+
+
+def test_a_long_row_of_instructions_is_asked_between_them() -> None:
+    rows = "".join(f"    s = s * {n}.5f + __sinf(s);\n" for n in range(200))
+    source = f'extern "C" __global__ void row(float* out) {{ float s = threadIdx.x;\n{rows} out[threadIdx.x] = s; }}'
+    kernel = SimDevice().session({FILE: source}).kernel(FILE, "row")
+    assert kernel.loaded.code.text.count("S.poll()") > 10
+
+
+FAR = {
+    "last_byte": ("reads 1 bytes at address 0xffffffffffffffff, where the kernel has no memory", 128),
+    "last_byte_written": ("writes 1 bytes at address 0xffffffffffffffff", 128),
+    "near_the_middle": ("reads 4 bytes at address 0x7ffffffffffffffc", 128),
+    "read_from_data": ("reads 4 bytes", 128),
+    "write_from_data": ("writes 4 bytes", 128),
+    "atomic_from_data": ("changes 4 bytes", 128),
+    "shared_from_data": ("shared memory", 128),
+}
+
+
+@pytest.mark.parametrize("kernel", FAR)
+def test_every_address_that_is_nobodys_is_out_of_bounds(kernel: str) -> None:
+    found = [f for f in launch(_case(kernel)).findings if f.kind == "out of bounds"]
+    detail, count = FAR[kernel]
+    assert [f.line for f in found] == [_line(kernel)]
+    assert detail in found[0].detail
+    assert (found[0].count, found[0].block, found[0].thread) == (count, (0, 0, 0), (0, 0, 0))
+
+
+def test_what_is_printed_wide_is_cut() -> None:
+    printed = launch(_case("wide_print", blocks=1)).printed
+    assert len(printed) == 1 and len(printed[0]) < 10_000
+
+
+def test_more_local_memory_than_a_gpu_has_is_refused() -> None:
+    with pytest.raises(KernelError, match="1073741824 bytes of local memory a thread; a GPU has 524288"):
+        launch(_case("much_of_its_own"))
+
+
+def test_registers_of_many_branches_take_fewer_blocks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = "".join(
+        f"    int v{n} = a[(t + {n}) & 31]; if (v{n} > {n}) {{ v{n} *= {n}; out[{n}] = v{n}; }}\n" for n in range(60)
+    )
+    total = " + ".join(f"v{n}" for n in range(60))
+    head = 'extern "C" __global__ void branches(int* out, const int* a, int n) { const int t = threadIdx.x;\n'
+    case = _case("branches", f"{head}{many}    out[t & 31] = {total}; }}", blocks=64)
+    usual, seen = launches._blocks_per_batch, []
+    monkeypatch.setattr(launches, "_blocks_per_batch", lambda *given: seen.append(usual(*given)) or seen[-1])
+    monkeypatch.setattr(launches, "REGISTER_BYTES", 8 * 64 * 60 * 4)
+    launch(case)
+    assert seen and seen[0] <= 4
+
+
+def test_a_call_that_cannot_be_stopped_is_left_behind_at_a_limit() -> None:
+    done = threading.Event()
+    with pytest.raises(LimitReached), limited(Limit(SHORT, ROOMY)):
+        patiently(lambda: done.wait(10))
+    assert progress.left_behind()
+    done.set()
+    for thread in progress._left:
+        thread.join()
+    assert not progress.left_behind()
+
+
+def test_ctrl_c_is_heard_while_a_call_goes_on() -> None:
+    done = threading.Event()
+    threading.Timer(SHORT, signal.raise_signal, (signal.SIGINT,)).start()
+    with pytest.raises(KeyboardInterrupt):
+        patiently(lambda: done.wait(10))
+    done.set()
+    for thread in progress._left:
+        thread.join()
