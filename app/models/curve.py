@@ -9,13 +9,14 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.background import Background
 from app.models.extremes import Array, SignalPyramid
+from app.models.stroke import Stroke, input_stroke
 
 LARGE = 1 << 20  # samples from which on the buckets are made away from the thread of the window
 
 
 class Trace(NamedTuple):
-    """What a curve shows: samples (N,), their rate in hertz or None, the number of the first sample in the input, and
-    a mark that always stands beside the name."""
+    """What a curve shows: samples (N,), their rate in hertz or None, the number of the first sample in the input, a
+    mark that always stands beside the name, and how it is drawn."""
 
     name: str
     samples: Array
@@ -23,6 +24,7 @@ class Trace(NamedTuple):
     visible: bool = True
     start: int = 0
     mark: str = ""
+    stroke: Stroke = input_stroke()
 
 
 class Curve(QObject):
@@ -38,18 +40,27 @@ class Curve(QObject):
         self.name = self.mark = ""
         self.rate: float | None = None
         self.start = 0
+        self.stroke = input_stroke()
         self.visible = self.sharp = False
         self.pyramid: SignalPyramid | None = None
         self._background = Background(self)
         self._background.finished.connect(self._on_built)
 
     def set_signal(
-        self, name: str, array: Array, rate: float | None, visible: bool = True, start: int = 0, mark: str = ""
+        self,
+        name: str,
+        array: Array,
+        rate: float | None,
+        visible: bool = True,
+        start: int = 0,
+        mark: str = "",
+        stroke: Stroke = input_stroke(),  # noqa: B008 - a tuple that never changes
     ) -> None:
         """Show another signal, as a Trace says it; its samples are not copied and must not change."""
         if array.ndim != 1:
             raise ValueError(f"a curve is (N,), not {array.shape}")
         self.name, self.rate, self.visible, self.start, self.mark = name, rate, visible, start, mark
+        self.stroke = stroke
         if self.pyramid is None or not _same(self.pyramid.array, array):
             self._background.cancel()
             self.pyramid = pyramid = SignalPyramid(array)

@@ -13,6 +13,7 @@ from app.models.display import Display
 from app.models.origin import WHOLE, Origin
 from app.models.results import Entry, Key, Results
 from app.models.session import Session
+from app.models.stroke import input_stroke, variant_stroke
 from app.views.panes import PaneGrid
 from app.views.parts import mark_texts
 from app.views.signal_pane import SignalPane
@@ -99,7 +100,9 @@ class Pictures(QStackedWidget):
                 name = titles.get(key, key)
                 if columns.shape[1] > 1:
                     name = self.tr("{name}, channel {number}").format(name=name, number=channel + 1)
-                curves.append(Trace(name, columns[:, channel], rate, True, start, mark))
+                filter = self._session.filter
+                stroke = input_stroke(channel) if key == INPUT else variant_stroke(filter, key, channel)
+                curves.append(Trace(name, columns[:, channel], rate, True, start, mark, stroke))
         self.signal_pane.set_curves(curves)
 
     @Slot(object)
