@@ -150,6 +150,14 @@ _EDIT = (
         QT_TRANSLATE_NOOP("Actions", "Use the picture on the clipboard as input"),
     ),
     ActionSpec(
+        "find_variant",
+        QT_TRANSLATE_NOOP("Actions", "&Find a variant…"),
+        "edit",
+        ("Ctrl+F",),
+        QT_TRANSLATE_NOOP("Actions", "Show only the variants that fit what is typed"),
+        separator=True,
+    ),
+    ActionSpec(
         "reset_parameters",
         QT_TRANSLATE_NOOP("Actions", "Re&set parameters"),
         "edit",

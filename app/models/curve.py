@@ -10,13 +10,14 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.models.background import Background
 from app.models.extremes import Array, SignalPyramid
 from app.models.layer import State
+from app.models.stroke import Stroke, input_stroke
 
 LARGE = 1 << 20  # samples from which on the buckets are made away from the thread of the window
 
 
 class Trace(NamedTuple):
     """What a curve shows: samples (N,), their rate in hertz or None, the number of the first sample in the input, a
-    mark that always stands beside the name, and the key of the result that it is of."""
+    mark that always stands beside the name, how it is drawn, and the key of the result that it is of."""
 
     name: str
     samples: Array
@@ -24,6 +25,7 @@ class Trace(NamedTuple):
     visible: bool = True
     start: int = 0
     mark: str = ""
+    stroke: Stroke = input_stroke()
     key: str = ""
 
 
@@ -40,6 +42,7 @@ class Curve(QObject):
         self.name = self.mark = self.key = ""
         self.rate: float | None = None
         self.start = 0
+        self.stroke = input_stroke()
         self.visible = self.sharp = False
         self.state: State | None = None
         self.verdict = ""
@@ -56,12 +59,14 @@ class Curve(QObject):
         visible: bool = True,
         start: int = 0,
         mark: str = "",
+        stroke: Stroke = input_stroke(),  # noqa: B008 - a tuple that never changes
         key: str = "",
     ) -> None:
         """Show another signal, as a Trace says it; its samples are not copied and must not change."""
         if array.ndim != 1:
             raise ValueError(f"a curve is (N,), not {array.shape}")
         self.name, self.rate, self.visible, self.start, self.mark, self.key = name, rate, visible, start, mark, key
+        self.stroke = stroke
         if self.pyramid is None or not _same(self.pyramid.array, array):
             self._background.cancel()
             self.pyramid = pyramid = SignalPyramid(array)

@@ -18,14 +18,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.models.search import found
+from app.views.catalogue import Offer
+
 MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
-Entry = tuple[str, QAction]
 
 
 class CommandPalette(QFrame):
     """Lies over its window: a line to type in above the actions that fit, until one is picked or the focus leaves.
 
-    Every typed word must occur; the order is that of the menus, with those that begin with what was typed first.
+    Every typed word must occur in the name or among the other words of an offer; what fits best stands first, else the
+    order is that of the menus.
     """
 
     def __init__(self, parent: QWidget) -> None:
@@ -35,7 +38,7 @@ class CommandPalette(QFrame):
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setAutoFillBackground(True)
         self._over = parent
-        self._entries: list[Entry] = []
+        self._offers: list[Offer] = []
         self._items: list[QTreeWidgetItem] = []
         self._before: QWidget | None = None
         self.line = QLineEdit(self)
@@ -64,9 +67,9 @@ class CommandPalette(QFrame):
         self.list.itemClicked.connect(lambda item: self._trigger(item))
         self.hide()
 
-    def present(self, entries: Sequence[Entry]) -> None:
-        """Offer those of these named actions that work now."""
-        self._entries = [(name, action) for name, action in entries if action.isEnabled() and action.isVisible()]
+    def present(self, offers: Sequence[Offer]) -> None:
+        """Offer those of these actions that work now."""
+        self._offers = [offer for offer in offers if offer.action.isEnabled() and offer.action.isVisible()]
         self.line.clear()
         self._filter("")
         parent = self._over
@@ -83,12 +86,10 @@ class CommandPalette(QFrame):
         return [item.text(0) for item in self._items]
 
     def _filter(self, typed: str) -> None:
-        words = typed.casefold().split()
-        fitting = [e for e in self._entries if all(word in e[0].casefold() for word in words)]
-        fitting.sort(key=lambda e: not e[0].casefold().startswith(typed.casefold().strip()))
+        fitting = found(typed, self._offers, lambda offer: offer.name, lambda offer: offer.words)
         self.list.clear()
         self._items = []
-        for name, action in fitting:
+        for name, action, _ in fitting:
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             item = QTreeWidgetItem([name, keys])
             item.setData(0, Qt.ItemDataRole.UserRole, action)
@@ -97,6 +98,10 @@ class CommandPalette(QFrame):
         self.list.addTopLevelItems(self._items)
         if self._items:
             self.list.setCurrentItem(self._items[0])
+        else:
+            nothing = QTreeWidgetItem([self.tr("Nothing is called “{typed}”.").format(typed=typed.strip()), ""])
+            nothing.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.list.addTopLevelItem(nothing)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         """Arrows move in the list while the letters go to the line."""
@@ -139,7 +144,7 @@ class CommandPalette(QFrame):
             self.list.setCurrentItem(self._items[max(0, min(len(self._items) - 1, row))])
 
     def _trigger(self, item: QTreeWidgetItem | None) -> None:
-        if item is not None:
+        if item is not None and item in self._items:
             action: QAction = item.data(0, Qt.ItemDataRole.UserRole)
             # Closed first: the action may open a window of its own.
             self._leave()

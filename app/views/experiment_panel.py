@@ -8,11 +8,13 @@ from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.models.search import filter_words
 from app.models.session import Session
 from app.views.form import ParameterForm
 from app.views.keys import ELSEWHERE, letter, menu_letters
 from app.views.parts import MarkChip
 from app.views.preset_chooser import LETTER, PresetChooser
+from app.views.search_combo import WORDS, SearchCombo
 from app.views.upright import Upright
 from app.views.variant_list import VariantList
 from gpu_ops import FILTERS
@@ -37,8 +39,8 @@ class ExperimentPanel(QWidget):
         self.input_label.setObjectName("inputLabel")
         self.input_label.setWordWrap(True)
         self.input_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.filters = self._combo("filters", self.tr("Filter"))
-        self.devices = self._combo("devices", self.tr("GPU"))
+        self.filters = self._combo(SearchCombo(self), "filters", self.tr("Filter"))
+        self.devices = self._combo(QComboBox(self), "devices", self.tr("GPU"))
         self.devices.setMinimumContentsLength(6)  # beside it there is room for the chip
         self.simulated = MarkChip(self)
         self.simulated.setObjectName("simulatedDevice")
@@ -55,8 +57,7 @@ class ExperimentPanel(QWidget):
         self._show_filter(session.filter)
         self.show_devices(())
 
-    def _combo(self, name: str, title: str) -> QComboBox:
-        combo = QComboBox(self)
+    def _combo(self, combo: QComboBox, name: str, title: str) -> QComboBox:
         combo.setObjectName(name)
         combo.setAccessibleName(title)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -167,7 +168,9 @@ class ExperimentPanel(QWidget):
             for filter in FILTERS:
                 if filter.accepts == kind:
                     self.filters.addItem(filter.title, filter.id)
-                    self.filters.setItemData(self.filters.count() - 1, filter.summary, Qt.ItemDataRole.ToolTipRole)
+                    place = self.filters.count() - 1
+                    self.filters.setItemData(place, filter.summary, Qt.ItemDataRole.ToolTipRole)
+                    self.filters.setItemData(place, filter_words(filter), WORDS)
             self.filters.setCurrentIndex(self.filters.findData(self._session.choice.filter))
 
     def _show_filter(self, filter: Filter) -> None:

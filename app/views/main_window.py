@@ -29,6 +29,7 @@ from app.models.display import Display
 from app.models.log import Log
 from app.models.messages import Message
 from app.settings import Settings
+from app.views.catalogue import Catalogue
 from app.views.claims_page import ClaimsPage
 from app.views.clipboard import PasteFile, chosen_layer, picture
 from app.views.command_palette import CommandPalette
@@ -51,7 +52,7 @@ from app.views.result_table import ResultTable
 from app.views.scrolled import Scrolled, ScrolledAbove
 from app.views.shortcuts import ShortcutsPage
 from app.views.status_line import StatusLine
-from app.views.window_actions import join_actions, order_focus, palette_entries, show_look
+from app.views.window_actions import join_actions, order_focus, palette_offers, show_look
 from app.views.xray_panel import XRayPanel
 from gpu_ops import __version__, all_claims, judge_by_reports, recorded_reports
 
@@ -100,6 +101,7 @@ class MainWindow(QMainWindow):
         self.histogram = HistogramBar(self.display, self)
         self.xray_panel = XRayPanel(XRayController(controller, self), self)
         self.palette_window = CommandPalette(self)
+        self.catalogue = Catalogue(controller.session, self)
         self._pasted = PasteFile()
         self._pages: dict[str, PageWindow] = {}
         self._arrange()
@@ -347,7 +349,7 @@ class MainWindow(QMainWindow):
     def show_palette(self) -> None:
         """Offer every action that works now by its name."""
         self.recent.fill()
-        self.palette_window.present(palette_entries(self))
+        self.palette_window.present(palette_offers(self))
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         self.controller.cancel()

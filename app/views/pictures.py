@@ -15,6 +15,7 @@ from app.models.layer import State
 from app.models.origin import WHOLE, Origin
 from app.models.results import Results
 from app.models.session import Session
+from app.models.stroke import input_stroke, variant_stroke
 from app.models.subject import Subject
 from app.views.panes import PaneGrid
 from app.views.parts import mark_texts
@@ -127,7 +128,9 @@ class Pictures(QStackedWidget):
                 name = titles.get(key, key)
                 if columns.shape[1] > 1:
                     name = self.tr("{name}, channel {number}").format(name=name, number=channel + 1)
-                curves.append(Trace(name, columns[:, channel], rate, True, start, mark, key))
+                filter = self._session.filter
+                stroke = input_stroke(channel) if key == INPUT else variant_stroke(filter, key, channel)
+                curves.append(Trace(name, columns[:, channel], rate, True, start, mark, stroke, key))
         self.signal_pane.set_curves(curves)
 
     # Verdicts

@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QSize
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.models.curve import Curve
 from app.models.origin import Origin
+from app.models.stroke import input_stroke
 from app.views.parts import ElidedLabel, MarkChip, StateChip, is_dark, mark_size, mark_texts
-
-# Okabe and Ito's colours, darker on white and lighter on black, each with a dash of its own.
-LIGHT = ((0, 0, 0), (0, 114, 178), (190, 80, 0), (0, 130, 95), (180, 80, 140), (140, 110, 0))
-DARK = ((240, 240, 240), (86, 180, 233), (255, 150, 50), (0, 200, 140), (225, 140, 190), (240, 228, 66))
-DASHES: tuple[tuple[float, ...], ...] = ((), (8, 4), (2, 3), (10, 3, 2, 3), (16, 4), (6, 3, 2, 3, 2, 3))
-
-FAINT = 90
-
-
-def pen(index: int, dark: bool, dashed: bool = True, faint: bool = False) -> QPen:
-    """The pen of the curve at `index`: cosmetic, one pixel; `faint` for what is of an earlier choice."""
-    colour = QColor(*(DARK if dark else LIGHT)[index % len(LIGHT)])
-    colour.setAlpha(FAINT if faint else 255)
-    made = QPen(colour, 1)
-    made.setCosmetic(True)
-    dash = DASHES[index % len(DASHES)]
-    if dash and dashed:
-        made.setDashPattern(list(dash))
-    return made
+from app.views.strokes import pen
 
 
 class LegendEntry(QWidget):
     """A sample of the line, the name, elided where it does not fit, and the mark of what is simulated."""
 
-    def __init__(self, index: int, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.index = index
+        self.stroke = input_stroke()
         self._faint = False
         self.label = ElidedLabel(parent=self)
         self.chip = MarkChip(self)
@@ -49,12 +32,14 @@ class LegendEntry(QWidget):
         layout.addStretch(0)
 
     def show_curve(self, curve: Curve) -> None:
-        """Its name and mark; hidden with it."""
+        """Its name, stroke and mark; hidden with it."""
+        self.stroke = curve.stroke
         self.label.setText(curve.name)
         self.chip.show_texts(mark_texts(Origin(True), None)[0] if curve.mark else "", curve.mark)
         self.verdict.show_state(curve.state if curve.visible else None, curve.verdict)
         self._faint = not curve.current
         self.setAccessibleName(" · ".join(t for t in (curve.name, curve.mark, self.verdict.text) if t))
+        self.update()
         self._fit_mark()
         sides = QSizePolicy.Policy  # the mark stands beside the name, not at the end of the column
         beside = bool(curve.mark or curve.state)
@@ -82,11 +67,7 @@ class LegendEntry(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        line = pen(self.index, is_dark(self.palette()), faint=self._faint)
-        line.setWidth(2)
-        if DASHES[self.index]:
-            line.setDashPattern([d / 2 for d in DASHES[self.index]])  # in pen widths
-        painter.setPen(line)
+        painter.setPen(pen(self.stroke, is_dark(self.palette()), 2, faint=self._faint))
         middle = self.height() / 2
         painter.drawLine(QPointF(0, middle), QPointF(self.fontMetrics().averageCharWidth() * 5, middle))
         painter.end()

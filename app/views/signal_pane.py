@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt
+from PySide6.QtCore import QEvent, QLocale, QObject, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPalette, QPen, QWheelEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -15,9 +15,8 @@ from app.models.curve import Curve, Trace
 from app.models.layer import State
 from app.views.findings_bar import FindingsBar
 from app.views.parts import ElidedLabel, is_dark, number
-from app.views.signal_legend import DARK as DARK
-from app.views.signal_legend import DASHES, LegendEntry, pen
-from app.views.signal_legend import LIGHT as LIGHT
+from app.views.signal_legend import LegendEntry
+from app.views.strokes import pen
 
 ZOOM, PAN = 1.25, 0.1
 LEGEND_LINES = 3
@@ -145,14 +144,13 @@ class SignalPane(QWidget):
 
     def _add_curve(self) -> None:
         """Curves and their items are made once and reused: pyqtgraph's are never freed."""
-        index = len(self.curves)
         curve = Curve(self)
         curve.changed.connect(self.refresh)
         self.curves.append(curve)
-        item = pg.PlotCurveItem(pen=pen(index, is_dark(self.palette())))
+        item = pg.PlotCurveItem()
         self.items.append(item)
         self.item.addItem(item, ignoreBounds=True)
-        self._entries.append(LegendEntry(index % len(DASHES), self))
+        self._entries.append(LegendEntry(self))
 
     def _lay_legend(self) -> None:
         shown = [entry for entry, curve in zip(self._entries, self.curves, strict=True) if curve.visible]
@@ -211,13 +209,13 @@ class SignalPane(QWidget):
             x, y = points[0], points[1].astype(np.float64)
             real = y if finite.all() else y[finite]
             low, high = min(low, float(real.min())), max(high, float(real.max()))
-            shown.append((item, x, y, len(real) == len(y)))
+            shown.append((item, curve.stroke, x, y, len(real) == len(y)))
         low, high = self._limits(low, high)
         dark, scale = is_dark(self.palette()), self.box.height() / max(high - low, 1e-300)
-        for item, x, y, whole in shown:
+        for item, stroke, x, y, whole in shown:
             straight = np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns
-            index = self.items.index(item)
-            made = pen(index, dark, dashed=bool(straight), faint=not self.curves[index].current)
+            faint = not self.curves[self.items.index(item)].current
+            made = pen(stroke, dark, dashed=bool(straight), faint=faint)
             item.setData(x, y, pen=made, connect="all" if whole else "finite", skipFiniteCheck=whole)
         self._drawn = (start, stop, columns)
         self.box.setRange(xRange=(start, stop), yRange=(low, high), padding=0)
@@ -286,12 +284,21 @@ class SignalPane(QWidget):
     # Cursor
 
     def set_cursor(self, x: float | None) -> None:
-        """Where values are read; None nowhere."""
-        self.cursor_x = x
+        """Where values are read: at the sample nearest to x; None nowhere."""
+        x = self.cursor_x = None if x is None else self.sample_at(x)
         self.line.setVisible(x is not None)
         if x is not None:
             self.line.setValue(x)
         self._show_values()
+
+    def sample_at(self, x: float) -> float:
+        """The place of the sample nearest to x: what is read there was taken there."""
+        shown = self._shown()
+        step = min((c.step for c in shown), default=0.0)
+        if not step:
+            return x
+        first, last = min(c.start * c.step for c in shown), max(c.end for c in shown)
+        return round(min(max(x, first), last) / step) * step
 
     def set_heard(self, x: float | None) -> None:
         """Mark the place that is heard; None nowhere."""
@@ -305,7 +312,7 @@ class SignalPane(QWidget):
             self.status.setText(self.tr("{count} samples").format(count=number(max(sizes))) if sizes else "")
             return
         known = self._unit() == "s"
-        head = self.tr("{x} s").format(x=number(self.cursor_x)) if known else number(round(self.cursor_x))
+        head = self.tr("{x} s").format(x=self._time(self.cursor_x)) if known else number(round(self.cursor_x))
         parts = [head if known else self.tr("sample {x}").format(x=head)]
         for curve in self._shown():
             value = curve.value(self.cursor_x)
@@ -313,6 +320,11 @@ class SignalPane(QWidget):
                 text = number(value) if np.isfinite(value) else str(value)
                 parts.append(self.tr("{name} {value}").format(name=curve.name, value=text))
         self.status.setText("   ".join(parts))
+
+    def _time(self, x: float) -> str:
+        """A time with as many digits as tell the samples from their neighbours, at least seven."""
+        step = min((c.step for c in self._shown()), default=1.0)
+        return QLocale().toString(x, "g", max(7, math.ceil(math.log10(max(abs(x) / step, 1))) + 2))
 
     # Events
 

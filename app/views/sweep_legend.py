@@ -51,7 +51,7 @@ class LegendLine(ElidedLabel):
         painter.translate(STROKE * unit / 2, middle)
         painter.scale(1.3 * unit, 1.3 * unit)
         painter.setPen(self.look.outline())
-        painter.setBrush(self.look.colour)
+        painter.setBrush(self.look.filling)
         painter.drawPath(pg.graphicsItems.ScatterPlotItem.Symbols[self.look.symbol])
         painter.end()
 

@@ -13,8 +13,10 @@ from PySide6.QtGui import QBrush, QColor, QHelpEvent, QPalette, QPen, QResizeEve
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from app.figures import seconds
+from app.models.stroke import Stroke, variant_stroke
 from app.models.sweep import Sweep
-from app.theme import colours_of
+from app.views.parts import is_dark
+from app.views.strokes import colour, pen
 from app.views.sweep_text import Mark, axis_title, line_title, marks, value_text
 from gpu_ops.measuring.sweeps import Line
 
@@ -28,28 +30,25 @@ NEAR = 1.5
 
 @dataclass(frozen=True)
 class Look:
-    """How a line is drawn: colour and symbol by its variant, the stroke by where it runs."""
+    """How a line is drawn: its stroke and symbol by its variant, whose symbol is hollow where it runs on the CPU."""
 
-    colour: QColor
+    stroke: Stroke
     symbol: str
-    dash: Qt.PenStyle
+    filling: QColor
+    dark: bool
 
     def pen(self, width: float = 2) -> QPen:
-        made = QPen(self.colour, width, self.dash)
-        made.setCosmetic(True)
-        return made
+        return pen(self.stroke, self.dark, width)
 
     def outline(self) -> QPen:
-        made = QPen(self.colour, 1.5)
-        made.setCosmetic(True)
-        return made
+        return pen(self.stroke, self.dark, 1.5, dashed=False)
 
 
 def look(sweep: Sweep, line: Line, palette: QPalette) -> Look:
     """A variant looks the same in every sweep of its filter."""
-    series, place = colours_of(palette).series, sweep.place(line)
-    dash = Qt.PenStyle.DashLine if line.cpu else Qt.PenStyle.SolidLine
-    return Look(series[place % len(series)].colour, SYMBOLS[place % len(SYMBOLS)], dash)
+    stroke, dark = variant_stroke(sweep.filter, line.variant), is_dark(palette)
+    filling = palette.color(QPalette.ColorRole.Base) if line.cpu else colour(stroke, dark)
+    return Look(stroke, SYMBOLS[sweep.place(line) % len(SYMBOLS)], filling, dark)
 
 
 class _Drawn:
@@ -75,7 +74,7 @@ class _Drawn:
         along = np.column_stack([low, high, low, low, high, high])
         self.curve.setData(x, y, pen=look.pen())
         self.bars.setData(across.ravel(), along.ravel(), connect="pairs", pen=look.outline())
-        self.dots.setData(x, y, symbol=look.symbol, size=size, pen=look.outline(), brush=QBrush(look.colour))
+        self.dots.setData(x, y, symbol=look.symbol, size=size, pen=look.outline(), brush=QBrush(look.filling))
 
 
 class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
@@ -145,9 +144,9 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         """A ring where one line overtakes another, with the letter of the sentence that tells of it."""
         text = self.palette().color(QPalette.ColorRole.Text)
         places = [(math.log10(c.value), math.log10(c.seconds)) for mark in self.marks for c in mark.crossings]
-        pen = QPen(text, 1.5)
-        pen.setCosmetic(True)
-        self._rings.setData(pos=np.array(places).reshape(-1, 2), symbol="o", size=2.5 * unit, pen=pen, brush=None)
+        ring = QPen(text, 1.5)
+        ring.setCosmetic(True)
+        self._rings.setData(pos=np.array(places).reshape(-1, 2), symbol="o", size=2.5 * unit, pen=ring, brush=None)
         while len(self._letters) < len(self.marks):
             above = len(self._letters) % 2 == 0  # neighbours stand clear of each other
             letter = pg.TextItem(anchor=(0.5, 1.5 if above else -0.5))

@@ -120,8 +120,8 @@ def group_title(line: Line) -> str:
     """What lines of one device have in common, as the legend says it."""
     texts = {"device": device_name(line.device), "clock": clock_name(line.clock)}
     if line.cpu:
-        return translate("Sweep", "{device}, {clock}, dashed").format(**texts)
-    return translate("Sweep", "{device}, {clock}, solid").format(**texts)
+        return translate("Sweep", "{device}, {clock}, hollow marks").format(**texts)
+    return translate("Sweep", "{device}, {clock}, filled marks").format(**texts)
 
 
 def line_title(sweep: Sweep, line: Line) -> str:

@@ -30,9 +30,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.models.search import found
 from app.theme import colours_of, inked, mix
 from app.views.form import ParameterForm
 from app.views.keys import letter
+from app.views.row_finder import RowFinder
 from app.views.upright import Upright
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Value
@@ -196,6 +198,8 @@ class VariantList(QWidget):
         self._taken: Set[str] = frozenset()
         self._build_baseline()
         self._build_list()
+        self.finder = RowFinder(self.tr("Find a variant"), self)
+        self.finder.typed.connect(self._find)
         self._knob_title = QLabel(self)
         self._knob_title.setObjectName("knob_title")
         self._knob_title.setWordWrap(True)
@@ -205,6 +209,7 @@ class VariantList(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(self._top)
+        layout.addWidget(self.finder)
         layout.addWidget(self._scroll, 1)
         layout.addWidget(self._knob_title)
         layout.addWidget(self.knobs_stack)
@@ -273,6 +278,7 @@ class VariantList(QWidget):
         self._select(selected if selected in ids else (ids[0] if ids else ""))
 
     def _clear(self) -> None:
+        self.finder.leave()
         self._rows.clear()
         self.baseline_combo.clear()
         for form in self._forms.values():
@@ -352,8 +358,15 @@ class VariantList(QWidget):
         if self.picks() != before:
             self._emit_picks()
 
+    def _find(self, typed: str) -> None:
+        rows = list(self._rows.values())
+        fitting = found(typed, rows, lambda r: r.variant.title, lambda r: f"{r.variant.id} {r.variant.idea}")
+        for row in rows:
+            row.setVisible(row in fitting)
+        self.finder.say_found(len(fitting))
+
     def _move(self, step: int) -> None:
-        ids = list(self._rows)
+        ids = [id for id, row in self._rows.items() if not row.isHidden() or id == self._selected]
         place = ids.index(self._selected) + step
         if 0 <= place < len(ids):
             self._rows[ids[place]].take_focus()
@@ -369,9 +382,8 @@ class VariantList(QWidget):
         self.knobs_stack.setVisible(form is not None)
         if form is not None:
             self.knobs_stack.setCurrentWidget(form)
-        title = self._rows[id].variant.title if id else ""
         text = self.tr("Knobs of {variant}") if form else self.tr("{variant} has no knobs")
-        self._knob_title.setText(text.format(variant=title) if id else "")
+        self._knob_title.setText(text.format(variant=self._rows[id].variant.title) if id else "")
         self.selection_changed.emit(id)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.actions import ACTIONS, build_actions, fill_menu_bar, fill_toolbar, set_icons
+from app.views.catalogue import Offer
 from app.views.sound_menu import SoundMenu
 from gpu_ops import SAMPLES
 
@@ -74,6 +75,7 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
         "redo": session.redo,
         "copy_image": window.copy_image,
         "paste_image": window.paste_image,
+        "find_variant": window.panel.variants.finder.present,
         "reset_parameters": session.reset_params,
         "run": controller.run_live,
         "measure": controller.measure,
@@ -172,17 +174,19 @@ def show_look(window: MainWindow) -> None:
     actions["presenter"].setChecked(look.presenter)
 
 
-def palette_entries(window: MainWindow) -> list[tuple[str, QAction]]:
-    """Every action by the words a person looks for: its text, after its submenu's title where it is in one."""
-    entries = []
+def palette_offers(window: MainWindow) -> list[Offer]:
+    """Every action by the words a person looks for: its text, after its submenu's title where it is in one; then all
+    filters and presets."""
+    offers = []
     for spec in (s for s in ACTIONS if s.id != "palette"):
         menu = f"{_plain(window.menus[spec.menu].title())}: " if "/" in spec.menu else ""
-        entries.append((menu + _plain(window.actions_by_id[spec.id].text()), window.actions_by_id[spec.id]))
+        action = window.actions_by_id[spec.id]
+        offers.append(Offer(menu + _plain(action.text()), action, f"{spec.id} {action.statusTip()}"))
     for path in ("file/samples", "file/recent"):
         title = _plain(window.menus[path].title())
         named = [a for a in window.menus[path].actions() if a.objectName().startswith(("action.sample", "action.rec"))]
-        entries += [(f"{title}: {_plain(a.text())}", a) for a in named]
-    return entries
+        offers += [Offer(f"{title}: {_plain(a.text())}", a, a.objectName().replace(".", " ")) for a in named]
+    return offers + window.catalogue.offers()
 
 
 def _plain(text: str) -> str:

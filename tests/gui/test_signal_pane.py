@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.models.curve import LARGE, Curve
-from app.views.signal_pane import DARK, DASHES, LIGHT, SignalPane, pen
+from app.views.signal_pane import SignalPane
 
 
 def shown(qtbot: QtBot, *curves: tuple[str, np.ndarray[Any, Any], float | None, bool]) -> SignalPane:
@@ -193,9 +193,29 @@ def test_values_under_the_cursor(qtbot: QtBot) -> None:
     qtbot.keyClick(pane.plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert "one 13" in pane.status.text()
     qtbot.mouseMove(pane.plot.viewport(), QPoint(200, 100))
-    assert pane.cursor_x == pytest.approx(pane.x_at(QPointF(200, 100)))
+    assert pane.cursor_x == pytest.approx(pane.x_at(QPointF(200, 100)), abs=0.05)
     pane.set_cursor(None)
     assert pane.status.text() == "100 samples"
+
+
+def test_the_time_that_is_told_is_that_of_the_sample_that_is_told(qtbot: QtBot) -> None:
+    pane = shown(qtbot, ("a", np.arange(100.0), 10.0, True))
+    for x, time, value in ((1.24, 1.2, 12), (1.26, 1.3, 13), (-3, 0, 0), (1e6, 9.9, 99)):
+        pane.set_cursor(x)
+        assert pane.status.text() == f"{time:g} s   a {value}"
+        assert pane.line.value() == pane.cursor_x == pytest.approx(time)
+    pane.set_curves([("a", np.arange(100.0), None, True)])
+    pane.set_cursor(41.7)
+    assert pane.status.text() == "sample 42   a 42" and pane.line.value() == 42
+
+
+def test_late_times_tell_neighbours_apart(qtbot: QtBot) -> None:
+    pane = shown(qtbot, ("a", np.zeros(2_000_000, np.float32), 48000.0, True))
+    told = set()
+    for sample in (1_999_000, 1_999_001, 1_999_002):
+        pane.set_cursor(sample / 48000)
+        told.add(pane.status.text())
+    assert len(told) == 3
 
 
 def test_the_range_survives_new_results(qtbot: QtBot) -> None:
@@ -219,12 +239,6 @@ def test_odd_signals(qtbot: QtBot, y: np.ndarray[Any, Any]) -> None:
     low, high = pane.box.viewRange()[1]
     assert np.isfinite([low, high]).all() and high > low
     pane.set_cursor(0)
-
-
-def test_curves_differ_without_colour() -> None:
-    assert len(set(DASHES)) == len(DASHES) == len(LIGHT) == len(DARK)
-    assert pen(1, False).dashPattern() and pen(1, False).isCosmetic() and pen(1, False).width() == 1
-    assert pen(1, False, dashed=False).style() == Qt.PenStyle.SolidLine
 
 
 def test_the_legend_names_visible_curves(qtbot: QtBot) -> None:

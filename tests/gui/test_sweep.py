@@ -14,7 +14,7 @@ import pytest
 from fake_engine import FakeEngine, act, make
 from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QPalette
 
 from app.models.sweep import CSV_COLUMNS, Option, Sweep, options, parsed, planned, recorded_sweeps
 from app.views.main_window import MainWindow
@@ -215,9 +215,10 @@ def test_no_two_variants_look_alike(qtbot, filter) -> None:
     lines = sweep.lines()
     looks = [look(sweep, line, QApplication.palette()) for line in lines]
     assert len(lines) == len(filter.variants)
-    assert len({(one.colour.rgb(), one.symbol) for one in looks}) == len(looks)
+    assert len({one.stroke for one in looks}) == len({one.symbol + str(one.stroke) for one in looks}) == len(looks)
+    ground = QApplication.palette().color(QPalette.ColorRole.Base)
     for line, one in zip(lines, looks, strict=True):
-        assert (one.dash == Qt.PenStyle.DashLine) == line.cpu and one.symbol in SYMBOLS
+        assert (one.filling == ground) == line.cpu and one.symbol in SYMBOLS
 
 
 @pytest.fixture
@@ -358,7 +359,7 @@ def test_recorded_sweeps_are_chosen_from_a_list(window: MainWindow, engine: Fake
     assert len(panel.sheet.plot.lines) == 8 and "recorded on NVIDIA H200" in panel.sheet.heading.text()
     assert panel.sheet.findings.text().startswith("Faster than the best CPU variant throughout")
     headings = [t for t in panel.sheet.legend.texts() if "clock" in t]
-    assert headings == ["CPU, wall clock, dashed", "GPU 0, event clock, solid"]
+    assert headings == ["CPU, wall clock, hollow marks", "GPU 0, event clock, filled marks"]
     window.controller.session.set_filter("conv3x3")  # the sweep shown is of another filter
     assert panel.controller.shown is None and not panel.sheet.plot.isVisible()
     texts = [source.itemText(i) for i in range(source.count())]

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.controllers.look import Look
 from app.settings import MOST_RECENT, Settings
 from app.views.main_window import INPUT, MainWindow
-from app.views.window_actions import palette_entries
+from app.views.window_actions import palette_offers
 from app.window import settings_for
 from gpu_ops import from_array, save
 from gpu_ops.devices.status import DeviceStatus
@@ -192,7 +192,7 @@ def test_the_palette_finds_and_does(qtbot, window) -> None:
     qtbot.keyClick(window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     palette = window.palette_window
     qtbot.waitUntil(palette.isVisible)
-    able = [name for name, action in palette_entries(window) if action.isEnabled() and action.isVisible()]
+    able = [name for name, action, _ in palette_offers(window) if action.isEnabled() and action.isVisible()]
     assert palette.texts() == able and "Cancel" not in able and "Preferences…" in able
     qtbot.keyClicks(palette.line, "colour ma")
     names = palette.texts()

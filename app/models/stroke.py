@@ -1,0 +1,36 @@
+"""How a curve is drawn, as two numbers: the same variant has the same hue and dash in every view. No Qt."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gpu_ops.types import Filter
+
+HUES = 5
+DASHES = 6
+INK = -1
+"""The hue of text: that of the input, and of no variant."""
+
+
+class Stroke(NamedTuple):
+    """A hue, from 0 to HUES - 1 or INK, and a dash, from 0 (none) to DASHES - 1."""
+
+    hue: int
+    dash: int
+
+
+def input_stroke(channel: int = 0) -> Stroke:
+    """That of the input, or of one of its channels."""
+    return Stroke(INK, channel % DASHES)
+
+
+def stroke_at(place: int, channel: int = 0) -> Stroke:
+    """That of a filter's variant at `place`. The first HUES × DASHES differ, neighbours in hue and in dash. Channels
+    have their variant's hue; three of them differ from each other and from all of ten variants."""
+    turn, hue = divmod(place, HUES)
+    return Stroke(hue, (hue + turn + 2 * channel) % DASHES)
+
+
+def variant_stroke(filter: Filter, variant: str, channel: int = 0) -> Stroke:
+    """By the variant's place in its filter, whichever others are shown."""
+    return stroke_at([v.id for v in filter.variants].index(variant), channel)

@@ -1,0 +1,61 @@
+"""A line to type in that leaves only the rows of a list that fit."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
+
+
+class _Line(QLineEdit):
+    left = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        """Esc leaves before it cancels a run."""
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            if event.type() == QEvent.Type.KeyPress:
+                self.left.emit()
+            event.accept()
+            return True
+        return super().event(event)
+
+
+class RowFinder(QWidget):
+    """Hidden until somebody looks for something; Esc shows all rows again. `typed(text)` says what is looked for."""
+
+    typed = Signal(str)
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.line = _Line(self)
+        self.line.setPlaceholderText(title)
+        self.line.setAccessibleName(title)
+        self.line.setClearButtonEnabled(True)
+        self._nothing = QLabel(self)
+        self._nothing.setObjectName("nothing")
+        self._nothing.setTextFormat(Qt.TextFormat.PlainText)
+        self._nothing.setWordWrap(True)
+        self._nothing.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.line)
+        layout.addWidget(self._nothing)
+        self.line.textChanged.connect(self.typed)
+        self.line.left.connect(self.leave)
+        self.hide()
+
+    def present(self) -> None:
+        """Look for something."""
+        self.show()
+        self.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.line.selectAll()
+
+    def leave(self) -> None:
+        """Nothing is looked for any more."""
+        self.line.clear()
+        self.hide()
+
+    def say_found(self, count: int) -> None:
+        """How many rows there are of what was typed."""
+        self._nothing.setText(self.tr("Nothing is called “{typed}”.").format(typed=self.line.text().strip()))
+        self._nothing.setVisible(not count)

@@ -1,0 +1,43 @@
+"""A chooser that typed letters find the way in."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication, QComboBox, QToolTip, QWidget
+
+from app.models.search import found
+
+WORDS = Qt.ItemDataRole.UserRole + 1
+"""The role of what an item is known by beside its text."""
+
+
+class SearchCombo(QComboBox):
+    """Letters typed one after the other choose, once they pause, what fits them best, wherever they occur in its text
+    or its words; a note says that nothing does."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._typed = ""
+        self._pause = QTimer(self, singleShot=True, interval=QApplication.keyboardInputInterval())
+        self._pause.timeout.connect(self._choose)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        letter = event.text()
+        held = event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
+        if held or not letter.isprintable() or not (letter.strip() or (letter and self._typed)):
+            super().keyPressEvent(event)
+            return
+        self._typed += letter
+        self._pause.start()
+
+    @Slot()
+    def _choose(self) -> None:
+        typed, self._typed = self._typed, ""
+        fitting = found(typed, range(self.count()), self.itemText, lambda place: str(self.itemData(place, WORDS) or ""))
+        if not fitting:
+            note = self.tr("Nothing is called “{typed}”.").format(typed=typed)
+            QToolTip.showText(self.mapToGlobal(QPoint(0, self.height())), note, self)
+        elif fitting[0] != self.currentIndex():
+            self.setCurrentIndex(fitting[0])
+            self.activated.emit(fitting[0])

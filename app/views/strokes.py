@@ -1,0 +1,33 @@
+"""Strokes as pens, on light and dark grounds."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QColor, QPen
+
+from app.models.stroke import INK, Stroke
+
+# After Okabe and Ito, darker on white and lighter on black, and moved apart for eyes without L or M cones.
+LIGHT = ((0, 114, 178), (170, 50, 0), (0, 130, 95), (180, 80, 140), (165, 140, 0))
+DARK = ((90, 160, 255), (240, 110, 40), (0, 170, 120), (225, 140, 190), (240, 228, 66))
+INKS = (0, 0, 0), (240, 240, 240)
+"""On light and on dark grounds."""
+DASHES: tuple[tuple[float, ...], ...] = ((), (8, 4), (2, 3), (10, 3, 2, 3), (16, 4), (6, 3, 2, 3, 2, 3))
+"""In pixels."""
+FAINT = 90
+"""Of 255, how opaque a faint pen is."""
+
+
+def colour(stroke: Stroke, dark: bool) -> QColor:
+    """The colour of a stroke on a dark or a light ground."""
+    return QColor(*(INKS[dark] if stroke.hue == INK else (DARK if dark else LIGHT)[stroke.hue]))
+
+
+def pen(stroke: Stroke, dark: bool, width: float = 1, dashed: bool = True, faint: bool = False) -> QPen:
+    """The pen of a stroke: cosmetic, `width` pixels wide; `faint` for what is of an earlier choice."""
+    ink = colour(stroke, dark)
+    ink.setAlpha(FAINT if faint else 255)
+    made = QPen(ink, width)
+    made.setCosmetic(True)
+    if dashed and DASHES[stroke.dash]:
+        made.setDashPattern([length / width for length in DASHES[stroke.dash]])  # Qt counts in widths
+    return made
