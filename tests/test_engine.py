@@ -36,8 +36,6 @@ from gpu_ops.engine.messages import (
     Loaded,
     LoadRequest,
     Progress,
-    ProvenanceAnswer,
-    ProvenanceRequest,
     Ready,
     Request,
     RunRequest,
@@ -237,14 +235,6 @@ def test_the_doctor_answers(shared: Talk) -> None:
     assert isinstance(found[-2], DoctorAnswer)
     assert found[-2].content["devices"][0]["name"] == "cpu"
     assert "roofs" not in found[-2].content
-
-
-def test_where_figures_come_from_is_told_without_measuring(shared: Talk) -> None:
-    found = shared.do(ProvenanceRequest(shared.job(), ("cpu", "sim")))
-    assert isinstance(found[-2], ProvenanceAnswer)
-    told = found[-2].content
-    assert set(told["devices"]) == {"cpu", "sim"} and "roofs" not in told["devices"]["cpu"]
-    assert told["version"] and told["cpu"] and told["libraries"]["numpy"] and told["source_tree"] and "commit" in told
 
 
 def test_ready_names_the_devices() -> None:

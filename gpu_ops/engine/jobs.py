@@ -14,9 +14,6 @@ from gpu_ops.engine.messages import (
     DoctorRequest,
     Loaded,
     LoadRequest,
-    ProvenanceAnswer,
-    ProvenanceRequest,
-    Question,
     RunRequest,
     RunUpdate,
     SampleRequest,
@@ -35,7 +32,6 @@ from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import shown, shown_note
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.explain import explain
-from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.sweeps import resized
@@ -43,7 +39,7 @@ from gpu_ops.measuring.xray import XRay, as_dict, xray
 from gpu_ops.progress import finite, listening, stage
 from gpu_ops.types import Experiment, Input, Pick, Run
 
-Job = Question
+Job = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest
 
 
 def work(desk: Desk, job: Job) -> None:
@@ -66,9 +62,6 @@ def work(desk: Desk, job: Job) -> None:
             case DoctorRequest():
                 desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))
-            case ProvenanceRequest():
-                desk.progress("looking at the machine")
-                desk.send(ProvenanceAnswer(job.job, machine(job.devices, with_roofs=False)))
 
 
 def _load(desk: Desk, request: LoadRequest) -> None:

@@ -136,14 +136,6 @@ class DoctorRequest:
 
 
 @dataclass(frozen=True)
-class ProvenanceRequest:
-    """Where figures of these `devices` come from, as a report says it; no roof is measured for it."""
-
-    job: int
-    devices: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class SegmentGranted:
     """The segment that was wanted, or the reason why there is none."""
 
@@ -226,14 +218,6 @@ class DoctorAnswer:
 
 
 @dataclass(frozen=True)
-class ProvenanceAnswer:
-    """The answer to ProvenanceRequest: what stands under "provenance" in a report."""
-
-    job: int
-    content: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
 class XRayAnswer:
     """The answer to XRayRequest: schema kernelscope-xray/1 with the "accesses" of each kernel, and beside it "title",
     "idea", "sentences" that explain it, "sources" {file: text}, the input's "name" and "whole" spatial shape, and
@@ -276,9 +260,8 @@ class Failed:
     nonfinite: NonFinite | None = None
 
 
-Question = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest | ProvenanceRequest
-Request = Question | CancelRequest
-Answer = Ready | Progress | Loaded | RunUpdate | XRayAnswer | DoctorAnswer | ProvenanceAnswer | Finished | Failed
+Request = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | CancelRequest | DoctorRequest
+Answer = Ready | Progress | Loaded | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
 
 
 def doing(request: Request) -> str:
@@ -295,7 +278,7 @@ def doing(request: Request) -> str:
             return f"looked into {request.pick.variant}{beside} of {request.filter}"
         case SaveRequest():
             return f"saved {plain(PurePath(request.path).name)}"
-        case DoctorRequest() | ProvenanceRequest():
+        case DoctorRequest():
             return "looked at this machine"
         case CancelRequest():
             return "cancelled a job"
