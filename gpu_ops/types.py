@@ -84,12 +84,16 @@ class Input:
 
 @dataclass(frozen=True)
 class Output:
-    """One result of a filter. `tolerance(dtype, params, knobs)` is relative to the reference's scale; 0 means exact."""
+    """One result of a filter. `tolerance(dtype, params, knobs)` is relative to the reference's scale; 0 means exact.
+
+    `least(params)` is what the scale is at least: the size of numbers on the way that neither input nor result shows.
+    """
 
     id: str
     kind: Literal["image", "signal", "spectrum", "bars", "number", "table", "timeline"]
     unit: str
     tolerance: Callable[[str, Values, Values], float]
+    least: Callable[[Values], float] = lambda params: 0.0
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
 def _compute(
     job: Job, filter: Filter, experiment: Experiment, resident: dict[str, DeviceArray], watch: Watch
 ) -> Iterator[Run]:
-    with watch.listening():
+    with listening(watch.stop):
         meta = looked_at(experiment.input)
     reason = job.variant.refusal(meta, experiment.params, job.pick.knobs, job.device.limits)
     if job.device.kind == "sim" and job.variant.library:

@@ -92,7 +92,7 @@ def _verify_whole(
         right = expected[output.id]
         with stage(len(filter.outputs) + place, 2 * len(filter.outputs)):
             with stage(0, 2):
-                scale = _scale(experiment.input, right)
+                scale = _scale(experiment.input, output.least(experiment.params), right)
             with stage(1, 2):
                 errors[output.id] = measure_error(right, outputs[output.id], scale, tolerance)
     return errors
@@ -106,10 +106,9 @@ def _verify_regions(
     halo = filter.locality.halo(params)
     border = str(params.get("border", "zero"))
     with stage(0, 2):
-        scale = _scale(experiment.input)
+        scales = {o.id: _scale(experiment.input, o.least(params)) for o in filter.outputs}
     tolerances = {o.id: tolerance_of(filter, variant, o.id, experiment, knobs) for o in filter.outputs}
     worst: dict[str, Error] = {}
-    scales = dict.fromkeys(tolerances, scale)
     chosen = list(regions(array.shape, halo))
     for place, region in enumerate(chosen):
         advance(len(chosen) + place, 2 * len(chosen))
@@ -117,8 +116,8 @@ def _verify_regions(
         cut = padded(array, wide, border)
         with quiet():
             for name, right in filter.reference(cut, params).items():
-                scales[name] = max(scales[name], _scale(experiment.input, right[inner]))
-                error = measure_error(right[inner], outputs[name][region], scale, tolerances[name], offset=region)
+                scales[name] = max(scales[name], _scale(experiment.input, 0.0, right[inner]))
+                error = measure_error(right[inner], outputs[name][region], 1.0, tolerances[name], offset=region)
                 if name not in worst or not error.max <= worst[name].max:
                     worst[name] = error
     return {name: replace(error, scale=scales[name]) for name, error in worst.items()}
@@ -147,14 +146,14 @@ def regions(shape: tuple[int, ...], halo: tuple[int, ...], seed: int = 0) -> Ite
         yield tuple(slice(s, min(s + CROP, n)) for s, n in zip(starts, extents, strict=True))
 
 
-def _scale(input: Input, expected: Array | None = None) -> float:
+def _scale(input: Input, least: float, expected: Array | None = None) -> float:
     """The largest finite magnitude in the input, and in the reference where it is given: the size of the numbers that
-    were rounded, but no less than the smallest normal one: below that all are rounded alike. Integers are held to their
-    whole range, so that a tolerance counts levels."""
+    were rounded. It is `least` at least, and the smallest normal number: below that all are rounded alike. Integers are
+    held to their whole range, so that a tolerance counts levels."""
     dtype = input.array.dtype
     if dtype.kind == "u" and (expected is None or expected.dtype == dtype):
         return float(np.iinfo(dtype).max)
-    least = float(np.finfo(dtype).smallest_normal) if dtype.kind == "f" else 0.0
+    least = max(least, float(np.finfo(dtype).smallest_normal) if dtype.kind == "f" else 0.0)
     with stage(0, 2):
         largest = max(least, looked_at(input).largest if dtype.kind == "f" else _largest(input.array))
     with stage(1, 2):

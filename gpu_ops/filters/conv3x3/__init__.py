@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gpu_ops.filters.conv3x3 import accesses, limits, plans, reference, rows
-from gpu_ops.filters.conv3x3.arithmetic import largest, tolerance
+from gpu_ops.filters.conv3x3.arithmetic import largest, least, tolerance
 from gpu_ops.filters.conv3x3.claims import CLAIMS
 from gpu_ops.filters.conv3x3.presets import PRESETS
 from gpu_ops.filters.planning import Support
@@ -90,7 +90,7 @@ CONV3X3 = Filter(
     accepts="image",
     dtypes=DTYPES,
     params=(MATRIX, DIVISOR, OFFSET, BORDER, PASSES),
-    outputs=(Output("image", "image", "as the input", tolerance),),
+    outputs=(Output("image", "image", "as the input", tolerance, least),),
     reference=reference.reference,
     work=work,
     locality=Locality("halo", lambda params: (params["passes"],) * 2),

@@ -67,15 +67,19 @@ def largest(dtype: str, params: Values, knobs: Values) -> float:
     return left
 
 
+def least(params: Values) -> float:
+    """What the scale is at least: between two passes values are as large as the offset, which the second may remove."""
+    return abs(float(params["offset"])) if params["passes"] == 2 else 0.0
+
+
 def tolerance(dtype: str, params: Values, knobs: Values) -> float:
     """What a variant may be off by, as a share of the scale: what an integer type holds at most, or the largest
     magnitude in input and result.
 
     Floats: rounding the weight, nine products and eight sums loses at most 6 eps of sum(|weights|) / divisor times the
     largest input, and adding the offset one of the result. A second pass magnifies what the first one lost, and its
-    input may be larger by the offset, which is taken against a scale of at least 1. The float64 reference loses as much
-    again. Integers: nothing where all is whole; else one level, where a sum lies half-way between two of them, and what
-    a second pass makes of a level.
+    input may be larger by the offset: see `least`. The float64 reference loses as much again. Integers: nothing where
+    all is whole; else one level, where a sum lies half-way between two of them, and what a second pass makes of it.
     """
     twice, most = params["passes"] == 2, gain(params)
     if dtype.startswith("uint"):
@@ -83,5 +87,5 @@ def tolerance(dtype: str, params: Values, knobs: Values) -> float:
         return float(levels / np.iinfo(dtype).max)
     rounded = 6 * most + 1
     if twice:
-        rounded += most * (6 * most + 1 + 6 * most) + 7 * most * abs(params["offset"])
+        rounded += most * (6 * most + 1 + 6 * most) + 7 * most * (params["offset"] != 0)
     return float(np.finfo(dtype).eps * rounded * (2 if dtype == "float64" else 1))
