@@ -36,8 +36,7 @@ def _call(capsys: pytest.CaptureFixture[str], *args: object) -> tuple[int, str, 
 
 @pytest.fixture(autouse=True)
 def slow(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody looks on. A quarter of a second is long here; the time begins when the kernel does, not when it is
-    compiled."""
+    """Somebody looks on, and little is long."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(progress, "LONG", 0.05)
     monkeypatch.setattr(progress, "EVERY", 0.01)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QTabBar, QVBoxLayout, QWidget
 
 from app.figures import percent
 from app.models.xray import FileView, KernelView
 from app.views.source_view import Place, SourceView
+
+ROOM = 6
+"""Pixels more than a tab is usually high: names of files have underscores, which would be cut off."""
+
+
+class FileBar(QTabBar):
+    """Tabs for names of files."""
+
+    def tabSizeHint(self, index: int) -> QSize:  # noqa: N802
+        return super().tabSizeHint(index) + QSize(0, ROOM)
 
 
 class SourceTabs(QWidget):
@@ -20,13 +30,12 @@ class SourceTabs(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.bar = QTabBar(self)
+        self.bar = FileBar(self)
         self.bar.setObjectName("xray.files")
         self.bar.setAccessibleName(self.tr("Files of the kernel"))
         self.bar.setDocumentMode(True)
         self.bar.setExpanding(False)
         self.bar.setUsesScrollButtons(True)
-        self.bar.setDrawBase(False)
         self.source = SourceView(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

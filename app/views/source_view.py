@@ -82,7 +82,7 @@ class Gutter(QWidget):
 class SourceView(QPlainTextEdit):
     """Read-only source. Hovering a line tells all that is known of it, and so do Return and Space on the line of the
     cursor. `line_changed`: the cursor is on another one. `followed`: somebody wants to see a (file, line) that a line
-    calls or is called from – by the number beside a call, by Control and Return, or by the menu."""
+    calls or is called from – by the number beside a call, by F12, or by the menu."""
 
     line_changed = Signal(int)
     followed = Signal(str, int)
@@ -98,10 +98,7 @@ class SourceView(QPlainTextEdit):
         )
         self.setAccessibleName(self.tr("Kernel source"))
         self.setAccessibleDescription(
-            self.tr(
-                "Return or Space tells what was counted at the line of the cursor; "
-                "Control and Return goes to what it calls"
-            )
+            self.tr("Return or Space tells what was counted at the line of the cursor; F12 goes to what it calls")
         )
         self._colours = SourceColours(self.document())
         self._column: Mapping[int, int] = {}
@@ -216,10 +213,9 @@ class SourceView(QPlainTextEdit):
         return super().viewportEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        if event.key() == Qt.Key.Key_F12:
             self.follow(self.textCursor().blockNumber() + 1)
-        elif enter or event.key() == Qt.Key.Key_Space:
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             place = self.cursorRect().bottomLeft()
             text = self.tip(self.textCursor().blockNumber() + 1)
             QToolTip.showText(self.viewport().mapToGlobal(place), text, self)
