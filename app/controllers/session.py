@@ -42,10 +42,11 @@ class SessionController(QObject):
     """Runs what the session asks for. A click, a key and the command line all come through here.
 
     `outputs_changed(variant, array, statistics, origin)` brings a result's pixels or samples, and says which part of
-    the input they are; `message(kind, sentence, details, subject)` everything a person must know, `succeeded(subject)`
-    that what was said of a subject, as app.models.messages has them, holds no longer; `began` says that a job begins,
-    `busy_changed(text)` what it does, empty when nothing runs, and `progressed(done, total)` how far it is, 0 of 0
-    where nobody knows; `settled` says that all that was asked for is done, the timing after a pause included.
+    the input they are and of what; `message(kind, sentence, details, subject)` everything a person must know,
+    `succeeded(subject)` that what was said of a subject, as app.models.messages has them, holds no longer, and
+    `nonfinite_found(sentence, found, request)` that a file must be asked for again with a choice. `began` says that a
+    job begins, `busy_changed(text)` what it does, empty when nothing runs, and `progressed(done, total)` how far it is,
+    0 of 0 where nobody knows; `settled` that all that was asked for is done, the timing after a pause included.
     `xrayed(content)` brings an X-ray, `xray_failed(sentence)` why there is none; `point_answered(answer)` brings what
     the engine says of the jobs of `run_points`; `cancelled` says that a person wants nothing of what runs.
     """
@@ -53,6 +54,7 @@ class SessionController(QObject):
     outputs_changed = Signal(str, object, object, object)
     input_array_changed = Signal(object, object)
     message = Signal(str, str, str, str)
+    nonfinite_found = Signal(str, object, object)
     succeeded = Signal(str)
     began = Signal()
     busy_changed = Signal(str)
@@ -72,6 +74,7 @@ class SessionController(QObject):
         self.queue.began.connect(self.began)
         self.queue.busy_changed.connect(self.busy_changed)
         self.queue.settled.connect(self.settled)
+        self._loading: LoadRequest | None = None
         self._held: dict[str, SharedArray] = {}
         self._input_segment = ""
         engine.answered.connect(self._answered)
@@ -96,7 +99,8 @@ class SessionController(QObject):
     def open_file(self, path: str, options: Mapping[str, Any] | None = None) -> None:
         """Load a file in the engine, at once; the input before stays until it is there."""
         self.queue.interrupt()
-        self.queue.submit("load", LoadRequest(self._engine.next_job(), path, dict(options or {})), self.tr("loading"))
+        self._loading = LoadRequest(self._engine.next_job(), path, dict(options or {}))
+        self.queue.submit("load", self._loading, self.tr("loading"))
 
     def open_sample(self, id: str, options: Mapping[str, Any] | None = None) -> None:
         """Make a sample in the engine, at once."""
@@ -240,13 +244,19 @@ class SessionController(QObject):
         elif isinstance(answer, Failed):
             if self.queue.jobs.get(answer.job) == "xray":
                 self.xray_failed.emit(answer.sentence)
-            subject = subject_of(self.queue.jobs.get(answer.job, ""))
-            self.message.emit("error", answer.sentence, answer.details, subject)
+            self._take_failure(answer)
             self.queue.end(answer.job)
         elif isinstance(answer, Finished):
             if not answer.cancelled:
                 self.succeeded.emit(subject_of(self.queue.jobs.get(answer.job, "")))
             self.queue.end(answer.job, answer.cancelled)
+
+    def _take_failure(self, failed: Failed) -> None:
+        if failed.nonfinite is not None and self._loading is not None and self._loading.job == failed.job:
+            self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self._loading)
+            return
+        subject = subject_of(self.queue.jobs.get(failed.job, ""))
+        self.message.emit("error", failed.sentence, failed.details, subject)
 
     def _take_devices(self, devices: Sequence[DeviceStatus]) -> None:
         """Kernels run on the first CUDA device there is, or simulated where there is none, until another is picked."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Kind = Literal["info", "warning", "error"]
@@ -25,7 +26,7 @@ def subject_of(kind: str) -> str:
 @dataclass(frozen=True)
 class Message:
     """One sentence, what more there is to say, and what it is about. `count` is how often it came; one that is
-    `passing` needs no answer and goes by itself."""
+    `passing` needs no answer and goes by itself. `choices` are answers that it asks for: what is done, by its words."""
 
     kind: Kind
     text: str
@@ -33,6 +34,7 @@ class Message:
     subject: str = ""
     passing: bool = False
     count: int = 1
+    choices: Mapping[str, Callable[[], object]] = field(default_factory=dict)
 
     def same(self, other: Message) -> bool:
         """Whether both say the same of the same, whatever their details."""

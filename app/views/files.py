@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.models.file_list import FileList
 from app.models.file_names import all_files, open_kinds, proposed_name, save_kinds, save_suffix
 from app.models.messages import UNDER
+from gpu_ops.engine.messages import LoadRequest, NonFinite
 
 if TYPE_CHECKING:
     from app.views.main_window import MainWindow
@@ -47,6 +48,7 @@ class Files(QObject):
         self.list = FileList(self)
         self._controller.succeeded.connect(self._take_success)
         self._controller.message.connect(self._take_message)
+        self._controller.nonfinite_found.connect(self._offer)
         self._controller.session.input_changed.connect(self._take_input)
 
     # Opening
@@ -58,6 +60,18 @@ class Files(QObject):
         if path:
             settings.set_open_folder(str(Path(path).parent))
             self._controller.open_file(path)
+
+    @Slot(str, object, object)
+    def _offer(self, sentence: str, found: NonFinite, request: LoadRequest) -> None:
+        """A file holds what is not finite: how it is to be opened is a person's choice."""
+        texts = {"keep": self.tr("Keep them"), "zero": self.tr("Replace them by 0")}
+
+        def opening(choice: str) -> Callable[[], None]:
+            return lambda: self._controller.open_file(request.path, {**request.options, "nonfinite": choice})
+
+        choices = {texts.get(choice, choice): opening(choice) for choice in found.choices}
+        text = self.tr("{sentence} It is not open yet: choose what becomes of them.").format(sentence=sentence)
+        self._messages.show_message("warning", text, "", "open", choices=choices)
 
     def drop(self, paths: Sequence[str]) -> None:
         """Open the first of these; the others follow by going on."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
@@ -62,9 +65,18 @@ class MessageBar(QFrame):
 
     # What others say
 
-    def show_message(self, kind: Kind, text: str, details: str = "", subject: str = "", passing: bool = False) -> None:
-        """Say this now. The same message again is not queued twice: it counts up. What is `passing` goes by itself."""
-        message = self._messages.add(Message(kind, text, details, subject, passing))
+    def show_message(
+        self,
+        kind: Kind,
+        text: str,
+        details: str = "",
+        subject: str = "",
+        passing: bool = False,
+        choices: Mapping[str, Callable[[], object]] = MappingProxyType({}),
+    ) -> None:
+        """Say this now. The same message again is not queued twice: it counts up. What is `passing` goes by itself;
+        what has `choices` has a button for each, and goes when one is pressed."""
+        message = self._messages.add(Message(kind, text, details, subject, passing, choices=choices))
         self._update()
         if passing:
             self._passing.start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette
@@ -24,6 +24,7 @@ class MessageRow(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.message: Message | None = None
+        self.choice_buttons: list[QPushButton] = []
         self._symbol, self._text, self._count = QLabel(self), QLabel(self), QLabel(self)
         for label, name in ((self._symbol, "symbol"), (self._text, "text"), (self._count, "count")):
             label.setObjectName(name)
@@ -63,6 +64,8 @@ class MessageRow(QWidget):
         row.addWidget(self._symbol, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self._text, 1)
         row.addWidget(self._count)
+        self._choices = QHBoxLayout()
+        row.addLayout(self._choices)
         for button in (self.details_button, self.copy_button, self.close_button):
             row.addWidget(button)
         self._column = QVBoxLayout(self)
@@ -70,12 +73,33 @@ class MessageRow(QWidget):
         self._column.addLayout(row)
         self._column.addWidget(self._details)
 
+    def _offer(self, message: Message) -> None:
+        """A button for each answer that the message asks for."""
+        for button in self.choice_buttons:
+            self._choices.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self.choice_buttons = [self._choice(text, deed) for text, deed in message.choices.items()]
+
+    def _choice(self, text: str, deed: Callable[[], object]) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setObjectName("choice_button")
+        button.clicked.connect(lambda: self._choose(deed))
+        self._choices.addWidget(button)
+        return button
+
+    def _choose(self, deed: Callable[[], object]) -> None:
+        self.closed.emit(self.message)
+        deed()
+
     def show_message(self, message: Message | None) -> None:
         """Say this; nothing hides the row. Open details stay open for the same message."""
         before, self.message = self.message, message
         self.setVisible(message is not None)
         if message is None:
             return
+        if before is None or before.choices != message.choices:
+            self._offer(message)
         kinds: Mapping[Kind, str] = {
             "info": self.tr("Information"),
             "warning": self.tr("Warning"),

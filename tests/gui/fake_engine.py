@@ -15,8 +15,17 @@ from app.models.session import Session
 from app.settings import Settings
 from app.views.main_window import MainWindow
 from gpu_ops import Input, load
-from gpu_ops.engine.messages import Finished, Loaded, LoadRequest, SharedArray, SharedInput, Statistics
-from gpu_ops.errors import KernelscopeError
+from gpu_ops.engine.messages import (
+    Failed,
+    Finished,
+    Loaded,
+    LoadRequest,
+    NonFinite,
+    SharedArray,
+    SharedInput,
+    Statistics,
+)
+from gpu_ops.errors import KernelscopeError, NonFiniteError
 
 
 class FakeEngine(QObject):
@@ -36,7 +45,10 @@ class FakeEngine(QObject):
         self.asked.append(request)
         if isinstance(request, LoadRequest):
             try:
-                self.show(load(request.path), request.job)
+                self.show(load(request.path, **request.options), request.job)
+            except NonFiniteError as error:
+                found = NonFinite(error.nan, error.infinite, error.choices)
+                self.answered.emit(Failed(request.job, f"{error.found}.", nonfinite=found))
             except KernelscopeError:
                 self.answered.emit(Finished(request.job))
 
@@ -44,7 +56,8 @@ class FakeEngine(QObject):
         a = input.array
         name = f"segment{len(self.arrays)}"
         self.arrays[name] = a
-        low, high = float(a.min()), float(a.max())
+        real = a[np.isfinite(a)]
+        low, high = float(real.min()), float(real.max())
         percentiles = {0.1: low, 1: low, 50: (low + high) / 2, 99: high, 99.9: high}
         statistics = Statistics(low, high, (low + high) / 2, percentiles, (1,) * 256, 0, 0)
         shared = SharedArray(name, a.shape, a.dtype.name)

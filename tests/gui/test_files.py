@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from app.models.file_list import FileList
 from app.models.file_names import open_kinds, proposed_name, save_suffix
 from app.settings import Settings
-from gpu_ops import FORMATS, find_filter, save
+from gpu_ops import FORMATS, find_filter, from_array, save
 from gpu_ops.engine.messages import Failed, Finished, LoadRequest, RunUpdate, SaveRequest, SharedArray
 
 
@@ -279,3 +279,32 @@ def test_names_tell_what_was_done() -> None:
     assert told.startswith(f"a-conv3x3-{sobel}-passes1")
     assert [save_suffix("image", dtype, None) for dtype in ("uint8", "float32")] == [".png", ".npy"]
     assert [save_suffix("signal", "float32", rate) for rate in (8e3, None)] == [".wav", ".npy"]
+
+
+def test_what_becomes_of_nan_is_chosen_in_the_message(qtbot, window, engine: FakeEngine, tmp_path: Path) -> None:
+    holed = np.ones((6, 7), np.float32)
+    holed[2, 3] = np.nan
+    save(tmp_path / "holed.npy", holed)
+    engine.show(from_array(np.zeros((4, 4), np.uint8)))
+    window.controller.open_file(str(tmp_path / "holed.npy"))
+    assert window.controller.session.input.name == "array", "the input before stays"
+    message = window.messages.current()
+    assert "holed.npy" in message.text and "--nonfinite" not in message.text
+    buttons = {b.text(): b for b in window.messages.rows[0].choice_buttons}
+    assert list(buttons) == ["Keep them", "Replace them by 0"] and all(b.isVisible() for b in buttons.values())
+    qtbot.mouseClick(buttons["Replace them by 0"], Qt.MouseButton.LeftButton)
+    assert window.controller.session.input.name == "holed.npy"
+    assert window.panes.pane("input").layer.pyramid.array[2, 3] == 0
+    assert window.messages.current() is None
+    window.controller.open_file(str(tmp_path / "holed.npy"))
+    qtbot.mouseClick(window.messages.rows[0].choice_buttons[0], Qt.MouseButton.LeftButton)
+    assert np.isnan(window.panes.pane("input").layer.pyramid.array[2, 3])
+
+
+def test_a_stack_is_a_sentence_and_changes_nothing(window, engine: FakeEngine, tmp_path: Path) -> None:
+    np.save(tmp_path / "stack.npy", np.zeros((51, 38, 57), np.float32))
+    engine.show(from_array(np.zeros((4, 4), np.uint8)))
+    size, least = window.size(), window.minimumSizeHint()
+    window.controller.open_file(str(tmp_path / "stack.npy"))
+    assert window.controller.session.input.name == "array"
+    assert (window.size(), window.minimumSizeHint().height() <= least.height() * 1.2) == (size, True)
