@@ -49,9 +49,9 @@ def gui() -> int:
 
 
 def _parse(args: Sequence[str]) -> argparse.Namespace:
-    from gpu_ops.cli import Parser
+    from gpu_ops.cli import streams
 
-    parser = Parser(
+    parser = streams.Parser(
         prog="kernelscope",
         description="Opens the window, on a file when one is given. Commands: "
         + ", ".join((*COMMANDS, WINDOW_BENCH))

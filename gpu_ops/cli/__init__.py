@@ -11,10 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 
 from gpu_ops.cli import streams
-from gpu_ops.cli.streams import Parser
 from gpu_ops.errors import KernelFault, KernelscopeError, plain
 
-__all__ = ["Parser", "guarded", "main"]
 FINE, BAD_INPUT, STOPPED = 0, 2, 130
 NOT_WRITTEN = "Standard output cannot be written ({}); lead it to a place with room."
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
