@@ -49,7 +49,9 @@ def gui() -> int:
 
 
 def _parse(args: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    from gpu_ops.cli import streams
+
+    parser = streams.Parser(
         prog="kernelscope",
         description="Opens the window, on a file when one is given. Commands: "
         + ", ".join((*COMMANDS, WINDOW_BENCH))

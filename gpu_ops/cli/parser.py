@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
 
 from gpu_ops import __version__
 from gpu_ops.cli import info, measure, xray
+from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import plain
@@ -26,16 +25,6 @@ MEASURING = {
     "bench": "time every variant, verified, beside its roof",
     "sweep": "bench over a range of sizes, parameters or knobs",
 }
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse passes over that its help cannot be written."""
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        if file is not None and file is sys.stdout:
-            file.write(message)
-        else:
-            super()._print_message(message, file)
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:

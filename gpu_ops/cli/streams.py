@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import codecs
 import io
 import os
 import sys
 from contextlib import suppress
-from typing import TextIO
+from typing import Any, TextIO
 
 PLAIN = "kernelscope.plain"
 """How text is encoded: signs that a terminal does not have become plain ones, any other is written as its code."""
@@ -33,6 +34,16 @@ def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
     text = error.object[error.start : error.end]
     codes = (SIGNS.get(sign) or sign.encode("ascii", "backslashreplace").decode() for sign in text)
     return "".join(codes), error.end
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse passes over that its help cannot be written."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if file is not None and file is sys.stdout:
+            file.write(message)
+        else:
+            super()._print_message(message, file)
 
 
 def prepare() -> None:
