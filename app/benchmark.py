@@ -163,6 +163,52 @@ def _image(quick: bool) -> Figures:
         }
 
 
+def _another(quick: bool) -> Figures:
+    """Another input of the same size over one that somebody looks at closely: sharp, whole and in its own levels."""
+    from app.bench_stage import Painted, Stage
+    from app.views.pictures import INPUT
+
+    with Stage() as stage:
+        stage.choose("mean2d", ("parallel",))
+        stage.open_noise(size="4096x4096", dtype="uint8")
+        display, pane = stage.window.display, stage.window.panes.pane(INPUT)
+        display.set_levels(10, 20)
+        display.zoom_at(8.0, 100, 100)
+        before = stage.controller.session.input
+
+        def own() -> bool:
+            now = stage.controller.session.input
+            if now is None or now is before or not pane.layer.sharp or not display.following:
+                return False
+            return (display.low, display.high) == (now.statistics.minimum, now.statistics.maximum)
+
+        painted = Painted(pane.canvas, own)
+        stage.open_noise(wait=False, size="4096x4096", dtype="float32")
+        stage.run_until(lambda: painted.at is not None)
+        return {"show": stage.since_arrival(painted)}
+
+
+def _open_meanwhile(quick: bool) -> Figures:
+    """Another input is opened while a run of a minute goes on."""
+    from app.bench_stage import Painted, Stage
+    from app.views.pictures import INPUT
+
+    with Stage() as stage:
+        stage.choose("mean2d", ("serial",))
+        stage.open_noise(size="8192x8192", dtype="float32")
+        stage.controller.session.set_params({**stage.controller.session.choice.params, "window": 63})
+        stage.run_for(1.0)
+        busy, pid = stage.controller.busy, stage.engine.client.pid
+        pane = stage.window.panes.pane(INPUT)
+        painted = Painted(pane.canvas, lambda: pane.layer.shape == (512, 512))
+        begin = time.perf_counter()
+        stage.controller.open_sample("camera")
+        stage.run_until(lambda: painted.at is not None)
+        assert painted.at is not None
+        found = {"show": (painted.at - begin) * 1000, "something_ran": busy}
+        return {**found, "engine_ended_for_it": stage.engine.client.pid != pid}
+
+
 def _memory(quick: bool) -> Figures:
     """An image of 8192² and three results: what the window's process has for itself alone."""
     from app.bench_stage import Stage, private_mb
@@ -214,6 +260,8 @@ BENCHES = (
     Bench("long_run", "event-loop gaps, long computation and its result", "ms", GAPS, _long_run),
     Bench("signal", "10⁷ samples: arrival to sharp paint, pan frame", "ms", {"show": 100.0, "pan": 10.0}, _signal),
     Bench("image", "8192² float32: arrival to first paint, pan frame", "ms", {"show": 100.0, "pan": 10.0}, _image),
+    Bench("another", "4096² float32 over another: arrival to sharp, own levels", "ms", {"show": 150.0}, _another),
+    Bench("open_meanwhile", "a file opened during a long run, to its picture", "ms", {"show": 1000.0}, _open_meanwhile),
     Bench("memory", "private memory, 8192² float32 and 3 results", "MB", {"private": 400.0}, _memory),
     Bench("key_latency", "key press to new pixels, 1024² float32", "ms", {"median": 100.0}, _key),
 )
