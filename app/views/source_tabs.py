@@ -11,7 +11,6 @@ from app.figures import percent
 from app.models.xray import FileView, KernelView
 from app.views.source_view import Place, SourceView
 
-
 ROOM = 6
 """Pixels more than a tab is usually high: names of files have underscores, which would be cut off."""
 
