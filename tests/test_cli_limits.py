@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
 from gpu_ops import progress
-from gpu_ops.cli import main
+from gpu_ops.cli import limits, main
 from gpu_ops.devices.sim.meter import Meter
 
 HEAD = """#include "mean.cuh"
@@ -35,9 +34,9 @@ def _call(capsys: pytest.CaptureFixture[str], *args: object) -> tuple[int, str, 
 
 
 @pytest.fixture(autouse=True)
-def slow(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody looks on, and little is long."""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(limits, "watched", lambda: True)
     monkeypatch.setattr(progress, "LONG", 0.05)
     monkeypatch.setattr(progress, "EVERY", 0.01)
 

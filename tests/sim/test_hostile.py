@@ -11,6 +11,7 @@ import pytest
 
 from gpu_ops import progress
 from gpu_ops.devices.sim import launch as launches
+from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.errors import KernelError, LimitReached
@@ -74,6 +75,19 @@ def test_what_does_not_end_can_be_cancelled(kernel: str) -> None:
         launch(_case(kernel))
 
 
+def test_a_chain_of_swaps_is_asked_between_them() -> None:
+    """Each lane waits for what the one before it puts there: as many turns as there are lanes, in one instruction."""
+    chain = np.arange(500, dtype=np.int32)
+    asked: list[int] = []
+
+    def stop() -> bool:
+        asked.append(0)
+        return len(asked) > 5
+
+    with pytest.raises(Cancelled), listening(stop):
+        update(np.zeros(1, np.int32), np.zeros(500, np.int64), "cas", (chain, chain + 1), True)
+
+
 def test_a_long_row_of_instructions_is_asked_between_them() -> None:
     rows = "".join(f"    s = s * {n}.5f + __sinf(s);\n" for n in range(200))
     source = f'extern "C" __global__ void row(float* out) {{ float s = threadIdx.x;\n{rows} out[threadIdx.x] = s; }}'
@@ -94,7 +108,9 @@ FAR = {
 
 @pytest.mark.parametrize("kernel", FAR)
 def test_every_address_that_is_nobodys_is_out_of_bounds(kernel: str) -> None:
-    found = [f for f in launch(_case(kernel)).findings if f.kind == "out of bounds"]
+    findings = launch(_case(kernel)).findings
+    found = [f for f in findings if f.kind == "out of bounds"]
+    assert not [f for f in findings if f.kind == "uninitialised read"], "what is read in vain is no other's fault"
     detail, count = FAR[kernel]
     assert [f.line for f in found] == [_line(kernel)]
     assert detail in found[0].detail

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.sim.lanes import Array
+from gpu_ops.progress import advance
 
 _WITHOUT_ANSWER: dict[str, Any] = {
     "add": np.add,
@@ -82,11 +83,13 @@ def _one_by_one(memory: Array, places: Array, starts: Array, operation: str, val
     old = np.empty(len(places), memory.dtype)
     if len(starts) < lengths.max() and (operation in _WITHOUT_ANSWER or (values == values[0]).all()):
         for start, length in zip(starts, lengths, strict=True):
+            advance(0, 1)
             found = _sequence(memory[places[start]], operation, values[start : start + length])
             old[start : start + length] = found[:-1]
             memory[places[start]] = found[-1]
         return old
     for turn in range(int(lengths.max())):
+        advance(0, 1)
         lanes = starts[lengths > turn] + turn
         old[lanes] = memory[places[lanes]]
         memory[places[lanes]] = _STEP[operation](old[lanes], values[lanes])
@@ -112,6 +115,7 @@ def _compare_and_swap(memory: Array, places: Array, starts: Array, compared: Arr
     open_ = np.ones(len(places), np.bool_)
     positions = np.arange(len(places))
     while True:
+        advance(0, 1)
         match = open_ & (compared == current)
         first = np.minimum.reduceat(np.where(match, positions, len(places)), starts)
         hit = first[first < len(places)]

@@ -268,6 +268,7 @@ class Batch:
         rows, threads = (lanes.active(np.broadcast_to(a, lanes.shape)) for a in (lanes.rows, lanes.threads))
         text = text_at(self.memory.table, int(form_at[0]))
         for place in range(len(form_at)):
+            self.poll()
             start = int(given_at[place]) - LOCAL_WINDOW
             data = self.local[rows[place], threads[place], start:].tobytes() if start >= 0 else b""
             self.findings.print(formatted(text, data, self.memory.table))

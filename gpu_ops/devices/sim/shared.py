@@ -68,8 +68,7 @@ class SharedMemory:
     def load(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
         """The elements at `address` (bytes, in the lanes' frame); zero where it is out of bounds."""
         address, wrong = self._checked(lanes, site, address, np.dtype(dtype).itemsize * count)
-        if self.checks:
-            self._look(lanes, site, address, np.dtype(dtype).itemsize * count, "read")
+        self._look_right(lanes, site, address, wrong, np.dtype(dtype).itemsize * count, "read")
         view, index = self._view(dtype, count), self._index(address, dtype, count)
         if not lanes.packed and index.shape[0] == 1:
             found = view[:, index[0]]
@@ -116,8 +115,7 @@ class SharedMemory:
         address, wrong = self._checked(lanes, site, address, np.dtype(dtype).itemsize)
         if wrong is not None:
             address = np.where(wrong, 0, address)  # reported; the result is lost anyway
-        if self.checks:
-            self._look(lanes, site, address, np.dtype(dtype).itemsize, "atomic")
+        self._look_right(lanes, site, address, wrong, np.dtype(dtype).itemsize, "atomic")
         view = self._view(dtype, 1)
         index = self._index(address, dtype, 1) + lanes.rows * view.shape[1]
         flat = lanes.active(index)
@@ -189,6 +187,14 @@ class SharedMemory:
             threads, places = np.repeat(threads, each), np.repeat(places, each)
             rows = None if rows is None else np.repeat(rows, each)
         return Touch(chosen, threads, rows, places)
+
+    def _look_right(
+        self, lanes: Lanes, site: Site, address: Array, wrong: Array | None, nbytes: int, kind: str
+    ) -> None:
+        """Look at those lanes whose address is not wrong."""
+        kept = lanes if wrong is None else lanes.subset(~wrong)
+        if self.checks and kept is not None:
+            self._look(kept, site, address if wrong is None else lanes.cut(address, ~wrong), nbytes, kind)
 
     def _look(self, lanes: Lanes, site: Site, address: Array, nbytes: int, kind: str) -> None:
         """Hold an access to what others did since the last barrier, and write it down."""
