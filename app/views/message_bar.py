@@ -11,7 +11,7 @@ from app.views.message_row import MessageRow
 from app.views.shallow import Shallow
 
 MOST_ROWS = 3
-MOST_LINES, LEAST_LINES = 16, 2
+MOST_LINES, LEAST_LINES = 16, 3
 """How high the messages may be, and what they are content with in a window that is low: it never grows by them."""
 PASSES_MS = 8000
 """How long a message stays that goes by itself, counted from the last one and while nobody points at the bar."""
@@ -83,8 +83,10 @@ class MessageBar(QFrame):
     @Slot(str)
     def settle(self, subject: str) -> None:
         """Take back what was said about this subject: it went well."""
+        before = self._messages.kept
         self._messages.settle(subject)
-        self._update()
+        if self._messages.kept != before:  # every result that comes ends here
+            self._update()
 
     def messages(self) -> tuple[Message, ...]:
         """All there are, the newest last."""
