@@ -8,12 +8,12 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.client import EngineClient
-from gpu_ops.engine.messages import Answer, Ready, Request
+from gpu_ops.engine.messages import Answer, Ready, Request, RunUpdate
 
 
 class Engine(QObject):
     """Owns the engine's client. `answered` carries every answer, in the thread this object lives in; `asked` every
-    request, as it is submitted."""
+    request, as it is submitted. `devices` and `provenance` are what it said of its machine, to whichever window."""
 
     answered = Signal(object)
     asked = Signal(object)
@@ -22,6 +22,7 @@ class Engine(QObject):
     def __init__(self, parent: QObject | None = None, client: EngineClient | None = None) -> None:
         super().__init__(parent)
         self.devices: tuple[DeviceStatus, ...] = ()
+        self.provenance: dict[str, Any] = {}
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
         self.client = client or EngineClient(self._heard.emit)
 
@@ -29,6 +30,8 @@ class Engine(QObject):
     def _take(self, answer: Answer) -> None:
         if isinstance(answer, Ready):
             self.devices = answer.devices
+        elif isinstance(answer, RunUpdate) and answer.provenance:
+            self.provenance = dict(answer.provenance)
         self.answered.emit(answer)
 
     def start(self) -> None:

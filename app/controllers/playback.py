@@ -31,12 +31,14 @@ class Playback(QObject):
     goes on at the same place in it, and so does a result that comes anew; a new input ends the playing.
 
     `changed`: the choices, what is chosen, or whether it plays. `moved(seconds)` is the place that is heard, None
-    when nothing is. `message(kind, sentence, details)` says why nothing can be heard.
+    when nothing is. `message(kind, sentence, details, subject)` says why nothing can be heard, `succeeded(subject)`
+    that something can.
     """
 
     changed = Signal()
     moved = Signal(object)
-    message = Signal(str, str, str)
+    message = Signal(str, str, str, str)
+    succeeded = Signal(str)
     _ended = Signal(object)
 
     def __init__(
@@ -135,9 +137,10 @@ class Playback(QObject):
             self._track = Track(self.choices[self.chosen])
             self._stream = self._open(self._track)
             self._clock.start()
+            self.succeeded.emit("sound")
         except Silent as reason:
             self._track = None
-            self.message.emit("warning", str(reason), "")
+            self.message.emit("warning", str(reason), "", "sound")
         self.changed.emit()
 
     def _open(self, track: Track) -> Any:

@@ -92,6 +92,7 @@ class SessionController(QObject):
         """Start the engine; one that runs already has its devices known."""
         if self._engine.devices:
             self._take_devices(self._engine.devices)
+            self.results.provenance = self._engine.provenance
         self._engine.start()
 
     # What a person does.

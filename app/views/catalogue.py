@@ -15,15 +15,17 @@ from gpu_ops.types import Filter
 
 
 class Offer(NamedTuple):
-    """An action under the name that is shown, and other words that find it."""
+    """An action under the name that is shown, other words that find it, and why it cannot be done now, if that is
+    worth a word."""
 
     name: str
     action: QAction
     words: str = ""
+    reason: str = ""
 
 
 class Catalogue(QObject):
-    """Its actions are made once; those are enabled that suit the input there is."""
+    """Its actions are made once; those are offered that suit the input there is."""
 
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
@@ -45,19 +47,19 @@ class Catalogue(QObject):
             self._session.set_params({**self._session.choice.params, **filter.preset(preset)})
 
     def offers(self) -> list[Offer]:
-        """Every filter and preset, by the words a person looks for."""
+        """Every filter and preset, by the words a person looks for; those for other inputs say so."""
         kind = self._session.input.kind if self._session.input else ""
-        for filter, action in (*self._filters, *((f, a) for f, _, a in self._presets)):
-            action.setEnabled(kind in ("", filter.accepts))
-        title, translate = self.tr("Filter: {name}"), QCoreApplication.translate
-        filters = [Offer(title.format(name=f.title), a, filter_words(f)) for f, a in self._filters]
-        text = self.tr("{filter}: {preset}")
-        presets = [
-            Offer(
-                text.format(filter=f.title, preset=translate("Presets", name)),
-                action,
-                self.tr("preset filter {family} {id} {preset}").format(family=f.family, id=f.id, preset=name),
-            )
-            for f, name, action in self._presets
-        ]
-        return filters + presets
+        reasons = {"image": self.tr("needs an image"), "signal": self.tr("needs a signal")}
+
+        def reason(filter: Filter) -> str:
+            return "" if kind in ("", filter.accepts) else reasons.get(filter.accepts, filter.accepts)
+
+        title, text, translate = self.tr("Filter: {name}"), self.tr("{filter}: {preset}"), QCoreApplication.translate
+        found = [Offer(title.format(name=f.title), a, filter_words(f), reason(f)) for f, a in self._filters]
+        for filter, preset, action in self._presets:
+            name = text.format(filter=filter.title, preset=translate("Presets", preset))
+            words = self.tr("preset {family} {id} {name}").format(family=filter.family, id=filter.id, name=preset)
+            found.append(Offer(name, action, words, reason(filter)))
+        for offer in found:
+            offer.action.setEnabled(not offer.reason)
+        return found

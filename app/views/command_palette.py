@@ -39,6 +39,7 @@ class CommandPalette(QFrame):
         self.setAutoFillBackground(True)
         self._over = parent
         self._offers: list[Offer] = []
+        self._others: list[Offer] = []
         self._items: list[QTreeWidgetItem] = []
         self._before: QWidget | None = None
         self.line = QLineEdit(self)
@@ -68,8 +69,9 @@ class CommandPalette(QFrame):
         self.hide()
 
     def present(self, offers: Sequence[Offer]) -> None:
-        """Offer those of these actions that work now."""
+        """Offer those of these actions that work now; of others those that say why not, once they are looked for."""
         self._offers = [offer for offer in offers if offer.action.isEnabled() and offer.action.isVisible()]
+        self._others = [offer for offer in offers if offer.reason]
         self.line.clear()
         self._filter("")
         parent = self._over
@@ -89,7 +91,7 @@ class CommandPalette(QFrame):
         fitting = found(typed, self._offers, lambda offer: offer.name, lambda offer: offer.words)
         self.list.clear()
         self._items = []
-        for name, action, _ in fitting:
+        for name, action, *_ in fitting:
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             item = QTreeWidgetItem([name, keys])
             item.setData(0, Qt.ItemDataRole.UserRole, action)
@@ -98,10 +100,19 @@ class CommandPalette(QFrame):
         self.list.addTopLevelItems(self._items)
         if self._items:
             self.list.setCurrentItem(self._items[0])
-        else:
-            nothing = QTreeWidgetItem([self.tr("Nothing is called “{typed}”.").format(typed=typed.strip()), ""])
-            nothing.setFlags(Qt.ItemFlag.NoItemFlags)
-            self.list.addTopLevelItem(nothing)
+        others = (
+            found(typed, self._others, lambda offer: offer.name, lambda offer: offer.words) if typed.strip() else []
+        )
+        for offer in others:
+            self._say(self.tr("{name} ({reason})").format(name=offer.name, reason=offer.reason))
+        if not self._items and not others:
+            self._say(self.tr("Nothing is called “{typed}”.").format(typed=typed.strip()))
+
+    def _say(self, text: str) -> None:
+        """A line that nobody can choose."""
+        line = QTreeWidgetItem([text, ""])
+        line.setFlags(Qt.ItemFlag.NoItemFlags)
+        self.list.addTopLevelItem(line)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         """Arrows move in the list while the letters go to the line."""

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.models.typed import typed_number
 from app.views.spins import FloatSpin, IntSpin
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
@@ -33,7 +34,7 @@ class Editor(QWidget):
     def __init__(self, param: Param, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.param = param
-        self._refused = ""
+        self._refused: str | None = None
         self.keeps_text = False
         """Whether a bad text stays for the user to mend; others go back to the last good value."""
 
@@ -42,15 +43,21 @@ class Editor(QWidget):
         raise NotImplementedError
 
     def _refuse(self, text: str) -> None:
-        """Something was typed that is no number."""
-        self._refused = text or self.tr("nothing")
+        """Something was typed that is not the number that is wanted."""
+        self._refused = text
         self.edited.emit(True)
 
     def _check_typed(self) -> None:
-        refused, self._refused = self._refused, ""
-        if refused:
-            text = self.tr("{name} must be {allowed}; {text} is not, or can be read in two ways.")
-            raise KernelscopeError(text.format(name=self.param.name, allowed=self.param.allowed, text=f"“{refused}”"))
+        text, self._refused = self._refused, None
+        if text is None:
+            return
+        if not text:
+            sentence = self.tr("{name} must be {allowed}; nothing was typed.")
+        elif typed_number(text, QLocale()) is not None:
+            sentence = self.tr("{name} must be {allowed}, not {text}.")
+        else:
+            sentence = self.tr("{name} must be {allowed}; “{text}” is no number, or one that can be read in two ways.")
+        raise KernelscopeError(sentence.format(name=self.param.name, allowed=self.param.allowed, text=text))
 
     def set_value(self, value: Value) -> None:
         """Show a value without a signal."""

@@ -46,6 +46,7 @@ class Files(QObject):
         self._window, self.chooser, self.target = window, chooser, target
         self._controller, self._messages = window.controller, window.messages
         self.list = FileList(self)
+        self._dropped = 0
         self._controller.succeeded.connect(self._take_success)
         self._controller.message.connect(self._take_message)
         self._controller.nonfinite_found.connect(self._offer)
@@ -75,10 +76,8 @@ class Files(QObject):
 
     def drop(self, paths: Sequence[str]) -> None:
         """Open the first of these; the others follow by going on."""
-        if len(paths) > 1:
-            text = self.tr("{count} files were dropped; this is the first; Page Down opens the next.")
-            self._messages.settle("files")
-            self._messages.show_message("info", text.format(count=len(paths)), "", "files")
+        self._dropped = len(paths)
+        self._messages.settle("files")
         self._controller.open_file(self.list.start(paths))
 
     def go(self, step: int) -> None:
@@ -92,11 +91,19 @@ class Files(QObject):
     def _take_input(self, shared: Any) -> None:
         went = self.list.waiting
         self.list.opened(str(shared.origin.get("path", "")))
-        count, place = len(self.list.paths), self.list.place
-        told = any(m.subject == "files" for m in self._messages.messages())
-        if went and count > 1 and not told:
-            locale, text = QLocale(), self.tr("File {place} of {count}: {name}.")
-            text = text.format(place=locale.toString(place + 1), count=locale.toString(count), name=shared.name)
+        if went and len(self.list.paths) > 1:
+            self._say_place(shared.name)
+
+    def _say_place(self, name: str) -> None:
+        """Which of the files it is that opened; of those just dropped, how to go on."""
+        locale, dropped = QLocale(), self._dropped
+        count, place = (locale.toString(n) for n in (len(self.list.paths), self.list.place + 1))
+        self._dropped = 0
+        if dropped:
+            text = self.tr("{count} files were dropped; this is the first; Page Down opens the next.")
+            self._messages.show_message("info", text.format(count=locale.toString(dropped)), "", "files")
+        else:
+            text = self.tr("File {place} of {count}: {name}.").format(place=place, count=count, name=name)
             self._messages.show_message("info", text, "", "files", passing=True)
 
     @Slot(str, str, str, str)

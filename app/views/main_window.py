@@ -165,7 +165,7 @@ class MainWindow(QMainWindow):
         controller = self.controller
         controller.input_array_changed.connect(self._show_input)
         controller.outputs_changed.connect(self.stack.show_output)
-        for speaker in (controller, self.recorded):
+        for speaker in (controller, self.recorded, self.playback):
             speaker.message.connect(self.messages.show_message)
             speaker.succeeded.connect(self.messages.settle)
         self.messages.shown.connect(self._log_message)

@@ -11,8 +11,11 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QV
 
 from app.models.messages import Kind, Message, Messages
 from app.views.message_row import MessageRow
+from app.views.shallow import Shallow
 
 MOST_ROWS = 3
+MOST_LINES, LEAST_LINES = 16, 3
+"""How high the messages may be, and what they are content with in a window that is low: it never grows by them."""
 PASSES_MS = 8000
 """How long a message stays that goes by itself, counted from the last one and while nobody points at the bar."""
 
@@ -35,7 +38,6 @@ class MessageBar(QFrame):
         self.rows = [MessageRow(self) for _ in range(MOST_ROWS)]
         self.more_button = QPushButton(self)
         self.more_button.setObjectName("more_button")
-        self.more_button.setFlat(True)
         self.more_button.setToolTip(self.tr("Every message stands in the log, with its time"))
         self.more_button.clicked.connect(self.more_wanted)
         self.dismiss_button = QPushButton(self.tr("Dismiss all"), self)
@@ -51,9 +53,17 @@ class MessageBar(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(1)
+        inner = QWidget(self)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(1)
         for row in self.rows:
             row.closed.connect(self._close)
-            layout.addWidget(row)
+            column.addWidget(row)
+        column.addStretch(1)
+        self._scroll = Shallow(MOST_LINES, LEAST_LINES, self)
+        self._scroll.setWidget(inner)
+        layout.addWidget(self._scroll)
         self._foot = QWidget(self)
         foot = QHBoxLayout(self._foot)
         unit = self.fontMetrics().height()
@@ -85,8 +95,10 @@ class MessageBar(QFrame):
     @Slot(str)
     def settle(self, subject: str) -> None:
         """Take back what was said about this subject: it went well."""
+        before = self._messages.kept
         self._messages.settle(subject)
-        self._update()
+        if self._messages.kept != before:  # every result that comes ends here
+            self._update()
 
     def messages(self) -> tuple[Message, ...]:
         """All there are, the newest last."""
@@ -134,6 +146,8 @@ class MessageBar(QFrame):
         self._foot.setVisible(len(newest) > 1)
         was_shown = not self.isHidden()
         self.setVisible(bool(newest))
+        self._scroll.verticalScrollBar().setValue(0)
+        self._scroll.updateGeometry()
         if newest:
             self.setAccessibleName(self.rows[0].accessibleName())
         elif was_shown:

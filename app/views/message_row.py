@@ -12,7 +12,7 @@ from app.models.messages import Kind, Message
 from app.theme import Role, colours_of, fixed_font, inked, mix
 
 DETAIL_LINES = 8
-LONGEST = 280
+LONGEST = 240
 """Letters of a message that stand in the bar; the whole of a longer one stands in its details."""
 
 
@@ -61,6 +61,7 @@ class MessageRow(QWidget):
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
+        row.setSpacing(self.fontMetrics().height() // 3)
         row.addWidget(self._symbol, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self._text, 1)
         row.addWidget(self._count)

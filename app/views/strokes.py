@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 
 from app.models.stroke import INK, Stroke
@@ -11,7 +12,7 @@ LIGHT = ((0, 114, 178), (170, 50, 0), (0, 130, 95), (180, 80, 140), (165, 140, 0
 DARK = ((90, 160, 255), (240, 110, 40), (0, 170, 120), (225, 140, 190), (240, 228, 66))
 INKS = (0, 0, 0), (240, 240, 240)
 """On light and on dark grounds."""
-DASHES: tuple[tuple[float, ...], ...] = ((), (8, 4), (2, 3), (10, 3, 2, 3), (16, 4), (6, 3, 2, 3, 2, 3))
+DASHES: tuple[tuple[float, ...], ...] = ((), (8, 5), (2, 3), (11, 4, 2, 4), (17, 7), (6, 3, 2, 3, 2, 3))
 """In pixels."""
 FAINT = 90
 """Of 255, how opaque a faint pen is."""
@@ -29,5 +30,6 @@ def pen(stroke: Stroke, dark: bool, width: float = 1, dashed: bool = True, faint
     made = QPen(ink, width)
     made.setCosmetic(True)
     if dashed and DASHES[stroke.dash]:
+        made.setCapStyle(Qt.PenCapStyle.FlatCap)  # others fill the gaps
         made.setDashPattern([length / width for length in DASHES[stroke.dash]])  # Qt counts in widths
     return made

@@ -146,7 +146,6 @@ def _follow(window: MainWindow) -> None:
         window.stack.addAction(actions[id])
     window.files.list.changed.connect(show_files)
     SoundMenu(window.menus["view/sound"], actions["play"], window.playback, titles)
-    window.playback.message.connect(window.messages.show_message)
     window.playback.moved.connect(window.signal_pane.set_heard)
     window.xray_dock.toggleViewAction().toggled.connect(actions["xray"].setChecked)
     session.undo_changed.connect(show_undo)

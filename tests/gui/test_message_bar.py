@@ -159,3 +159,24 @@ def test_a_long_queue_forgets_the_oldest(bar: MessageBar) -> None:
 def test_text_is_not_taken_for_markup(bar: MessageBar) -> None:
     bar.show_message("info", "<b>plain</b>")
     assert bar.findChild(QLabel, "text").textFormat() == Qt.TextFormat.PlainText
+
+
+def test_a_window_never_grows_by_what_is_said(qtbot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    bar, layout = MessageBar(window), QVBoxLayout(window)
+    layout.addWidget(bar)
+    text = QTextEdit(window)
+    text.setMinimumHeight(120)
+    layout.addWidget(text, 1)
+    window.resize(500, 230)
+    window.show()
+    for number in range(5):
+        bar.show_message("error", f"{number} " + "long words " * 40, "details")
+    bar.rows[0].details_button.setChecked(True)
+    qtbot.wait(20)
+    assert (window.width(), window.height()) == (500, 230) and text.height() >= 120
+    bar.rows[0].details_button.setChecked(False)
+    window.resize(800, 700)
+    qtbot.wait(20)
+    assert all(row.visibleRegion().boundingRect().height() > 40 for row in bar.rows), "with room all are seen"

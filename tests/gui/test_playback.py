@@ -338,7 +338,7 @@ def test_in_the_window(qtbot: QtBot) -> None:
     assert "sounddevice" in window.messages.current().text and not play.isChecked()
     playback._library = lambda: library
     play.trigger()
-    assert play.isChecked()
+    assert play.isChecked() and window.messages.current() is None
     library.turn(44100)
     qtbot.waitUntil(lambda: window.signal_pane.heard.isVisible() and window.signal_pane.heard.value() == 1.0)
     window.close()

@@ -54,7 +54,10 @@ def test_the_palette_finds_filters_presets_and_samples(qtbot, window) -> None:
     preset = session.filter.preset(presets[0].partition(": ")[2])
     assert session.filter.id == "conv3x3" and preset.items() <= dict(session.choice.params).items()
     assert typed(qtbot, window, "camera")[0].startswith("Open sample: "), "by its id, not its title"
-    assert "Filter: Mean (signal)" not in typed(qtbot, window, "filter mean"), "it takes no image"
+    assert "Filter: Mean (signal)" not in typed(qtbot, window, "filter mean")
+    palette = window.palette_window.list
+    lines = [palette.topLevelItem(place).text(0) for place in range(palette.topLevelItemCount())]
+    assert lines[0] == "Filter: Mean (image)" and lines[-1] == "Filter: Mean (signal) (needs a signal)"
 
 
 def test_the_palette_says_that_there_is_nothing(qtbot, window) -> None:

@@ -65,7 +65,7 @@ def test_channels_of_a_signal_and_ten_variants_all_differ() -> None:
 
 def test_dashes_are_as_long_in_every_width() -> None:
     stroke = Stroke(0, 1)
-    assert pen(stroke, False).dashPattern() == [8, 4] and pen(stroke, False, 2).dashPattern() == [4, 2]
+    assert pen(stroke, False).dashPattern() == [8, 5] and pen(stroke, False, 2).dashPattern() == [4, 2.5]
     assert pen(stroke, False).isCosmetic() and pen(stroke, False, dashed=False).style() == Qt.PenStyle.SolidLine
     assert len(set(strokes.DASHES)) == DASHES and len(strokes.LIGHT) == len(strokes.DARK) == HUES
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -129,6 +130,10 @@ def test_measure_gives_shares_and_speedups(qtbot, window, controller) -> None:
         assert entry.row["share"] > 0
         assert entry.row["protocol"] == "careful"
     assert controller.results.speedup(("parallel", "cpu")) > 0
+    report = json.loads(controller.results.to_json())
+    model = report["provenance"]["devices"]["cpu"]["model"]
+    assert model and [row["machine"] for row in report["runs"]] == [model] * 2
+    assert report["provenance"]["source_tree"] and report["provenance"]["libraries"]
 
 
 def test_a_killed_engine_is_said_and_the_next_run_works(qtbot, window, controller, engine) -> None:

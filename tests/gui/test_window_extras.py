@@ -192,7 +192,7 @@ def test_the_palette_finds_and_does(qtbot, window) -> None:
     qtbot.keyClick(window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     palette = window.palette_window
     qtbot.waitUntil(palette.isVisible)
-    able = [name for name, action, _ in palette_offers(window) if action.isEnabled() and action.isVisible()]
+    able = [name for name, action, *_ in palette_offers(window) if action.isEnabled() and action.isVisible()]
     assert palette.texts() == able and "Cancel" not in able and "Preferences…" in able
     qtbot.keyClicks(palette.line, "colour ma")
     names = palette.texts()
