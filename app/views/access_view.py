@@ -15,7 +15,7 @@ from app.theme import colours_of, inked
 from app.views.access_layout import Builder, Layout, Spot
 from app.views.access_paint import AccessPainter
 from app.views.labels import sentence_label
-from app.views.upright import Upright
+from app.views.scrolled import Scrolled
 
 SMALL = 0.86
 NARROWEST = 44
@@ -194,9 +194,7 @@ class AccessView(QWidget):
         steps.addWidget(self.slider, 1)
         self.number.setWordWrap(False)
         steps.addWidget(self.number)
-        scroll = Upright(self)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setWidget(self.canvas)
+        scroll = Scrolled(self.canvas, self)
         inner = QVBoxLayout(self.parts)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.addLayout(above)

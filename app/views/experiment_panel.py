@@ -14,6 +14,7 @@ from app.views.form import ParameterForm
 from app.views.keys import ELSEWHERE, letter, menu_letters
 from app.views.parts import MarkChip
 from app.views.preset_chooser import LETTER, PresetChooser
+from app.views.scrolled import Squeezed
 from app.views.search_combo import WORDS, SearchCombo
 from app.views.upright import Upright
 from app.views.variant_list import VariantList
@@ -72,7 +73,7 @@ class ExperimentPanel(QWidget):
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        content = _Squeezed(self)
+        content = Squeezed(self)
         self._column, self._labels = QVBoxLayout(content), list[QLabel]()
         self._column.setContentsMargins(gap, gap, gap, gap)
         self._column.addWidget(self.input_label)
@@ -231,14 +232,6 @@ class ExperimentPanel(QWidget):
         tip = self.tr("Kernels run on a simulated GPU: on the middle of the input, counted and not timed")
         self.simulated.show_texts(*([self.tr("simulated")] * 2 + [tip] if self._session.simulated else ["", ""]))
         self._show_variants(self._session.filter)
-
-
-class _Squeezed(QWidget):
-    """Asks its scroll area for the least height only: what scrolls inside is not to be scrolled outside as well."""
-
-    def heightForWidth(self, width: int) -> int:  # noqa: N802
-        layout = self.layout()
-        return layout.minimumHeightForWidth(width) if layout is not None else super().heightForWidth(width)
 
 
 def _breakable(name: str) -> str:

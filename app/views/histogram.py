@@ -206,7 +206,7 @@ class HistogramBar(QWidget):
         spin.setRange(-1e300, 1e300)
         spin.setDecimals(2)
         spin.setKeyboardTracking(False)
-        spin.setMinimumWidth(self.fontMetrics().averageCharWidth() * 14)
+        spin.setMinimumWidth(self.fontMetrics().averageCharWidth() * 9)
         spin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         spin.valueChanged.connect(self._on_spin)
         return spin

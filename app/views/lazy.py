@@ -8,11 +8,14 @@ from typing import Generic, TypeVar
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.views.scrolled import Scrolled
+
 W = TypeVar("W", bound=QWidget)
 
 
 class Lazy(QWidget, Generic[W]):
-    """Stands for the widget that `make(parent)` gives, and makes it when shown or asked for its `content`."""
+    """Stands for the widget that `make(parent)` gives, and makes it when shown or asked for its `content`. That has no
+    say in the size of what is around it: it is scrolled where there is too little room."""
 
     def __init__(self, make: Callable[[QWidget], W], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,7 +28,7 @@ class Lazy(QWidget, Generic[W]):
     def content(self) -> W:
         if self._content is None:
             self._content = self._make(self)
-            self._layout.addWidget(self._content)
+            self._layout.addWidget(Scrolled(self._content, self))
         return self._content
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802

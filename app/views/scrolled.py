@@ -12,6 +12,14 @@ SHARE = 0.4
 """Of the height around it: no more of it is taken by a part that stands above the others."""
 
 
+class Squeezed(QWidget):
+    """Asks its scroll area for the least height only: what scrolls inside is not to be scrolled outside as well."""
+
+    def heightForWidth(self, width: int) -> int:  # noqa: N802
+        layout = self.layout()
+        return layout.minimumHeightForWidth(width) if layout is not None else super().heightForWidth(width)
+
+
 class Scrolled(QScrollArea):
     """Shows `part` at any size: where it has less room than it needs it is scrolled, and the window never grows."""
 

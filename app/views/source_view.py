@@ -27,6 +27,7 @@ from app.figures import short_count
 from app.theme import TEXT_CONTRAST, colours_of, contrast, fixed_font, mix
 from app.views.source_colours import SourceColours
 
+LEAST_LINES = 9
 SIZE = 0.9
 """Of the letters around it: source is wide."""
 FULL = 0.62
@@ -304,6 +305,10 @@ class SourceView(QPlainTextEdit):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_gutter"):
             self.adapt()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """So many lines can be read wherever it stands."""
+        return QSize(super().minimumSizeHint().width(), LEAST_LINES * self.fontMetrics().lineSpacing())
 
     def adapt(self) -> None:
         """Take the font's size and the colours of where it stands."""

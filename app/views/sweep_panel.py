@@ -23,6 +23,7 @@ from app.controllers.sweep import SweepController
 from app.models.sweep import Option, Sweep
 from app.theme import colours_of, inked
 from app.views.picture_file import write_png, write_svg, write_text
+from app.views.scrolled import Squeezed
 from app.views.sweep_legend import SweepLegend
 from app.views.sweep_plot import SweepPlot
 from app.views.sweep_table import SweepTable
@@ -37,7 +38,7 @@ COLUMN = 17
 """So wide is a name below it."""
 
 
-class SweepSheet(QWidget):
+class SweepSheet(Squeezed):
     """All that is exported as a picture: heading, plot, legend and what was found."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -74,11 +75,6 @@ class SweepSheet(QWidget):
             label.setVisible(bool(sentences))
         self.plot.setAccessibleDescription("\n".join(said))
 
-    def heightForWidth(self, width: int) -> int:  # noqa: N802
-        """The least: a plot takes what there is, and only what then has no room is scrolled."""
-        layout = self.layout()
-        return layout.minimumHeightForWidth(width) if layout is not None else super().heightForWidth(width)
-
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         """The width of the plot alone: with less room than for the legend beside it this stands below."""
         width = self.plot.minimumSizeHint().width() + 2 * self.fontMetrics().averageCharWidth()
@@ -102,25 +98,25 @@ class SweepSheet(QWidget):
             self._fit()
 
 
-class SweepPanel(QWidget):
+class SweepPanel(Squeezed):
     """Shows a SweepController and hands on what a person does."""
 
     def __init__(self, controller: SweepController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("sweepPanel")
         self.controller = controller
-        self.varies = self._combo("sweepVaries", self.tr("What varies"), 18)
+        self.varies = self._combo("sweepVaries", self.tr("What varies"), 16)
         self.values = QLineEdit(self)
         self.values.setObjectName("sweepValues")
         self.values.setAccessibleName(self.tr("Values"))
-        self.values.setMinimumWidth(26 * self.fontMetrics().averageCharWidth())
+        self.values.setMinimumWidth(22 * self.fontMetrics().averageCharWidth())
         self.values.setToolTip(self.tr("Whole numbers, such as 4, 8, 16, 32"))
         self.button = QPushButton(self.tr("Sweep"), self)
         self.button.setObjectName("sweepStart")
         self.button.setToolTip(
             self.tr("Time the ticked variants at each value, quickly, each held to the whole reference")
         )
-        self.source = self._combo("sweepSource", self.tr("Which sweep is shown"), 20)
+        self.source = self._combo("sweepSource", self.tr("Which sweep is shown"), 14)
         self.rows = QPushButton(self.tr("Rows"), self)
         self.rows.setObjectName("sweepRows")
         self.rows.setCheckable(True)

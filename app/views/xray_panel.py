@@ -24,6 +24,7 @@ from app.views.access_view import AccessView
 from app.views.comparison_view import ComparisonView
 from app.views.labels import sentence_label
 from app.views.occupancy_view import BlockSizes
+from app.views.scrolled import Squeezed
 from app.views.source_tabs import SourceTabs
 from app.views.xray_text import measured, report, title
 
@@ -33,7 +34,7 @@ SHARES = (3, 2)
 """Of the height: the source, and what stands below it."""
 
 
-class XRayPanel(QWidget):
+class XRayPanel(Squeezed):
     """Shows what an XRayController has and hands on what a person chooses. While it is hidden nothing is simulated."""
 
     def __init__(self, controller: XRayController, parent: QWidget | None = None) -> None:
