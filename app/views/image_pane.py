@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.models.display import Display, StatisticsLike
@@ -82,6 +83,17 @@ class ImagePane(QWidget):
         self.canvas.setAccessibleName(self.tr("Image {title}").format(title=name))
         self.canvas.setToolTip(mark)
         self.setAccessibleName(self.layer.title)
+        # A result that there is none of says why, where it would be.
+        self.canvas.set_notes("", self.layer.verdict if self.layer.state == "failed" else "")
+        self._share_width()
+
+    def _share_width(self) -> None:
+        """The name comes before what more the verdict says: that is cut first."""
+        rest = self.width() - self.title.fontMetrics().horizontalAdvance(self.layer.title)
+        self.chip.setMaximumWidth(max(self.chip.least_width(), rest - 4 * self.fontMetrics().averageCharWidth()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._share_width()
 
     def _show_value(self) -> None:
         self.status.setText(self._value_text() or self._size_text())
@@ -102,6 +114,6 @@ class ImagePane(QWidget):
         if pyramid is None:
             return ""
         height, width = pyramid.array.shape[:2]
-        text = self.tr("{width} × {height} pixels, {dtype}, zoom {zoom} %")
+        text = self.tr("{width} × {height}, {dtype}, zoom {zoom} %")
         zoom = number(float(f"{100 / self.display.scale:.3g}"))
         return text.format(width=width, height=height, dtype=pyramid.array.dtype.name, zoom=zoom)

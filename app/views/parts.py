@@ -149,7 +149,9 @@ class StateChip(QWidget):
         painter.drawRoundedRect(box, box.height() / 3, box.height() / 3)
         painter.setPen(palette.color(QPalette.ColorRole.WindowText))
         inner = self.rect().adjusted(self._pad(), 0, -self._pad(), 0)
-        text = self.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideRight, inner.width() + 1)
+        room = self.width() - self.least_width() > 5 * self._pad()  # for a word more than the verdict's own
+        text = self.text if room else self._short
+        text = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width() + 1)
         painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter), text)
         painter.end()
 
