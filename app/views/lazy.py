@@ -28,7 +28,9 @@ class Lazy(QWidget, Generic[W]):
     def content(self) -> W:
         if self._content is None:
             self._content = self._make(self)
-            self._layout.addWidget(Scrolled(self._content, self))
+            scroll = Scrolled(self._content, self)
+            self._layout.addWidget(scroll)
+            scroll.show()  # what is made while its parent is shown is not shown with it
         return self._content
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802

@@ -18,6 +18,7 @@ from PySide6.QtGui import QImage, QPalette
 
 from app.models.sweep import CSV_COLUMNS, Option, Sweep, options, parsed, planned, recorded_sweeps
 from app.views.main_window import MainWindow
+from app.views.scrolled import Scrolled
 from app.views.sweep_plot import SYMBOLS, look, round_times
 from app.views.sweep_text import findings, value_text
 from gpu_ops import FILTERS, find_filter, from_array, recorded_reports
@@ -393,7 +394,7 @@ def test_all_points_and_quartiles_are_in_sight(window: MainWindow) -> None:
 def test_nothing_is_wider_than_the_panel(qtbot, window: MainWindow, width: int) -> None:
     panel = window.sweep
     panel.controller.show(crossing_sweep())
-    panel.setParent(None)
+    window.sweep_tab.findChild(Scrolled).takeWidget()
     panel.resize(width, 400)
     panel.show()
     qtbot.waitExposed(panel)
