@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QWidget
 
 from app.models.curve import Curve
 from app.models.origin import Origin
 from app.models.stroke import input_stroke
 from app.views.parts import ElidedLabel, MarkChip, StateChip, is_dark, mark_size, mark_texts
 from app.views.strokes import pen
+
+LEGEND_LINES = 3
 
 
 class LegendEntry(QWidget):
@@ -71,3 +75,33 @@ class LegendEntry(QWidget):
         middle = self.height() / 2
         painter.drawLine(QPointF(0, middle), QPointF(self.fontMetrics().averageCharWidth() * 5, middle))
         painter.end()
+
+
+class LegendGrid(QGridLayout):
+    """Entries in columns of equal width, in as few lines as leave them readable."""
+
+    def __init__(self, unit: int) -> None:
+        super().__init__()
+        self.setContentsMargins(unit, 0, unit, 0)
+        self.setHorizontalSpacing(unit * 2)
+        self.setVerticalSpacing(unit // 2)
+
+    def lay(self, shown: Sequence[LegendEntry], width: int) -> None:
+        """Place these in `width` pixels."""
+        columns = self._columns(shown, width)
+        for place, entry in enumerate(shown):
+            self.addWidget(entry, place // columns, place % columns)
+        for column in range(self.columnCount()):
+            self.setColumnStretch(column, int(column < columns))
+
+    @staticmethod
+    def _columns(shown: Sequence[LegendEntry], width: int) -> int:
+        """As many as leave the marks whole, unless that takes too many lines; no more than the lines need."""
+        count = max(1, len(shown))
+        whole = max((e.sizeHint().width() for e in shown if e.chip.text), default=0)
+        least = max((e.least_width() for e in shown), default=1)
+        for wide in (max(whole, least), least):
+            lines = -(-count // max(1, width // wide))
+            if lines <= LEGEND_LINES:
+                break
+        return -(-count // lines)

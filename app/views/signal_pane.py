@@ -9,17 +9,16 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QLocale, QObject, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPalette, QPen, QWheelEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.curve import Curve, Trace
 from app.models.layer import State
 from app.views.findings_bar import FindingsBar
 from app.views.parts import ElidedLabel, is_dark, number
-from app.views.signal_legend import LegendEntry
+from app.views.signal_legend import LegendEntry, LegendGrid
 from app.views.strokes import pen
 
 ZOOM, PAN = 1.25, 0.1
-LEGEND_LINES = 3
 STRAIGHT = 40  # curves longer than this many view widths are drawn solid: dashes cannot be seen there and take seconds
 
 
@@ -83,10 +82,7 @@ class SignalPane(QWidget):
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
-        self._legend = QGridLayout()
-        self._legend.setContentsMargins(unit, 0, unit, 0)
-        self._legend.setHorizontalSpacing(unit * 2)
-        self._legend.setVerticalSpacing(unit // 2)
+        self._legend = LegendGrid(unit)
         foot = QHBoxLayout()
         foot.setContentsMargins(unit, 0, unit, 0)
         foot.addWidget(self.status)
@@ -154,22 +150,7 @@ class SignalPane(QWidget):
 
     def _lay_legend(self) -> None:
         shown = [entry for entry, curve in zip(self._entries, self.curves, strict=True) if curve.visible]
-        columns = self._legend_columns(shown)
-        for place, entry in enumerate(shown):
-            self._legend.addWidget(entry, place // columns, place % columns)
-        for column in range(self._legend.columnCount()):
-            self._legend.setColumnStretch(column, int(column < columns))
-
-    def _legend_columns(self, shown: Sequence[LegendEntry]) -> int:
-        """As many as leave the marks whole, unless that takes too many lines; no more than the lines need."""
-        count = max(1, len(shown))
-        whole = max((e.sizeHint().width() for e in shown if e.chip.text), default=0)
-        least = max((e.least_width() for e in shown), default=1)
-        for width in (max(whole, least), least):
-            lines = -(-count // max(1, self.width() // width))
-            if lines <= LEGEND_LINES:
-                break
-        return -(-count // lines)
+        self._legend.lay(shown, self.width())
 
     def _unit(self) -> str:
         rated = [c.rate is not None for c in self.curves if c.pyramid is not None]

@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
-    QFocusEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
     QPalette,
 )
 from PySide6.QtWidgets import (
-    QCheckBox,
     QComboBox,
     QFrame,
     QHBoxLayout,
@@ -25,159 +19,19 @@ from PySide6.QtWidgets import (
     QMenu,
     QSizePolicy,
     QStackedWidget,
-    QStyle,
     QVBoxLayout,
     QWidget,
 )
 
 from app.models.search import found
-from app.theme import colours_of, inked, mix
 from app.views.form import ParameterForm
 from app.views.keys import letter
 from app.views.row_finder import RowFinder
 from app.views.upright import Upright
+from app.views.variant_row import VariantRow
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Value
 from gpu_ops.types import Filter, Variant
-
-IDEA_SIZE = 0.88
-
-
-def _small(widget: QWidget, beside: QWidget) -> None:
-    font = widget.font()
-    font.setPointSizeF(beside.font().pointSizeF() * IDEA_SIZE)
-    widget.setFont(font)
-
-
-class VariantRow(QWidget):
-    """One variant: a tick with its title, what it is, its idea, and why it is not available."""
-
-    ticked = Signal()
-    selected = Signal(str)
-    move_wanted = Signal(int)
-
-    def __init__(self, variant: Variant, reason: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.variant, self.reason_text = variant, reason
-        self._selected = False
-        self.setObjectName(f"variant.{variant.id}")
-        self.tick = QCheckBox(variant.title.replace("&", "&&"), self)
-        self.tick.setObjectName(f"tick.{variant.id}")
-        self.tick.setEnabled(not reason)
-        self.tick.toggled.connect(self.ticked)
-        self.tick.installEventFilter(self)
-        self.chip = QLabel(self)
-        self.chip.setObjectName(f"chip.{variant.id}")
-        self.idea = self._text(variant.idea, f"idea.{variant.id}")
-        self.reason = self._text("", f"reason.{variant.id}")
-        self.reason.setVisible(bool(reason))
-        # A greyed variant can still be reached and read with the keyboard: then the row itself takes the focus.
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if reason else Qt.FocusPolicy.NoFocus)
-        self._lay_out()
-        self._adapt()
-
-    def _text(self, text: str, name: str) -> QLabel:
-        label = QLabel(text, self)
-        label.setObjectName(name)
-        label.setWordWrap(True)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        return label
-
-    def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.addWidget(self.tick)
-        head.addStretch(1)
-        head.addWidget(self.chip)
-        self._body = QVBoxLayout()
-        self._body.addWidget(self.idea)
-        self._body.addWidget(self.reason)
-        self._body.setSpacing(0)
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(0)
-        self._column.addLayout(head)
-        self._column.addLayout(self._body)
-
-    def set_marks(self, baseline: bool) -> None:
-        """What stands at the right: the device, the library, and whether it is the baseline."""
-        parts = [self.tr("baseline")] if baseline else []
-        if self.variant.library:
-            parts.append(self.tr("library"))
-        parts.append(self.tr("CPU") if self.variant.device == "cpu" else self.tr("GPU"))
-        self.chip.setText(" · ".join(parts))
-        told = [self.variant.title, *parts, self.variant.idea, self.reason.text()]
-        self.setAccessibleName(self.variant.title)
-        self.setAccessibleDescription(". ".join(t for t in told[1:] if t))
-        self.tick.setAccessibleDescription(". ".join(t for t in told[1:] if t))
-
-    def set_selected(self, selected: bool) -> None:
-        if selected != self._selected:
-            self._selected = selected
-            self.update()
-
-    def _adapt(self) -> None:
-        colours = colours_of(self.palette())
-        for label in (self.idea, self.reason, self.chip):
-            _small(label, self)
-        for label, colour in (
-            (self.idea, colours.muted),
-            (self.reason, colours.warn.colour),
-            (self.chip, colours.muted),
-        ):
-            label.setPalette(inked(label.palette(), colour))
-        if self.reason_text:
-            text = self.tr("{symbol} not available: {reason}")
-            self.reason.setText(text.format(symbol=colours.warn.symbol, reason=self.reason_text))
-        unit = self.fontMetrics().height()
-        self._column.setContentsMargins(unit // 2, unit // 4, unit // 2, unit // 4)
-        style = self.style()
-        indent = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, self)
-        indent += style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing, None, self)
-        self._body.setContentsMargins(indent, 0, 0, 0)
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_body"):
-            self._adapt()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        if event.type() == QEvent.Type.FocusIn:
-            self.selected.emit(self.variant.id)
-        elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and self._moves(event):
-            return True
-        return super().eventFilter(watched, event)
-
-    def _moves(self, event: QKeyEvent) -> bool:
-        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()))
-        if step:
-            self.move_wanted.emit(step)
-        return bool(step)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        if not self._moves(event):
-            super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        super().focusInEvent(event)
-        self.selected.emit(self.variant.id)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        super().mousePressEvent(event)
-        self.take_focus()
-        self.selected.emit(self.variant.id)
-
-    def take_focus(self) -> None:
-        (self if self.reason_text else self.tick).setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        if not self._selected:
-            return
-        painter = QPainter(self)
-        highlight = self.palette().color(QPalette.ColorRole.Highlight)
-        painter.fillRect(self.rect(), mix(self.palette().color(QPalette.ColorRole.Base), highlight, 0.12))
-        stripe = self.rect()
-        stripe.setWidth(max(2, self.fontMetrics().height() // 6))
-        painter.fillRect(stripe, highlight)
 
 
 class VariantList(QWidget):

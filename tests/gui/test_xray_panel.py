@@ -23,7 +23,7 @@ from app.settings import Settings
 from app.theme import TEXT_CONTRAST, contrast, palette
 from app.views.main_window import MainWindow
 from app.views.source_view import Gutter, heat
-from app.views.window_actions import palette_entries
+from app.views.window_actions import palette_offers
 from app.worker import Engine
 from gpu_ops import device_statuses, find_filter
 from gpu_ops.devices.status import DeviceStatus
@@ -68,7 +68,7 @@ def test_it_is_hidden_until_it_is_wanted_and_nothing_is_simulated_for_nobody(qtb
     assert described(request) == logged
     window.xray_dock.close()
     assert not window.actions_by_id["xray"].isChecked()
-    assert "X-ray" in [name for name, _ in palette_entries(window)]
+    assert "X-ray" in [offer.name for offer in palette_offers(window)]
 
 
 def test_where_the_panel_stays_is_kept_with_the_layout(qtbot, engine, tmp_path) -> None:
@@ -252,7 +252,10 @@ def test_it_gives_way_to_a_run_and_comes_after_it(qtbot, window, engine) -> None
     engine.answered.emit(Finished(cancelled[0], cancelled=True))
     qtbot.wait(20)
     assert len(asked(engine)) == 1 and "until the run has ended" in window.xray_panel.state.text()
-    engine.answered.emit(Finished(engine.asked[-1].job))
+    while isinstance(engine.asked[-1], RunRequest):  # what runs at full speed, then one simulated pick after another
+        engine.answered.emit(Finished(engine.asked[-1].job))
+        window.controller.queue._quiet.stop()
+        qtbot.wait(1)
     qtbot.waitUntil(lambda: len(asked(engine)) == 2)
     assert asked(engine)[1].params["window"] == 5
 
