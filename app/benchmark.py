@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 Figures = dict[str, Any]
@@ -347,10 +346,22 @@ def main(args: Sequence[str]) -> int:
             new = _rows(bench, parsed.quick)
             print(*map(_line, new), sep="\n", file=table, flush=True)
             rows += new
-    if parsed.json:
-        text = json.dumps({"provenance": provenance(), "quick": parsed.quick, "rows": rows}, indent=1) + "\n"
-        if parsed.json == "-":
-            print(text, end="")
-        else:
-            Path(parsed.json).write_text(text, encoding="utf-8")
+    if parsed.json and not _written(parsed.json, {"provenance": provenance(), "quick": parsed.quick, "rows": rows}):
+        return 2
     return 1 if any(row["measured"] is None for row in rows) else 0
+
+
+def _written(path: str, content: Figures) -> bool:
+    """Whether the figures could be written; why not is said."""
+    from gpu_ops.errors import KernelscopeError
+    from gpu_ops.measuring.report import write_report
+
+    if path == "-":
+        print(json.dumps(content, indent=1))
+        return True
+    try:
+        write_report(path, content)
+    except KernelscopeError as error:
+        print(f"kernelscope: {error}", file=sys.stderr)
+        return False
+    return True

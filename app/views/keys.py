@@ -8,8 +8,8 @@ from PySide6.QtCore import QCoreApplication
 
 from app.action_specs import MENUS
 
-ELSEWHERE = "dlyk"
-"""Letters of the messages' buttons and of the X-ray panel, which forms leave to them."""
+ELSEWHERE = "k"
+"""The letter of the X-ray panel, which forms leave to it."""
 
 
 def letter(text: str) -> str:

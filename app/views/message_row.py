@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.models.messages import Kind, Message
 from app.theme import Role, colours_of, fixed_font, inked, mix
@@ -60,18 +60,22 @@ class MessageRow(QWidget):
             button.setAccessibleDescription(tip)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(self.fontMetrics().height() // 3)
-        row.addWidget(self._symbol, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self._text, 1)
-        row.addWidget(self._count)
-        self._choices = QHBoxLayout()
-        row.addLayout(self._choices)
+        said, self._choices, self._buttons = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        said.addWidget(self._symbol, 0, Qt.AlignmentFlag.AlignVCenter)
+        said.addWidget(self._text, 1)
+        said.addWidget(self._count)
+        self._buttons.addStretch(1)
+        self._buttons.addLayout(self._choices)
         for button in (self.details_button, self.copy_button, self.close_button):
-            row.addWidget(button)
+            self._buttons.addWidget(button)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.addLayout(said, 1)
+        self._row.addLayout(self._buttons)
+        for layout in (said, self._choices, self._buttons, self._row):
+            layout.setSpacing(self.fontMetrics().height() // 3)
         self._column = QVBoxLayout(self)
         self._column.setSpacing(0)
-        self._column.addLayout(row)
+        self._column.addLayout(self._row)
         self._column.addWidget(self._details)
 
     def _offer(self, message: Message) -> None:
@@ -123,6 +127,7 @@ class MessageRow(QWidget):
             self.details_button.setChecked(False)
         self._details.setPlainText(details)
         self._adapt()
+        self._turn()
 
     def copy(self) -> None:
         """The message and its details to the clipboard."""
@@ -151,6 +156,16 @@ class MessageRow(QWidget):
             self._symbol.setPalette(inked(self._symbol.palette(), self._role(self.message.kind).colour))
         self._count.setPalette(inked(self._count.palette(), colours_of(self.palette()).muted))
         self.update()
+
+    def _turn(self) -> None:
+        """The buttons stand below the sentence where they would leave it less than half of the width."""
+        ways = QBoxLayout.Direction
+        beside = self._buttons.sizeHint().width() * 2 <= self.width()
+        self._row.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._turn()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)

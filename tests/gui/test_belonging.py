@@ -307,3 +307,17 @@ def test_a_simulation_gives_way_to_a_newer_choice_at_once(window: MainWindow) ->
     assert newer.params["window"] == 9 and [p.variant for p in newer.picks] == ["serial"]
     window.controller.cancel()
     assert not window.controller.busy
+
+
+def test_every_variant_then_a_signal_and_back(window: MainWindow) -> None:
+    verified(window, picture(255))
+    session = window.controller.session
+    session.set_devices(("cuda:0",))
+    session.set_picks(tuple(v.id for v in session.filter.variants))
+    window.panes.pager.turn(1)
+    engine(window).show(signal(np.arange(50.0), 10.0))
+    session.set_picks(tuple(v.id for v in session.filter.variants))
+    assert window.stack.curved and all(curve.key in ("", INPUT) for curve in window.signal_pane.curves)
+    engine(window).show(image(picture(9)))
+    assert window.panes.keys == [INPUT, *session.choice.picks]
+    assert all(window.panes.pane(v).layer.pyramid is None for v in session.choice.picks)
