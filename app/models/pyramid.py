@@ -24,7 +24,7 @@ OUTLIER = 0.9  # of the span: less than a full-scale pixel on black, but 5.6 sig
 NAN_COLOR = (255, 0, 255)  # magenta is in none of the colour maps
 GRAY = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
 SMALLEST = 32  # pixels of the longer side where levels end
-STRIP = 1 << 16  # values worked on at once: intermediates stay in cache and are not handed back to the system each time
+STRIP = 1 << 18  # values worked on at once: intermediates stay in cache, and few calls wait for the interpreter
 LARGE = 1 << 22  # values from which on the largest level is not stored, but made of what is looked at
 
 
