@@ -338,9 +338,9 @@ class Builder:
         name, right = self._ends(top + unit * 0.25, texts.get("verdict", ""))
         shown = [texts[c] for c in ("kernel", "rate", "share", "speedup", "counted") if texts[c] and texts[c] != NONE]
         summary = {**texts, "summary": " · ".join(shown)}
-        # Where what the row is leaves no room the figures have a line of their own.
+        # Where what the row is leaves no room, its knobs cut short, the figures have a line of their own.
         figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)
-        beside = bool(shown) and self._sub_width(entry) + figures <= inner
+        beside = bool(shown) and self._sub_width(entry, knob_text(entry)) + figures <= inner
         sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, unit)
         y = sub.top() if beside else sub.bottom()
         cell = QRectF(self.margin + inner - figures, y, figures, unit if shown else 0)
@@ -367,9 +367,9 @@ class Builder:
             self.margin + inner - width, top, width, self.unit
         )
 
-    def _sub_width(self, entry: Entry) -> float:
-        """Room for what a row is: the chips around some of it need more than the words."""
-        return self.small.horizontalAdvance(sub_text(entry)) + 2 * self.unit
+    def _sub_width(self, entry: Entry, less: str = "") -> float:
+        """Room for what a row is, less what may be cut short: the chips around some of it need more than the words."""
+        return self.small.horizontalAdvance(sub_text(entry)) - self.small.horizontalAdvance(less) + 2 * self.unit
 
 
 def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
