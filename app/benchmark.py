@@ -309,7 +309,7 @@ def provenance() -> Figures:
     """Machine and versions behind the figures; nothing about persons or places."""
     from importlib.metadata import version
 
-    from gpu_ops.measuring.provenance import machine
+    from gpu_ops import machine
 
     found = machine([], with_roofs=False)
     found["libraries"] |= {"PySide6": version("PySide6-Essentials"), "pyqtgraph": version("pyqtgraph")}
@@ -353,8 +353,7 @@ def main(args: Sequence[str]) -> int:
 
 def _written(path: str, content: Figures) -> bool:
     """Whether the figures could be written; why not is said."""
-    from gpu_ops.errors import KernelscopeError
-    from gpu_ops.measuring.report import write_report
+    from gpu_ops import KernelscopeError, write_report
 
     if path == "-":
         print(json.dumps(content, indent=1))

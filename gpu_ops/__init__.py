@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gpu_ops.io import FORMATS, SAMPLES, convert, from_array, load, sample, save
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.provenance import machine
+    from gpu_ops.measuring.report import write_report
     from gpu_ops.measuring.runner import default_picks, run_experiment
     from gpu_ops.measuring.window_needs import window_fault
     from gpu_ops.types import Experiment, Input, Pick, Run
@@ -42,6 +43,7 @@ _HOMES = {
     "machine": "measuring.provenance",
     "recorded_reports": "measuring.judging",
     "window_fault": "measuring.window_needs",
+    "write_report": "measuring.report",
 }
 __all__ = [
     "FILTERS",
@@ -67,6 +69,7 @@ __all__ = [
     "sample",
     "save",
     "window_fault",
+    "write_report",
 ]
 
 

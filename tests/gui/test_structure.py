@@ -20,8 +20,6 @@ PUBLIC = (
     "gpu_ops.measuring.sweeps",
 )
 """What the window may name of the engine besides gpu_ops' public names: types, messages, and what varies among rows."""
-PROVENANCE = "gpu_ops.measuring.provenance"
-"""What its benchmarks may name as well."""
 
 
 def _name(path: Path) -> str:
@@ -52,7 +50,7 @@ def test_the_window_imports_nothing_heavy_and_only_public_names(path: Path) -> N
     for name in _imports(path):
         assert name.split(".")[0] not in ("numba", "scipy", "cupy", "cv2", "pywt"), name
         if name.startswith("gpu_ops.") and name != "gpu_ops.cli":
-            assert name.startswith(PUBLIC) or (name == PROVENANCE and path.stem == "benchmark"), name
+            assert name.startswith(PUBLIC), name
 
 
 @pytest.mark.parametrize("path", [p for p in MODULES if p.parent.name == "models"], ids=_name)
