@@ -47,6 +47,7 @@ class ExperimentPanel(QWidget):
         self.simulated.setObjectName("simulatedDevice")
         self.presets = PresetChooser(self)
         self.form: ParameterForm | None = None
+        self._shown_filter = ""
         self.variants = VariantList(self)
         self.run_button = QPushButton(self.tr("Ru&n"), self)
         self.run_button.clicked.connect(self.run_wanted)
@@ -157,7 +158,10 @@ class ExperimentPanel(QWidget):
         self.input_label.setText(text.format(name=name, shape=shape, dtype=shared.array.dtype, low=low, high=high))
         self.input_label.setToolTip(shared.name)
         self._list_filters(shared.kind)
-        self._show_filter(self._session.filter)
+        if self._session.choice.filter == self._shown_filter:
+            self._show_variants(self._session.filter)
+        else:
+            self._show_filter(self._session.filter)
 
     @staticmethod
     def _limits(shared: Any) -> tuple[float, float]:
@@ -175,6 +179,7 @@ class ExperimentPanel(QWidget):
             self.filters.setCurrentIndex(self.filters.findData(self._session.choice.filter))
 
     def _show_filter(self, filter: Filter) -> None:
+        self._shown_filter = filter.id
         if self.form is not None:
             self._column.removeWidget(self.form)
             self.form.hide()  # it goes a moment later

@@ -49,6 +49,7 @@ class VariantList(QWidget):
         self._forms: dict[str, ParameterForm] = {}
         self._baseline = ""
         self._selected = ""
+        self._given: tuple[str, Mapping[str, str], Set[str]] | None = None
         self._taken: Set[str] = frozenset()
         self._build_baseline()
         self._build_list()
@@ -111,6 +112,10 @@ class VariantList(QWidget):
 
         Ticks, knobs and baseline stay where the same ids are shown again.
         """
+        given = filter.id, dict(availability), frozenset(taken)
+        if given == self._given:  # another input of the same kind changes nothing here
+            return
+        self._given = given
         picks = set(self.picks())
         knobs = {id: form.values() for id, form in self._forms.items()}
         selected, baseline = self._selected, self._baseline
