@@ -65,6 +65,8 @@ class Curve(QObject):
         """Show another signal, as a Trace says it; its samples are not copied and must not change."""
         if array.ndim != 1:
             raise ValueError(f"a curve is (N,), not {array.shape}")
+        if key != self.key:
+            self.set_state(None, "", True)  # what was said is of another result
         self.name, self.rate, self.visible, self.start, self.mark, self.key = name, rate, visible, start, mark, key
         self.stroke = stroke
         if self.pyramid is None or not _same(self.pyramid.array, array):
@@ -91,6 +93,7 @@ class Curve(QObject):
         """Let go of the samples."""
         self._background.cancel()
         self.pyramid, self.visible, self.sharp = None, False, False
+        self.set_state(None, "", True)
 
     @property
     def step(self) -> float:

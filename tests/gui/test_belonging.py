@@ -321,3 +321,16 @@ def test_every_variant_then_a_signal_and_back(window: MainWindow) -> None:
     engine(window).show(image(picture(9)))
     assert window.panes.keys == [INPUT, *session.choice.picks]
     assert all(window.panes.pane(v).layer.pyramid is None for v in session.choice.picks)
+
+
+def test_a_verdict_does_not_stay_on_a_curve_of_something_else(window: MainWindow) -> None:
+    engine(window).show(signal(np.arange(60.0), 10.0))
+    window.controller.session.set_picks(("serial",))
+    finish(window, run(window))
+    request = run(window)
+    bring(window, request, "serial", np.arange(60.0), ok=None)
+    verify(window, request, "serial")
+    assert [curve.state for curve in window.signal_pane.curves if curve.visible] == [None, "fresh"]
+    both = Input("signal", np.zeros((60, 2)), "tc", "both", {"generator": "both"}, 10.0)
+    engine(window).show(both)
+    assert [curve.state for curve in window.signal_pane.curves if curve.visible] == [None, None]
