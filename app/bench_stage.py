@@ -17,7 +17,7 @@ from app.controllers.look import Look
 from app.controllers.session import SessionController
 from app.models.results import Results
 from app.models.session import Session
-from app.views.main_window import MainWindow
+from app.views.window.main_window import MainWindow
 from app.worker import Engine
 from gpu_ops.engine.messages import Loaded
 

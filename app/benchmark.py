@@ -134,7 +134,7 @@ def _settled(pane: Any) -> bool:
 def _image(quick: bool) -> Figures:
     """A large image: from its arrival to its first painting, then panned at several zooms."""
     from app.bench_stage import Painted, Stage
-    from app.views.main_window import INPUT
+    from app.views.window.main_window import INPUT
 
     with Stage() as stage:
         stage.choose("mean2d", ())
@@ -165,7 +165,7 @@ def _image(quick: bool) -> Figures:
 def _another(quick: bool) -> Figures:
     """Another input of the same size over one that somebody looks at closely: sharp, whole and in its own levels."""
     from app.bench_stage import Painted, Stage
-    from app.views.pictures import INPUT
+    from app.views.results.pictures import INPUT
 
     with Stage() as stage:
         stage.choose("mean2d", ("parallel",))
@@ -190,7 +190,7 @@ def _another(quick: bool) -> Figures:
 def _open_meanwhile(quick: bool) -> Figures:
     """Another input is opened while a run of a minute goes on."""
     from app.bench_stage import Painted, Stage
-    from app.views.pictures import INPUT
+    from app.views.results.pictures import INPUT
 
     with Stage() as stage:
         stage.choose("mean2d", ("serial",))

@@ -17,8 +17,8 @@ from app.models.results import Results
 from app.models.session import Session
 from app.paths import settings_file
 from app.settings import Settings
-from app.views.main_window import MainWindow
-from app.views.placing import put_on_screen
+from app.views.window.main_window import MainWindow
+from app.views.window.placing import put_on_screen
 from app.worker import Engine
 from gpu_ops import find_filter
 from gpu_ops.errors import KernelscopeError

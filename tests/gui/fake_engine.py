@@ -13,7 +13,7 @@ from app.controllers.session import SessionController
 from app.models.results import Results
 from app.models.session import Session
 from app.settings import Settings
-from app.views.main_window import MainWindow
+from app.views.window.main_window import MainWindow
 from gpu_ops import Input, load
 from gpu_ops.engine.messages import (
     Failed,

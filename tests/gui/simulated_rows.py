@@ -8,7 +8,7 @@ import numpy as np
 from fake_engine import FakeEngine
 from result_rows import row
 
-from app.views.main_window import MainWindow
+from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import PROTOCOL, Ready, RunUpdate, SharedArray, Statistics
 

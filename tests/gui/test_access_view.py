@@ -15,8 +15,8 @@ from app.figures import count
 from app.models.access_text import told_bank, told_gap, told_lane, told_piece
 from app.models.access_trace import Access, WarpTrace
 from app.models.xray import KernelView
-from app.views.access_view import AccessView
-from app.views.source_view import SourceView
+from app.views.xray.access_view import AccessView
+from app.views.xray.source_view import SourceView
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 SECTORS = "global"

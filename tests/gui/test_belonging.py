@@ -11,7 +11,7 @@ from fake_engine import FakeEngine, make
 from pytestqt.qtbot import QtBot
 from result_rows import row
 
-from app.views.main_window import INPUT, MainWindow
+from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import save
 from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate, SharedArray, Statistics
 from gpu_ops.types import Input

@@ -9,8 +9,8 @@ from PySide6.QtCore import QLocale, QPoint, Qt
 from PySide6.QtWidgets import QLabel, QStyle, QStyleOptionSlider
 
 from app.models.typed import typed_number
-from app.views.editors import ChoiceEditor, GridEditor, IntEditor, slider_stops
-from app.views.form import ParameterForm
+from app.views.experiment.editors import ChoiceEditor, GridEditor, IntEditor, slider_stops
+from app.views.experiment.form import ParameterForm
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param
 

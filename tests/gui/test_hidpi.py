@@ -44,7 +44,7 @@ from PySide6.QtWidgets import QApplication
 app = QApplication([])
 from app.models.display import Display
 from app.models.viewport import Viewport
-from app.views.image_pane import ImagePane
+from app.views.results.image_pane import ImagePane
 rng = np.random.default_rng(1)
 array = rng.standard_normal((700, 800)).astype(np.float32)
 array[300:320, 400:700:9] = np.nan
@@ -89,7 +89,7 @@ import numpy as np
 from PySide6.QtWidgets import QApplication
 app = QApplication([])
 from app.models.display import Display
-from app.views.image_pane import ImagePane
+from app.views.results.image_pane import ImagePane
 pane = ImagePane(Display())
 pane.resize(400, 400)
 pane.set_array(np.arange(1000 * 1000, dtype=np.uint32).astype(np.uint16).reshape(1000, 1000), None, "fine")

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from app.models.display import Display
-from app.views.histogram import HistogramBar
+from app.views.results.histogram import HistogramBar
 
 
 def figures(low: float = 0.0, high: float = 100.0, **more: Any) -> SimpleNamespace:

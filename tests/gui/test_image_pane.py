@@ -18,7 +18,7 @@ from app.models import layer as layer_module
 from app.models.display import Display
 from app.models.layer import STATES, Tone
 from app.models.pyramid import NAN_COLOR, Pyramid
-from app.views.image_pane import ImagePane
+from app.views.results.image_pane import ImagePane
 
 LONG = "Shared memory tile with four rows per thread and vector loads of sixteen bytes"
 

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QGroupBox, QLabel, QTabBar, QWidget
 
 from app.views.keys import keyed, letter, menu_letters, yielding
-from app.views.main_window import MainWindow
+from app.views.window.main_window import MainWindow
 from gpu_ops import FILTERS, find_filter, from_array
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)

@@ -14,9 +14,9 @@ from result_rows import TITLES, row, rows, stage
 
 from app import theme
 from app.models.results import Results
-from app.views.ladder import TimingLadder
-from app.views.ladder_axis import axis_for
-from app.views.ladder_layout import Geometry, legend_texts
+from app.views.timing.ladder import TimingLadder
+from app.views.timing.ladder_axis import axis_for
+from app.views.timing.ladder_layout import Geometry, legend_texts
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # menus and tool tips, offscreen
 SERIAL, NAIVE = ("serial", "cpu"), ("naive", "cuda:0")

@@ -19,8 +19,8 @@ from app import theme
 from app import window as program
 from app.controllers.look import Look
 from app.settings import Settings
-from app.views.main_window import LAYOUT_VERSION, MainWindow
-from app.views.placing import fitted
+from app.views.window.main_window import LAYOUT_VERSION, MainWindow
+from app.views.window.placing import fitted
 from gpu_ops import from_array
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)

@@ -23,8 +23,8 @@ from app.controllers.session import SessionController
 from app.models.display import Display
 from app.models.results import Results
 from app.models.session import Session
-from app.views.image_pane import ImagePane
-from app.views.main_window import MainWindow
+from app.views.results.image_pane import ImagePane
+from app.views.window.main_window import MainWindow
 from app.worker import Engine
 from gpu_ops.engine.segments import directories
 

@@ -8,8 +8,8 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
 from app.models.messages import KEPT
-from app.views.message_bar import MessageBar
-from app.views.message_row import LONGEST
+from app.views.window.message_bar import MessageBar
+from app.views.window.message_row import LONGEST
 
 
 @pytest.fixture

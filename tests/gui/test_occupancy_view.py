@@ -15,7 +15,7 @@ from xray_answers import content, show
 
 from app import theme
 from app.models.occupancy import LIMITERS, Curve, Held, curve
-from app.views.occupancy_view import SYMBOLS, BlockSizes
+from app.views.xray.occupancy_view import SYMBOLS, BlockSizes
 from gpu_ops import from_array
 from gpu_ops.devices.occupancy import by_block_size, occupancy
 from gpu_ops.engine.messages import Ready

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QMainWindow, QTreeWidget
 from app import theme
 from app.actions import build_actions
 from app.models.log import Log
-from app.views.claims_page import ClaimsPage
-from app.views.diagnostics import DiagnosticsPage
-from app.views.shortcuts import ShortcutsPage
+from app.views.timing.claims_page import ClaimsPage
+from app.views.window.diagnostics import DiagnosticsPage
+from app.views.window.shortcuts import ShortcutsPage
 
 
 def claim(holds: bool | None, **more: str) -> dict:

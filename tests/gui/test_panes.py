@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.models.difference import distance
 from app.models.display import Display
-from app.views.panes import PaneGrid, best_columns
+from app.views.results.panes import PaneGrid, best_columns
 
 
 def shown(qtbot: QtBot, keys: list[str], size: tuple[int, int] = (800, 600)) -> PaneGrid:

@@ -22,8 +22,8 @@ from app.controllers.session import SessionController
 from app.models.results import Results
 from app.models.session import Session
 from app.models.sound import HIGHEST, LOWEST, Track, to_sound
-from app.views.main_window import MainWindow
-from app.views.sound_menu import SoundMenu
+from app.views.results.sound_menu import SoundMenu
+from app.views.window.main_window import MainWindow
 from app.worker import Engine
 
 RATE = 44100.0

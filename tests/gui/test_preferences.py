@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QStyle, QStyle
 from app import theme
 from app.controllers.look import Look
 from app.settings import MOST_RECENT, Settings
-from app.views.main_window import MainWindow
-from app.views.preferences import PreferencesPage
+from app.views.window.main_window import MainWindow
+from app.views.window.preferences import PreferencesPage
 from gpu_ops import from_array, save
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)

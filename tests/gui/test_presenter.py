@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication, QToolBar
 
 from app import theme
 from app.controllers.look import Look
-from app.views.experiment_panel import LONGEST_WORD
-from app.views.main_window import MainWindow
+from app.views.experiment.panel import LONGEST_WORD
 from app.views.upright import Upright
+from app.views.window.main_window import MainWindow
 from gpu_ops import from_array
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from app.models.session import Session
-from app.views.experiment_panel import ExperimentPanel
+from app.views.experiment.panel import ExperimentPanel
 from gpu_ops import find_filter
 
 

@@ -11,8 +11,8 @@ from PySide6.QtCore import QLocale
 from result_rows import TITLES, row, rows, stage
 
 from app.models.results import Results
-from app.views.ladder_layout import entry_texts
-from app.views.row_text import details, verdict
+from app.views.timing.ladder_layout import entry_texts
+from app.views.timing.row_text import details, verdict
 
 SERIAL, NAIVE, SHARED = ("serial", "cpu"), ("naive", "cuda:0"), ("shared", "cuda:0")
 PARALLEL = ("parallel", "cpu")

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 
 from app.models.search import fit, found
-from app.views.search_combo import SearchCombo
+from app.views.experiment.search_combo import SearchCombo
 from gpu_ops import from_array
 
 

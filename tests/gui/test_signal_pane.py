@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.models.curve import LARGE, Curve
-from app.views.signal_pane import SignalPane
+from app.views.results.signal_pane import SignalPane
 
 
 def shown(qtbot: QtBot, *curves: tuple[str, np.ndarray[Any, Any], float | None, bool]) -> SignalPane:

@@ -17,7 +17,7 @@ from result_rows import rows
 from simulated_rows import COUNTERS, CUDA, NO_CUDA, NO_SIM, SIM, bring, finding, ready, simulated
 
 from app.theme import colours_of
-from app.views.main_window import INPUT, MainWindow
+from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import from_array
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")

@@ -11,7 +11,7 @@ from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import Qt
 
 import gpu_ops
-from app.views.main_window import INPUT
+from app.views.window.main_window import INPUT
 from gpu_ops import device_statuses, find_filter
 
 SHARED = "mean2d/3_shared.cu"

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMainWindow
 
 from app.models.results import Results
 from app.views import status_line
-from app.views.status_line import StatusLine
+from app.views.window.status_line import StatusLine
 
 
 @pytest.fixture

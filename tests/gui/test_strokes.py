@@ -16,7 +16,7 @@ from app.models.stroke import DASHES, HUES, INK, Stroke, input_stroke, stroke_at
 from app.models.sweep import Sweep
 from app.views import strokes
 from app.views.strokes import colour, pen
-from app.views.sweep_plot import look
+from app.views.sweep.plot import look
 from gpu_ops import FILTERS, find_filter, from_array
 from gpu_ops.measuring.sweeps import SIZE, Line
 

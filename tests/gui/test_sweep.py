@@ -17,10 +17,10 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPalette
 
 from app.models.sweep import CSV_COLUMNS, Option, Sweep, options, parsed, planned, recorded_sweeps
-from app.views.main_window import MainWindow
 from app.views.scrolled import Scrolled
-from app.views.sweep_plot import SYMBOLS, look, round_times
-from app.views.sweep_text import findings, value_text
+from app.views.sweep.plot import SYMBOLS, look, round_times
+from app.views.sweep.text import findings, value_text
+from app.views.window.main_window import MainWindow
 from gpu_ops import FILTERS, find_filter, from_array, recorded_reports
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from result_rows import TITLES, row, rows
 
 from app.models.results import Results
-from app.views.result_table import ResultTable
+from app.views.timing.result_table import ResultTable
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # menus and tool tips, offscreen
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QCheckBox, QMenu, QStyle, QStyleOptionButton
 
 from app import icons, theme
-from app.views.choice_button import ChoiceButton
+from app.views.results.choice_button import ChoiceButton
 
 LIGHT, DARK = Qt.ColorScheme.Light, Qt.ColorScheme.Dark
 Role = QPalette.ColorRole

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QLabel
 
-from app.views.variant_list import VariantList
+from app.views.experiment.variant_list import VariantList
 from gpu_ops import FILTERS
 
 MEAN1D, MEAN2D = (next(f for f in FILTERS if f.id == id) for id in ("mean1d", "mean2d"))

@@ -13,7 +13,7 @@ from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QSpinBox
 
-from app.views.main_window import INPUT
+from app.views.window.main_window import INPUT
 from gpu_ops import find_filter, save
 
 

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.controllers.look import Look
 from app.settings import MOST_RECENT, Settings
-from app.views.main_window import INPUT, MainWindow
-from app.views.window_actions import palette_offers
+from app.views.window.main_window import INPUT, MainWindow
+from app.views.window.window_actions import palette_offers
 from app.window import settings_for
 from gpu_ops import from_array, save
 from gpu_ops.devices.status import DeviceStatus

@@ -21,9 +21,9 @@ from app.models.session import Session
 from app.models.xray import BEST, SECTORS, WORDS
 from app.settings import Settings
 from app.theme import TEXT_CONTRAST, contrast, palette
-from app.views.main_window import MainWindow
-from app.views.source_view import Gutter, heat
-from app.views.window_actions import palette_offers
+from app.views.window.main_window import MainWindow
+from app.views.window.window_actions import palette_offers
+from app.views.xray.source_view import Gutter, heat
 from app.worker import Engine
 from gpu_ops import device_statuses, find_filter
 from gpu_ops.devices.status import DeviceStatus

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from fake_engine import FakeEngine, act, make
 
-from app.views.main_window import MainWindow
+from app.views.window.main_window import MainWindow
 from gpu_ops import from_array
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Ready, XRayAnswer, XRayRequest

@@ -1,0 +1,1 @@
+"""What goes in: the filter, its parameters, its variants and their knobs."""

@@ -1,0 +1,288 @@
+"""One editor for each kind of parameter. Each holds what is shown and says when it changed; forms check it."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+
+from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QSizePolicy,
+    QSlider,
+    QWidget,
+)
+
+from app.models.typed import typed_number
+from app.views.experiment.spins import FloatSpin, IntSpin
+from gpu_ops import KernelscopeError
+from gpu_ops.params import Param, Value
+
+STOPS = 256
+LOG_RATIO = 200
+
+
+class Editor(QWidget):
+    """The base: `edited(commit)` says whether the change is final or the middle of a drag."""
+
+    edited = Signal(bool)
+
+    def __init__(self, param: Param, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.param = param
+        self._refused: str | None = None
+        self.keeps_text = False
+        """Whether a bad text stays for the user to mend; others go back to the last good value."""
+
+    def value(self) -> object:
+        """What is shown. Raises KernelscopeError where what was typed last cannot be read."""
+        raise NotImplementedError
+
+    def _refuse(self, text: str) -> None:
+        """Something was typed that is not the number that is wanted."""
+        self._refused = text
+        self.edited.emit(True)
+
+    def _check_typed(self) -> None:
+        text, self._refused = self._refused, None
+        if text is None:
+            return
+        if not text:
+            sentence = self.tr("{name} must be {allowed}; nothing was typed.")
+        elif typed_number(text, QLocale()) is not None:
+            sentence = self.tr("{name} must be {allowed}, not {text}.")
+        else:
+            sentence = self.tr("{name} must be {allowed}; “{text}” is no number, or one that can be read in two ways.")
+        raise KernelscopeError(sentence.format(name=self.param.name, allowed=self.param.allowed, text=text))
+
+    def set_value(self, value: Value) -> None:
+        """Show a value without a signal."""
+        raise NotImplementedError
+
+    def control(self) -> QWidget:
+        """What the label's mnemonic leads to."""
+        raise NotImplementedError
+
+    def name_controls(self, name: str, help: str) -> None:
+        """Names for those who hear the window instead of seeing it."""
+        for control in [self.control(), *self.findChildren(QSlider)]:
+            control.setAccessibleName(name)
+            control.setAccessibleDescription(help)
+
+    def _place(self, *widgets: QWidget) -> None:
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for widget in widgets:
+            layout.addWidget(widget, 1 if isinstance(widget, QSlider) else 0)
+        if not any(isinstance(w, QSlider | QLineEdit) for w in widgets):
+            layout.addStretch(1)
+
+
+def slider_stops(param: Param) -> list[int]:
+    """The values a slider visits: all where they are few, else evenly spaced, by ratio where the range is wide."""
+    if param.low is None or param.high is None:
+        return []
+    low, high, step = int(param.low), int(param.high), int(param.step or 1)
+    last = (high - low) // step
+    if last <= STOPS and not high > LOG_RATIO * max(low, 1):
+        return [low + step * k for k in range(last + 1)]
+    shares = [i / (STOPS - 1) for i in range(STOPS)]
+    if high > LOG_RATIO * max(low, 1) and low >= 0:
+        shift = 1 if low == 0 else 0
+        ratio = (high + shift) / (low + shift)
+        targets = [(low + shift) * ratio**s - shift for s in shares]
+    else:
+        targets = [low + (high - low) * s for s in shares]
+    return sorted({low + step * min(last, round((t - low) / step)) for t in targets})
+
+
+class IntEditor(Editor):
+    """A spin box, and a slider where both limits are known."""
+
+    def __init__(self, param: Param, parent: QWidget | None = None) -> None:
+        super().__init__(param, parent)
+        self.spin = IntSpin(param, self)
+        self.spin.valueChanged.connect(self._spun)
+        self.spin.refused.connect(self._refuse)
+        self._stops = slider_stops(param)
+        if len(self._stops) > 2:
+            self.slider = QSlider(Qt.Orientation.Horizontal, self)
+            self.slider.setRange(0, len(self._stops) - 1)
+            self.slider.setPageStep(max(1, len(self._stops) // 10))
+            self.slider.valueChanged.connect(self._slid)
+            self.slider.sliderReleased.connect(lambda: self.edited.emit(True))
+            self._place(self.slider, self.spin)
+        else:
+            self._stops = []
+            self._place(self.spin)
+
+    def _spun(self, value: int) -> None:
+        self._show_on_slider(value)
+        self.edited.emit(True)
+
+    def _slid(self, place: int) -> None:
+        self.spin.blockSignals(True)
+        self.spin.setValue(self._stops[place])
+        self.spin.blockSignals(False)
+        self.edited.emit(not self.slider.isSliderDown())
+
+    def _show_on_slider(self, value: int) -> None:
+        if not self._stops:
+            return
+        place = min(bisect_left(self._stops, value), len(self._stops) - 1)
+        if place and value - self._stops[place - 1] < self._stops[place] - value:
+            place -= 1
+        self.slider.blockSignals(True)
+        self.slider.setValue(place)
+        self.slider.blockSignals(False)
+
+    def value(self) -> object:
+        self._check_typed()
+        return self.spin.value()
+
+    def set_value(self, value: Value) -> None:
+        self.spin.blockSignals(True)
+        self.spin.setValue(int(value))  # type: ignore[arg-type]
+        self.spin.blockSignals(False)
+        self._show_on_slider(int(value))  # type: ignore[arg-type]
+
+    def control(self) -> QWidget:
+        return self.spin
+
+
+class FloatEditor(Editor):
+    def __init__(self, param: Param, parent: QWidget | None = None) -> None:
+        super().__init__(param, parent)
+        self.spin = FloatSpin(param, self)
+        self.spin.valueChanged.connect(lambda: self.edited.emit(True))
+        self.spin.refused.connect(self._refuse)
+        self._place(self.spin)
+
+    def value(self) -> object:
+        self._check_typed()
+        return self.spin.value()
+
+    def set_value(self, value: Value) -> None:
+        self.spin.blockSignals(True)
+        self.spin.setValue(float(value))  # type: ignore[arg-type]
+        self.spin.blockSignals(False)
+
+    def control(self) -> QWidget:
+        return self.spin
+
+
+class BoolEditor(Editor):
+    def __init__(self, param: Param, parent: QWidget | None = None) -> None:
+        super().__init__(param, parent)
+        self.box = QCheckBox(self)
+        self.box.toggled.connect(lambda: self.edited.emit(True))
+        self._place(self.box)
+
+    def value(self) -> object:
+        return self.box.isChecked()
+
+    def set_value(self, value: Value) -> None:
+        self.box.blockSignals(True)
+        self.box.setChecked(bool(value))
+        self.box.blockSignals(False)
+
+    def control(self) -> QWidget:
+        return self.box
+
+
+class ChoiceEditor(Editor):
+    def __init__(self, param: Param, parent: QWidget | None = None) -> None:
+        super().__init__(param, parent)
+        self.combo = QComboBox(self)
+        for choice in param.choices:
+            number = isinstance(choice, int | float) and not isinstance(choice, bool)
+            self.combo.addItem(QLocale().toString(choice) if number else str(choice), choice)  # type: ignore[arg-type]
+        self.combo.currentIndexChanged.connect(lambda: self.edited.emit(True))
+        self._place(self.combo)
+
+    def value(self) -> object:
+        return self.param.choices[self.combo.currentIndex()]
+
+    def set_value(self, value: Value) -> None:
+        self.combo.blockSignals(True)
+        self.combo.setCurrentIndex(self.param.choices.index(value))
+        self.combo.blockSignals(False)
+
+    def control(self) -> QWidget:
+        return self.combo
+
+
+class TextEditor(Editor):
+    def __init__(self, param: Param, parent: QWidget | None = None) -> None:
+        super().__init__(param, parent)
+        self.keeps_text = True
+        self.line = QLineEdit(self)
+        self.line.editingFinished.connect(lambda: self.edited.emit(True))
+        self._place(self.line)
+
+    def value(self) -> object:
+        return self.line.text()
+
+    def set_value(self, value: Value) -> None:
+        self.line.setText(str(value))
+
+    def control(self) -> QWidget:
+        return self.line
+
+
+class GridEditor(Editor):
+    """A tuple of numbers: nine make three rows of three."""
+
+    def __init__(self, param: Param, parent: QWidget | None = None) -> None:
+        super().__init__(param, parent)
+        count = len(param.default)  # type: ignore[arg-type]
+        side = math.isqrt(count)
+        columns = side if side > 1 and side * side == count else min(count, 4)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        self.spins = [FloatSpin(param, self, narrow=True) for _ in range(count)]
+        for place, spin in enumerate(self.spins):
+            spin.valueChanged.connect(lambda: self.edited.emit(True))
+            spin.refused.connect(self._refuse)
+            spin.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+            layout.addWidget(spin, place // columns, place % columns)
+        self._columns = columns
+
+    def name_controls(self, name: str, help: str) -> None:
+        for place, spin in enumerate(self.spins):
+            row, column = divmod(place, self._columns)
+            spin.setAccessibleName(
+                self.tr("{name}, row {row}, column {column}").format(name=name, row=row + 1, column=column + 1)
+            )
+            spin.setAccessibleDescription(help)
+
+    def value(self) -> object:
+        self._check_typed()
+        return tuple(spin.value() for spin in self.spins)
+
+    def set_value(self, value: Value) -> None:
+        assert isinstance(value, tuple)
+        for spin, number in zip(self.spins, value, strict=True):
+            spin.blockSignals(True)
+            spin.setValue(number)
+            spin.blockSignals(False)
+
+    def control(self) -> QWidget:
+        return self.spins[0]
+
+
+def editor(param: Param, parent: QWidget | None = None) -> Editor:
+    """The editor that suits the parameter."""
+    if param.choices:
+        return ChoiceEditor(param, parent)
+    kinds: tuple[tuple[type, type[Editor]], ...] = (
+        (bool, BoolEditor),
+        (int, IntEditor),
+        (float, FloatEditor),
+        (tuple, GridEditor),
+    )
+    return next((made for kind, made in kinds if isinstance(param.default, kind)), TextEditor)(param, parent)

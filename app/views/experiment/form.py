@@ -1,0 +1,167 @@
+"""A form made from parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from superqt.utils import QSignalThrottler
+
+from app.theme import colours_of, inked
+from app.views.experiment.editors import Editor, editor
+from app.views.keys import keyed, letter, yielding
+from gpu_ops import KernelscopeError
+from gpu_ops.params import Param, Value
+
+THROTTLE_MS = 30
+
+
+def label_text(name: str) -> str:
+    """A parameter's name as people read it."""
+    return QCoreApplication.translate("Parameters", name.replace("_", " ").capitalize())
+
+
+class ParameterForm(QWidget):
+    """Editors for parameters. `changed(values)` comes at most every 30 ms while a slider moves, and at once on commit.
+
+    `taken` are letters that the form leaves to others as keys; `letters` are its own. A value that does not pass its
+    check is not taken: the last good one counts, and the reason stands below.
+    """
+
+    changed = Signal(object)
+
+    def __init__(
+        self,
+        params: Sequence[Param],
+        parent: QWidget | None = None,
+        reset_button: bool = True,
+        taken: Set[str] = frozenset(),
+    ) -> None:
+        super().__init__(parent)
+        self._params = tuple(params)
+        self._good: dict[str, Value] = {p.name: p.default for p in self._params}
+        self._sent = dict(self._good)
+        self._editors: dict[str, Editor] = {}
+        self._reasons: dict[str, QLabel] = {}
+        self._throttler = QSignalThrottler(QSignalThrottler.EmissionPolicy.Trailing, self)
+        self._throttler.setTimeout(THROTTLE_MS)
+        self._throttler.triggered.connect(self._emit)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        self.letters: set[str] = set()
+        buttons = self._build_buttons(taken) if reset_button and self._params else None
+        layout.addLayout(self._build_rows(taken | self.letters))
+        if buttons is not None:
+            layout.addLayout(buttons)
+        layout.addStretch(1)
+        self._colour_reasons()
+
+    def _build_rows(self, taken: Set[str]) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setColumnStretch(1, 1)
+        texts = keyed((label_text(p.name) for p in self._params), taken)
+        for place, (param, text) in enumerate(zip(self._params, texts, strict=True)):
+            made = editor(param, self)
+            made.setObjectName(f"editor.{param.name}")
+            made.set_value(param.default)
+            made.setToolTip(param.help)
+            made.edited.connect(lambda commit, name=param.name: self._edited(name, commit))
+            label = QLabel(text, self)
+            label.setBuddy(made.control())
+            label.setToolTip(param.help)
+            made.name_controls(label.text().replace("&", ""), param.help)
+            reason = QLabel(self)
+            reason.setObjectName(f"reason.{param.name}")
+            reason.setWordWrap(True)
+            reason.setTextFormat(Qt.TextFormat.PlainText)
+            reason.hide()
+            grid.addWidget(label, 2 * place, 0, Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(made, 2 * place, 1)
+            grid.addWidget(reason, 2 * place + 1, 0, 1, 2)
+            self._editors[param.name], self._reasons[param.name] = made, reason
+            self.letters |= {letter(text)} - {""}
+        return grid
+
+    def _build_buttons(self, taken: Set[str]) -> QHBoxLayout:
+        text = yielding(self.tr("Rese&t"), taken)
+        self.letters |= {letter(text)} - {""}
+        self.reset_button = QPushButton(text, self)
+        self.reset_button.setObjectName("reset")
+        self.reset_button.setToolTip(self.tr("Give every parameter its default"))
+        self.reset_button.setAccessibleName(self.tr("Reset all"))
+        self.reset_button.clicked.connect(self.reset)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.reset_button)
+        return row
+
+    def editor(self, name: str) -> Editor:
+        """The editor of a parameter."""
+        return self._editors[name]
+
+    def values(self) -> dict[str, Value]:
+        """The last good value of every parameter."""
+        return dict(self._good)
+
+    def set_values(self, values: Mapping[str, Any]) -> None:
+        """Show these values, without a signal back. Names the form does not have are left alone.
+
+        Raises ParamError for a value that does not pass its check; nothing is changed then.
+        """
+        checked = {p.name: p.check(values[p.name]) for p in self._params if p.name in values}
+        self._throttler.cancel()
+        for name, value in checked.items():
+            self._good[name] = value
+            self._editors[name].set_value(value)
+            self._say(name, "")
+        self._sent = dict(self._good)
+
+    def reset(self) -> None:
+        """Every parameter to its default, as a commit."""
+        for param in self._params:
+            self._good[param.name] = param.default
+            self._editors[param.name].set_value(param.default)
+            self._say(param.name, "")
+        self._emit()
+
+    def reason(self, name: str) -> str:
+        """Why the last entry was not taken; empty when it was."""
+        return self._reasons[name].text()
+
+    def _edited(self, name: str, commit: bool) -> None:
+        made = self._editors[name]
+        try:
+            self._good[name] = made.param.check(made.value())
+        except KernelscopeError as error:
+            self._say(name, str(error))
+            if not made.keeps_text:
+                made.set_value(self._good[name])
+            return
+        self._say(name, "")
+        if commit:
+            self._throttler.cancel()
+            self._emit()
+        else:
+            self._throttler.throttle()
+
+    def _emit(self) -> None:
+        if self._good != self._sent:
+            self._sent = dict(self._good)
+            self.changed.emit(dict(self._good))
+
+    def _say(self, name: str, sentence: str) -> None:
+        label = self._reasons[name]
+        label.setText(f"{colours_of(self.palette()).error.symbol} {sentence}" if sentence else "")
+        label.setVisible(bool(sentence))
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._colour_reasons()
+
+    def _colour_reasons(self) -> None:
+        colour = colours_of(self.palette()).error.colour
+        for label in self._reasons.values():
+            label.setPalette(inked(label.palette(), colour))

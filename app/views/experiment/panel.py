@@ -1,0 +1,249 @@
+"""The left panel: what goes in, which filter with which parameters, and which variants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.models.search import filter_words
+from app.models.session import Session
+from app.views.experiment.form import ParameterForm
+from app.views.experiment.preset_chooser import LETTER, PresetChooser
+from app.views.experiment.search_combo import WORDS, SearchCombo
+from app.views.experiment.variant_list import VariantList
+from app.views.keys import ELSEWHERE, letter, menu_letters
+from app.views.parts import MarkChip
+from app.views.scrolled import Squeezed
+from app.views.upright import Upright
+from gpu_ops import FILTERS
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.types import Filter, Variant
+
+LONGEST_WORD = 26
+
+
+class ExperimentPanel(QWidget):
+    """Shows a Session and hands what a person does on to it; runs nothing itself."""
+
+    run_wanted = Signal()
+    measure_wanted = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("experimentPanel")
+        self._session = session
+        self._missing_gpu = self.tr("the engine has not answered yet")
+        self.input_label = QLabel(self.tr("No input yet: open a file or a sample."), self)
+        self.input_label.setObjectName("inputLabel")
+        self.input_label.setWordWrap(True)
+        self.input_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.filters = self._combo(SearchCombo(self), "filters", self.tr("Filter"))
+        self.devices = self._combo(QComboBox(self), "devices", self.tr("GPU"))
+        self.devices.setMinimumContentsLength(6)  # beside it there is room for the chip
+        self.simulated = MarkChip(self)
+        self.simulated.setObjectName("simulatedDevice")
+        self.presets = PresetChooser(self)
+        self.form: ParameterForm | None = None
+        self._shown_filter = ""
+        self.variants = VariantList(self)
+        self.run_button = QPushButton(self.tr("Ru&n"), self)
+        self.run_button.clicked.connect(self.run_wanted)
+        self.measure_button = QPushButton(self.tr("&Measure"), self)
+        self.measure_button.setToolTip(self.tr("Time every ticked variant with care, each held to the whole reference"))
+        self.measure_button.clicked.connect(self.measure_wanted)
+        self._arrange()
+        self._listen()
+        self._show_filter(session.filter)
+        self.show_devices(())
+
+    def _combo(self, combo: QComboBox, name: str, title: str) -> QComboBox:
+        combo.setObjectName(name)
+        combo.setAccessibleName(title)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMinimumContentsLength(12)
+        return combo
+
+    def _letters(self) -> set[str]:
+        """The keys of all but the forms, which change with the filter."""
+        texts = [label.text() for label in self._labels] + [self.run_button.text(), self.measure_button.text()]
+        own = {letter(text) for text in texts} | self.variants.letters
+        return menu_letters() | set(ELSEWHERE) | own | ({LETTER} if self.presets.isVisibleTo(self) else set())
+
+    def _arrange(self) -> None:
+        gap = self.fontMetrics().averageCharWidth()
+        content = Squeezed(self)
+        self._column, self._labels = QVBoxLayout(content), list[QLabel]()
+        self._column.setContentsMargins(gap, gap, gap, gap)
+        self._column.addWidget(self.input_label)
+        for title, combo in ((self.tr("F&ilter"), self.filters), (self.tr("&GPU"), self.devices)):
+            row, label = QHBoxLayout(), QLabel(title, self)
+            label.setBuddy(combo)
+            self._labels.append(label)
+            row.addWidget(label)
+            row.addWidget(combo, 1)
+            self._column.addLayout(row)
+        row.addWidget(self.simulated)  # beside the GPU
+        self._column.addWidget(self.presets)
+        self._form_place = self._column.count()
+        self._column.addWidget(self.variants, 1)
+        scroll = Upright(self)
+        scroll.setWidget(content)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(gap, 0, gap, gap)
+        buttons.addWidget(self.run_button)
+        buttons.addWidget(self.measure_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(scroll, 1)
+        layout.addLayout(buttons)
+
+    def _listen(self) -> None:
+        session = self._session
+        session.input_changed.connect(self._show_input)
+        session.choice_changed.connect(self._show_choice)
+        session.device_changed.connect(self._show_device)
+        session.baseline_changed.connect(self.variants.set_baseline)
+        self.presets.chosen.connect(lambda values: session.set_params({**session.choice.params, **values}))
+        self.variants.picks_changed.connect(lambda ids: session.set_picks(tuple(ids)))
+        self.variants.knobs_changed.connect(session.set_knobs)
+        self.variants.baseline_changed.connect(session.set_baseline)
+        self.filters.activated.connect(lambda place: session.set_filter(self.filters.itemData(place)))
+        self.devices.activated.connect(self._device_chosen)
+
+    def _device_chosen(self, place: int) -> None:
+        if self.devices.itemData(place):
+            self._session.set_device(self.devices.itemData(place))
+
+    @Slot(object)
+    def show_devices(self, statuses: Any) -> None:
+        """The devices that run kernels: CUDA's, then the simulated one. What is not available is there with the
+        reason why."""
+        kernels = [s for kind in ("cuda", "sim") for s in statuses if s.kind == kind]
+        reasons = [self.tr("{name}: {reason}").format(name=s.name, reason=s.reason) for s in kernels if s.reason]
+        with QSignalBlocker(self.devices):
+            self.devices.clear()
+            for status in sorted(kernels, key=lambda s: not s.available):
+                self._add_device(status)
+            if not any(s.available for s in kernels):
+                self._missing_gpu = "; ".join(reasons) or self._missing_gpu
+                self.devices.insertItem(0, self.tr("none available"))
+                self.devices.setCurrentIndex(0)
+        view = self.devices.view()
+        view.setMinimumWidth(view.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth())
+        self.devices.setToolTip("\n".join(reasons) or ("" if kernels else self._missing_gpu))
+        self.devices.setEnabled(bool(self._session.devices))
+        self._show_device(self._session.device)
+
+    def _add_device(self, status: DeviceStatus) -> None:
+        """One to choose, or a greyed one that says why it cannot be chosen."""
+        place = self.devices.count()
+        name = self.tr("{name} (not available)") if not status.available else "{name}  {model}"
+        self.devices.addItem(name.format(name=status.name, model=status.model), status.name)
+        self.devices.setItemData(place, status.reason or status.model, Qt.ItemDataRole.ToolTipRole)
+        self.devices.setItemData(place, status.reason, Qt.ItemDataRole.AccessibleDescriptionRole)
+        model = self.devices.model()
+        assert isinstance(model, QStandardItemModel)
+        model.item(place).setEnabled(status.available)
+
+    @Slot(object)
+    def _show_input(self, shared: Any) -> None:
+        locale = QLocale()
+        shape = " × ".join(locale.toString(n) for n in shared.array.shape)
+        low, high = (locale.toString(float(v), "g", 6) for v in self._limits(shared))
+        text = self.tr("<b>{name}</b><br>{shape}, {dtype}<br>values {low} to {high}")
+        name = _escaped(_breakable(shared.name))
+        self.input_label.setText(text.format(name=name, shape=shape, dtype=shared.array.dtype, low=low, high=high))
+        self.input_label.setToolTip(shared.name)
+        self._list_filters(shared.kind)
+        if self._session.choice.filter == self._shown_filter:
+            self._show_variants(self._session.filter)
+        else:
+            self._show_filter(self._session.filter)
+
+    @staticmethod
+    def _limits(shared: Any) -> tuple[float, float]:
+        return shared.statistics.minimum, shared.statistics.maximum
+
+    def _list_filters(self, kind: str) -> None:
+        with QSignalBlocker(self.filters):
+            self.filters.clear()
+            for filter in FILTERS:
+                if filter.accepts == kind:
+                    self.filters.addItem(filter.title, filter.id)
+                    place = self.filters.count() - 1
+                    self.filters.setItemData(place, filter.summary, Qt.ItemDataRole.ToolTipRole)
+                    self.filters.setItemData(place, filter_words(filter), WORDS)
+            self.filters.setCurrentIndex(self.filters.findData(self._session.choice.filter))
+
+    def _show_filter(self, filter: Filter) -> None:
+        self._shown_filter = filter.id
+        if self.form is not None:
+            self._column.removeWidget(self.form)
+            self.form.hide()  # it goes a moment later
+            self.form.deleteLater()
+        self.presets.set_filter(filter)
+        self.presets.show_values(self._session.choice.params)
+        self.form = ParameterForm(filter.params, self, taken=self._letters())
+        self.form.set_values(self._session.choice.params)
+        self.form.changed.connect(self._session.set_params)
+        self._column.insertWidget(self._form_place, self.form)
+        self._show_variants(filter)
+        with QSignalBlocker(self.filters):
+            self.filters.setCurrentIndex(self.filters.findData(filter.id))
+
+    def _show_variants(self, filter: Filter) -> None:
+        assert self.form is not None
+        self.variants.set_filter(filter, self._availability(filter), self._letters() | self.form.letters)
+        self.variants.set_picks(self._session.choice.picks)
+
+    def _availability(self, filter: Filter) -> dict[str, str]:
+        return {v.id: self._reason(v) for v in filter.variants}
+
+    def _reason(self, variant: Variant) -> str:
+        """Why a variant cannot run here; nothing when it can."""
+        if variant.device == "cpu":
+            return ""
+        if not self._session.device:
+            return self._missing_gpu
+        if self._session.simulated and variant.library:
+            text = self.tr("it calls {library}; a simulated GPU runs kernels only")
+            return text.format(library=variant.library)
+        return ""
+
+    @Slot(object, str)
+    def _show_choice(self, choice: Any, what: str) -> None:
+        if what == "filter":
+            self._show_filter(self._session.filter)
+            return
+        assert self.form is not None
+        self.form.set_values(choice.params)
+        self.presets.show_values(choice.params)
+        self.variants.set_picks(choice.picks)
+        for id, values in choice.knobs.items():
+            self.variants.set_knobs(id, values)
+
+    @Slot(str)
+    def _show_device(self, name: str) -> None:
+        if name and self.devices.findData(name) < 0 and self._session.simulated:
+            self._add_device(
+                DeviceStatus(name, self.tr("simulated GPU"), True)
+            )  # another architecture, asked for by name
+        place = self.devices.findData(name)
+        if place >= 0 and self.devices.count():
+            self.devices.setCurrentIndex(place)
+        tip = self.tr("Kernels run on a simulated GPU: on the middle of the input, counted and not timed")
+        self.simulated.show_texts(*([self.tr("simulated")] * 2 + [tip] if self._session.simulated else ["", ""]))
+        self._show_variants(self._session.filter)
+
+
+def _breakable(name: str) -> str:
+    """The name with the middle of words that are too long for the panel left out: lines break at spaces only."""
+    half = LONGEST_WORD // 2
+    return " ".join(w if len(w) <= LONGEST_WORD else f"{w[: half - 1]}…{w[-half:]}" for w in name.split(" "))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")

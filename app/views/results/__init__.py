@@ -1,0 +1,1 @@
+"""What an experiment gave: pictures, curves, and what stands beside them."""

@@ -1,0 +1,335 @@
+"""The panes of a result: input and variants side by side, or two of them, or their difference, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QGridLayout,
+    QLabel,
+    QSizePolicy,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.models.difference import Difference
+from app.models.display import Display, StatisticsLike
+from app.models.layer import Layer
+from app.models.origin import WHOLE, Origin
+from app.models.pyramid import Array
+from app.views.folding import Folding
+from app.views.parts import ElidedLabel, number
+from app.views.results.choice_button import ChoiceButton
+from app.views.results.image_canvas import ImageCanvas
+from app.views.results.image_canvas import Mode as CanvasMode
+from app.views.results.image_pane import ImagePane
+from app.views.results.pager import Pager
+
+Mode = Literal["side by side", "swipe", "flicker", "difference"]
+MODES: tuple[Mode, ...] = ("side by side", "swipe", "flicker", "difference")
+
+
+def best_columns(
+    count: int, width: float, height: float, aspect: float, extra: float = 0.0, narrowest: float = 0.0
+) -> int:
+    """Columns of a grid of `count` panes in `width` × `height` that show images of `aspect` (width / height) largest;
+    `extra` is the height of a pane's texts, `narrowest` the width they need (where possible)."""
+
+    def shown(columns: int) -> float:
+        rows = -(-count // columns)
+        return min(width / columns / aspect, max(1.0, height / rows - extra))
+
+    possible = [columns for columns in range(1, count + 1) if width / columns >= narrowest] or [1]
+    return max(possible, key=lambda columns: (round(shown(columns), 3), -columns))
+
+
+class PaneGrid(QWidget):
+    """Panes by key, all linked to one Display, six of them in sight at once. Panes are made once and reused.
+
+    Side by side shows a page of them; swipe shows two in one place with a divider to move; flicker shows the first, and
+    the second while Space (or the button) is held; difference shows the first minus the second. A tag on the picture
+    names what is shown.
+    """
+
+    mode_changed = Signal(str)
+
+    def __init__(self, display: Display, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("paneGrid")
+        self.display = display
+        self.panes: dict[str, ImagePane] = {}
+        self.keys: list[str] = []
+        self.mode: Mode = "side by side"
+        self.columns = 1
+        self._spare: list[ImagePane] = []
+        self._pair: list[Layer] = []
+        self.difference = Difference(self)
+        self.compare = ImageCanvas(display, self)
+        self.compare.setObjectName("compareCanvas")
+        self._make_bar()
+        self.pager = Pager(self._bar)
+        self._arrange()
+        self.pager.turned.connect(self._lay)
+        self.set_mode("side by side")
+        self.difference.changed.connect(self._describe)
+        display.cursor_moved.connect(self._show_values)
+        display.navigated.connect(self._show_values)
+
+    def _make_bar(self) -> None:
+        self._bar = Folding(self)
+        self._modes = QButtonGroup(self)
+        texts = self.tr("Side by side"), self.tr("Swipe"), self.tr("Flicker"), self.tr("Difference")
+        for index, text in enumerate(texts):
+            button = ChoiceButton(self._bar)
+            button.setText(text)
+            button.setAccessibleName(text.replace("&", ""))
+            button.setObjectName(f"mode{index}")
+            self._modes.addButton(button, index)
+        self._modes.button(1).setToolTip(self.tr("Two results in one picture, with a divider to move"))
+        self._modes.button(2).setToolTip(self.tr("One result, and the other while Space is held"))
+        self._modes.button(3).setToolTip(self.tr("The first picture minus the second, in colours around zero"))
+        self._modes.idClicked.connect(lambda index: self.set_mode(MODES[index]))
+        self.first, self.second = QComboBox(self._bar), QComboBox(self._bar)
+        self.hold = QToolButton(self._bar)
+        self.hold.setText(self.tr("Other"))
+        self.hold.setObjectName("flickerHold")
+        self.hold.setToolTip(self.tr("Hold to show the second picture"))
+        self.hold.pressed.connect(lambda: self._flicker(True))
+        self.hold.released.connect(lambda: self._flicker(False))
+        names = (
+            (self.first, "compareFirst", self.tr("First picture")),
+            (
+                self.second,
+                "compareSecond",
+                self.tr("Second picture"),
+            ),
+        )
+        for box, name, title in names:
+            box.setObjectName(name)
+            box.setAccessibleName(title)
+            box.setToolTip(title)
+            box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            box.setMinimumWidth(self.fontMetrics().averageCharWidth() * 10)
+            box.activated.connect(self._compare)
+
+    def _arrange(self) -> None:
+        unit = self.fontMetrics().averageCharWidth()
+        bar, pair = self._bar.one, self._bar.two
+        self._bar.set_space((unit, unit // 2, unit, 0), unit // 2)
+        for button in self._modes.buttons():
+            bar.addWidget(button)
+        self._and = QLabel(self.tr("and"), self._bar)
+        for widget, stretch in ((self.first, 1), (self._and, 0), (self.second, 1), (self.hold, 0)):
+            pair.addWidget(widget, stretch)
+        bar.addStretch(0)
+        bar.addWidget(self.pager)
+        self._grid_page = QWidget(self)
+        self._grid = QGridLayout(self._grid_page)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(unit)
+        compare_page = QWidget(self)
+        column = QVBoxLayout(compare_page)
+        column.setContentsMargins(0, unit // 2, 0, unit // 2)
+        column.setSpacing(unit // 2)
+        column.addWidget(self.compare, 1)
+        self.values = ElidedLabel(parent=compare_page)
+        self.values.setObjectName("compareValues")
+        self.values.setContentsMargins(unit, 0, unit, 0)
+        column.addWidget(self.values)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self._grid_page)
+        self._pages.addWidget(compare_page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(unit // 2)
+        layout.addWidget(self._bar)
+        layout.addWidget(self._pages, 1)
+
+    def sizeHint(self) -> QSize:
+        unit = self.fontMetrics().averageCharWidth()
+        return QSize(unit * 80, unit * 60)
+
+    # Panes
+
+    def set_panes(self, keys: Sequence[str]) -> None:
+        """Show panes with these keys, in this order: known ones keep what they show, new ones are empty."""
+        if len(set(keys)) != len(keys):
+            raise ValueError(f"each pane once, not {list(keys)}")
+        for gone in [key for key in self.panes if key not in keys]:
+            pane = self.panes.pop(gone)
+            pane.hide()
+            pane.clear()
+            pane.layer.set_title("")
+            pane.layer.set_tone(None)
+            self._spare.append(pane)
+        for key in keys:
+            if key not in self.panes:
+                self.panes[key] = self._spare.pop() if self._spare else self._new_pane()
+                self.panes[key].setObjectName(f"pane-{key}")
+        self.keys = list(keys)
+        self.pager.set_keys(keys)
+        self._lay()
+        self._list_titles()
+
+    def _new_pane(self) -> ImagePane:
+        pane = ImagePane(self.display, self._grid_page)
+        pane.layer.described.connect(self._list_titles)
+        pane.layer.changed.connect(self._relayout)
+        return pane
+
+    def pane(self, key: str) -> ImagePane:
+        """The pane with this key; it must be one of those set."""
+        return self.panes[key]
+
+    def set_array(
+        self, key: str, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE
+    ) -> None:
+        """Show an image in a pane, where it belongs in the input."""
+        self.panes[key].set_array(array, statistics, title, origin)
+
+    # Layout
+
+    def _aspect(self) -> float:
+        shapes = [pane.layer.extent for pane in self.panes.values() if pane.layer.extent]
+        return min(8.0, max(1 / 8, shapes[0][1] / shapes[0][0])) if shapes else 1.0
+
+    def _best(self) -> int:
+        size = self._pages.size()
+        extra, narrowest = self.fontMetrics().height() * 3.5, self.fontMetrics().averageCharWidth() * 24
+        return best_columns(len(self.pager.in_sight()), size.width(), size.height(), self._aspect(), extra, narrowest)
+
+    def _relayout(self) -> None:
+        if self.keys and self._best() != self.columns:
+            self._lay()
+
+    def _lay(self) -> None:
+        self.columns = columns = self._best()
+        shown = self.pager.in_sight()
+        for key, pane in self.panes.items():
+            self._grid.removeWidget(pane)
+            pane.setVisible(key in shown)
+        for place, key in enumerate(shown):
+            self._grid.addWidget(self.panes[key], place // columns, place % columns)
+        rows = -(-len(shown) // columns) if shown else 0
+        for column in range(self._grid.columnCount()):
+            self._grid.setColumnStretch(column, int(column < columns))
+        for row in range(self._grid.rowCount()):
+            self._grid.setRowStretch(row, int(row < rows))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._relayout()
+
+    # Modes
+
+    def set_mode(self, mode: Mode) -> None:
+        """One of MODES."""
+        if mode not in MODES:
+            raise ValueError(f"a mode is one of {', '.join(MODES)}, not {mode}")
+        self.mode = mode
+        self._modes.button(MODES.index(mode)).setChecked(True)
+        for widget in (self.first, self._and, self.second):
+            widget.setVisible(mode != "side by side")
+        self.hold.setVisible(mode == "flicker")
+        self.pager.set_wanted(mode == "side by side")
+        self._and.setText(self.tr("minus") if mode == "difference" else self.tr("and"))
+        self._compare()
+        self._pages.setCurrentIndex(int(mode != "side by side"))
+        self.mode_changed.emit(mode)
+
+    def set_pair(self, first: str, second: str) -> None:
+        """The two panes, by key, that are compared."""
+        self.first.setCurrentIndex(self.first.findData(first))
+        self.second.setCurrentIndex(self.second.findData(second))
+        self._compare()
+
+    def swap_pair(self) -> None:
+        """Exchange the two that are compared."""
+        first, second = self.first.currentData(), self.second.currentData()
+        if first is not None and second is not None:
+            self.set_pair(second, first)
+
+    def _list_titles(self) -> None:
+        pairs = [(key, self.panes[key].layer.title or key) for key in self.keys if key in self.panes]
+        for box, default in ((self.first, 0), (self.second, 1)):
+            kept = box.currentData()
+            with QSignalBlocker(box):
+                box.clear()
+                for key, title in pairs:
+                    box.addItem(title, key)
+                at = box.findData(kept)
+                box.setCurrentIndex(at if at >= 0 else min(default, len(pairs) - 1))
+        self._compare()
+
+    def _compare(self) -> None:
+        """Give the compared layers to the canvas; none while panes stand side by side."""
+        chosen = [box.currentData() for box in (self.first, self.second)]
+        pair = [self.panes[key].layer for key in chosen if key in self.panes]
+        self._pair = pair if self.mode != "side by side" and len(pair) == 2 else []
+        subtracted = self.mode == "difference"
+        self.difference.of(self._pair if subtracted else [])
+        layers = [self.difference.layer] if subtracted and self._pair else self._pair
+        mode: CanvasMode = "swipe" if self.mode == "swipe" else "single" if subtracted else "flicker"
+        if (layers, mode) != (self.compare.layers, self.compare.mode):
+            self.compare.set_layers(layers, mode)
+        self._describe()
+        self._show_values()
+
+    def _describe(self) -> None:
+        """Say what is compared, and how large a difference is."""
+        name = self.tr("Comparison {names}").format(names=", ".join(layer.title for layer in self._pair))
+        lines: list[str] = []
+        missing, tone = "", None
+        if self.mode == "difference" and self._pair:
+            found, layer = self.difference.found, self.difference.layer
+            lines = [layer.title, self._extent_text(), "" if layer.current else self.tr("of an earlier choice")]
+            name = ", ".join(line for line in lines if line)
+            tone = layer.tone if found is not None and found.most else None
+            if found is None and all(one.pyramid is not None for one in self._pair):
+                missing = self.difference.failure or self.tr("Working out the difference…")
+        self.compare.setAccessibleName(name)
+        self.compare.set_notes("\n".join(line for line in lines if line), missing, tone)
+
+    def _extent_text(self) -> str:
+        """How far the two are apart, in words; empty while it is not known."""
+        found = self.difference.found
+        if found is None:
+            return ""
+        if found.equal:
+            return self.tr("the pictures are equal")
+        count = number(found.undefined)
+        if not found.most:
+            return self.tr("equal, but for {count} pixels that are not finite").format(count=count)
+        text = self.tr("± {most}, blue below, yellow above").format(most=number(found.most))
+        if found.undefined:
+            text = self.tr("{range}; {count} pixels are not finite").format(range=text, count=count)
+        return text
+
+    def _flicker(self, other: bool) -> None:
+        self.compare.flickered = other and len(self.compare.layers) > 1
+        self.compare.update()
+        self.compare.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_values(self) -> None:
+        """Both values under the cursor, and their difference where that is shown."""
+        texts: list[str] = []
+        if self.display.cursor is not None and self.mode != "side by side":
+            x, y = self.display.cursor
+            found = [(layer.title, value) for layer in self._pair if (value := layer.value(x, y)) is not None]
+            if self.mode == "difference" and len(found) == 2 and found[0][1].shape == found[1][1].shape:
+                with np.errstate(invalid="ignore", over="ignore"):  # infinity minus infinity is NaN, and shown as such
+                    apart = np.subtract(found[0][1], found[1][1], dtype=np.float64)
+                found.append((self.tr("difference"), apart))
+            if found:
+                texts = [self.tr("x {x}, y {y}").format(x=int(x), y=int(y))]
+            for title, value in found:
+                words = ", ".join(number(float(v)) if np.isfinite(v) else str(v) for v in value)
+                texts.append(self.tr("{title} {value}").format(title=title, value=words))
+        self.values.setText("   ".join(texts))

@@ -1,0 +1,382 @@
+"""Signals as overlaid curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QLocale, QObject, QPointF, Qt
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPalette, QPen, QWheelEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from app.models.curve import Curve, Trace
+from app.models.layer import State
+from app.views.parts import ElidedLabel, is_dark, number
+from app.views.results.findings_bar import FindingsBar
+from app.views.results.signal_legend import LegendEntry, LegendGrid
+from app.views.strokes import pen
+
+ZOOM, PAN = 1.25, 0.1
+STRAIGHT = 40  # curves longer than this many view widths are drawn solid: dashes cannot be seen there and take seconds
+
+
+class SignalPane(QWidget):
+    """A legend, findings, one plot, and a line with the values under the cursor. The wheel zooms time, drag pans,
+    double-click fits. Keys while the plot is focused: + − 0 (fit) 1 (a sample per pixel), arrows pan, Shift+arrows
+    move the cursor.
+
+    `fixed` is the y range (low, high), or None to follow what is visible.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("signalPane")
+        self.curves: list[Curve] = []
+        self.items: list[pg.PlotCurveItem] = []
+        self.fixed: tuple[float, float] | None = None
+        self.cursor_x: float | None = None
+        self._drawn: tuple[float, float, int] | None = None
+        self._entries: list[LegendEntry] = []
+        self.findings: dict[str, FindingsBar] = {}
+        self._make_plot()
+        self.status = ElidedLabel(parent=self)
+        self.status.setObjectName("signalStatus")
+        self._arrange()
+        self.box.sigXRangeChanged.connect(self._follow)
+        self.box.sigResized.connect(self._follow)
+        self._recolor()
+
+    def _make_plot(self) -> None:
+        self.plot = pg.PlotWidget(self)
+        self.plot.setObjectName("signalPlot")
+        self.plot.setAccessibleName(self.tr("Signals"))
+        self.plot.setAccessibleDescription(
+            self.tr(
+                "Plus and minus zoom, 0 fits, 1 shows sample by sample, arrows pan, Shift and arrows move the cursor"
+            )
+        )
+        self.plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.item = self.plot.getPlotItem()
+        self.item.setMenuEnabled(False)
+        self.item.hideButtons()
+        gap = self.fontMetrics().averageCharWidth()
+        self.item.layout.setContentsMargins(gap, gap, 2 * gap, 0)
+        self.item.showGrid(x=True, y=True, alpha=0.2)
+        for side in ("left", "bottom"):
+            self.item.getAxis(side).setStyle(maxTickLevel=0)  # lines at the labels only: calmer, and thrice as fast
+        self.box = self.item.getViewBox()
+        self.box.setMouseEnabled(x=False, y=False)  # wheel, drag and keys are handled here, like those of images
+        self.box.disableAutoRange()
+        self.box.setDefaultPadding(0)
+        self.line, self.heard = pg.InfiniteLine(angle=90), pg.InfiniteLine(angle=90)
+        for line in (self.line, self.heard):
+            line.hide()
+            line.setZValue(1)  # above the curves
+            self.item.addItem(line, ignoreBounds=True)
+        self.plot.installEventFilter(self)
+        self.plot.viewport().installEventFilter(self)
+        self.plot.viewport().setMouseTracking(True)
+        self._dragged: QPointF | None = None
+
+    def _arrange(self) -> None:
+        unit = self.fontMetrics().averageCharWidth()
+        self._legend = LegendGrid(unit)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(unit, 0, unit, 0)
+        foot.addWidget(self.status)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, unit // 2, 0, unit // 2)
+        layout.setSpacing(unit // 2)
+        layout.addLayout(self._legend)
+        self._bars = QVBoxLayout()
+        self._bars.setSpacing(unit // 2)
+        layout.addLayout(self._bars)
+        layout.addWidget(self.plot, 1)
+        layout.addLayout(foot)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    # What is shown
+
+    def set_curves(self, curves: Sequence[Trace]) -> None:
+        """Show these. The range of time stays, unless there was none or the unit of time changes."""
+        unit_before, had = self._unit(), any(c.pyramid is not None for c in self.curves)
+        while len(self.curves) < len(curves):
+            self._add_curve()
+        for index, curve in enumerate(self.curves):
+            if index < len(curves):
+                curve.set_signal(*curves[index])
+            else:
+                curve.clear()
+            self._entries[index].show_curve(curve)
+        self._lay_legend()
+        unit = self._unit()
+        if unit == "s":
+            self.item.setLabel("bottom", self.tr("Time"), units="s")
+        else:
+            self.item.setLabel("bottom", self.tr("Sample"))
+        if not had or unit != unit_before:
+            self.fit()
+        else:
+            self.refresh()
+
+    def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
+        """The verdict on the curves of a result, and whether they are of what is chosen now: else they are faint."""
+        shown = [(c, e) for c, e in zip(self.curves, self._entries, strict=True) if c.visible and c.key == key]
+        changed = [(curve, entry) for curve, entry in shown if curve.set_state(state, text, current)]
+        for curve, entry in changed:
+            entry.show_curve(curve)
+        if changed:
+            self._lay_legend()
+            self.refresh()
+
+    def bar(self, key: str) -> FindingsBar:
+        """Where the findings of one of the results stand; made once and reused."""
+        if key not in self.findings:
+            self.findings[key] = FindingsBar(self)
+            self._bars.addWidget(self.findings[key])
+        return self.findings[key]
+
+    def _add_curve(self) -> None:
+        """Curves and their items are made once and reused: pyqtgraph's are never freed."""
+        curve = Curve(self)
+        curve.changed.connect(self.refresh)
+        self.curves.append(curve)
+        item = pg.PlotCurveItem()
+        self.items.append(item)
+        self.item.addItem(item, ignoreBounds=True)
+        self._entries.append(LegendEntry(self))
+
+    def _lay_legend(self) -> None:
+        shown = [entry for entry, curve in zip(self._entries, self.curves, strict=True) if curve.visible]
+        self._legend.lay(shown, self.width())
+
+    def _unit(self) -> str:
+        rated = [c.rate is not None for c in self.curves if c.pyramid is not None]
+        return "s" if rated and all(rated) else "samples"
+
+    def _shown(self) -> list[Curve]:
+        return [curve for curve in self.curves if curve.visible and curve.pyramid is not None]
+
+    @property
+    def settled(self) -> bool:
+        """Whether the plot has the points of the range and the width it shows."""
+        return self._drawn == (*self.view_range(), self._columns())
+
+    def _columns(self) -> int:
+        """Pixels of the screen across the plot."""
+        return max(16, math.ceil(float(self.box.width()) * self.devicePixelRatioF()))
+
+    def _follow(self) -> None:
+        """The plot itself changed its range or size."""
+        if not self.settled:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Give the plot the points of the visible range anew, and fit y to them."""
+        self._draw(*self.view_range())
+
+    def _draw(self, start: float, stop: float) -> None:
+        """Give the plot the points of a range together with the range, so that it is painted once."""
+        columns, low, high = self._columns(), np.inf, -np.inf
+        shown = []
+        for curve, item in zip(self.curves, self.items, strict=True):
+            points = curve.points(start, stop, columns) if curve.visible else None
+            finite = np.isfinite(points[1]) if points else np.empty(0, bool)
+            if points is None or not finite.any():
+                item.setData([], [])
+                continue
+            x, y = points[0], points[1].astype(np.float64)
+            real = y if finite.all() else y[finite]
+            low, high = min(low, float(real.min())), max(high, float(real.max()))
+            shown.append((item, curve.stroke, x, y, len(real) == len(y)))
+        low, high = self._limits(low, high)
+        dark, scale = is_dark(self.palette()), self.box.height() / max(high - low, 1e-300)
+        for item, stroke, x, y, whole in shown:
+            straight = np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns
+            faint = not self.curves[self.items.index(item)].current
+            made = pen(stroke, dark, dashed=bool(straight), faint=faint)
+            item.setData(x, y, pen=made, connect="all" if whole else "finite", skipFiniteCheck=whole)
+        self._drawn = (start, stop, columns)
+        self.box.setRange(xRange=(start, stop), yRange=(low, high), padding=0)
+        self.plot.scene().prepareForPaint()  # else the first painting moves the curves, which asks for a second one
+        self._show_values()
+
+    def _limits(self, low: float, high: float) -> tuple[float, float]:
+        """The y range for curves between `low` and `high`; these are infinite where nothing is finite."""
+        if self.fixed is not None:
+            return self.fixed
+        if not np.isfinite(low):
+            return 0.0, 1.0
+        margin = (high - low) * 0.05 or max(abs(low) * 0.05, 0.5)
+        return low - margin, high + margin
+
+    def fix_y(self, limits: tuple[float, float] | None) -> None:
+        """Keep y to (low, high); None follows what is visible."""
+        self.fixed = limits
+        self.refresh()
+
+    # Range of time
+
+    def view_range(self) -> tuple[float, float]:
+        """First and last visible x, in seconds or samples."""
+        start, stop = self.box.viewRange()[0]
+        return float(start), float(stop)
+
+    def set_range(self, start: float, stop: float) -> None:
+        self._draw(start, stop)
+
+    def fit_anew(self) -> None:
+        """Another input: all of its time, y as it is, and no cursor."""
+        self.fixed = None
+        self.set_cursor(None)
+        self.fit()
+
+    def fit(self) -> None:
+        """Show all of time."""
+        length = max((c.end for c in self.curves if c.pyramid is not None), default=0.0)
+        step = min((c.step for c in self.curves if c.pyramid is not None), default=1.0)
+        self.set_range(0.0 if length else -step, length or step)
+
+    def zoom_at(self, factor: float, x: float) -> None:
+        """Magnify time by `factor`; x stays where it is on the screen."""
+        start, stop = self.view_range()
+        step = min((c.step for c in self.curves if c.pyramid is not None), default=1.0)
+        factor = min(factor, (stop - start) / (2 * step))
+        if factor > 0:
+            self.set_range(x + (start - x) / factor, x + (stop - x) / factor)
+
+    def pan(self, dx: float) -> None:
+        start, stop = self.view_range()
+        self.set_range(start + dx, stop + dx)
+
+    def one_to_one(self) -> None:
+        """A sample per screen pixel, the middle kept."""
+        start, stop = self.view_range()
+        step = min((c.step for c in self.curves if c.pyramid is not None), default=1.0)
+        half = self.box.width() * step / 2
+        self.set_range((start + stop) / 2 - half, (start + stop) / 2 + half)
+
+    def x_at(self, point: QPointF) -> float:
+        """x under a point of the plot's viewport."""
+        return float(self.box.mapSceneToView(self.plot.mapToScene(point.toPoint())).x())
+
+    # Cursor
+
+    def set_cursor(self, x: float | None) -> None:
+        """Where values are read: at the sample nearest to x; None nowhere."""
+        x = self.cursor_x = None if x is None else self.sample_at(x)
+        self.line.setVisible(x is not None)
+        if x is not None:
+            self.line.setValue(x)
+        self._show_values()
+
+    def sample_at(self, x: float) -> float:
+        """The place of the sample nearest to x: what is read there was taken there."""
+        shown = self._shown()
+        step = min((c.step for c in shown), default=0.0)
+        if not step:
+            return x
+        first, last = min(c.start * c.step for c in shown), max(c.end for c in shown)
+        return round(min(max(x, first), last) / step) * step
+
+    def set_heard(self, x: float | None) -> None:
+        """Mark the place that is heard; None nowhere."""
+        self.heard.setVisible(x is not None)
+        if x is not None:
+            self.heard.setValue(x)
+
+    def _show_values(self) -> None:
+        if self.cursor_x is None:
+            sizes = [len(c.pyramid.array) for c in self._shown() if c.pyramid]
+            self.status.setText(self.tr("{count} samples").format(count=number(max(sizes))) if sizes else "")
+            return
+        known = self._unit() == "s"
+        head = self.tr("{x} s").format(x=self._time(self.cursor_x)) if known else number(round(self.cursor_x))
+        parts = [head if known else self.tr("sample {x}").format(x=head)]
+        for curve in self._shown():
+            value = curve.value(self.cursor_x)
+            if value is not None:
+                text = number(value) if np.isfinite(value) else str(value)
+                parts.append(self.tr("{name} {value}").format(name=curve.name, value=text))
+        self.status.setText("   ".join(parts))
+
+    def _time(self, x: float) -> str:
+        """A time with as many digits as tell the samples from their neighbours, at least seven."""
+        step = min((c.step for c in self._shown()), default=1.0)
+        return QLocale().toString(x, "g", max(7, math.ceil(math.log10(max(abs(x) / step, 1))) + 2))
+
+    # Events
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and watched is self.plot and event.type() == QEvent.Type.KeyPress:
+            return self._on_key(event)
+        if watched is self.plot.viewport():
+            if isinstance(event, QWheelEvent):
+                self.zoom_at(ZOOM ** (event.angleDelta().y() / 120), self.x_at(event.position()))
+                return True
+            if isinstance(event, QMouseEvent):
+                return self._on_mouse(event)
+            if event.type() == QEvent.Type.Leave:
+                self.set_cursor(None)
+        return False
+
+    def _on_mouse(self, event: QMouseEvent) -> bool:
+        kind, point = event.type(), event.position()
+        if kind == QEvent.Type.MouseButtonDblClick:
+            self.fit()
+        elif kind == QEvent.Type.MouseButtonPress:
+            self.plot.setFocus(Qt.FocusReason.MouseFocusReason)
+            self._dragged = point
+        elif kind == QEvent.Type.MouseButtonRelease:
+            self._dragged = None
+        elif kind == QEvent.Type.MouseMove:
+            if self._dragged is not None:
+                moved, self._dragged = self.x_at(point) - self.x_at(self._dragged), point
+                self.pan(-moved)
+            self.set_cursor(self.x_at(point))
+        return True
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        start, stop = self.view_range()
+        key, middle = event.key(), (start + stop) / 2
+        if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            way = 1 if key == Qt.Key.Key_Right else -1
+            if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+                step = min((c.step for c in self._shown()), default=1.0)
+                self.set_cursor((middle if self.cursor_x is None else self.cursor_x) + way * step)
+            else:
+                self.pan(way * PAN * (stop - start))
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+            self.zoom_at(ZOOM, middle)
+        elif key == Qt.Key.Key_Minus:
+            self.zoom_at(1 / ZOOM, middle)
+        elif key == Qt.Key.Key_0:
+            self.fit()
+        elif key == Qt.Key.Key_1:
+            self.one_to_one()
+        else:
+            return False
+        return True
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "line"):
+            self._recolor()
+            self.refresh()
+
+    def _recolor(self) -> None:
+        palette = self.palette()
+        self.plot.setBackground(palette.color(QPalette.ColorRole.Base))
+        text = palette.color(QPalette.ColorRole.Text)
+        for side in ("left", "bottom"):
+            axis = self.item.getAxis(side)
+            axis.setPen(text)
+            axis.setTextPen(text)
+        for line, width in ((self.line, 1), (self.heard, 3)):
+            made = QPen(palette.color(QPalette.ColorRole.Highlight), width)
+            made.setCosmetic(True)
+            line.setPen(made)
+
+    def resizeEvent(self, event: QEvent) -> None:
+        self._lay_legend()

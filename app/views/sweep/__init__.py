@@ -1,0 +1,1 @@
+"""How times change as one quantity varies."""

@@ -1,0 +1,134 @@
+"""The names of a sweep's lines beside how they are drawn, under what the lines of a device have in common."""
+
+from __future__ import annotations
+
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QSize
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from app.models.sweep import Sweep
+from app.views.parts import ElidedLabel
+from app.views.sweep.plot import Look, look
+from app.views.sweep.text import group_title, line_title
+from gpu_ops.measuring.sweeps import Line
+
+STROKE = 6
+"""Letters that the sample of a line is long."""
+LETTERS = 24
+"""Letters of a name that are always to be read."""
+
+
+class LegendLine(ElidedLabel):
+    """A sample of the line with its symbol, and the name, elided where it does not fit."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", parent)
+        self.look: Look | None = None
+        self.setIndent(0)
+        self.setContentsMargins((STROKE + 1) * self.fontMetrics().averageCharWidth(), 0, 0, 0)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        hint, unit = super().sizeHint(), self.fontMetrics().averageCharWidth()
+        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + (STROKE + 3) * unit, hint.height())
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """Wide enough for most names."""
+        hint = self.sizeHint()
+        return QSize(min(hint.width(), (STROKE + LETTERS) * self.fontMetrics().averageCharWidth()), hint.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        unit = self.fontMetrics().averageCharWidth()
+        self.setContentsMargins((STROKE + 1) * unit, 0, 0, 0)
+        super().paintEvent(event)
+        if self.look is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self.look.pen())
+        middle = self.height() / 2
+        painter.drawLine(QPointF(0, middle), QPointF(STROKE * unit, middle))
+        painter.translate(STROKE * unit / 2, middle)
+        painter.scale(1.3 * unit, 1.3 * unit)
+        painter.setPen(self.look.outline())
+        painter.setBrush(self.look.filling)
+        painter.drawPath(pg.graphicsItems.ScatterPlotItem.Symbols[self.look.symbol])
+        painter.end()
+
+
+class SweepLegend(QWidget):
+    """One column beside the plot, or as many as have room below it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sweepLegend")
+        self._grid = QGridLayout(self)
+        unit = self.fontMetrics().averageCharWidth()
+        self._grid.setContentsMargins(unit, unit, unit, unit)
+        self._grid.setVerticalSpacing(unit // 2)
+        self._headings: list[ElidedLabel] = []
+        self._entries: list[LegendLine] = []
+        self._groups: list[tuple[str, list[Line]]] = []
+        self._sweep: Sweep | None = None
+        self._columns = 1
+
+    def texts(self) -> list[str]:
+        """Headings and names, in order."""
+        return [text for title, lines in self._groups for text in (title, *(self._name(line) for line in lines))]
+
+    def _name(self, line: Line) -> str:
+        assert self._sweep is not None
+        return line_title(self._sweep, line)
+
+    def show_sweep(self, sweep: Sweep | None) -> None:
+        """Name the lines of this sweep."""
+        self._sweep = sweep
+        groups: dict[str, list[Line]] = {}
+        for line in sweep.lines() if sweep else ():
+            groups.setdefault(group_title(line), []).append(line)
+        self._groups = list(groups.items())
+        self._arrange()
+
+    def set_columns(self, columns: int) -> None:
+        """How many names stand beside each other."""
+        if columns != self._columns:
+            self._columns = columns
+            self._arrange()
+
+    def _arrange(self) -> None:
+        while len(self._headings) < len(self._groups):
+            self._headings.append(ElidedLabel(parent=self))
+        count = sum(len(lines) for _, lines in self._groups)
+        while len(self._entries) < count:
+            self._entries.append(LegendLine(self))
+        for widget in (*self._headings, *self._entries):
+            self._grid.removeWidget(widget)
+            widget.hide()
+        row, place = 0, 0
+        for heading, (title, lines) in zip(self._headings, self._groups, strict=False):
+            heading.setText(title)
+            heading.show()
+            self._grid.addWidget(heading, row, 0, 1, self._columns)
+            row += 1
+            for at, line in enumerate(lines):
+                entry = self._entries[place]
+                self._fill(entry, line)
+                self._grid.addWidget(entry, row + at // self._columns, at % self._columns)
+                place += 1
+            row += -(-len(lines) // self._columns)
+        for at in range(self._grid.rowCount()):
+            self._grid.setRowStretch(at, 0)
+        self._grid.setRowStretch(row, 1)
+        self.setVisible(bool(self._groups))
+
+    def _fill(self, entry: LegendLine, line: Line) -> None:
+        assert self._sweep is not None
+        entry.look = look(self._sweep, line, self.palette())
+        entry.setText(self._name(line))
+        entry.setAccessibleName(self._name(line))
+        entry.show()
+        entry.update()
+
+    def refresh(self) -> None:
+        """The colours and letters have changed."""
+        self._arrange()

@@ -1,0 +1,296 @@
+"""The sweep tab: what varies and over which values, the plot with its findings, and the rows behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, QSize, Qt, Slot
+from PySide6.QtGui import QPainter, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+from superqt import QFlowLayout
+
+from app.controllers.sweep import SweepController
+from app.models.sweep import Option, Sweep
+from app.theme import colours_of, inked
+from app.views.picture_file import write_png, write_svg, write_text
+from app.views.scrolled import Squeezed
+from app.views.sweep.legend import SweepLegend
+from app.views.sweep.plot import SweepPlot
+from app.views.sweep.table import SweepTable
+from app.views.sweep.text import findings, heading, option_title, recorded_title
+from app.views.upright import Upright
+
+WIDE = 40
+"""In heights of letters: from here on the legend stands beside the plot."""
+FIRST = 3
+"""Sentences that stand above the plot; the rest stands below it."""
+COLUMN = 17
+"""So wide is a name below it."""
+
+
+class SweepSheet(Squeezed):
+    """All that is exported as a picture: heading, plot, legend and what was found."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sweepSheet")
+        self.setAutoFillBackground(True)
+        self.heading, self.findings, self.more = QLabel(self), QLabel(self), QLabel(self)
+        for label in (self.heading, self.findings, self.more):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.findings.setObjectName("sweepFindings")
+        self.plot, self.legend = SweepPlot(self), SweepLegend(self)
+        self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._across.addWidget(self.plot, 1)
+        self._across.addWidget(self.legend)
+        gap = self.fontMetrics().averageCharWidth()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(gap, gap // 2, gap, gap // 2)
+        layout.addWidget(self.heading)
+        layout.addWidget(self.findings)
+        layout.addLayout(self._across, 1)
+        layout.addWidget(self.more)
+
+    def show_sweep(self, sweep: Sweep | None) -> None:
+        """Show this sweep as far as it is."""
+        self.plot.show_sweep(sweep)
+        self.legend.show_sweep(sweep)
+        self.plot.setVisible(bool(self.plot.lines))
+        self.heading.setText(heading(sweep) if sweep else "")
+        said = findings(sweep) if sweep else []
+        for label, sentences in ((self.findings, said[:FIRST]), (self.more, said[FIRST:])):
+            label.setText("\n".join(sentences))
+            label.setVisible(bool(sentences))
+        self.plot.setAccessibleDescription("\n".join(said))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """The width of the plot alone: with less room than for the legend beside it this stands below."""
+        width = self.plot.minimumSizeHint().width() + 2 * self.fontMetrics().averageCharWidth()
+        return QSize(width, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        unit = self.fontMetrics().height()
+        wide = self.width() >= WIDE * unit
+        directions = QBoxLayout.Direction
+        self._across.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
+        self.legend.set_columns(1 if wide else max(1, self.width() // (COLUMN * unit)))
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_across"):
+            self.legend.refresh()
+            self._fit()
+
+
+class SweepPanel(Squeezed):
+    """Shows a SweepController and hands on what a person does."""
+
+    def __init__(self, controller: SweepController, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sweepPanel")
+        self.controller = controller
+        self.varies = self._combo("sweepVaries", self.tr("What varies"), 16)
+        self.values = QLineEdit(self)
+        self.values.setObjectName("sweepValues")
+        self.values.setAccessibleName(self.tr("Values"))
+        self.values.setMinimumWidth(22 * self.fontMetrics().averageCharWidth())
+        self.values.setToolTip(self.tr("Whole numbers, such as 4, 8, 16, 32"))
+        self.button = QPushButton(self.tr("Sweep"), self)
+        self.button.setObjectName("sweepStart")
+        self.button.setToolTip(
+            self.tr("Time the ticked variants at each value, quickly, each held to the whole reference")
+        )
+        self.source = self._combo("sweepSource", self.tr("Which sweep is shown"), 14)
+        self.rows = QPushButton(self.tr("Rows"), self)
+        self.rows.setObjectName("sweepRows")
+        self.rows.setCheckable(True)
+        self.rows.setToolTip(self.tr("The rows as a table instead of the plot"))
+        self.reason, self.state = QLabel(self), QLabel(self)
+        self.reason.setObjectName("sweepReason")
+        for label in (self.reason, self.state):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.hide()
+        self.sheet, self.table = SweepSheet(self), SweepTable(self)
+        self._arrange()
+        self._listen()
+        self._list_options()
+        self._show()
+        self._colour()
+
+    def _combo(self, name: str, title: str, letters: int) -> QComboBox:
+        combo = QComboBox(self)
+        combo.setObjectName(name)
+        combo.setAccessibleName(title)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMinimumContentsLength(letters)
+        return combo
+
+    def _arrange(self) -> None:
+        gap = self.fontMetrics().averageCharWidth()
+        controls = QFlowLayout()
+        controls.setContentsMargins(gap, gap // 2, gap, 0)
+        controls.setHorizontalSpacing(2 * gap)
+        pairs = (
+            (self.tr("Varies"), self.varies, None),
+            (self.tr("Values"), self.values, self.button),
+            (self.tr("Shown"), self.source, self.rows),
+        )
+        for title, widget, button in pairs:
+            label = QLabel(title, self)
+            label.setBuddy(widget)
+            pair, row = QWidget(self), QHBoxLayout()
+            row.setContentsMargins(0, 0, 0, 0)
+            row.addWidget(label)
+            row.addWidget(widget)
+            pair.setLayout(row)
+            controls.addWidget(pair)
+            if button is not None:
+                controls.addWidget(button)
+        scroll = Upright(self)
+        scroll.setWidget(self.sheet)
+        self.stack = QStackedWidget(self)
+        self.stack.addWidget(scroll)
+        self.stack.addWidget(self.table)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(controls)
+        for label in (self.reason, self.state):
+            label.setContentsMargins(gap, 0, gap, 0)
+            layout.addWidget(label)
+        layout.addWidget(self.stack, 1)
+
+    def _listen(self) -> None:
+        self.controller.changed.connect(self._show)
+        self.controller.options_changed.connect(self._list_options)
+        self.controller.refused.connect(self._refuse)
+        self.varies.activated.connect(self._propose)
+        self.values.returnPressed.connect(self.start)
+        self.button.clicked.connect(self.start)
+        self.source.activated.connect(self._choose_source)
+        self.rows.toggled.connect(lambda on: self.stack.setCurrentIndex(int(on)))
+
+    # What a person does.
+
+    @Slot()
+    def start(self) -> None:
+        """Sweep over the values that stand there."""
+        option = self.varies.currentData()
+        if option is not None:
+            self.controller.start(option, self.values.text())
+
+    @Slot()
+    def _propose(self) -> None:
+        option: Option | None = self.varies.currentData()
+        self.values.setText(", ".join(str(value) for value in option.proposed) if option else "")
+        self.values.setCursorPosition(0)
+        self._refuse("")
+
+    def _choose_source(self, place: int) -> None:
+        self.controller.show(self.source.itemData(place))
+
+    # What changes.
+
+    @Slot()
+    def _list_options(self) -> None:
+        """The options of now; the one that was chosen stays, and its values with it."""
+        image = self.controller.image
+        before: Option | None = self.varies.currentData()
+        with QSignalBlocker(self.varies):
+            self.varies.clear()
+            for option in self.controller.options:
+                self.varies.addItem(option_title(option, image), option)
+                self.varies.setItemData(self.varies.count() - 1, option.help, Qt.ItemDataRole.ToolTipRole)
+            titles = [self.varies.itemData(place) for place in range(self.varies.count())]
+            if before in titles:
+                self.varies.setCurrentIndex(titles.index(before))
+        if before not in titles:
+            self._propose()
+        for widget in (self.varies, self.values, self.button):
+            widget.setEnabled(bool(titles))
+        self._list_sources()
+
+    def _list_sources(self) -> None:
+        with QSignalBlocker(self.source):
+            self.source.clear()
+            self.source.addItem(self.tr("measured here"), self.controller.made)
+            for sweep in self.controller.recorded:
+                self.source.addItem(recorded_title(sweep), sweep)
+                self.source.setItemData(self.source.count() - 1, recorded_title(sweep), Qt.ItemDataRole.ToolTipRole)
+            shown = [self.source.itemData(place) is self.controller.shown for place in range(self.source.count())]
+            self.source.setCurrentIndex(shown.index(True) if True in shown else 0)
+        view = self.source.view()
+        view.setMinimumWidth(view.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth())
+
+    @Slot()
+    def _show(self) -> None:
+        sweep = self.controller.shown
+        self._list_sources()
+        self.sheet.show_sweep(sweep)
+        self.table.show_sweep(sweep)
+        self.button.setEnabled(bool(self.controller.options) and not self.controller.running)
+        text = self._state(sweep)
+        self.state.setText(text)
+        self.state.setVisible(bool(text))
+
+    def _state(self, sweep: Sweep | None) -> str:
+        """How far the sweep that is shown is."""
+        if sweep is None:
+            return self.tr("No sweep yet: choose what varies and press Sweep, or choose a recorded one.")
+        done, total = self.controller.done
+        if sweep is not self.controller.made or (done == total and not self.controller.running):
+            return ""
+        if self.controller.running:
+            return self.tr("Running: {done} of {total} values done.").format(done=done, total=total)
+        return self.tr("Stopped: {done} of {total} values done.").format(done=done, total=total)
+
+    @Slot(str)
+    def _refuse(self, sentence: str) -> None:
+        self.reason.setText(f"{colours_of(self.palette()).error.symbol} {sentence}" if sentence else "")
+        self.reason.setVisible(bool(sentence))
+
+    def _colour(self) -> None:
+        self.reason.setPalette(inked(self.reason.palette(), colours_of(self.palette()).error.colour))
+
+    # Files
+
+    def export(self, path: str, kind: str) -> bool:
+        """Write the rows ("csv"), or the "picture" of heading, plot, legend and findings, which is an SVG where the
+        name ends so and else a PNG; False when the file cannot be written."""
+        assert self.controller.shown is not None
+        if kind == "csv":
+            return write_text(path, self.controller.shown.to_csv(self.controller.provenance))
+        if self.rows.isChecked():  # what is hidden is not laid out
+            self.rows.setChecked(False)
+
+        def draw(painter: QPainter) -> None:
+            self.sheet.render(painter, QPoint())
+
+        if Path(path).suffix.lower() == ".svg":
+            return write_svg(path, self.sheet.size(), draw, self.sheet.heading.text(), self.logicalDpiX())
+        return write_png(path, self.sheet.size(), draw)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        self.controller.watch()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "reason"):
+            self._colour()

@@ -1,0 +1,283 @@
+"""Times over what varies, on logarithmic axes, with quartiles and the marks where lines cross."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QHelpEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from app.figures import seconds
+from app.models.stroke import Stroke, variant_stroke
+from app.models.sweep import Sweep
+from app.views.parts import is_dark
+from app.views.strokes import colour, pen
+from app.views.sweep.text import Mark, axis_title, line_title, marks, value_text
+from gpu_ops.measuring.sweeps import Line
+
+SYMBOLS = ("o", "s", "t", "d", "t1", "p", "star", "h", "+", "x", "t2", "t3")
+MARGIN = 0.06
+"""The least share of the range of an axis that is added at both ends."""
+BEAM = 0.008
+NEAR = 1.5
+"""Letters between the cursor and a point that it tells of."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a line is drawn: its stroke and symbol by its variant, whose symbol is hollow where it runs on the CPU."""
+
+    stroke: Stroke
+    symbol: str
+    filling: QColor
+    dark: bool
+
+    def pen(self, width: float = 2) -> QPen:
+        return pen(self.stroke, self.dark, width)
+
+    def outline(self) -> QPen:
+        return pen(self.stroke, self.dark, 1.5, dashed=False)
+
+
+def look(sweep: Sweep, line: Line, palette: QPalette) -> Look:
+    """A variant looks the same in every sweep of its filter."""
+    stroke, dark = variant_stroke(sweep.filter, line.variant), is_dark(palette)
+    filling = palette.color(QPalette.ColorRole.Base) if line.cpu else colour(stroke, dark)
+    return Look(stroke, SYMBOLS[sweep.place(line) % len(SYMBOLS)], filling, dark)
+
+
+class _Drawn:
+    """The items of one line. They are made once and used again: pyqtgraph's are never freed."""
+
+    def __init__(self, plot: pg.PlotItem) -> None:
+        self.curve = pg.PlotCurveItem()
+        self.bars = pg.PlotCurveItem(connect="pairs")
+        self.dots = pg.ScatterPlotItem(useCache=False)  # cached symbols would be pixels in an SVG
+        for item in (self.bars, self.curve, self.dots):
+            plot.addItem(item, ignoreBounds=True)
+
+    def show_line(self, line: Line | None, look: Look | None, beam: float, size: float) -> None:
+        """Draw this line, or nothing."""
+        for item in (self.curve, self.bars, self.dots):
+            item.setVisible(line is not None)
+        if line is None or look is None:
+            return
+        x = np.log10([p.value for p in line.points])
+        y = np.log10([p.seconds for p in line.points])
+        low, high = np.log10([p.q1 for p in line.points]), np.log10([p.q3 for p in line.points])
+        across = np.column_stack([x, x, x - beam, x + beam, x - beam, x + beam])
+        along = np.column_stack([low, high, low, low, high, high])
+        self.curve.setData(x, y, pen=look.pen())
+        self.bars.setData(across.ravel(), along.ravel(), connect="pairs", pen=look.outline())
+        self.dots.setData(x, y, symbol=look.symbol, size=size, pen=look.outline(), brush=QBrush(look.filling))
+
+
+class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
+    """Shows a Sweep. The cursor tells of the nearest point; there is nothing to zoom, all is always in sight."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sweepPlot")
+        self.setAccessibleName(self.tr("Time over what varies"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the table of rows tells the same, key by key
+        self.item = self.getPlotItem()
+        self.item.setMenuEnabled(False)
+        self.item.hideButtons()
+        self.item.showGrid(x=True, y=True, alpha=0.2)
+        self.setCacheMode(pg.QtWidgets.QGraphicsView.CacheModeFlag.CacheNone)  # a cached ground is pixels in an SVG
+        box = self.item.getViewBox()
+        box.setMouseEnabled(x=False, y=False)
+        box.disableAutoRange()
+        box.setDefaultPadding(0)
+        self.sweep: Sweep | None = None
+        self.lines: tuple[Line, ...] = ()
+        self.marks: tuple[Mark, ...] = ()
+        self._drawn: list[_Drawn] = []
+        self._rings = pg.ScatterPlotItem(useCache=False)
+        self._rings.setZValue(2)
+        self.item.addItem(self._rings, ignoreBounds=True)
+        self._letters: list[pg.TextItem] = []
+        self.viewport().setMouseTracking(True)
+
+    def show_sweep(self, sweep: Sweep | None) -> None:
+        """Show these rows; what is there already stays where it is on a range that grows with them."""
+        self.sweep = sweep
+        self.lines = sweep.lines() if sweep else ()
+        self.marks = marks(sweep) if sweep else ()
+        self.refresh()
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The decimal logarithms of what both axes reach from and to."""
+        values = [p.value for line in self.lines for p in line.points]
+        times = [t for line in self.lines for p in line.points for t in (p.q1, p.q3, p.seconds) if t > 0]
+        return _padded(values, max(MARGIN, self._half_label(values) / self._room())), _padded(times, MARGIN)
+
+    def _half_label(self, values: Sequence[int]) -> float:
+        """How far the labels at both ends reach beyond their values: those that do not fit are not drawn."""
+        texts = [value_text(self.sweep, v, with_unit=False) for v in values] if self.sweep else []
+        return max((self.fontMetrics().horizontalAdvance(text) for text in texts), default=0) / 2
+
+    def _room(self) -> float:
+        """About how wide the plot is between its axes."""
+        return float(max(self.width() - 12 * self.fontMetrics().averageCharWidth(), 1))
+
+    def refresh(self) -> None:
+        """Draw anew."""
+        x, y = self.ranges()
+        self.item.getViewBox().setRange(xRange=x, yRange=y, padding=0)
+        unit = self.fontMetrics().averageCharWidth()
+        while len(self._drawn) < len(self.lines):
+            self._drawn.append(_Drawn(self.item))
+        for place, drawn in enumerate(self._drawn):
+            line = self.lines[place] if place < len(self.lines) else None
+            found = look(self.sweep, line, self.palette()) if self.sweep and line else None
+            drawn.show_line(line, found, BEAM * (x[1] - x[0]), 1.3 * unit)
+        self._mark(unit)
+        self._dress(x, y)
+
+    def _mark(self, unit: float) -> None:
+        """A ring where one line overtakes another, with the letter of the sentence that tells of it."""
+        text = self.palette().color(QPalette.ColorRole.Text)
+        places = [(math.log10(c.value), math.log10(c.seconds)) for mark in self.marks for c in mark.crossings]
+        ring = QPen(text, 1.5)
+        ring.setCosmetic(True)
+        self._rings.setData(pos=np.array(places).reshape(-1, 2), symbol="o", size=2.5 * unit, pen=ring, brush=None)
+        while len(self._letters) < len(self.marks):
+            above = len(self._letters) % 2 == 0  # neighbours stand clear of each other
+            letter = pg.TextItem(anchor=(0.5, 1.5 if above else -0.5))
+            self._letters.append(letter)
+            self.item.addItem(letter, ignoreBounds=True)
+        for place, letter in enumerate(self._letters):
+            letter.setVisible(place < len(self.marks))
+            if place < len(self.marks):
+                first = self.marks[place].crossings[0]
+                letter.setText(self.marks[place].letter, color=text)
+                letter.setFont(self.font())
+                letter.setPos(math.log10(first.value), math.log10(first.seconds))
+
+    def _dress(self, x: tuple[float, float], y: tuple[float, float]) -> None:
+        """Ticks and titles, in the letters and colours of now."""
+        self.setBackground(self.palette().color(QPalette.ColorRole.Base))
+        text, metrics = self.palette().color(QPalette.ColorRole.Text), self.fontMetrics()
+        family = f"{self.font().pointSizeF():g}pt"
+        titles = {"left": self.tr("kernel time"), "bottom": axis_title(self.sweep) if self.sweep else ""}
+        for side, ticks in (("left", self._time_ticks(y)), ("bottom", self._value_ticks(x))):
+            axis = self.item.getAxis(side)
+            axis.setPen(text)
+            axis.setTextPen(text)
+            axis.setStyle(tickFont=self.font(), hideOverlappingLabels=False)
+            axis.setTicks([ticks])
+            axis.setLabel(titles[side], **{"font-size": family})
+        self.item.getAxis("left").setWidth(
+            2.2 * metrics.height() + max((metrics.horizontalAdvance(t) for _, t in self._time_ticks(y)), default=0)
+        )
+        self.item.getAxis("bottom").setHeight(2.6 * metrics.height())
+
+    def _value_ticks(self, span: tuple[float, float]) -> list[tuple[float, str]]:
+        """The values themselves, as many as have room."""
+        if self.sweep is None or not self.lines:
+            return []
+        values = sorted({p.value for line in self.lines for p in line.points})
+        width = self._room()
+        found: list[tuple[float, str]] = []
+        free = -math.inf
+        for value in values:
+            text = value_text(self.sweep, value, with_unit=False)
+            middle = (math.log10(value) - span[0]) / (span[1] - span[0]) * width
+            half = self.fontMetrics().horizontalAdvance(f"{text}  ") / 2
+            if middle - half >= free:
+                found.append((math.log10(value), text))
+                free = middle + half
+        return found
+
+    def _time_ticks(self, span: tuple[float, float]) -> list[tuple[float, str]]:
+        """Round times, as many as have room."""
+        room = max(2, int(self.height() / (2.5 * self.fontMetrics().height())))
+        times = round_times(10 ** span[0], 10 ** span[1], room) if self.lines else []
+        return [(math.log10(time), seconds(time)) for time in times]
+
+    def words_at(self, position: QPoint) -> str:
+        """The point or the mark near a place of the viewport, in words."""
+        box = self.item.getViewBox()
+        reach = NEAR * self.fontMetrics().averageCharWidth()
+
+        def far(value: float, time: float) -> float:
+            place = box.mapViewToScene(QPointF(math.log10(value), math.log10(time)))
+            apart = place - self.mapToScene(position)
+            return math.hypot(apart.x(), apart.y())
+
+        assert self.sweep is not None
+        told = [(far(c.value, c.seconds), mark.text) for mark in self.marks for c in mark.crossings]
+        for line in self.lines:
+            for p in line.points:
+                text = self.tr("{title}\n{value}: {time} (quartiles {low} to {high})").format(
+                    title=line_title(self.sweep, line),
+                    value=value_text(self.sweep, p.value),
+                    time=seconds(p.seconds),
+                    low=seconds(p.q1),
+                    high=seconds(p.q3),
+                )
+                told.append((far(p.value, p.seconds), text))
+        nearest = min(told, default=(math.inf, ""))
+        return nearest[1] if nearest[0] <= reach else ""
+
+    # Events
+
+    def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.sweep is not None:
+            QToolTip.showText(event.globalPos(), self.words_at(event.pos()), self)
+            return True
+        return bool(super().viewportEvent(event))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        if hasattr(self, "_letters"):
+            self.refresh()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_letters"):
+            self.refresh()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        unit = self.fontMetrics().height()
+        return QSize(24 * unit, 14 * unit)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        unit = self.fontMetrics().height()
+        return QSize(12 * unit, 8 * unit)
+
+
+def round_times(low: float, high: float, most: int) -> list[float]:
+    """Round times from `low` to `high`, about `most` of them: 1, 2 and 5 of every power of ten, only powers where that
+    is too many, and even steps where only a few of those lie between."""
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    best: list[float] = []
+    for digits, every in (((1, 2, 5), 1), ((1, 3), 1), *(((1,), n) for n in range(1, len(exponents) + 1))):
+        found = [d * 10.0**e for e in exponents if e % every == 0 for d in digits]
+        best = [time for time in found if low <= time <= high] or best
+        if len(best) <= most:
+            break
+    return best if len(best) > 2 or high > 10 * low else _even(low, high, most)
+
+
+def _even(low: float, high: float, most: int) -> list[float]:
+    """Multiples of 1, 2 or 5 of a power of ten."""
+    power = 10.0 ** math.floor(math.log10((high - low) / most))
+    step = next(d * power for d in (1, 2, 5, 10) if d * power * most >= high - low)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return [n * step for n in range(first, last + 1)]
+
+
+def _padded(numbers: Sequence[float], share: float) -> tuple[float, float]:
+    """The range of the logarithms with that share of it added at both ends; a decade around a single number."""
+    if not numbers:
+        return 0.0, 1.0
+    low, high = math.log10(min(numbers)), math.log10(max(numbers))
+    margin = share * (high - low) if high > low else 0.5
+    return low - margin, high + margin

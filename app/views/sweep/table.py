@@ -1,0 +1,65 @@
+"""The rows of a sweep, in the order in which they came."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem, QWidget
+
+from app.figures import NONE, seconds
+from app.models.entry import Entry
+from app.models.sweep import Sweep
+from app.views.sweep.text import quantity, value_text
+from app.views.timing.row_text import clock_name, device_name, verdict
+from gpu_ops.measuring.sweeps import Row
+
+
+class SweepTable(QTableWidget):
+    """Shows a Sweep as text."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(0, 0, parent)
+        self.setObjectName("sweepTable")
+        self.setAccessibleName(self.tr("Rows of the sweep"))
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setAlternatingRowColors(True)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.verticalHeader().hide()
+        self.horizontalHeader().setStretchLastSection(True)
+
+    def show_sweep(self, sweep: Sweep | None) -> None:
+        """Show its rows, each once; those that are there already stay."""
+        name = quantity(sweep.varied) if sweep else ""
+        titles = [name, self.tr("variant"), self.tr("device"), self.tr("kernel"), self.tr("quartiles")]
+        titles += [self.tr("clock"), self.tr("verdict")]
+        rows = sweep.rows if sweep else []
+        self.setColumnCount(len(titles))
+        self.setHorizontalHeaderLabels(titles)
+        self.setRowCount(len(rows))
+        for place, row in enumerate(rows):
+            assert sweep is not None
+            for column, text in enumerate(self._texts(sweep, row)):
+                item = QTableWidgetItem(text)
+                if column in (0, 3):
+                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                item.setToolTip(text)
+                self.setItem(place, column, item)
+        self.resizeColumnsToContents()
+
+    def _texts(self, sweep: Sweep, row: Row) -> list[str]:
+        value, kernel = sweep.value(row), row["stages"].get("kernel")
+        entry = Entry((row["variant"], row["device"]), row=row, state="fresh")
+        quartiles = NONE
+        if kernel:
+            text = self.tr("{low} to {high}")
+            quartiles = text.format(low=seconds(kernel["q1_s"]), high=seconds(kernel["q3_s"]))
+        return [
+            value_text(sweep, value, with_unit=False) if value is not None else NONE,
+            sweep.title(row["variant"]),
+            device_name(row["device"]),
+            seconds(kernel["median_s"]) if kernel else NONE,
+            quartiles,
+            clock_name(kernel["clock"]) if kernel else NONE,
+            verdict(entry),
+        ]

@@ -1,0 +1,225 @@
+"""What a sweep is and what it shows, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+from PySide6.QtCore import QCoreApplication
+
+from app.figures import count
+from app.models.sweep import Option, Sweep
+from app.views.timing.row_text import clock_name, device_name
+from gpu_ops.measuring.sweeps import SIZE, WIDTH, BreakEven, Crossing, Line, Varied
+
+translate = QCoreApplication.translate
+MOST_FAILURES = 3
+
+
+def quantity(varied: Varied) -> str:
+    """A parameter, a knob, the size or the width as people call it."""
+    names = {SIZE: translate("Sweep", "size"), WIDTH: translate("Sweep", "width")}
+    return names.get(varied, varied.name.replace("_", " "))
+
+
+def option_title(option: Option, image: bool) -> str:
+    """Something that may vary, as the chooser offers it."""
+    if option.where == "middle":
+        return (
+            translate("Sweep", "size: the middle N × N") if image else translate("Sweep", "size: the first N samples")
+        )
+    if option.where == "noise":
+        return translate("Sweep", "size: noise of N × N") if image else translate("Sweep", "size: noise of N samples")
+    text = translate("Sweep", "{name} (knob)") if option.varied.kind == "knob" else "{name}"
+    return text.format(name=quantity(option.varied))
+
+
+def axis_title(sweep: Sweep) -> str:
+    """What varies, with its unit."""
+    if sweep.varied.kind != "size":
+        params = [*sweep.filter.params, *(k for v in sweep.filter.variants for k in v.knobs)]
+        unit = next((p.unit for p in params if p.name == sweep.varied.name), "")
+        unit = translate("Sweep", "pixels") if sweep.varied == WIDTH else unit
+        name = quantity(sweep.varied)
+        return translate("Sweep", "{name}, {unit}").format(name=name, unit=unit) if unit else name
+    if sweep.filter.accepts != "image":
+        return translate("Sweep", "samples")
+    if all(row["shape"][0] == row["shape"][1] for row in sweep.rows):
+        return translate("Sweep", "side of the image, pixels")
+    return translate("Sweep", "side of a square with as many pixels")
+
+
+def heading(sweep: Sweep) -> str:
+    """What the sweep is of, on which input, and whose it is."""
+    texts = [sweep.filter.title, where_text(sweep), translate("Sweep", "kernel alone")]
+    texts += _held(sweep)
+    if sweep.machine:
+        texts.append(translate("Sweep", "◉ recorded on {machine}").format(machine=sweep.machine))
+    return " · ".join(text for text in texts if text)
+
+
+def where_text(sweep: Sweep) -> str:
+    """What the size is of."""
+    if sweep.where == "noise":
+        return translate("Sweep", "noise")
+    if sweep.where == "middle":
+        image = sweep.filter.accepts == "image"
+        return (
+            translate("Sweep", "the middle of the input") if image else translate("Sweep", "the beginning of the input")
+        )
+    return ""
+
+
+def recorded_title(sweep: Sweep) -> str:
+    """A recorded sweep, as the chooser offers it."""
+    values = [value for row in sweep.rows if (value := sweep.value(row)) is not None]
+    over = translate("Sweep", "{quantity} {first} to {last}").format(
+        quantity=quantity(sweep.varied), first=count(min(values)), last=count(max(values))
+    )
+    what = ", ".join([over, *_held(sweep)])
+    return translate("Sweep", "{machine}: {what}").format(machine=sweep.machine, what=what)
+
+
+def _held(sweep: Sweep) -> list[str]:
+    """What does not vary: parameters and knobs that do so elsewhere, and of a recorded sweep the input."""
+    texts = [f"{quantity(q)} {value}" for q, value in sweep.held.items() if q.name not in ("channels", "dtype")]
+    if not sweep.machine:
+        return texts
+    dtypes = {row["dtype"] for row in sweep.rows}
+    return texts + _shape_texts(sweep) + (list(dtypes) if len(dtypes) == 1 else [])
+
+
+def _shape_texts(sweep: Sweep) -> list[str]:
+    """What inputs have in common."""
+    shapes = {tuple(row["shape"]) for row in sweep.rows}
+    first, image = min(shapes), sweep.filter.accepts == "image"
+    if len(shapes) == 1:
+        sides = " × ".join(count(n) for n in first)
+        return [sides if image else translate("Sweep", "{count} samples").format(count=sides)]
+    rows = [translate("Sweep", "{count} rows").format(count=count(first[0]))] if sweep.varied == WIDTH else []
+    axes = 2 if image else 1
+    if len({shape[axes:] for shape in shapes}) == 1 and len(first) > axes:
+        rows.append(translate("Sweep", "{count} channels").format(count=first[axes]))
+    return rows
+
+
+def value_text(sweep: Sweep, value: float, with_unit: bool = True) -> str:
+    """A value of what varies; two digits of one that was interpolated."""
+    number = count(value if value < 100 or float(value).is_integer() else float(f"{value:.2g}"))
+    if sweep.varied.kind != "size":
+        name = quantity(sweep.varied)
+        return translate("Sweep", "{name} {value}").format(name=name, value=number) if with_unit else number
+    if sweep.filter.accepts == "image":
+        sides = f"{number} × {number}"
+        return translate("Sweep", "{size} pixels").format(size=sides) if with_unit else sides
+    return translate("Sweep", "{size} samples").format(size=number) if with_unit else number
+
+
+def group_title(line: Line) -> str:
+    """What lines of one device have in common, as the legend says it."""
+    texts = {"device": device_name(line.device), "clock": clock_name(line.clock)}
+    if line.cpu:
+        return translate("Sweep", "{device}, {clock}, hollow marks").format(**texts)
+    return translate("Sweep", "{device}, {clock}, filled marks").format(**texts)
+
+
+def line_title(sweep: Sweep, line: Line) -> str:
+    """A variant's name; one that does not depend on what varies says so."""
+    title = sweep.title(line.variant)
+    if not line.level:
+        return title
+    text = translate("Sweep", "{title} (has no {name})")
+    return text.format(title=title, name=quantity(sweep.varied))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Crossings that are told together, with the letter that stands at them."""
+
+    letter: str
+    text: str
+    crossings: tuple[Crossing, ...]
+
+
+def marks(sweep: Sweep) -> tuple[Mark, ...]:
+    """Where lines cross, by growing value; GPU variants that cross the same line at the same place as far as it is
+    told share one."""
+    crossings = sorted((c for b in sweep.break_even() for c in b.crossings), key=lambda c: c.value)
+    groups: dict[tuple[str, str, bool], list[Crossing]] = {}
+    for c in crossings:
+        cpu = c.slower if c.slower.cpu else c.faster
+        groups.setdefault((value_text(sweep, c.value), cpu.variant, c.slower.cpu), []).append(c)
+    letters = [*ascii_uppercase, *(a + b for a in ascii_uppercase for b in ascii_uppercase)]
+    return tuple(
+        Mark(letter, f"{letter}: {_crossing_text(sweep, value, found)}", tuple(found))
+        for letter, ((value, _, _), found) in zip(letters, groups.items(), strict=False)
+    )
+
+
+def _crossing_text(sweep: Sweep, value: str, found: Sequence[Crossing]) -> str:
+    """Who overtakes whom."""
+    names = {
+        "faster": ", ".join(dict.fromkeys(sweep.title(c.faster.variant) for c in found)),
+        "slower": ", ".join(dict.fromkeys(sweep.title(c.slower.variant) for c in found)),
+    }
+    if len({c.faster for c in found}) > 1:
+        return translate("Sweep", "{faster} overtake {slower} from about {value} (kernel alone).").format(
+            value=value, **names
+        )
+    return translate("Sweep", "{faster} overtakes {slower} from about {value} (kernel alone).").format(
+        value=value, **names
+    )
+
+
+def findings(sweep: Sweep) -> list[str]:
+    """All there is to say of a sweep, a sentence each; those of crossings begin with the letter of their mark."""
+    lines, found = sweep.lines(), sweep.break_even()
+    crossings = [mark.text for mark in marks(sweep)]
+    return [*crossings, *_throughout(sweep, found), *_missing_side(lines), *_left_out(sweep)]
+
+
+def _throughout(sweep: Sweep, found: Sequence[BreakEven]) -> list[str]:
+    """Who is faster at every value, where nobody overtakes."""
+    texts = {
+        True: translate("Sweep", "Faster than the best CPU variant throughout (kernel alone): {names}."),
+        False: translate("Sweep", "Slower than the best CPU variant throughout (kernel alone): {names}."),
+        None: translate("Sweep", "No value in common with a CPU variant: {names}."),
+    }
+    said = []
+    for faster, text in texts.items():
+        names = [sweep.title(b.gpu.variant) for b in found if not b.crossings and b.gpu_faster is faster]
+        if names:
+            said.append(text.format(names=", ".join(dict.fromkeys(names))))
+    return said
+
+
+def _missing_side(lines: Sequence[Line]) -> list[str]:
+    """Why there is no break-even point to look for."""
+    if lines and all(line.cpu for line in lines):
+        return [translate("Sweep", "No GPU was timed here, so there is no break-even point.")]
+    if lines and not any(line.cpu for line in lines):
+        return [translate("Sweep", "No CPU variant was timed here, so there is no break-even point.")]
+    return []
+
+
+def _left_out(sweep: Sweep) -> list[str]:
+    """What has no time and is not drawn, and what failed."""
+    said = []
+    if without := sweep.without_time():
+        text = translate("Sweep", "A simulated GPU counts work and has no time, so these are not drawn: {names}.")
+        said.append(text.format(names=", ".join(without)))
+    failed = [
+        translate("Sweep", "{title} at {value}: {reason}").format(
+            title=sweep.title(row["variant"]),
+            value=value_text(sweep, sweep.value(row) or 0),
+            reason=row["failure"] or translate("Sweep", "the result is wrong"),
+        )
+        for row in sweep.rows
+        if row["failure"] or row["ok"] is False
+    ]
+    failed += [f"{value_text(sweep, value)}: {reason}" for value, reason in sweep.failures.items()]
+    if len(failed) > MOST_FAILURES:
+        rest = translate("Sweep", "and {count} more that gave no time").format(count=count(len(failed) - MOST_FAILURES))
+        failed = [*failed[:MOST_FAILURES], rest]
+    return said + failed

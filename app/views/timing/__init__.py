@@ -1,0 +1,1 @@
+"""What it took: the ladder, the table, and the claims that are held to them."""

@@ -1,0 +1,323 @@
+"""The timing ladder: a bar for every row, the stages it is made of, and what it is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QFocusEvent,
+    QFontMetricsF,
+    QGuiApplication,
+    QHelpEvent,
+    QImage,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QScrollArea,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
+from superqt import QFlowLayout
+
+from app.models.entry import Key
+from app.models.results import Results
+from app.views.picture_file import Draw, drawn_image, write_png, write_svg
+from app.views.timing.ladder_layout import Builder, Geometry, Line
+from app.views.timing.ladder_paint import LadderPainter, small_font
+from app.views.timing.row_text import counter_title, details, fair_text
+
+DETAIL_LINES = 6
+LEAST = 14
+"""Width of the ladder, in heights of letters, below which it is scrolled."""
+
+
+class LadderCanvas(QWidget):
+    """The painted part. Up and Down move between the bars; the current one is told in words as well."""
+
+    current_changed = Signal(object)
+
+    def __init__(self, results: Results, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("ladder_canvas")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(self.tr("Timing ladder"))
+        self.results = results
+        self.log = True
+        self.counter = ""
+        self.current = -1
+        self._geometry: Geometry | None = None
+
+    def geometry_for(self, width: float) -> Geometry:
+        """The layout at a width."""
+        font = self.font()
+        small = QFontMetricsF(small_font(font))
+        return Builder(width, QFontMetricsF(font), small, self.results, self.log, self.shown_counter()).build()
+
+    def shown_counter(self) -> str:
+        """What is shown of simulated rows: what was chosen, else what tells most."""
+        known = self.results.counters()
+        return self.counter if self.counter in known else known[0] if known else ""
+
+    def ladder(self) -> Geometry:
+        """The layout as it is now."""
+        if self._geometry is None or self._geometry.width != self.width():
+            self._geometry = self.geometry_for(self.width())
+        return self._geometry
+
+    def refresh(self) -> None:
+        """Lay out and paint anew."""
+        self._geometry = None
+        self.current = min(self.current, len(self.ladder().lines) - 1)
+        self.setMinimumHeight(int(self.ladder().height) + 1)
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        unit = self.fontMetrics().height()
+        return QSize(50 * unit, int(self.ladder().height) + 1)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(LEAST * self.fontMetrics().height(), self.minimumHeight())
+
+    def words(self, line: Line) -> str:
+        """A line told in words."""
+        if line.entry:
+            return details(line.entry, self.results)
+        return fair_text(line.fair) if line.fair else ""
+
+    def line_at(self, position: QPoint) -> int:
+        """The number of the line there, or -1."""
+        for place, line in enumerate(self.ladder().lines):
+            if line.rect.contains(position.toPointF()):
+                return place
+        return -1
+
+    def set_current(self, place: int) -> None:
+        """Move to a line."""
+        lines = self.ladder().lines
+        place = max(-1, min(place, len(lines) - 1))
+        if place == self.current:
+            return
+        self.current = place
+        self.setAccessibleDescription(self.words(lines[place]) if place >= 0 else "")
+        self.update()
+        self.current_changed.emit(lines[place] if place >= 0 else None)
+
+    def draw(self, painter: QPainter, geometry: Geometry, current: int = -1) -> None:
+        LadderPainter(painter, geometry, self.palette(), self.font(), current).paint()
+
+    # ---------------------------------------------------------------- events
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self.palette().base())
+        self.draw(painter, self.ladder(), self.current)
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.refresh()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.LocaleChange):
+            self.refresh()
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            place = self.line_at(event.pos())
+            if place >= 0:
+                QToolTip.showText(event.globalPos(), self.words(self.ladder().lines[place]), self)
+            else:
+                QToolTip.hideText()
+            return True
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
+            and event.matches(QKeySequence.StandardKey.Copy)
+        ):
+            event.accept()  # ours before the window's
+            return True
+        return super().event(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self.set_current(self.line_at(event.position().toPoint()))
+        super().mousePressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        super().focusInEvent(event)
+        if self.current < 0 and event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
+            self.set_current(0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        last = len(self.ladder().lines) - 1
+        moves = {
+            Qt.Key.Key_Up: max(0, self.current - 1),
+            Qt.Key.Key_Down: self.current + 1,
+            Qt.Key.Key_Home: 0,
+            Qt.Key.Key_End: last,
+        }
+        key = Qt.Key(event.key())
+        if event.matches(QKeySequence.StandardKey.Copy) and self.current >= 0:
+            QGuiApplication.clipboard().setText(self.words(self.ladder().lines[self.current]))
+        elif key in moves and last >= 0:
+            self.set_current(moves[key])
+        else:
+            super().keyPressEvent(event)
+
+
+class TimingLadder(QWidget):
+    """The ladder with its axis toggle and the details of the current row."""
+
+    current_changed = Signal(object)
+    """The key of the current row, or None on a fair bar and on nothing."""
+
+    def __init__(self, results: Results, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("timing_ladder")
+        self._results = results
+        self.canvas = LadderCanvas(results, self)
+        self.canvas.current_changed.connect(self._show_details)
+        self._scroll = QScrollArea(self)
+        self._scroll.setObjectName("ladder_scroll")
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setWidget(self.canvas)
+        self.log_box = QCheckBox(self.tr("Logarithmic time"), self)
+        self.log_box.setObjectName("ladder_log")
+        self.log_box.setToolTip(
+            self.tr("On a linear axis the stages of a row are stacked; on this one each has a lane")
+        )
+        self.log_box.setChecked(True)
+        self.log_box.toggled.connect(self.set_log)
+        self.counters = QComboBox(self)
+        self.counters.setObjectName("ladder_counter")
+        self.counters.setAccessibleName(self.tr("Counted work"))
+        self.counters.setToolTip(self.tr("What simulated rows are compared by; it says nothing of time"))
+        self.counters.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.counters.activated.connect(self._choose_counter)
+        self.counted = QWidget(self)
+        self.counters_label = QLabel(self.tr("Counted:"), self)
+        self.counters_label.setBuddy(self.counters)
+        self.empty = QLabel(self.tr("Nothing measured yet: tick variants and choose Run → Measure."), self)
+        self.empty.setObjectName("ladder_empty")
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setWordWrap(True)
+        self.details = QPlainTextEdit(self)
+        self.details.setObjectName("ladder_details")
+        self.details.setAccessibleName(self.tr("Details of the current row"))
+        self.details.setReadOnly(True)
+        self.details.setTabChangesFocus(True)
+        self.details.setFrameShape(QFrame.Shape.NoFrame)
+        self.details.hide()
+        self._lay_out()
+        results.rows_reset.connect(self._refresh)
+        results.row_changed.connect(self._refresh)
+        results.baseline_changed.connect(self._refresh)
+        self._refresh()
+
+    def _lay_out(self) -> None:
+        top = QFlowLayout()
+        counted = QHBoxLayout(self.counted)
+        counted.setContentsMargins(0, 0, 0, 0)
+        counted.addWidget(self.counters_label)
+        counted.addWidget(self.counters)
+        top.addWidget(self.counted)
+        top.addWidget(self.log_box)
+        unit = self.fontMetrics().height()
+        top.setContentsMargins(unit // 2, unit // 4, unit // 2, 0)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(top)
+        layout.addWidget(self.empty, 1)
+        layout.addWidget(self._scroll, 1)
+        layout.addWidget(self.details)
+        self.setTabOrder(self.log_box, self.canvas)
+        self.setTabOrder(self.canvas, self.details)
+
+    @Slot()
+    def _refresh(self) -> None:
+        filled = len(self._results) > 0
+        self._scroll.setVisible(filled)
+        self.log_box.setVisible(filled)
+        self.empty.setVisible(not filled)
+        self._list_counters()
+        self.canvas.refresh()
+        lines = self.canvas.ladder().lines
+        place = self.canvas.current
+        self._tell(lines[place] if 0 <= place < len(lines) else None)
+
+    def _list_counters(self) -> None:
+        known = self._results.counters()
+        if known != tuple(self.counters.itemData(i) for i in range(self.counters.count())):
+            self.counters.clear()
+            for name in known:
+                self.counters.addItem(counter_title(name), name)
+        self.counters.setCurrentIndex(self.counters.findData(self.canvas.shown_counter()))
+        self.counted.setVisible(bool(known))
+
+    def _choose_counter(self, place: int) -> None:
+        self.canvas.counter = self.counters.itemData(place)
+        self.canvas.refresh()
+
+    def _show_details(self, line: Line | None) -> None:
+        self._tell(line)
+        if line is not None:
+            centre = line.rect.center().toPoint()
+            self._scroll.ensureVisible(0, centre.y(), 0, int(line.rect.height()))
+        self.current_changed.emit(line.entry.key if line is not None and line.entry else None)
+
+    def _tell(self, line: Line | None) -> None:
+        text = self.canvas.words(line) if line is not None else ""
+        self.details.setPlainText(text)
+        self.details.setVisible(bool(text))
+        lines = min(text.count("\n") + 1, DETAIL_LINES) + 1
+        self.details.setFixedHeight(lines * self.details.fontMetrics().lineSpacing())
+
+    def current_key(self) -> Key | None:
+        """The key of the current row."""
+        lines = self.canvas.ladder().lines
+        line = lines[self.canvas.current] if 0 <= self.canvas.current < len(lines) else None
+        return line.entry.key if line is not None and line.entry else None
+
+    def set_log(self, log: bool) -> None:
+        """Logarithmic or linear time."""
+        self.log_box.setChecked(log)
+        if self.canvas.log != log:
+            self.canvas.log = log
+            self.canvas.refresh()
+
+    # ---------------------------------------------------------------- files
+
+    def picture(self, width: int | None = None) -> QImage:
+        """The whole ladder, scrolled away or not, at twice the screen's fineness."""
+        return drawn_image(*self._drawing(width))
+
+    def render_png(self, path: str | Path, width: int | None = None) -> bool:
+        """Write the ladder as a PNG; False when the file cannot be written."""
+        return write_png(path, *self._drawing(width))
+
+    def render_svg(self, path: str | Path, width: int | None = None) -> bool:
+        """Write the ladder as an SVG; False when the file cannot be written."""
+        return write_svg(path, *self._drawing(width), self.tr("Timing ladder"), self.canvas.logicalDpiX())
+
+    def _drawing(self, width: int | None) -> tuple[QSize, Draw]:
+        """How large the whole ladder is, and how it is drawn."""
+        geometry = self.canvas.geometry_for(width or self.canvas.width())
+        size = QSize(int(geometry.width), int(geometry.height))
+        return size, lambda painter: self.canvas.draw(painter, geometry)

@@ -1,0 +1,400 @@
+"""Where everything of the ladder stands: boxes only, no painting, so that tests can see that nothing overlaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetricsF
+
+from app.figures import NONE, count, number, percent, relative_error, seconds, short_count
+from app.models.entry import Entry, FairBar
+from app.models.results import Results
+from app.views.timing.ladder_axis import Axis, axis_for
+from app.views.timing.row_text import (
+    clock_name,
+    counter_title,
+    device_name,
+    recorded_text,
+    speedup_heading,
+    speedup_text,
+    state_text,
+    translate,
+    verdict,
+)
+
+COLUMNS = ("kernel", "rate", "share", "speedup", "error", "verdict")
+DROPPED_FIRST = ((), ("error",), ("error", "rate"), ("error", "rate", "share"))
+JUDGED = ("error", "verdict")
+"""Columns of simulated rows as well; the others are of times."""
+BAR_STAGES = ("upload", "kernel", "download")
+MARKS = ("elapsed", "elapsed_pinned")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One bar with its texts. Either `entry` or `fair` is set."""
+
+    rect: QRectF
+    name: QRectF
+    sub: QRectF
+    bars: QRectF
+    cells: Mapping[str, QRectF]
+    texts: Mapping[str, str]
+    entry: Entry | None = None
+    fair: FairBar | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """Lines that share an axis; `counter` is what a simulated section counts, empty where times stand."""
+
+    title: str
+    heading: QRectF
+    axis: Axis
+    axis_box: QRectF
+    heads: Mapping[str, QRectF]
+    lines: tuple[Line, ...]
+    show_axis: bool = True
+    counter: str = ""
+
+    def ticks(self, most: int) -> list[float]:
+        """Round values, at most so many; counts are whole."""
+        return [t for t in self.axis.ticks(most) if not self.counter or float(t).is_integer()]
+
+    def label(self, value: float) -> str:
+        """A tick in words."""
+        return "0" if not value else short_count(value) if self.counter else seconds(value)
+
+
+@dataclass(frozen=True)
+class LegendItem:
+    rect: QRectF
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The whole picture."""
+
+    width: float
+    height: float
+    narrow: bool
+    legend: tuple[LegendItem, ...]
+    sections: tuple[Section, ...]
+    columns: tuple[str, ...]
+    headings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        return tuple(line for section in self.sections for line in section.lines)
+
+
+def entry_texts(entry: Entry, results: Results, counter: str = "") -> dict[str, str]:
+    """The cells of a row; `counter` is what is shown of simulated ones."""
+    row, counted = entry.timed, entry.counters.get(counter) if entry.simulated else None
+    timed = entry.seconds("kernel") is not None
+    rate = row.get("gbps")
+    return {
+        "kernel": seconds(entry.seconds("kernel")) if timed else "",
+        "rate": f"{number(rate)} GB/s" if timed and rate is not None else "",
+        "share": percent(row.get("share")) if timed and row.get("share") is not None else "",
+        "speedup": speedup_text(entry, results) if timed else "",
+        "counted": "" if counted is None or entry.ok is False else count(counted),
+        "error": relative_error(entry.row.get("error_max")) if verdict(entry) and not entry.row.get("failure") else "",
+        "verdict": verdict(entry),
+    }
+
+
+def fair_texts(bar: FairBar) -> dict[str, str]:
+    if bar.seconds is None or bar.entry is None:
+        return {"kernel": NONE, "who": translate("Rows", "not measured")}
+    who = [bar.variant, clock_name(bar.clock), recorded_text(bar.entry), state_text(bar.entry)]
+    return {"kernel": seconds(bar.seconds), "who": " · ".join(w for w in who if w)}
+
+
+def sub_text(entry: Entry) -> str:
+    """What stands below a name: the device, the state, where it was measured, the knobs."""
+    return " · ".join(
+        p for p in (device_name(entry.device), state_text(entry), recorded_text(entry), knob_text(entry)) if p
+    )
+
+
+def knob_text(entry: Entry) -> str:
+    return ", ".join(f"{k} {v}" for k, v in entry.row.get("knobs", {}).items())
+
+
+def all_times(entries: Sequence[Entry]) -> list[float]:
+    """Every time that a bar, a whisker or a mark shows."""
+    found = []
+    for entry in entries:
+        found += [t for stage in (*BAR_STAGES, *MARKS) if (t := entry.seconds(stage)) is not None]
+        found.append(sum(entry.seconds(stage) or 0.0 for stage in BAR_STAGES))
+        kernel = entry.stage("kernel")
+        found += [kernel["q1_s"], kernel["q3_s"]] if kernel else []
+    return found
+
+
+class Builder:
+    """Lays the ladder out for a width and a font."""
+
+    def __init__(
+        self, width: float, font: QFontMetricsF, small: QFontMetricsF, results: Results, log: bool, counter: str = ""
+    ) -> None:
+        self.width, self.font, self.small, self.results, self.log = width, font, small, results, log
+        self.counter = counter
+        self.unit = font.height()
+        self.margin = self.unit * 0.6
+        self.entries = results.entries()
+        self.measured = [e for e in self.entries if not e.simulated]
+        self.simulated = [e for e in self.entries if e.simulated]
+        bars = results.five_bars()
+        self.fair = bars if any(b.seconds for b in bars) else ()
+        self.texts = {e.key: entry_texts(e, results, counter) for e in self.entries}
+        self.headings = {
+            "kernel": translate("Rows", "kernel"),
+            "rate": translate("Rows", "rate"),
+            "share": translate("Rows", "of roof"),
+            "speedup": speedup_heading(results),
+            "counted": counter_title(counter),
+            "error": translate("Rows", "error"),
+            "verdict": translate("Rows", "verdict"),
+        }
+        self._choose_columns()
+
+    # ---------------------------------------------------------------- columns
+
+    def _column_width(self, name: str) -> float:
+        widest = max((self.font.horizontalAdvance(t[name]) for t in self.texts.values()), default=0.0)
+        if name == "verdict":
+            widest += self.unit * 1.2
+        if name == "kernel":
+            widest = max([widest, *(self.font.horizontalAdvance(fair_texts(b)["kernel"]) for b in self.fair)])
+        return max(widest, self._heading_width(name)) + self.unit
+
+    def _counted_width(self) -> float:
+        """Its heading has one line."""
+        return max(self._column_width("counted"), self.small.horizontalAdvance(self.headings["counted"]) + self.unit)
+
+    def _heading_width(self, name: str) -> float:
+        """The narrowest width at which a heading takes two lines at most; a very long one is cut short."""
+        words = self.headings[name].split()
+        widths = [
+            max(self.small.horizontalAdvance(" ".join(part)) for part in (words[:k], words[k:]) if part)
+            for k in range(1, len(words) + 1)
+        ]
+        return min(min(widths, default=0.0) + 2, 9 * self.unit)
+
+    def _choose_columns(self) -> None:
+        names = [self.font.horizontalAdvance(e.name) for e in self.entries]
+        names += [self._sub_width(e) for e in self.entries]
+        names += [self.font.horizontalAdvance(b.title) for b in self.fair]
+        wanted = max(names, default=0.0) + self.unit
+        self.name_width = min(wanted, max(self.width * 0.28, 9 * self.unit), 22 * self.unit)
+        filled = {c for c in COLUMNS if any(t[c] for t in self.texts.values())}
+        for dropped in DROPPED_FIRST:
+            self.columns = tuple(c for c in COLUMNS if c in filled and c not in dropped)
+            self.widths = {c: self._column_width(c) for c in self.columns}
+            self.timed = sum(width for c, width in self.widths.items() if c not in JUDGED)
+            # Simulated rows have one figure where the others have their times; what it needs more is left free there.
+            self.lead = max(0.0, self._counted_width() - self.timed) if self.simulated else 0.0
+            room = self.width - 2 * self.margin - self.name_width - self.lead - sum(self.widths.values())
+            if room >= 11 * self.unit:
+                self.narrow, self.bar_left, self.bar_width = False, self.margin + self.name_width, room - self.unit
+                return
+        self.narrow, self.bar_left, self.bar_width = True, self.margin, self.width - 2 * self.margin
+
+    # ---------------------------------------------------------------- building
+
+    def build(self) -> Geometry:
+        top = self.margin
+        legend, top = self._legend(top)
+        sections: list[Section] = []
+        if self.measured:
+            section, top = self._section(self.measured, top)
+            sections.append(section)
+        if self.simulated:
+            section, top = self._counted_section(top + (self.unit * 0.5 if sections else 0.0))
+            sections.append(section)
+        if self.fair and sections:
+            section, top = self._fair_section(sections[0].axis, top + self.unit * 0.5)
+            sections.append(section)
+        return Geometry(
+            self.width, top + self.margin, self.narrow, legend, tuple(sections), self.columns, self.headings
+        )
+
+    def _legend(self, top: float) -> tuple[tuple[LegendItem, ...], float]:
+        items: list[LegendItem] = []
+        x, gap = self.margin, self.unit * 1.2
+        for kind, text in legend_texts(self.entries):
+            width = min(self.small.horizontalAdvance(text) + self.unit * 1.6, self.width - 2 * self.margin)
+            if x > self.margin and x + width > self.width - self.margin:
+                x, top = self.margin, top + self.unit * 1.1
+            items.append(LegendItem(QRectF(x, top, width, self.unit), kind, text))
+            x += width + gap
+        return tuple(items), top + (self.unit * 1.5 if items else 0.0)
+
+    def _heading(
+        self, title: str, top: float, counted: bool = False
+    ) -> tuple[QRectF, QRectF, dict[str, QRectF], float]:
+        """The title's line, the box of the axis labels, the boxes of the column heads and where lines start."""
+        titled = self.unit * 1.5 if title else 0.0
+        heading = QRectF(self.margin, top, self.width - 2 * self.margin, titled)
+        top += titled
+        tall = self.unit * (1.3 if self.narrow or counted else 1.3 * self._heading_lines())
+        heads = {} if self.narrow else self._cells(counted, top, tall)
+        axis_box = QRectF(self.bar_left, top + tall - self.unit * 1.3, self.bar_width, self.unit * 1.3)
+        return heading, axis_box, heads, top + tall
+
+    def _cells(self, counted: bool, top: float, height: float) -> dict[str, QRectF]:
+        """Boxes of a line's columns: what is counted takes the place of all the times."""
+        x, gap = self.bar_left + self.bar_width + self.unit, self.unit * 0.5
+        cells: dict[str, QRectF] = {}
+        if counted:
+            cells["counted"] = QRectF(x, top, self.lead + self.timed - gap, height)
+        x += self.lead
+        for name in self.columns:
+            if name in JUDGED or not counted:
+                cells[name] = QRectF(x, top, self.widths[name] - gap, height)
+            x += self.widths[name]
+        return cells
+
+    def _heading_lines(self) -> int:
+        wide = any(
+            self.small.horizontalAdvance(self.headings[c]) > self.widths[c] - self.unit * 0.5 for c in self.columns
+        )
+        return 2 if wide else 1
+
+    def _axis_span(self) -> tuple[float, float]:
+        """The axis inside the bar box: room for the arrows at its left, for a mark at its right."""
+        return self.bar_left + self.unit * 1.1, self.bar_left + self.bar_width - self.unit * 0.6
+
+    def _section(self, entries: Sequence[Entry], top: float) -> tuple[Section, float]:
+        heading, axis_box, heads, top = self._heading("", top)
+        axis = axis_for(all_times(entries), *self._axis_span(), self.log)
+        lines, top = self._lines(entries, top)
+        return Section("", heading, axis, axis_box, heads, lines), top
+
+    def _counted_section(self, top: float) -> tuple[Section, float]:
+        """Simulated rows beside one another, on an axis of counts from 0 on: it says nothing of time."""
+        title = translate("Rows", "Counted work (simulated)")
+        heading, axis_box, heads, top = self._heading(title, top, counted=True)
+        counts = [e.counters[self.counter] for e in self.simulated if self.counter in e.counters and e.ok is not False]
+        axis = axis_for(counts or [1], *self._axis_span(), False)
+        lines, top = self._lines(self.simulated, top)
+        return Section(title, heading, axis, axis_box, heads, lines, counter=self.counter or "none"), top
+
+    def _lines(self, entries: Sequence[Entry], top: float) -> tuple[tuple[Line, ...], float]:
+        lines = []
+        for entry in entries:
+            lines.append(self._line(top, self.texts[entry.key], entry=entry))
+            top = lines[-1].rect.bottom()
+        return tuple(lines), top
+
+    def _fair_section(self, axis: Axis, top: float) -> tuple[Section, float]:
+        """On the axis of the measured rows, which is shown again where the counted ones stand between."""
+        titled, again = self.unit * 1.7, self.unit * 1.3 if self.simulated else 0.0
+        heading = QRectF(self.margin, top, self.width - 2 * self.margin, titled)
+        box = QRectF(self.bar_left, heading.bottom(), self.bar_width, again)
+        top = box.bottom()
+        lines = []
+        for bar in self.fair:
+            lines.append(self._line(top, fair_texts(bar), fair=bar))
+            top = lines[-1].rect.bottom()
+        title = translate("Rows", "The fair comparison")
+        return Section(title, heading, axis, box, {}, tuple(lines), show_axis=bool(again)), top
+
+    def _line(
+        self, top: float, texts: Mapping[str, str], entry: Entry | None = None, fair: FairBar | None = None
+    ) -> Line:
+        return (self._narrow_line if self.narrow else self._wide_line)(top, texts, entry, fair)
+
+    def _wide_line(self, top: float, texts: Mapping[str, str], entry: Entry | None, fair: FairBar | None) -> Line:
+        unit = self.unit
+        height = unit * (2.5 if entry else 1.5)
+        rect = QRectF(0, top, self.width, height)
+        name_top = top + unit * 0.25
+        width = self.name_width - unit * 0.6
+        name = QRectF(self.margin, name_top, width, unit)
+        sub = QRectF(self.margin, name_top + unit, width, unit if entry else 0)
+        bars = QRectF(self.bar_left, top + unit * 0.25, self.bar_width, height - unit * 0.5)
+        cells = self._cells(entry is not None and entry.simulated, top, height)
+        if not entry:
+            x = self.bar_left + self.bar_width + unit + self.lead
+            first = self.widths.get("kernel", 5 * unit)
+            cells = {}
+            cells["kernel"] = QRectF(x, top, first - unit * 0.5, height)
+            cells["who"] = QRectF(x + first, top, self.width - self.margin - x - first, height)
+        return Line(rect, name, sub, bars, cells, texts, entry, fair)
+
+    def _narrow_line(self, top: float, texts: Mapping[str, str], entry: Entry | None, fair: FairBar | None) -> Line:
+        """Name and verdict, then what the row is with its figures, then the bar."""
+        if fair:
+            return self._narrow_fair(top, texts, fair)
+        assert entry is not None
+        unit, inner = self.unit, self.width - 2 * self.margin
+        name, right = self._ends(top + unit * 0.25, texts.get("verdict", ""))
+        shown = [texts[c] for c in ("kernel", "rate", "share", "speedup", "counted") if texts[c] and texts[c] != NONE]
+        summary = {**texts, "summary": " · ".join(shown)}
+        # Where what the row is leaves no room, its knobs cut short, the figures have a line of their own.
+        figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)
+        beside = bool(shown) and self._sub_width(entry, knob_text(entry)) + figures <= inner
+        sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, unit)
+        y = sub.top() if beside else sub.bottom()
+        cell = QRectF(self.margin + inner - figures, y, figures, unit if shown else 0)
+        bars = QRectF(self.bar_left, max(cell.bottom(), sub.bottom()) + unit * 0.05, self.bar_width, unit * 1.5)
+        rect = QRectF(0, top, self.width, bars.bottom() + unit * 0.15 - top)
+        return Line(rect, name, sub, bars, {"verdict": right, "summary": cell}, summary, entry)
+
+    def _narrow_fair(self, top: float, texts: Mapping[str, str], fair: FairBar) -> Line:
+        """Title and time, then whose it is, then the bar; what is not measured has one line."""
+        unit, measured = self.unit, fair.seconds is not None
+        name, right = self._ends(top + unit * 0.2, texts["kernel" if measured else "who"])
+        rows = unit if measured else 0.0
+        sub = QRectF(self.margin, name.bottom(), self.width - 2 * self.margin, rows)
+        bars = QRectF(self.bar_left, sub.bottom(), self.bar_width, rows * 0.8)
+        rect = QRectF(0, top, self.width, bars.bottom() + unit * 0.2 - top)
+        cells = {"kernel": right, "who": sub} if measured else {"who": right}
+        return Line(rect, name, QRectF(), bars, cells, texts, fair=fair)
+
+    def _ends(self, top: float, tail: str) -> tuple[QRectF, QRectF]:
+        """Where a line's name stands, and at the right what is as wide as `tail` with its symbol."""
+        inner = self.width - 2 * self.margin
+        width = min(self.font.horizontalAdvance(tail) + self.unit * 1.6, inner * 0.5)
+        return QRectF(self.margin, top, inner - width, self.unit), QRectF(
+            self.margin + inner - width, top, width, self.unit
+        )
+
+    def _sub_width(self, entry: Entry, less: str = "") -> float:
+        """Room for what a row is, less what may be cut short: the chips around some of it need more than the words."""
+        return self.small.horizontalAdvance(sub_text(entry)) - self.small.horizontalAdvance(less) + 2 * self.unit
+
+
+def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
+    """What the picture shows, each with its clocks."""
+    words = {
+        "cpu": translate("Rows", "computing, CPU"),
+        "kernel": translate("Rows", "kernel, GPU"),
+        "upload": translate("Rows", "upload"),
+        "download": translate("Rows", "download"),
+        "elapsed": translate("Rows", "end to end"),
+        "elapsed_pinned": translate("Rows", "end to end, pinned"),
+    }
+    clocks: dict[str, dict[str, None]] = {kind: {} for kind in words}
+    for entry in entries:
+        for stage in (*BAR_STAGES, *MARKS):
+            if found := entry.stage(stage):
+                kind = "cpu" if stage == "kernel" and entry.device == "cpu" else stage
+                clocks[kind][clock_name(found["clock"])] = None
+    items = [(kind, f"{words[kind]} · {' / '.join(used)}") for kind, used in clocks.items() if used]
+    if any(e.seconds("kernel") is not None for e in entries):
+        items.append(("quartiles", translate("Rows", "quartiles")))
+    if any(e.simulated for e in entries):
+        items.append(("simulated", translate("Rows", "counted, simulated")))
+    if any(e.recorded for e in entries):
+        items.append(("recorded", translate("Rows", "recorded elsewhere")))
+    if any(e.state == "stale" for e in entries):
+        items.append(("stale", translate("Rows", "stale")))
+    return items

@@ -1,0 +1,356 @@
+"""The results as a table: sortable, copyable, written to files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSortFilterProxyModel,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
+from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView, QWidget
+
+from app.figures import number, percent, relative_error, seconds, times
+from app.models.entry import Entry, Key
+from app.models.results import Results
+from app.theme import colours_of
+from app.views.timing.row_text import (
+    counted_text,
+    details,
+    device_name,
+    recorded_text,
+    speedup_heading,
+    speedup_text,
+    state_text,
+    translate,
+    verdict,
+    verdict_role,
+)
+
+Index = QModelIndex | QPersistentModelIndex
+SORT = Qt.ItemDataRole.UserRole
+COUNTED = "counted"
+Chooser = Callable[[str, str, str], str]
+"""Asks for a file to write: title, proposed name, filter. An empty answer means no."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its heading, what is sorted by, how that is written, and whether it is a number."""
+
+    id: str
+    heading: str
+    value: Callable[[Entry, Results], Any]
+    text: Callable[[Any], str]
+    number: bool = True
+
+
+def _stage(name: str, field: str = "median_s") -> Callable[[Entry, Results], Any]:
+    return lambda entry, results: (entry.stage(name) or {}).get(field)
+
+
+def _row(name: str) -> Callable[[Entry, Results], Any]:
+    return lambda entry, results: entry.timed.get(name) if entry.stage("kernel") else None
+
+
+def _counted(entry: Entry, results: Results) -> Any:
+    """What tells most of a simulated row's work; its tool tip has the rest."""
+    names = results.counters()
+    return [entry.counters[names[0]], counted_text(entry, names[0])] if names and names[0] in entry.counters else None
+
+
+def _error(entry: Entry, results: Results) -> Any:
+    value = entry.row.get("error_max")
+    return float("inf") if isinstance(value, str) else value
+
+
+def _error_text(value: float) -> str:
+    return relative_error("infinite" if value == float("inf") else value)
+
+
+def _state(entry: Entry, results: Results) -> str:
+    return " · ".join(w for w in (state_text(entry), recorded_text(entry)) if w)
+
+
+def _notes(entry: Entry, results: Results) -> str:
+    flag = [entry.row["flag"]] if entry.row.get("flag") else []
+    failure = [entry.row["failure"]] if entry.row.get("failure") else []
+    doubt = [entry.doubt("kernel")] if entry.doubt("kernel") else []
+    return "; ".join([*failure, *doubt, *entry.row.get("notes", []), *flag])
+
+
+def _align(column: Column) -> Qt.AlignmentFlag:
+    if column.id == "verdict":  # in the middle, off the figure at its left
+        return Qt.AlignmentFlag.AlignCenter
+    side = Qt.AlignmentFlag.AlignRight if column.number else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
+
+
+def _count(value: float) -> str:
+    return number(value, 9)
+
+
+def columns() -> tuple[Column, ...]:
+    """The columns with headings in the reader's language; the speed-up's names its baseline when it is asked for."""
+    return (
+        Column("variant", translate("Rows", "variant"), lambda e, r: e.name, str, False),
+        Column("device", translate("Rows", "device"), lambda e, r: device_name(e.device), str, False),
+        Column("kernel", translate("Rows", "kernel"), _stage("kernel"), seconds),
+        Column("q1", translate("Rows", "quartile 1"), _stage("kernel", "q1_s"), seconds),
+        Column("q3", translate("Rows", "quartile 3"), _stage("kernel", "q3_s"), seconds),
+        Column("n", translate("Rows", "n"), _stage("kernel", "n"), _count),
+        Column("gbps", translate("Rows", "GB/s"), _row("gbps"), number),
+        Column("share", translate("Rows", "of roof"), _row("share"), percent),
+        Column("speedup", "", lambda e, r: r.speedup(e.key), times),
+        Column("elapsed", translate("Rows", "end to end"), _stage("elapsed"), seconds),
+        Column("pinned", translate("Rows", "pinned"), _stage("elapsed_pinned"), seconds),
+        Column(COUNTED, translate("Rows", "counted work"), _counted, lambda counted: str(counted[1])),
+        Column("error", translate("Rows", "error"), _error, _error_text),
+        Column("verdict", translate("Rows", "verdict"), lambda e, r: verdict(e), str, False),
+        Column("state", translate("Rows", "state"), _state, str, False),
+        Column("notes", translate("Rows", "notes"), _notes, str, False),
+    )
+
+
+def _explained() -> dict[str, str]:
+    """What the headings that need it mean, by the column's id."""
+    return {
+        "kernel": translate("Rows", "Median time of the steps alone"),
+        "q1": translate("Rows", "A quarter of the samples took less time"),
+        "q3": translate("Rows", "A quarter of the samples took more time"),
+        "n": translate("Rows", "How many times it was timed"),
+        "gbps": translate("Rows", "The least bytes that the job must move, by the kernel time"),
+        "share": translate("Rows", "How much that is of what the device can do"),
+        "speedup": translate("Rows", "How many times as fast as the baseline"),
+        "elapsed": translate("Rows", "With the copies to and from the device"),
+        "pinned": translate("Rows", "End to end, when the memory is pinned: the GPU copies from it directly"),
+        COUNTED: translate("Rows", "What the simulated GPU did; it has no times"),
+        "error": translate("Rows", "Largest error against the reference, relative to the reference's scale"),
+        "verdict": translate("Rows", "Whether every error is within what the filter allows"),
+    }
+
+
+class ResultModel(QAbstractTableModel):
+    """The rows of Results for a view."""
+
+    def __init__(self, results: Results, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.results = results
+        self.columns, self._explained = columns(), _explained()
+        self._keys: tuple[Key, ...] = results.keys()
+        self.colours = colours_of(QGuiApplication.palette())
+        results.rows_reset.connect(self._reset)
+        results.row_changed.connect(self._changed)
+        results.baseline_changed.connect(self._baseline)
+
+    @Slot()
+    def _reset(self) -> None:
+        self.beginResetModel()
+        self._keys = self.results.keys()
+        self.endResetModel()
+
+    @Slot(object)
+    def _changed(self, key: Key) -> None:
+        # A row's new time may be what all the others are compared with.
+        first = 0 if key == self.results.baseline else self._keys.index(key)
+        last = len(self._keys) - 1 if key == self.results.baseline else first
+        self.dataChanged.emit(self.index(first, 0), self.index(last, len(self.columns) - 1))
+
+    @Slot(object)
+    def _baseline(self, key: Key | None) -> None:
+        place = next(i for i, c in enumerate(self.columns) if c.id == "speedup")
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, place, place)
+        if self._keys:
+            self.dataChanged.emit(self.index(0, place), self.index(len(self._keys) - 1, place))
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
+        return 0 if parent.isValid() else len(self._keys)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
+        return 0 if parent.isValid() else len(self.columns)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: N802
+        if orientation == Qt.Orientation.Vertical:
+            return section + 1 if role == Qt.ItemDataRole.DisplayRole else None
+        column = self.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.heading or speedup_heading(self.results)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _align(column)
+        return self._explained.get(column.id) if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def entry(self, row: int) -> Entry:
+        return self.results.entry(self._keys[row])
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        entry, column = self.entry(index.row()), self.columns[index.column()]
+        if role in (Qt.ItemDataRole.DisplayRole, SORT):
+            value = column.value(entry, self.results)
+            if role == SORT:
+                return value if value != "" else None
+            text = "" if value is None else column.text(value)
+            if column.id == "speedup" and entry.doubt("kernel"):
+                return speedup_text(entry, self.results)
+            marked = column.id == "verdict" and text
+            return f"{verdict_role(entry, self.colours).symbol} {text}" if marked else text
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _align(column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return details(entry, self.results)
+        if role == Qt.ItemDataRole.ForegroundRole:
+            if entry.state in ("stale", "running", "waiting"):
+                return self.colours.muted
+            if column.id == "verdict" and verdict(entry):
+                return verdict_role(entry, self.colours).colour
+        return None
+
+
+class ResultSort(QSortFilterProxyModel):
+    """Sorts by the figures, not their texts; rows without a figure stay at the end either way."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setSortRole(SORT)
+
+    def lessThan(self, left: Index, right: Index) -> bool:  # noqa: N802
+        a, b = left.data(SORT), right.data(SORT)
+        if a is None or b is None:
+            missing_first = self.sortOrder() == Qt.SortOrder.DescendingOrder
+            return (a is None) == missing_first and a is not b
+        return bool(a < b)
+
+
+def _ask(title: str, name: str, kinds: str) -> str:
+    return QFileDialog.getSaveFileName(None, title, name, kinds)[0]
+
+
+class ResultTable(QTableView):
+    """The table with its menu. Signals say what was written, or why it could not be."""
+
+    exported = Signal(str)
+    failed = Signal(str)
+
+    def __init__(self, results: Results, parent: QWidget | None = None, choose: Chooser = _ask) -> None:
+        super().__init__(parent)
+        self.setObjectName("result_table")
+        self.setAccessibleName(self.tr("Results"))
+        self._results, self._choose = results, choose
+        self.propose: Callable[[str], str] = lambda kind: f"results.{kind}"
+        self.table_model = ResultModel(results, self)
+        self.sorter = ResultSort(self)
+        self.sorter.setSourceModel(self.table_model)
+        self.setModel(self.sorter)
+        self.setSortingEnabled(True)
+        # Column -1 is the declared order.
+        self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.horizontalHeader().setSortIndicatorClearable(True)
+        self.sorter.sort(-1)
+        self.setAlternatingRowColors(True)
+        self.setWordWrap(False)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.verticalHeader().hide()
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setStretchLastSection(True)
+        self._build_menu()
+        for signal in (self.table_model.modelReset, self.table_model.dataChanged, self.table_model.headerDataChanged):
+            signal.connect(self._fit_later)
+        self._fit_timer = QTimer(self, singleShot=True, interval=0)  # many news of one moment, one look at every cell
+        self._fit_timer.timeout.connect(self._fit)
+        self._fit()
+
+    def _build_menu(self) -> None:
+        self.menu = QMenu(self)
+        self.copy_action = QAction(self.tr("&Copy selected rows"), self)
+        self.copy_action.triggered.connect(self.copy)
+        self.csv_action = QAction(self.tr("Export as C&SV…"), self)
+        self.csv_action.triggered.connect(lambda: self.export("csv"))
+        self.json_action = QAction(self.tr("Export as &JSON…"), self)
+        self.json_action.triggered.connect(lambda: self.export("json"))
+        self.order_action = QAction(self.tr("&Declared order"), self)
+        self.order_action.triggered.connect(lambda: self.sortByColumn(-1, Qt.SortOrder.AscendingOrder))
+        self.menu.addActions([self.copy_action, self.csv_action, self.json_action, self.order_action])
+
+    @Slot()
+    def _fit_later(self) -> None:
+        if self.isVisible():
+            self._fit_timer.start()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        self._fit()
+
+    @Slot()
+    def _fit(self) -> None:
+        """Columns as wide as their texts; notes take what is left."""
+        simulated = any(e.simulated for e in self._results.entries())
+        self.setColumnHidden([c.id for c in self.table_model.columns].index(COUNTED), not simulated)
+        self.resizeColumnsToContents()
+        unit = self.fontMetrics().height()
+        self.verticalHeader().setDefaultSectionSize(unit * 7 // 4)
+        for place in range(len(self.table_model.columns) - 1):
+            if not self.isColumnHidden(place):  # a width would show it again
+                self.setColumnWidth(place, min(self.columnWidth(place) + unit, 24 * unit))
+
+    def copy(self) -> None:
+        """The selected rows, or all when none is, with headings, as tab-separated text."""
+        chosen = sorted({i.row() for i in self.selectionModel().selectedIndexes()})
+        rows = chosen or range(self.sorter.rowCount())
+        places = [c for c in range(self.sorter.columnCount()) if not self.isColumnHidden(c)]
+        heading = [str(self.sorter.headerData(c, Qt.Orientation.Horizontal)) for c in places]
+        lines = [heading, *([str(self.sorter.index(r, c).data()) for c in places] for r in rows)]
+        QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines) + "\n")
+
+    def export(self, kind: str) -> None:
+        """Ask for a file and write all rows to it, in the C locale."""
+        kinds = {"csv": self.tr("Comma-separated values (*.csv)"), "json": self.tr("Kernelscope report (*.json)")}
+        path = self._choose(self.tr("Export results"), self.propose(kind), kinds[kind])
+        if not path:
+            return
+        text = self._results.to_csv() if kind == "csv" else self._results.to_json()
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            reason = self.tr("{path} cannot be written ({reason}); choose another file.")
+            self.failed.emit(reason.format(path=path, reason=error.strerror))
+            return
+        self.exported.emit(path)
+
+    def event(self, event: QEvent) -> bool:
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
+            and event.matches(QKeySequence.StandardKey.Copy)
+        ):
+            event.accept()  # ours before the window's
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
+        self.menu.popup(event.globalPos())
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "table_model"):
+            self.table_model.colours = colours_of(self.palette())
+            self._fit()
+            self.viewport().update()

@@ -1,0 +1,1 @@
+"""The window itself: panels, actions, messages, files and preferences."""

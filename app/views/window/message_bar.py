@@ -1,0 +1,165 @@
+"""A bar that says something without stopping the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.models.messages import Kind, Message, Messages
+from app.views.shallow import Shallow
+from app.views.window.message_row import MessageRow
+
+MOST_ROWS = 3
+MOST_LINES, LEAST_LINES = 16, 3
+"""How high the messages may be, and what they are content with in a window that is low: it never grows by them."""
+PASSES_MS = 8000
+"""How long a message stays that goes by itself, counted from the last one and while nobody points at the bar."""
+
+
+class MessageBar(QFrame):
+    """Shows the newest messages, the newest on top, and how many there are beside them. Hidden while there is none.
+
+    `shown(message)` tells of every message that came; `more_wanted` that somebody wants to read them all. Esc closes
+    all of them while the focus is in the bar.
+    """
+
+    shown = Signal(object)
+    emptied = Signal()
+    more_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("message_bar")
+        self._messages = Messages()
+        self.rows = [MessageRow(self) for _ in range(MOST_ROWS)]
+        self.more_button = QPushButton(self)
+        self.more_button.setObjectName("more_button")
+        self.more_button.setToolTip(self.tr("Every message stands in the log, with its time"))
+        self.more_button.clicked.connect(self.more_wanted)
+        self.dismiss_button = QPushButton(self.tr("Dismiss all"), self)
+        self.dismiss_button.setObjectName("dismiss_button")
+        self.dismiss_button.setToolTip(self.tr("Close every message (Esc while the focus is here)"))
+        self.dismiss_button.clicked.connect(self.clear)
+        self._passing = QTimer(self, singleShot=True, interval=PASSES_MS)
+        self._passing.timeout.connect(self._pass_by)
+        self._lay_out()
+        self.hide()
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(1)
+        inner = QWidget(self)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(1)
+        for row in self.rows:
+            row.closed.connect(self._close)
+            column.addWidget(row)
+        column.addStretch(1)
+        self._scroll = Shallow(MOST_LINES, LEAST_LINES, self)
+        self._scroll.setWidget(inner)
+        layout.addWidget(self._scroll)
+        self._foot = QWidget(self)
+        foot = QHBoxLayout(self._foot)
+        unit = self.fontMetrics().height()
+        foot.setContentsMargins(unit // 2, 0, unit // 2, unit // 6)
+        foot.addWidget(self.more_button)
+        foot.addStretch(1)
+        foot.addWidget(self.dismiss_button)
+        layout.addWidget(self._foot)
+
+    # What others say
+
+    def show_message(
+        self,
+        kind: Kind,
+        text: str,
+        details: str = "",
+        subject: str = "",
+        passing: bool = False,
+        choices: Mapping[str, Callable[[], object]] = MappingProxyType({}),
+    ) -> None:
+        """Say this now. The same message again is not queued twice: it counts up. What is `passing` goes by itself;
+        what has `choices` has a button for each, and goes when one is pressed."""
+        message = self._messages.add(Message(kind, text, details, subject, passing, choices=choices))
+        self._update()
+        if passing:
+            self._passing.start()
+        self.shown.emit(message)
+
+    @Slot(str)
+    def settle(self, subject: str) -> None:
+        """Take back what was said about this subject: it went well."""
+        before = self._messages.kept
+        self._messages.settle(subject)
+        if self._messages.kept != before:  # every result that comes ends here
+            self._update()
+
+    def messages(self) -> tuple[Message, ...]:
+        """All there are, the newest last."""
+        return self._messages.kept
+
+    def current(self) -> Message | None:
+        """The newest."""
+        return self._messages.kept[-1] if self._messages.kept else None
+
+    # What a person does
+
+    def close_message(self) -> None:
+        """Close the newest message."""
+        self._close(self.current())
+
+    @Slot(object)
+    def _close(self, message: Message | None) -> None:
+        if message is not None:
+            self._messages.drop(message)
+            self._update()
+
+    @Slot()
+    def clear(self) -> None:
+        """Close every message."""
+        self._messages.clear()
+        self._update()
+
+    @Slot()
+    def _pass_by(self) -> None:
+        """What somebody points at, or has the focus in, stays a while longer."""
+        focus = QApplication.focusWidget()
+        if self.underMouse() or (focus is not None and self.isAncestorOf(focus)):
+            self._passing.start()
+            return
+        self._messages.pass_by()
+        self._update()
+
+    def _update(self) -> None:
+        newest = self._messages.kept[::-1]
+        for place, row in enumerate(self.rows):
+            row.show_message(newest[place] if place < len(newest) else None)
+        more = len(newest) - MOST_ROWS
+        self.more_button.setVisible(more > 0)
+        self.more_button.setText(self.tr("and {count} more").format(count=more))
+        self._foot.setVisible(len(newest) > 1)
+        was_shown = not self.isHidden()
+        self.setVisible(bool(newest))
+        self._scroll.verticalScrollBar().setValue(0)
+        self._scroll.updateGeometry()
+        if newest:
+            self.setAccessibleName(self.rows[0].accessibleName())
+        elif was_shown:
+            self.emptied.emit()
+
+    def event(self, event: QEvent) -> bool:
+        """Esc closes the messages before it cancels a run."""
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            if event.type() == QEvent.Type.ShortcutOverride:
+                event.accept()
+                return True
+            if event.type() == QEvent.Type.KeyPress:
+                self.clear()
+                return True
+        return super().event(event)

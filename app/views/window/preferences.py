@@ -1,0 +1,196 @@
+"""What a person prefers: applied at once, and remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QSize, Slot
+from PySide6.QtGui import QIcon, QImage, QPixmap
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QGroupBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.models.display import COLORMAPS, colors
+from app.settings import RECENT_LIMIT, SCHEMES
+
+if TYPE_CHECKING:
+    from app.views.window.main_window import MainWindow
+
+
+def apply_preferences(window: MainWindow) -> None:
+    """Give the window what its settings say. The look, which all windows share, is not touched."""
+    window.display.set_colormap(window.settings.colormap)
+    window.controller.queue.timed_after_pause = window.settings.timed
+
+
+class PreferencesPage(QWidget):
+    """Every preference with its present value; a change is applied and written at once."""
+
+    def __init__(self, window: MainWindow, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("preferences_page")
+        self.setWindowTitle(self.tr("Preferences"))
+        self._window, self._settings = window, window.settings
+        self.reset_button = QPushButton(self.tr("Reset to &defaults"), self)
+        self.reset_button.setToolTip(self.tr("Every preference as at the first start; recent files stay"))
+        self.reset_button.clicked.connect(self._reset)
+        layout = QVBoxLayout(self)
+        for group in (self._appearance(), self._start(), self._running(), self._files()):
+            layout.addWidget(group)
+        layout.addStretch(1)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self.reset_button)
+        layout.addLayout(foot)
+        for button in (self.clear_button, self.reset_button):
+            button.setAutoDefault(False)  # Return ends what is typed, and no more
+        window.look.changed.connect(self.show_values)
+        self.show_values()
+
+    def _group(self, title: str) -> tuple[QGroupBox, QFormLayout]:
+        group = QGroupBox(title, self)
+        return group, QFormLayout(group)
+
+    def _box(self, name: str, text: str, tip: str) -> QCheckBox:
+        box = QCheckBox(text, self)
+        box.setObjectName(f"preferences.{name}")
+        box.setToolTip(tip)
+        return box
+
+    def _list(self, name: str, prefix: str, ids: tuple[str, ...]) -> QComboBox:
+        """A list of what the actions `prefix_id` choose, in their words."""
+        chooser = QComboBox(self)
+        chooser.setObjectName(f"preferences.{name}")
+        for id in ids:
+            chooser.addItem(self._window.actions_by_id[f"{prefix}_{id}"].text().replace("&", ""), id)
+        return chooser
+
+    def _appearance(self) -> QGroupBox:
+        group, form = self._group(self.tr("Appearance"))
+        self.schemes = self._list("scheme", "scheme", SCHEMES)
+        self.schemes.activated.connect(self._choose_scheme)
+        tip = self.tr("Everything larger, for a room")
+        self.presenter = self._box("presenter", self.tr("&Presenter size"), tip)
+        self.presenter.clicked.connect(self._choose_size)
+        self.maps = self._list("colormap", "map", COLORMAPS)
+        self.maps.setToolTip(self.tr("The colours that pictures of one channel have now and at every start"))
+        self.maps.activated.connect(self._choose_map)
+        form.addRow(self.tr("&Light or dark:"), self.schemes)
+        form.addRow(self.tr("Colour &map:"), self.maps)
+        form.addRow(self.presenter)
+        return group
+
+    def _start(self) -> QGroupBox:
+        group, form = self._group(self.tr("Start"))
+        tip = self.tr("Begin with the size, the place and the panels that the window had when it was closed")
+        self.restored = self._box("restored", self.tr("&Bring back the last layout"), tip)
+        self.restored.clicked.connect(self._choose_layout)
+        form.addRow(self.restored)
+        return group
+
+    def _running(self) -> QGroupBox:
+        group, form = self._group(self.tr("Running"))
+        tip = self.tr("When parameters rest for a moment, time the ticked variants; without it only Measure does")
+        self.timed = self._box("timed", self.tr("&Time results after a pause"), tip)
+        self.timed.clicked.connect(self._choose_timing)
+        form.addRow(self.timed)
+        return group
+
+    def _files(self) -> QGroupBox:
+        group, form = self._group(self.tr("Files"))
+        self.most = QSpinBox(self)
+        self.most.setObjectName("preferences.most_recent")
+        self.most.setRange(0, RECENT_LIMIT)
+        self.most.setSpecialValueText(self.tr("none"))
+        self.most.setToolTip(self.tr("How many files the menu Open recent offers; the oldest are forgotten first"))
+        # A number that is typed counts when it is complete: on the way from 10 to 30 nothing is forgotten.
+        self.most.setKeyboardTracking(False)
+        self.most.valueChanged.connect(self._choose_most)
+        clear = self._window.actions_by_id["clear_recent"]
+        self.clear_button = QPushButton(self.tr("&Clear"), self)
+        self.clear_button.setToolTip(clear.toolTip())
+        self.clear_button.setEnabled(clear.isEnabled())
+        self.clear_button.clicked.connect(clear.trigger)
+        clear.enabledChanged.connect(self.clear_button.setEnabled)
+        row = QHBoxLayout()
+        row.addWidget(self.most)
+        row.addWidget(self.clear_button)
+        row.addStretch(1)
+        # A row of two has no buddy of its own.
+        label = QLabel(self.tr("&Recent files:"), self)
+        label.setBuddy(self.most)
+        form.addRow(label, row)
+        self.most.setAccessibleName(self.tr("Recent files"))
+        return group
+
+    @Slot()
+    def show_values(self) -> None:
+        """Every control as the settings and the look are now."""
+        look, settings = self._window.look, self._settings
+        self.schemes.setCurrentIndex(self.schemes.findData(look.choice))
+        self.presenter.setChecked(look.presenter)
+        self.maps.setCurrentIndex(self.maps.findData(settings.colormap))
+        self.restored.setChecked(settings.restored)
+        self.timed.setChecked(settings.timed)
+        self.most.setValue(settings.most_recent)
+        height = self.fontMetrics().height()
+        self.maps.setIconSize(QSize(4 * height, height))
+        for index in range(self.maps.count()):
+            self.maps.setItemIcon(index, _strip(self.maps.itemData(index)))
+
+    def _choose_scheme(self) -> None:
+        self._window.look.choose(self.schemes.currentData())
+        self._keep_look()
+
+    def _choose_size(self, presenter: bool) -> None:
+        self._window.look.set_presenter(presenter)
+        self._keep_look()
+
+    def _keep_look(self) -> None:
+        self._settings.set_look(self._window.look.choice, self._window.look.presenter)
+        self._settings.save()
+
+    def _choose_map(self) -> None:
+        self._settings.set_colormap(self.maps.currentData())
+        self._window.display.set_colormap(self._settings.colormap)
+        self._settings.save()
+
+    def _choose_layout(self, restored: bool) -> None:
+        self._settings.set_restored(restored)
+        self._settings.save()
+
+    def _choose_timing(self, timed: bool) -> None:
+        self._settings.set_timed(timed)
+        self._window.controller.queue.timed_after_pause = timed
+        self._settings.save()
+
+    def _choose_most(self, most: int) -> None:
+        self._settings.set_most_recent(most)
+        self._window.recent.fill()
+        self._settings.save()
+
+    def _reset(self) -> None:
+        self._settings.forget_preferences()
+        self._window.look.set_presenter(self._settings.presenter)
+        self._window.look.choose(self._settings.scheme)
+        apply_preferences(self._window)
+        self._window.recent.fill()
+        self.show_values()
+        self._settings.save()
+
+
+def _strip(name: str) -> QIcon:
+    """The colours of a map from black to white."""
+    table = np.ascontiguousarray(colors(name))
+    image = QImage(table.data, 256, 1, 768, QImage.Format.Format_RGB888)
+    return QIcon(QPixmap.fromImage(image).scaled(256, 64))

@@ -1,0 +1,1 @@
+"""What a kernel does to memory, line by line."""

@@ -1,0 +1,278 @@
+"""One warp's access at a line of a kernel, drawn, with stepping through accesses and a choice of warps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QToolTip, QVBoxLayout, QWidget
+
+from app.figures import count
+from app.models.access_text import sentence, told_bank, told_gap, told_lane, told_piece, warp_title, what
+from app.models.access_trace import WARP, Access, WarpTrace
+from app.theme import colours_of, inked
+from app.views.labels import sentence_label
+from app.views.scrolled import Scrolled
+from app.views.xray.access_layout import Builder, Layout, Spot
+from app.views.xray.access_paint import AccessPainter
+
+SMALL = 0.86
+NARROWEST = 44
+"""Least width of the drawing, in letters."""
+
+
+class AccessCanvas(QWidget):
+    """The drawing. Up and Down, or the mouse, point at a lane; Left, Right, Home and End ask for another access.
+
+    `stepped` says by how many accesses to go, `pointed` that another lane is pointed at.
+    """
+
+    stepped = Signal(int)
+    pointed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("access.canvas")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setAccessibleName(self.tr("Addresses of a warp's lanes"))
+        self.access: Access | None = None
+        self.lane = -1
+        self._layout: Layout | None = None
+
+    # What is shown
+
+    def show_access(self, access: Access | None) -> None:
+        """Another access; the lane that is pointed at stays."""
+        self.access = access
+        self.setAccessibleDescription(sentence(access) if access else "")
+        self._refresh()
+
+    def point_at(self, lane: int) -> None:
+        """Point at a lane; at none with -1."""
+        if lane != self.lane:
+            self.lane = lane
+            self.pointed.emit()
+            self.update()
+
+    def small_font(self) -> QFont:
+        """The font of all that is written here."""
+        font = QFont(self.font())
+        font.setPointSizeF(font.pointSizeF() * SMALL)
+        return font
+
+    def laid_out(self) -> Layout | None:
+        """Where the parts stand now."""
+        if self.access is not None and (self._layout is None or self._layout.width != self.width()):
+            self._layout = Builder(self.access, self.width(), QFontMetricsF(self.small_font())).build()
+        return self._layout
+
+    def _refresh(self) -> None:
+        self._layout = None
+        layout = self.laid_out()
+        self.setMinimumHeight(round(layout.height) + 1 if layout else 0)
+        self.update()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(round(NARROWEST * QFontMetricsF(self.small_font()).averageCharWidth()), self.minimumHeight())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        layout = self.laid_out()
+        if layout is None or self.access is None:
+            return
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self.palette().base())
+        AccessPainter(painter, layout, self.access, self.palette(), self.small_font()).paint(self.lane)
+        if self.hasFocus():
+            painter.setPen(self.palette().highlight().color())
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._refresh()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._refresh()
+
+    # Pointing
+
+    def tip(self, spot: Spot) -> str:
+        """What is known of a part."""
+        assert self.access is not None
+        if spot.kind == "piece":
+            return told_piece(self.access, self.access.pieces.pieces[spot.number])
+        if spot.kind == "gap":
+            return told_gap(self.access.pieces.gaps[spot.number])
+        return (told_lane if spot.kind == "lane" else told_bank)(self.access, spot.number)
+
+    def spot_at(self, place: QPointF) -> Spot | None:
+        """The part at a place."""
+        layout = self.laid_out()
+        return layout.at(place) if layout else None
+
+    def lanes_at(self, place: QPointF) -> tuple[int, ...]:
+        """The lane at a place, or the lanes that use what is there."""
+        spot, layout = self.spot_at(place), self.laid_out()
+        if spot is None or layout is None:
+            return ()
+        if spot.kind == "lane":
+            return (spot.number,)
+        return next((part.lanes for part in layout.used if part.rect.contains(place)), ())
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            spot = self.spot_at(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), self.tip(spot) if spot else "", self)
+            return True
+        return super().event(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        lanes = self.lanes_at(event.position())
+        self.point_at(lanes[0] if lanes else -1)
+
+    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().leaveEvent(event)
+        self.point_at(-1)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Home: -(1 << 20), Qt.Key.Key_End: 1 << 20}
+        lanes = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+        key = Qt.Key(event.key())
+        if key in steps:
+            self.stepped.emit(steps[key])
+        elif key in lanes:
+            self.point_at((self.lane + lanes[key]) % WARP if self.lane >= 0 else 0 if lanes[key] > 0 else WARP - 1)
+        else:
+            super().keyPressEvent(event)
+
+
+class AccessView(QWidget):
+    """The accesses of a line: a warp is chosen, then one of its accesses. A warp that was chosen stays chosen on other
+    lines as long as they have it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("accessView")
+        self._traces: Sequence[WarpTrace] = ()
+        self._warp: tuple[tuple[int, int, int], int] | None = None
+        self.warps = QComboBox(self)
+        self.warps.setObjectName("access.warps")
+        self.warps.setAccessibleName(self.tr("Warp whose accesses are shown"))
+        self.warps.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.warps.setMinimumContentsLength(8)
+        self.slider = QSlider(Qt.Orientation.Horizontal, self)
+        self.slider.setObjectName("access.number")
+        self.slider.setAccessibleName(self.tr("Access that is shown"))
+        self.slider.setPageStep(8)
+        self.number, self.what, self.sentence, self.detail, self.empty = (
+            sentence_label(f"access.{name}", self) for name in ("place", "what", "sentence", "detail", "empty")
+        )
+        self.canvas = AccessCanvas(self)
+        self.parts = QWidget(self)
+        self._arrange()
+        self.warps.activated.connect(self._choose_warp)
+        self.slider.valueChanged.connect(self._show_access)
+        self.canvas.stepped.connect(lambda by: self.slider.setValue(self.slider.value() + by))
+        self.canvas.pointed.connect(self._tell_lane)
+        self.show_line((), 1)
+
+    def _arrange(self) -> None:
+        gap = self.fontMetrics().averageCharWidth()
+        above, steps = QHBoxLayout(), QHBoxLayout()
+        warp, access = QLabel(self.tr("Warp"), self), QLabel(self.tr("Access"), self)
+        warp.setBuddy(self.warps)
+        access.setBuddy(self.slider)
+        above.addWidget(warp)
+        above.addWidget(self.warps, 1)
+        steps.addWidget(access)
+        steps.addWidget(self.slider, 1)
+        self.number.setWordWrap(False)
+        steps.addWidget(self.number)
+        scroll = Scrolled(self.canvas, self)
+        inner = QVBoxLayout(self.parts)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.addLayout(above)
+        inner.addLayout(steps)
+        inner.addWidget(self.what)
+        inner.addWidget(scroll, 1)
+        inner.addWidget(self.sentence)
+        inner.addWidget(self.detail)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(gap, gap, gap, gap)
+        layout.addWidget(self.empty, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self.parts, 1)
+
+    # What is shown
+
+    @property
+    def trace(self) -> WarpTrace | None:
+        """The chosen warp's accesses."""
+        return self._traces[self.warps.currentIndex()] if self._traces else None
+
+    @property
+    def access(self) -> Access | None:
+        """The access that is drawn."""
+        return self.canvas.access
+
+    def show_line(self, traces: Sequence[WarpTrace], line: int) -> None:
+        """What the followed warps did at a line; nothing, and so in words, where there are none."""
+        self._traces = traces
+        self.empty.setText(
+            self.tr("At line {line} none of the warps that are followed uses memory that is drawn here.").format(
+                line=line
+            )
+        )
+        self.empty.setVisible(not traces)
+        self.parts.setVisible(bool(traces))
+        self.warps.clear()
+        self.warps.addItems([warp_title(trace) for trace in traces])
+        chosen = [n for n, trace in enumerate(traces) if (trace.block, trace.warp) == self._warp]
+        self.warps.setCurrentIndex(chosen[0] if chosen else 0 if traces else -1)
+        self._show_trace()
+
+    def _choose_warp(self) -> None:
+        if self.trace is not None:
+            self._warp = self.trace.block, self.trace.warp
+        self._show_trace()
+
+    def _show_trace(self) -> None:
+        total = len(self.trace.accesses) if self.trace else 0
+        self.slider.setRange(0, max(0, total - 1))
+        self.slider.setEnabled(total > 1)
+        self._show_access()
+
+    def _show_access(self) -> None:
+        """The access the slider is at."""
+        trace = self.trace
+        self.canvas.show_access(trace.accesses[self.slider.value()] if trace else None)
+        if trace is not None and self.access is not None:
+            number, kept = self.slider.value() + 1, len(trace.accesses)
+            cut = self.tr("{number} of the first {kept} of {all}")
+            text = cut if kept < trace.count else self.tr("{number} of {kept}")
+            self.number.setText(text.format(number=number, kept=kept, all=count(trace.count)))
+            self.what.setText(what(self.access))
+            self.sentence.setText(sentence(self.access))
+        self._tell_lane()
+
+    def _tell_lane(self) -> None:
+        """What is pointed at, in words; else how to point."""
+        lane, access = self.canvas.lane, self.access
+        hint = self.tr("Point at a lane, or press Up and Down, to follow it; Left and Right step through the accesses.")
+        self.detail.setText(told_lane(access, lane) if access is not None and lane >= 0 else hint)
+        self._ink()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "detail"):
+            self._ink()
+
+    def _ink(self) -> None:
+        """What matters second is muted."""
+        for label in (self.what, self.detail, self.empty):
+            label.setPalette(inked(self.palette(), colours_of(self.palette()).muted))

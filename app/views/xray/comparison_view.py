@@ -1,0 +1,69 @@
+"""Two variants side by side: which other one, what each counts, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QTextBrowser, QVBoxLayout, QWidget
+
+from app.views.xray.text import comparison
+from gpu_ops.types import Variant
+
+
+class ComparisonView(QWidget):
+    """Shows what an X-ray says of another variant beside its own; `chosen(id)` says which a person wants, "" none."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("xray.comparison")
+        self._html = ""
+        self.variants = QComboBox(self)
+        self.variants.setObjectName("xray.against")
+        self.variants.setAccessibleName(self.tr("Variant to compare with"))
+        self.variants.setToolTip(self.tr("A second variant, looked into on the same part of the same input"))
+        self.variants.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.variants.setMinimumContentsLength(8)
+        self.text = QTextBrowser(self)
+        self.text.setObjectName("xray.comparison.text")
+        self.text.setAccessibleName(self.tr("Counts of both variants, and what changed"))
+        self.text.setOpenLinks(False)
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        named = QLabel(self.tr("Compare with"), self)
+        named.setBuddy(self.variants)
+        row = QHBoxLayout()
+        row.addWidget(named)
+        row.addWidget(self.variants, 1)
+        gap = self.fontMetrics().averageCharWidth()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, gap, 0, 0)
+        layout.addLayout(row)
+        layout.addWidget(self.text, 1)
+        self.variants.activated.connect(lambda place: self.chosen.emit(self.variants.itemData(place)))
+
+    def show_variants(self, variants: Sequence[Variant], shown: str, against: str) -> None:
+        """All that the one that is shown can be compared with, none first, and which it is."""
+        self.variants.clear()
+        self.variants.addItem(self.tr("none"), "")
+        for variant in variants:
+            if variant.id != shown:
+                self.variants.addItem(variant.title, variant.id)
+        self.variants.setCurrentIndex(self.variants.findData(against))
+
+    def show_content(self, content: Mapping[str, Any], against: str, palette: QPalette) -> None:
+        """What an X-ray says of the variant that was chosen."""
+        found = content.get("comparison")
+        if not against:
+            html = escape(self.tr("Choose a variant above: then what changed from it to this one is told here."))
+        elif not found or found["before"]["variant"] != against:
+            html = escape(self.tr("There is no X-ray of both yet."))
+        else:
+            html = comparison(content["title"], found, palette)
+        if html != self._html:
+            self._html = html
+            self.text.setHtml(html)

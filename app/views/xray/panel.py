@@ -1,0 +1,271 @@
+"""The right panel: a kernel's source with what each line does to memory, counted on a simulated GPU."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QTabWidget,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.controllers.xray import XRayController
+from app.models.xray import KernelView, views, words
+from app.theme import colours_of, inked
+from app.views.labels import sentence_label
+from app.views.scrolled import Squeezed
+from app.views.xray.access_view import AccessView
+from app.views.xray.comparison_view import ComparisonView
+from app.views.xray.occupancy_view import BlockSizes
+from app.views.xray.source_tabs import SourceTabs
+from app.views.xray.text import measured, report, title
+
+USUAL = 76
+"""Width at first, in letters."""
+SHARES = (3, 2)
+"""Of the height: the source, and what stands below it."""
+
+
+class XRayPanel(Squeezed):
+    """Shows what an XRayController has and hands on what a person chooses. While it is hidden nothing is simulated."""
+
+    def __init__(self, controller: XRayController, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("xrayPanel")
+        self._controller = controller
+        self._kernels: list[KernelView] = []
+        self._shown: object = None
+        self._wanted = ""
+        self.variants = self._combo("xray.variants", self.tr("Variant to look into"))
+        self.kernels = self._combo("xray.kernels", self.tr("Kernel of the variant"))
+        self.counters = self._combo("xray.counters", self.tr("What is counted beside each line"))
+        self.again = QPushButton(self.tr("Loo&k again"), self)
+        self.again.setObjectName("xray.again")
+        self.again.setToolTip(self.tr("Simulate this variant again"))
+        self.title = sentence_label("xray.title", self)
+        self.state = sentence_label("xray.state", self)
+        self.files = SourceTabs(self)
+        self.source = self.files.source
+        self.report = QTextBrowser(self)
+        self.report.setObjectName("xray.report")
+        self.report.setAccessibleName(self.tr("Findings, explanations and totals"))
+        self.report.setOpenLinks(False)
+        self.report.setFrameShape(QFrame.Shape.NoFrame)
+        self.accesses, self.blocks, self.comparison = AccessView(self), BlockSizes(self), ComparisonView(self)
+        self._head = ""
+        self._add_tabs()
+        self._arrange()
+        self._listen()
+        self._show_variants()
+        self._show()
+
+    def _combo(self, name: str, title: str) -> QComboBox:
+        combo = QComboBox(self)
+        combo.setObjectName(name)
+        combo.setAccessibleName(title)
+        combo.setToolTip(title)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMinimumContentsLength(8)
+        return combo
+
+    def _add_tabs(self) -> None:
+        """What stands below the source."""
+        self.tabs = QTabWidget(self)
+        self.tabs.setObjectName("xray.tabs")
+        self.tabs.setAccessibleName(self.tr("What was found"))
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.report, self.tr("Report"))
+        self.tabs.addTab(self.accesses, self.tr("Addresses"))
+        self.tabs.addTab(self.blocks, self.tr("Block sizes"))
+        self.tabs.addTab(self.comparison, self.tr("Compare"))
+
+    def _arrange(self) -> None:
+        gap = self.fontMetrics().averageCharWidth()
+        above, said, beside = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        variant, counted = QLabel(self.tr("Variant"), self), QLabel(self.tr("Beside lines"), self)
+        variant.setBuddy(self.variants)
+        counted.setBuddy(self.counters)
+        for widget, stretch in ((variant, 0), (self.variants, 1), (self.kernels, 1)):
+            above.addWidget(widget, stretch)
+        told = QVBoxLayout()
+        told.addWidget(self.title)
+        told.addWidget(self.state)
+        told.addStretch(1)
+        said.addLayout(told, 1)
+        said.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
+        beside.addWidget(counted)
+        beside.addWidget(self.counters, 1)
+        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self.splitter.setObjectName("xray.splitter")
+        self.splitter.setChildrenCollapsible(False)
+        for part, share in zip((self.files, self.tabs), SHARES, strict=True):
+            self.splitter.addWidget(part)
+            self.splitter.setStretchFactor(self.splitter.indexOf(part), share)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(gap, gap, gap, gap)
+        layout.addLayout(above)
+        layout.addLayout(said)
+        layout.addLayout(beside)
+        layout.addWidget(self.splitter, 1)
+
+    def _listen(self) -> None:
+        controller = self._controller
+        controller.changed.connect(self._show)
+        controller.variants_changed.connect(self._show_variants)
+        self.variants.activated.connect(lambda place: controller.choose(self.variants.itemData(place)))
+        self.kernels.activated.connect(self._show_kernel)
+        self.counters.activated.connect(self._choose_counter)
+        self.again.clicked.connect(controller.again)
+        self.report.anchorClicked.connect(self._follow)
+        self.tabs.currentChanged.connect(self._watch)
+        self.files.line_changed.connect(self._show_accesses)
+        self.comparison.chosen.connect(controller.compare_with)
+        controller.measured_changed.connect(self._show_measured)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(USUAL * self.fontMetrics().averageCharWidth(), super().sizeHint().height())
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        self._controller.watch(True)
+        self._watch()
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
+        super().hideEvent(event)
+        self._controller.watch(False)
+
+    def _watch(self) -> None:
+        self._controller.watch_comparison(self.tabs.currentWidget() is self.comparison)
+
+    # What the controller says
+
+    @Slot()
+    def _show_variants(self) -> None:
+        self.variants.clear()
+        for variant in self._controller.variants:
+            self.variants.addItem(variant.title, variant.id)
+        self.variants.setCurrentIndex(self.variants.findData(self._controller.variant))
+        self.comparison.show_variants(self._controller.variants, self._controller.variant, self._controller.against)
+        self._show_comparison()
+
+    @Slot()
+    def _show(self) -> None:
+        content = self._controller.content
+        # First, as a text that is laid out before it is to be seen does not begin at its top.
+        for widget in (self.files, self.tabs, self.counters, self.title):
+            widget.setVisible(content is not None)
+        if content is not self._shown:
+            self._shown, self._kernels = content, views(content)
+            what = title(content, self._controller.gpu)
+            self.title.setText(self.tr("{variant}: {what}").format(variant=content["title"], what=what))
+            self.kernels.clear()
+            self.kernels.addItems([k.name for k in self._kernels])
+            self._show_kernel()
+            self._show_report()
+            self.report.verticalScrollBar().setValue(0)
+        self._show_measured()
+        self._show_comparison()
+        self.kernels.setVisible(len(self._kernels) > 1)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        """Why what is shown is not what is chosen."""
+        texts = {
+            "empty": self.tr("Open an input: then a kernel can be looked into."),
+            "waiting": self.tr("Waits until the run has ended."),
+            "running": self.tr("Simulating the kernel…"),
+            "stopped": self.tr("Stopped; press Look again to start anew."),
+            "failed": self.tr("There is no X-ray of this: {reason}").format(reason=self._controller.reason),
+            "shown": "",
+        }
+        state, colours = self._controller.state, colours_of(self.palette())
+        stale = self._shown is not None and state != "shown"
+        text = self.tr("{state} What is shown is of an earlier choice.") if stale else "{state}"
+        self.state.setText(text.format(state=texts[state]) if texts[state] else "")
+        self.state.setVisible(bool(texts[state]))
+        ink = colours.error.colour if state == "failed" else colours.muted
+        self.state.setPalette(inked(self.state.palette(), ink))
+        self.again.setEnabled(state in ("shown", "stopped", "failed"))
+
+    def _show_report(self) -> None:
+        if self._shown is not None:
+            self._head = measured(self._controller.measured, self._controller.gpu)
+            place = self.report.verticalScrollBar().value()
+            self.report.setHtml(report(self._controller.content, self._kernels, self.palette(), self._head))
+            self.report.verticalScrollBar().setValue(place)
+
+    @Slot()
+    def _show_measured(self) -> None:
+        """Beside what is simulated stands what was measured last."""
+        if self._head != measured(self._controller.measured, self._controller.gpu):
+            self._show_report()
+
+    def _show_comparison(self) -> None:
+        if self._shown is not None:
+            self.comparison.show_content(self._controller.content, self._controller.against, self.palette())
+
+    # What a person chooses
+
+    @Slot(str)
+    def choose(self, variant: str) -> None:
+        """A variant is selected elsewhere."""
+        self._controller.choose(variant)
+
+    @property
+    def _kernel(self) -> KernelView:
+        return self._kernels[max(self.kernels.currentIndex(), 0)]
+
+    def _show_kernel(self) -> None:
+        kernel = self._kernel
+        new = self.files.show_kernel(kernel)
+        self.counters.clear()
+        for id in kernel.counters():
+            self.counters.addItem(words(id), id)
+        # The same counter as before where it occurs, else the first.
+        self.counters.setCurrentIndex(max(self.counters.findData(self._wanted), 0))
+        self._show_column()
+        self.blocks.show_kernel(kernel.kernel, self._controller.content["architecture"])
+        if new:
+            found = next(((m.file, m.line) for m in kernel.findings if m.line), None)
+            self.files.go_to(*(found or kernel.hottest(str(self.counters.currentData()))))
+        self._show_accesses()
+
+    def _choose_counter(self) -> None:
+        self._wanted = str(self.counters.currentData())
+        self._show_column()
+
+    def _show_column(self) -> None:
+        self.files.show_counter(str(self.counters.currentData()))
+
+    @Slot()
+    def _show_accesses(self) -> None:
+        """Where the lanes of a warp went at the line of the cursor."""
+        if self._kernels:
+            line = self.source.textCursor().blockNumber() + 1
+            self.accesses.show_line(self.files.file.traces.get(line, ()), line)
+
+    @Slot(QUrl)
+    def _follow(self, link: QUrl) -> None:
+        """Show the line that a finding is at."""
+        place, file, line = (int(number) for number in link.fragment().split("-"))
+        if place != self.kernels.currentIndex():
+            self.kernels.setCurrentIndex(place)
+            self._show_kernel()
+        self.files.go_to(self._kernel.files[file].file, line)
+        self.source.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "splitter"):
+            self.source.adapt()
+            self._show_report()
+            self._show_comparison()
+            self._show_state()

@@ -1,0 +1,121 @@
+"""The files that a kernel comes from, one tab each: its own, and the headers in which some of it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QTabBar, QVBoxLayout, QWidget
+
+from app.figures import percent
+from app.models.xray import FileView, KernelView
+from app.views.xray.source_view import Place, SourceView
+
+ROOM = 6
+"""Pixels more than a tab is usually high: names of files have underscores, which would be cut off."""
+
+
+class FileBar(QTabBar):
+    """Tabs for names of files."""
+
+    def tabSizeHint(self, index: int) -> QSize:  # noqa: N802
+        return super().tabSizeHint(index) + QSize(0, ROOM)
+
+
+class SourceTabs(QWidget):
+    """Shows one file of a kernel at a time; each keeps the line that its cursor was on. `line_changed`: the cursor is
+    on another line, or in another file."""
+
+    line_changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.bar = FileBar(self)
+        self.bar.setObjectName("xray.files")
+        self.bar.setAccessibleName(self.tr("Files of the kernel"))
+        self.bar.setDocumentMode(True)
+        self.bar.setExpanding(False)
+        self.bar.setUsesScrollButtons(True)
+        self.source = SourceView(self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.source, 1)
+        self._kernel: KernelView | None = None
+        self._counter = ""
+        self._lines: dict[str, int] = {}
+        self.bar.currentChanged.connect(self._show_file)
+        self.source.line_changed.connect(self._keep_line)
+        self.source.followed.connect(self._follow)
+
+    @property
+    def file(self) -> FileView:
+        """The file that is shown."""
+        assert self._kernel is not None
+        return self._kernel.files[max(self.bar.currentIndex(), 0)]
+
+    def show_kernel(self, kernel: KernelView) -> bool:
+        """The files of a kernel; whether they are others than before. Of the same ones the same is shown."""
+        before = [(f.file, f.source) for f in self._kernel.files] if self._kernel else []
+        chosen, files = (self.file.file if self._kernel else ""), [f.file for f in kernel.files]
+        new = before[:1] != [(kernel.files[0].file, kernel.files[0].source)]
+        self._kernel = kernel
+        if new:
+            self._lines.clear()
+        self.bar.blockSignals(True)
+        while self.bar.count():
+            self.bar.removeTab(0)
+        for place, file in enumerate(kernel.files):
+            said = self.tr("{file}  {share}").format(file=file.name, share=percent(kernel.share(file)))
+            self.bar.addTab(said.replace("&", "&&"))
+            tip = self.tr("{file}: {share} of the kernel's instructions are on its own lines")
+            self.bar.setTabToolTip(place, tip.format(file=file.file, share=percent(kernel.share(file))))
+        self.bar.setCurrentIndex(files.index(chosen) if chosen in files and not new else 0)
+        self.bar.blockSignals(False)
+        self.bar.setVisible(len(kernel.files) > 1)
+        self._show_file()
+        return new
+
+    def show_counter(self, counter: str) -> None:
+        """What is counted beside the lines."""
+        self._counter = counter
+        if self._kernel is not None:
+            column, called = self.file.column(counter), self.file.called(counter)
+            self.source.show_column(column, called, self._kernel.most(counter))
+
+    def go_to(self, file: str, line: int) -> None:
+        """Show a line of one of the files, and put the cursor there."""
+        assert self._kernel is not None
+        self.bar.setCurrentIndex([f.file for f in self._kernel.files].index(file))
+        self.source.go_to(max(line, 1))
+
+    @Slot(str, int)
+    def _follow(self, file: str, line: int) -> None:
+        self.go_to(file, line)
+        self.source.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
+    def _show_file(self) -> None:
+        file, line = self.file, self._lines.get(self.file.file, 1)
+        worst = {
+            line: "error" if any(m.severity == "error" for m in marks) else "warning"
+            for line, marks in file.marks.items()
+        }
+        self.source.show_source(file.source, worst, file.told, self._ways)
+        self.show_counter(self._counter)
+        self.source.go_to(line)
+        self._lines[file.file] = line
+        self.line_changed.emit()
+
+    @Slot(int)
+    def _keep_line(self, line: int) -> None:
+        if self.source.toPlainText() == self.file.source:  # not while another text comes
+            self._lines[self.file.file] = line
+            self.line_changed.emit()
+
+    def _ways(self, line: int) -> tuple[Sequence[Place], Sequence[Place]]:
+        assert self._kernel is not None
+        known = {f.file for f in self._kernel.files}
+        calls = [p for p in self.file.callees.get(line, ()) if p[0] in known]
+        return calls, self.file.callers(line, self._kernel.files)

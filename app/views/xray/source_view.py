@@ -1,0 +1,324 @@
+"""A kernel's source with line numbers, marks and one counter beside each line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from html import escape
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFont,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+    QTextCursor,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QMenu, QPlainTextEdit, QTextEdit, QToolTip, QWidget
+
+from app.figures import short_count
+from app.theme import TEXT_CONTRAST, colours_of, contrast, fixed_font, mix
+from app.views.xray.source_colours import SourceColours
+
+LEAST_LINES = 9
+SIZE = 0.9
+"""Of the letters around it: source is wide."""
+FULL = 0.62
+"""How much of the heat colour the line with the most gets."""
+CALL = "»"
+"""Stands before the number of a line that calls others."""
+Told = Callable[[int], Sequence[str]]
+Place = tuple[str, int]
+Ways = Callable[[int], tuple[Sequence[Place], Sequence[Place]]]
+"""By line: what it calls, and what calls it."""
+
+
+def heat(ground: QPalette, share: float) -> QColor:
+    """The ground of a number that is this share of the maximum; numbers stay readable on it."""
+    base, text = ground.color(QPalette.ColorRole.Base), ground.color(QPalette.ColorRole.Text)
+    strength = FULL * share
+    colour = mix(base, QColor("#d55e00"), strength)
+    while contrast(colour, text) < TEXT_CONTRAST and strength > 0:
+        strength -= 0.02
+        colour = mix(base, QColor("#d55e00"), max(strength, 0.0))
+    return colour
+
+
+class Gutter(QWidget):
+    """The column left of the source. Its view paints it."""
+
+    def __init__(self, view: SourceView) -> None:
+        super().__init__(view)
+        self._view = view
+        self.setMouseTracking(True)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(self._view.gutter_width(), 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        self._view.paint_gutter(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._view.follow(self._view.line_at(round(event.position().y())))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        leads = self._view.leads(self._view.line_at(round(event.position().y())))
+        self.setCursor(Qt.CursorShape.PointingHandCursor if leads else Qt.CursorShape.ArrowCursor)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            self._view.show_line(event.pos().y(), event.globalPos())
+            return True
+        return super().event(event)
+
+
+class SourceView(QPlainTextEdit):
+    """Read-only source. Hovering a line tells all that is known of it, and so do Return and Space on the line of the
+    cursor. `line_changed`: the cursor is on another one. `followed`: somebody wants to see a (file, line) that a line
+    calls or is called from – by the number beside a call, by F12, or by the menu."""
+
+    line_changed = Signal(int)
+    followed = Signal(str, int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("xray.source")
+        self.setReadOnly(True)
+        self.setTabChangesFocus(True)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setAccessibleName(self.tr("Kernel source"))
+        self.setAccessibleDescription(
+            self.tr("Return or Space tells what was counted at the line of the cursor; F12 goes to what it calls")
+        )
+        self._colours = SourceColours(self.document())
+        self._column: Mapping[int, int] = {}
+        self._called: Mapping[int, int] = {}
+        self._most = 0
+        self._ways: Ways = lambda line: ((), ())
+        self._marks: Mapping[int, str] = {}
+        self._told: Told = lambda line: ()
+        self._widths = (0, 0, 0)
+        self._line = 1
+        self._gutter = Gutter(self)
+        self.updateRequest.connect(self._scroll_gutter)
+        self.cursorPositionChanged.connect(self._show_current)
+        self.cursorPositionChanged.connect(self._tell_line)
+        self.adapt()
+
+    # What is shown
+
+    def show_source(self, text: str, marks: Mapping[int, str], told: Told, ways: Ways = lambda line: ((), ())) -> None:
+        """A file's text. `marks` is the worst severity, "error" or "warning", by line; `told(line)` what is known;
+        `ways(line)` where one can go from there."""
+        self._marks, self._told, self._ways = marks, told, ways
+        if text != self.toPlainText():
+            self.setPlainText(text)
+        self._fit()
+
+    def show_column(self, column: Mapping[int, int], called: Mapping[int, int] | None = None, most: int = 0) -> None:
+        """One counter by line; `called` is that of lines with all they call, `most` what the hottest ground is for."""
+        self._column, self._called = column, called or {}
+        self._most = max(most, *column.values(), 1)
+        self._fit()
+
+    def cell(self, line: int) -> tuple[str, float]:
+        """The number beside a line, and the line's own share of the maximum; nothing where nothing was counted. Of a
+        line that calls others the number is that of all of it, and says so."""
+        value = self._column.get(line, 0)
+        share = value / self._most if value else 0.0
+        if line in self._called:
+            return f"{CALL} {short_count(self._called[line])}", share
+        return (short_count(value), share) if value else ("", 0.0)
+
+    def mark(self, line: int) -> str:
+        """The symbol beside a line: that of its worst finding."""
+        colours = colours_of(self.palette())
+        severity = self._marks.get(line, "")
+        return {"error": colours.error.symbol, "": ""}.get(severity, colours.warn.symbol)
+
+    def tip(self, line: int) -> str:
+        """What hovering a line says, as HTML."""
+        told = "<br>".join(escape(text) for text in self._told(line))
+        return f"<b>{escape(self.tr('Line {line}').format(line=line))}</b><br>{told}" if told else ""
+
+    def go_to(self, line: int) -> None:
+        """Put the cursor on a line and show it."""
+        block = self.document().findBlockByNumber(line - 1)
+        if block.isValid():
+            self.setTextCursor(QTextCursor(block))
+            self.centerCursor()
+
+    # Going on
+
+    def leads(self, line: int) -> bool:
+        """Whether a line calls others."""
+        return bool(self._ways(line)[0])
+
+    def follow(self, line: int) -> bool:
+        """Go to what a line calls most; whether it calls anything."""
+        calls, _ = self._ways(line)
+        if calls:
+            self.followed.emit(*calls[0])
+        return bool(calls)
+
+    def menu(self, line: int) -> QMenu:
+        """What can be done at a line: what any text has, and where it leads."""
+        menu = self.createStandardContextMenu()
+        calls, callers = self._ways(line)
+        for texts, places in ((self.tr("Go to {place}"), calls), (self.tr("Back to {place}"), callers)):
+            if places:
+                menu.addSeparator()
+            for file, number in places:
+                action = menu.addAction(texts.format(place=f"{file.rsplit('/', 1)[-1]}:{number}"))
+                action.triggered.connect(partial(self.followed.emit, file, number))
+        return menu
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        line = self.textCursor().blockNumber() + 1 if by_key else self.line_at(event.pos().y())
+        menu = self.menu(line)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    # Telling
+
+    def line_at(self, y: int) -> int:
+        """The line at a height of the viewport; 0 below the last."""
+        block = self.cursorForPosition(QPoint(0, y)).block()
+        place = self.blockBoundingGeometry(block).translated(self.contentOffset())
+        return block.blockNumber() + 1 if place.top() <= y < place.bottom() else 0
+
+    def show_line(self, y: int, at: QPoint) -> None:
+        """Tell of the line at a height."""
+        text = self.tip(self.line_at(y))
+        if text:
+            QToolTip.showText(at, text, self)
+        else:
+            QToolTip.hideText()
+
+    def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            self.show_line(event.pos().y(), event.globalPos())
+            return True
+        return super().viewportEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() == Qt.Key.Key_F12:
+            self.follow(self.textCursor().blockNumber() + 1)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            place = self.cursorRect().bottomLeft()
+            text = self.tip(self.textCursor().blockNumber() + 1)
+            QToolTip.showText(self.viewport().mapToGlobal(place), text, self)
+        else:
+            super().keyPressEvent(event)
+
+    # Painting
+
+    def _measure(self) -> tuple[int, int, int]:
+        """Widths of the mark, the counter and the line number, with a gap after each."""
+        metrics = self.fontMetrics()
+        gap = metrics.averageCharWidth()
+        cells = [metrics.horizontalAdvance(self.cell(line)[0]) for line in {*self._column, *self._called}]
+        numbers = metrics.horizontalAdvance("0" * len(str(self.blockCount())))
+        return 2 * gap if self._marks else gap // 2, max(cells, default=0) + 2 * gap, numbers + 2 * gap
+
+    def gutter_width(self) -> int:
+        return sum(self._widths)
+
+    def paint_gutter(self, event: QPaintEvent) -> None:
+        """Mark, counter and number of every line that is to be seen."""
+        painter = QPainter(self._gutter)
+        painter.setFont(self.font())
+        painter.fillRect(event.rect(), self.palette().color(QPalette.ColorRole.AlternateBase))
+        block, offset = self.firstVisibleBlock(), self.contentOffset()
+        while block.isValid():
+            place = self.blockBoundingGeometry(block).translated(offset)
+            if place.top() > event.rect().bottom():
+                break
+            self._paint_line(painter, block.blockNumber() + 1, place)
+            block = block.next()
+        painter.end()
+
+    def _paint_line(self, painter: QPainter, line: int, place: QRectF) -> None:
+        mark, cell, _ = self._widths
+        colours, gap = colours_of(self.palette()), self.fontMetrics().averageCharWidth()
+        top, height, right = round(place.top()), round(place.height()), Qt.AlignmentFlag.AlignRight
+        text, share = self.cell(line)
+        if text:
+            box = QRect(mark, top, cell, height)
+            if share:
+                painter.fillRect(box, heat(self.palette(), share))
+            call = line in self._called
+            role = QPalette.ColorRole.Link if call else QPalette.ColorRole.Text
+            ink = self.palette().color(role)
+            plain = share or contrast(ink, self.palette().color(QPalette.ColorRole.AlternateBase)) < TEXT_CONTRAST
+            painter.setPen(self.palette().color(QPalette.ColorRole.Text) if plain else ink)
+            painter.drawText(box.adjusted(0, 0, -gap, 0), right | Qt.AlignmentFlag.AlignVCenter, text)
+        if self.mark(line):
+            painter.setPen(colours.error.colour if self._marks[line] == "error" else colours.warn.colour)
+            painter.drawText(QRect(0, top, mark, height), Qt.AlignmentFlag.AlignCenter, self.mark(line))
+        painter.setPen(colours.muted)
+        number = QRect(mark + cell, top, self._gutter.width() - mark - cell - gap, height)
+        painter.drawText(number, right | Qt.AlignmentFlag.AlignVCenter, str(line))
+
+    def _fit(self) -> None:
+        self._widths = self._measure()
+        self.setViewportMargins(self.gutter_width(), 0, 0, 0)
+        inside = self.contentsRect()
+        self._gutter.setGeometry(inside.left(), inside.top(), self.gutter_width(), inside.height())
+        self._gutter.update()
+
+    def _scroll_gutter(self, _rect: QRect, _dy: int) -> None:
+        self._gutter.update()
+
+    def _show_current(self) -> None:
+        """The line of the cursor stands on a ground of its own."""
+        current = QTextEdit.ExtraSelection()
+        current.cursor = self.textCursor()
+        form = current.format
+        form.setBackground(self.palette().color(QPalette.ColorRole.AlternateBase))
+        form.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        self.setExtraSelections([current])
+
+    def _tell_line(self) -> None:
+        line = self.textCursor().blockNumber() + 1
+        if line != self._line:
+            self._line = line
+            self.line_changed.emit(line)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_gutter"):
+            self.adapt()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """So many lines can be read wherever it stands."""
+        return QSize(super().minimumSizeHint().width(), LEAST_LINES * self.fontMetrics().lineSpacing())
+
+    def adapt(self) -> None:
+        """Take the font's size and the colours of where it stands."""
+        parent = self.parentWidget()
+        size = SIZE * parent.font().pointSizeF() if parent else self.font().pointSizeF()
+        if self.font().family() != fixed_font() or self.font().pointSizeF() != size:
+            font = QFont(fixed_font())
+            font.setPointSizeF(size)
+            self.setFont(font)
+        self.setTabStopDistance(4 * self.fontMetrics().averageCharWidth())
+        self._colours.take(self.palette())
+        self._show_current()
+        self._fit()

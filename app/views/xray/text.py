@@ -1,0 +1,159 @@
+"""What an X-ray says beside the source, as HTML: findings, sentences, totals, and what the kernel takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QPalette
+
+from app.figures import count, number, percent, seconds, short_count, times
+from app.models.entry import Entry
+from app.models.xray import KernelView, figures, words
+from app.theme import colours_of
+from app.views.timing.row_text import clock_name
+
+
+def tr(text: str) -> str:
+    return QCoreApplication.translate("XRay", text)
+
+
+def title(content: Mapping[str, Any], gpu: str = "") -> str:
+    """What was simulated: "simulated for sm_75 on the middle 256 × 256 of camera (512 × 512)". `gpu` is the one that
+    it was simulated in the place of, where there is one: what is measured is measured there."""
+    whole, named = content["whole"], {"name": content["name"], "architecture": content["architecture"]}
+    sizes = {"part": _sides(content["shape"][: len(whole)]), "whole": _sides(whole)}
+    if content["place"]:
+        text = tr("simulated for {architecture} on the middle {part} of {name} ({whole})")
+    else:
+        text = tr("simulated for {architecture} on the whole of {name} ({whole})")
+    said = text.format(**named, **sizes)
+    return tr("{said}; the times beside are measured on {gpu}").format(said=said, gpu=gpu) if gpu else said
+
+
+def measured(entry: Entry | None, gpu: str) -> str:
+    """The kernel time that was measured on a GPU, with its clock: "Measured on NVIDIA H200: 12.3 µs a run (kernel,
+    event clock)."; nothing where there is none."""
+    stage = entry.stage("kernel") if entry else None
+    if not entry or not stage:
+        return ""
+    text = tr("Measured on {gpu}: {time} a run (kernel, {clock}).").format(
+        gpu=gpu, time=seconds(stage["median_s"]), clock=clock_name(stage["clock"], stage.get("mode", ""))
+    )
+    states = {"stale": tr("It is of an earlier choice."), "running": tr("It is being measured anew.")}
+    return f"{text} {states[entry.state]}" if entry.state in states else text
+
+
+def _sides(shape: Sequence[int]) -> str:
+    return "\u00a0×\u00a0".join(map(count, shape))
+
+
+def report(content: Mapping[str, Any], kernels: Sequence[KernelView], palette: QPalette, head: str = "") -> str:
+    """All that stands below the source, after a sentence at its head. Links "#kernel-file-line" lead to lines."""
+    muted = colours_of(palette).muted.name()
+    sentences = [escape(s["text"]) for s in content["sentences"]]
+    parts = [
+        f"<p style='margin-top:0; margin-bottom:2px'>{escape(head)}</p>" if head else "",
+        _heading(tr("Findings")) + _findings(kernels, palette),
+        _heading(tr("What stands out")) + _list(sentences) if sentences else "",
+        _heading(tr("What the kernel takes")) + "".join(_resources(k) for k in kernels),
+        _heading(tr("Counted in all")) + _totals(content, muted),
+    ]
+    if content["printed"]:
+        parts.append(_heading(tr("Printed by the kernel")) + _list(escape(line) for line in content["printed"]))
+    return "".join(parts)
+
+
+def _heading(text: str) -> str:
+    return f"<p style='margin-top:0.7em; margin-bottom:2px'><b>{escape(text)}</b></p>"
+
+
+def _list(items: Iterable[str]) -> str:
+    return "".join(f"<p style='margin-top:0; margin-bottom:3px'>• {text}</p>" for text in items)
+
+
+def _findings(kernels: Sequence[KernelView], palette: QPalette) -> str:
+    colours, found = colours_of(palette), []
+    for place, kernel in enumerate(kernels):
+        files = [f.file for f in kernel.files]
+        for mark in sorted(kernel.findings, key=lambda m: (files.index(m.file), m.line)):
+            role = colours.error if mark.severity == "error" else colours.warn
+            text = escape(mark.text)
+            if mark.line:
+                text = f"<a href='#{place}-{files.index(mark.file)}-{mark.line}'>{text}</a>"
+            found.append(f"<span style='color:{role.colour.name()}'><b>{role.symbol}</b></span> {text}")
+    none = f"<span style='color:{colours.ok.colour.name()}'>{colours.ok.symbol}</span> {escape(tr('none'))}"
+    rows = found or [none]
+    return "".join(f"<p style='margin-top:0; margin-bottom:3px'>{row}</p>" for row in rows)
+
+
+def _resources(kernel: KernelView) -> str:
+    """Registers, spills, shared memory, and how many warps these let a multiprocessor hold."""
+    data, held = kernel.kernel, kernel.kernel["occupancy"]
+    resources = data["resources"]
+    spilled = resources.get("spill_store_bytes", 0) + resources.get("spill_load_bytes", 0)
+    grid, block = (_sides([n for n in data[what] if n > 1] or [1]) for what in ("grid", "block"))
+    said = [
+        tr("{grid} blocks of {block} threads").format(grid=grid, block=block),
+        tr("{count} registers a thread").format(count=count(resources.get("registers", 0))),
+        tr("{count} bytes spilled").format(count=count(spilled)),
+        tr("{count} bytes of shared memory a block").format(count=count(data["shared_bytes"])),
+    ]
+    if data["launches"] > 1:
+        said.insert(0, tr("{count} launches; the first:").format(count=count(data["launches"])))
+    if held:
+        text = tr("occupancy {share}: {blocks} blocks, {warps} of {most} warps a multiprocessor, limited by {limiter}")
+        figures = {"blocks": held["blocks"], "warps": held["warps"], "most": held["most_warps"]}
+        said.append(text.format(share=percent(held["share"]), limiter=held["limiter"], **figures))
+    else:
+        said.append(tr("occupancy: not known for this GPU"))
+    if own := kernel.unplaced:
+        said.append(tr("{count} of its instructions belong to no line: the compiler's own").format(count=count(own)))
+    return f"<p style='margin-top:0; margin-bottom:2px'>{escape(kernel.name)}</p>{_list(map(escape, said))}"
+
+
+def _totals(content: Mapping[str, Any], muted: str) -> str:
+    """Every counter against its best case, and for each element of the result."""
+    each = tr("a {unit}").format(unit=content["unit"])
+    heads = ["", tr("count"), each, tr("at best"), tr("ratio")]
+    rows = _head_row(heads, muted)
+    for f in figures(content["totals"]):
+        best, ratio = (short_count(f.best), times(f.value / f.best)) if f.best else ("", "")
+        cells = (short_count(f.value), number(f.value / content["outputs"], 3), best, ratio)
+        rows += _row(words(f.counter), cells)
+    return f"<table cellpadding='1'>{rows}</table>"
+
+
+def _head_row(cells: Iterable[str], muted: str) -> str:
+    heads = "".join(f"<td align='right' style='color:{muted}; padding-left:0.8em'>{escape(c)}</td>" for c in cells)
+    return f"<tr>{heads}</tr>"
+
+
+def _row(name: str, cells: Iterable[str]) -> str:
+    right = "".join(f"<td align='right' style='padding-left:0.8em'>{escape(c)}</td>" for c in cells)
+    return f"<tr><td>{escape(name)}</td>{right}</tr>"
+
+
+def comparison(title: str, found: Mapping[str, Any], palette: QPalette) -> str:
+    """What changed from another variant to the one with this title, for each element of the result."""
+    before = str(found["before"]["title"])
+    if "reason" in found:
+        return escape(tr("{variant} cannot be compared: {reason}").format(variant=before, reason=found["reason"]))
+    said = [escape(s["text"]) for s in found["sentences"]] or [escape(tr("Nothing that is counted."))]
+    rows = _head_row(
+        [tr("a {unit}").format(unit=found["unit"]), "A", "B", tr("B / A")], colours_of(palette).muted.name()
+    )
+    for row in found["rows"]:
+        cells = number(row["before"], 3), number(row["after"], 3), times(row["ratio"]) if row["ratio"] else ""
+        rows += _row(words(row["counter"]), cells)
+    names = [tr("A: {variant}").format(variant=before), tr("B: {variant}").format(variant=title)]
+    faults = [escape(f["text"]) for f in found["before"]["findings"]]
+    parts = [
+        "<br>".join(f"<b>{escape(name)}</b>" for name in names),
+        _heading(tr("What changed from A to B and what it should bring")) + _list(said),
+        _heading(tr("Counted")) + f"<table cellpadding='1'>{rows}</table>",
+        _heading(tr("Findings in A")) + _list(faults) if faults else "",
+    ]
+    return "".join(parts)
