@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
+
+SMALL_ROOFS = {"CPU_CACHES": 0, "CPU_SMALLEST": 64 << 20}
+"""A CPU's roofs in tests: sixteen large caches would be gigabytes, which take seconds in every process."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,6 +28,15 @@ def cuda(request: pytest.FixtureRequest) -> str:
     return status.name
 
 
+@pytest.fixture(autouse=True, scope="session")
+def small_roofs() -> Iterator[None]:
+    """The roofs of the CPU are measured on small buffers."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in SMALL_ROOFS.items():
+            patch.setattr(f"gpu_ops.measuring.roofline.{name}", value)
+        yield
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The whole product runs only when it is asked for with -m full."""
     if "full" in (config.getoption("-m") or ""):
@@ -30,3 +45,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "full" in item.keywords:
             item.add_marker(skip)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With -n, whoever has no tests left takes some of another's, so that all end together: the sets of the contract
+    lie side by side, and a share of tests of fixed size gives all of them to one."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
