@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from small_machine import make_small
 
-SMALL_ROOFS = {"CPU_CACHES": 0, "CPU_SMALLEST": 64 << 20}
-"""A CPU's roofs in tests: sixteen large caches would be gigabytes, which take seconds in every process."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,11 +29,10 @@ def cuda(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def small_roofs() -> Iterator[None]:
-    """The roofs of the CPU are measured on small buffers."""
+def small_machine() -> Iterator[None]:
+    """Times are taken as on a machine with a small cache."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in SMALL_ROOFS.items():
-            patch.setattr(f"gpu_ops.measuring.roofline.{name}", value)
+        make_small(patch.setattr)
         yield
 
 
@@ -45,6 +44,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "full" in item.keywords:
             item.add_marker(skip)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests are objects that no collection of garbage need look at again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

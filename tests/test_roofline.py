@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from gpu_ops.devices.cpu import last_level_cache
 from gpu_ops.measuring import roofline
 from gpu_ops.measuring.roofline import Roofs, roofs
 
@@ -22,6 +23,9 @@ def test_a_cpus_buffers_are_sixteen_caches_where_there_is_the_memory(
     device = SimpleNamespace(kind="cpu", limits=SimpleNamespace(l2_bytes=cache * MIB), free_bytes=lambda: free * MIB)
     monkeypatch.setattr(roofline, "open_device", lambda name: device)
     monkeypatch.setattr(roofline, "_measure", lambda device, nbytes: Roofs(1.0, 1.0, nbytes))
-    monkeypatch.setattr(roofline, "CPU_CACHES", 16)
     monkeypatch.setattr(roofline, "CPU_SMALLEST", 256 * MIB)
     assert roofs.__wrapped__("cpu").nbytes == buffer * MIB
+
+
+def test_this_machines_last_cache_is_known() -> None:
+    assert 1 * MIB <= last_level_cache() <= 4096 * MIB
