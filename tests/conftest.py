@@ -10,7 +10,6 @@ import pytest
 from small_machine import make_small
 
 
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-gpu", action="store_true", help="a missing CUDA device fails instead of skipping")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-SMALL = {
-    "gpu_ops.devices.cpu.last_level_cache": lambda: 4 << 20,
-    "gpu_ops.measuring.roofline.CPU_SMALLEST": 64 << 20,
-}
+from gpu_ops.devices import cpu
+from gpu_ops.measuring import roofline
+
+MIB = 1 << 20
 
 
-def make_small(set_by_name: Callable[[str, object], None]) -> None:
+def make_small(put: Callable[[object, str, object], None] = setattr) -> None:
     """Have this process measure so."""
-    for name, value in SMALL.items():
-        set_by_name(name, value)
+    put(cpu, "last_level_cache", lambda: 4 * MIB)
+    put(roofline, "CPU_SMALLEST", 64 * MIB)

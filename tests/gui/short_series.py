@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from multiprocessing.connection import Connection
 
-import pytest
 from small_machine import make_small
 
 SHORTER = 20
@@ -17,7 +16,7 @@ def serve(connection: Connection) -> None:
     from gpu_ops.engine.server import serve
     from gpu_ops.measuring import timing
 
-    make_small(pytest.MonkeyPatch().setattr)
+    make_small()
     for name, rule in timing.RULES.items():
         timing.RULES[name] = replace(rule, cap_seconds=rule.cap_seconds / SHORTER)
     serve(connection)
