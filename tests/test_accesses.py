@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.planning import block_shape
+from gpu_ops.filters.kit.planning import block_shape
 from gpu_ops.types import BORDERS, Meta
 
 

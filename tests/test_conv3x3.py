@@ -16,7 +16,7 @@ from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.borders import border_indices
+from gpu_ops.filters.kit.borders import border_indices
 from gpu_ops.filters.conv3x3 import host, peers, reference
 from gpu_ops.filters.conv3x3.arithmetic import arithmetic, is_whole, tolerance
 from gpu_ops.filters.conv3x3.presets import PRESETS

@@ -10,7 +10,7 @@ import pytest
 from gpu_ops import Experiment, Pick, from_array, run_experiment
 from gpu_ops.__main__ import main
 from gpu_ops.filters import FILTERS, find_filter
-from gpu_ops.filters.ranges import with_headroom
+from gpu_ops.filters.kit.ranges import with_headroom
 from gpu_ops.measuring.verify import looked_at, verify
 from gpu_ops.types import Input, Run, Variant
 

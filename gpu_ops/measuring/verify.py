@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gpu_ops.filters.borders import padded
+from gpu_ops.filters.kit.borders import padded
 from gpu_ops.params import Values
 from gpu_ops.progress import advance, collect, finite, quiet, stage
 from gpu_ops.types import Error, Experiment, Filter, Input, Meta, Variant
