@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tasks import planned
 from wrong import WRONG, parts
 
 from gpu_ops.devices.compiler import compile_kernel, nvrtc_version, parse_log, source_hash
@@ -101,7 +102,7 @@ def _launch(**changes) -> Launch:  # type: ignore[no-untyped-def]
     device = OfflineDevice("sm_90")
     x = np.zeros(1000, np.float32)
     knobs = {"block": 256, "outputs": 1}
-    plan = MEAN1D.variant("constant").plan(device, x, {"window": 5, "border": "zero"}, knobs)
+    plan = planned(MEAN1D, "constant", device, x, {"window": 5, "border": "zero"}, knobs)
     return replace(plan.steps[0], **changes)
 
 
@@ -169,7 +170,7 @@ def test_every_plan_of_the_contract_fits_its_kernel(filter, architecture: str) -
     for variant in (v for v in filter.variants if v.kernels):
         for case in covering_cases(filter, variant, device.limits)[:: 10 if architecture == "sm_90" else 20]:
             x = device.empty(case.shape, np.dtype(case.dtype))
-            device.check(variant.plan(device, x, case.params, case.knobs))
+            device.check(planned(filter, variant.id, device, x, case.params, case.knobs))
 
 
 @pytest.mark.parametrize("path", WRONG, ids=lambda p: p.stem)
@@ -181,4 +182,4 @@ def test_wrong_kernels_compile_and_fit_so_that_only_their_results_can_reject_the
     shape = (64, 64) if filter.accepts == "image" else (4096,)
     for dtype in filter.dtypes:
         params, knobs = ({p.name: p.default for p in group} for group in (filter.params, variant.knobs))
-        device.check(variant.plan(device, device.empty(shape, np.dtype(dtype)), params, knobs))
+        device.check(planned(filter, variant.id, device, device.empty(shape, np.dtype(dtype)), params, knobs))

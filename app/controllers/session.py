@@ -76,7 +76,7 @@ class SessionController(QObject):
         self.queue.settled.connect(self.settled)
         self._loading: LoadRequest | None = None
         self._held: dict[str, SharedResult] = {}
-        self._input_segment = ""
+        self._input_segments: tuple[str, ...] = ()
         engine.answered.connect(self._answered)
         session.choice_changed.connect(self._choice_changed)
         session.input_changed.connect(self._input_changed)
@@ -184,9 +184,9 @@ class SessionController(QObject):
         self._declare()
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
         self._release_outputs()
-        if self._input_segment:
-            self._engine.release(self._input_segment)
-        self._input_segment = shared.array.segment
+        for segment in self._input_segments:
+            self._engine.release(segment)
+        self._input_segments = shared.segments
         self.run_live()
 
     @Slot(object, str)

@@ -12,7 +12,7 @@ from app.controllers.session import SessionController
 from app.models.sweep import Option, Planned, Sweep, options, parsed, planned, recorded_sweeps
 from gpu_ops.engine.messages import Failed, Finished, Progress, RunRequest, RunUpdate
 from gpu_ops.errors import KernelscopeError
-from gpu_ops.types import Meta
+from gpu_ops.task import Meta
 
 PARTS = 1000
 """How finely the progress of one run is told."""

@@ -26,11 +26,11 @@ from gpu_ops.measuring.sweeps import (
     sweep_lines,
 )
 from gpu_ops.params import Param
-from gpu_ops.types import Filter, Meta, Pick
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Filter, Pick
 
 Where = Literal["", "middle", "noise"]
 """For sizes: of what. The middle of an image and the beginning of a signal count as the same."""
-LARGEST_NOISE = {"image": 4096, "signal": 1 << 24}
 MOST_POINTS = 32
 CSV_COLUMNS = (
     *("filter", "variant", "device", "clock", "kernel_s", "q1_s", "q3_s", "min_s", "n", "gbps"),
@@ -122,10 +122,9 @@ class Sweep:
 def options(filter: Filter, meta: Meta) -> tuple[Option, ...]:
     """What may vary for an input: its size, whole-number parameters, and knobs of any variant."""
     found: list[Option] = []
-    if meta.kind != "stack":
-        largest = min(meta.shape[:2]) if meta.kind == "image" else meta.shape[0]
-        found.append(Option(SIZE, proposed_sizes(largest), "middle"))
-        found.append(Option(SIZE, proposed_sizes(LARGEST_NOISE[meta.kind]), "noise"))
+    if meta.of_kind.largest_noise:
+        found.append(Option(SIZE, proposed_sizes(min(meta.of_kind.spatial(meta.shape))), "middle"))
+        found.append(Option(SIZE, proposed_sizes(meta.of_kind.largest_noise), "noise"))
     knobs = {knob.name: knob for v in reversed(filter.variants) for knob in v.knobs}
     for param in filter.params:
         found.append(Option(Varied("param", param.name), proposed_values(param), help=param.help))
@@ -159,17 +158,17 @@ def planned(
     if option.varied == SIZE:
         sizes = [_sized(meta, value, option.where) for value in values]
         for size in sizes:
-            filter.check(size, params)
+            filter.check(Task.of(size, params))
         return tuple(Planned(value, params, picks, value) for value in values)
     param = next(p for p in filter.params if p.name == option.varied.name)
     chosen = [{**params, param.name: param.check(value)} for value in values]
     for one in chosen:
-        filter.check(meta, one)
+        filter.check(Task.of(meta, one))
     return tuple(Planned(value, one, picks) for value, one in zip(values, chosen, strict=True))
 
 
 def _sized(meta: Meta, value: int, where: Where) -> Meta:
-    axes = 2 if meta.kind == "image" else 1
+    axes = meta.of_kind.rank
     largest = min(meta.shape[:axes])
     if where == "middle" and value > largest:
         raise ParamError(f"size must be from 1 to {largest} for this input, not {value}; noise may be larger.")

@@ -35,6 +35,7 @@ from gpu_ops.measuring.report import (
 )
 from gpu_ops.measuring.runner import planned_run, run_experiment
 from gpu_ops.measuring.verify import looked_at
+from gpu_ops.task import MAIN, Task
 from gpu_ops.types import Claim, Experiment, Filter, Pick, Run, Variant
 
 FINE, BAD_INPUT, WRONG, UNAVAILABLE = 0, 2, 3, 4
@@ -65,9 +66,8 @@ def _one_each(filter: Filter, experiment: Experiment) -> tuple[Pick, ...]:
         limits = open_device(pick.device).limits
         defaults = {p.name: p.default for p in filter.params}
         knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
-        if variant.library or variant.refusal(
-            looked_at(experiment.input), {**defaults, **experiment.params}, knobs, limits
-        ):
+        task = Task.of(looked_at(experiment.input), {**defaults, **experiment.params}, knobs, limits)
+        if variant.library or variant.refusal(task):
             continue
         best[pick.device] = pick
     return tuple(best.values())
@@ -201,7 +201,8 @@ def _check_offline(filter: Filter, variant: Variant, experiment: Experiment, edi
     device = OfflineDevice("sm_75", edits)
     params = {**{p.name: p.default for p in filter.params}, **experiment.params}
     knobs = {**{k.name: k.default for k in variant.knobs}, **experiment.picks[0].knobs}
-    device.check(variant.plan(device, experiment.input.array, params, knobs))
+    task = Task.of(experiment.input.meta, params, knobs, device.limits)
+    device.check(variant.plan(device, task.on(**{MAIN: experiment.input.array})))
 
 
 @dataclass

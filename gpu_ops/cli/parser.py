@@ -15,7 +15,7 @@ from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import SAMPLES
-from gpu_ops.io.inputs import NONFINITE
+from gpu_ops.io.inputs import FILE_KINDS, NONFINITE
 from gpu_ops.measuring.report import written_to
 from gpu_ops.params import Param
 from gpu_ops.types import DTYPES, Filter
@@ -104,7 +104,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "--sample", choices=[s.id for s in SAMPLES], metavar="NAME", help=", ".join(s.id for s in SAMPLES)
     )
     group.add_argument("--dtype", choices=DTYPES, help="convert the input, or generate it so")
-    group.add_argument("--kind", choices=("image", "signal"), help="take an array of (N, C) for a signal")
+    group.add_argument("--kind", choices=FILE_KINDS, help="take an array of (N, C) for a signal")
     group.add_argument("--limit", type=int, metavar="N", help="samples an input may have (default 2^30)")
     group.add_argument("--nonfinite", choices=NONFINITE, help="NaN and infinities (default: refuse)")
     _add_flags(group, (p for s in SAMPLES for p in s.params if p.name != "dtype"))

@@ -24,7 +24,8 @@ from gpu_ops.measuring.files import FileXRay
 from gpu_ops.measuring.verify import looked_at
 from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.params import check_values
-from gpu_ops.types import Filter, Input, Meta, Variant
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Filter, Input, Variant
 
 FINE, WRONG = 0, 3
 Counts = Mapping[str, int]
@@ -153,7 +154,7 @@ def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:
             knobs = check_values(variant.knobs, knobs_of(variant, values), variant.id)
         except ParamError:
             continue
-        if variant.refusal(meta, params, knobs, limits_of(args.gpu)) is None:
+        if variant.refusal(Task.of(meta, params, knobs, limits_of(args.gpu))) is None:
             return variant
     return variants[-1]
 

@@ -36,8 +36,9 @@ from gpu_ops.measuring.report import row
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.sweeps import resized
 from gpu_ops.measuring.xray import XRay, as_dict, xray
-from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form
+from gpu_ops.output_kinds import OUTPUT_KINDS, Array
 from gpu_ops.progress import finite, listening, stage
+from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Output, Pick, Run
 
 Job = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest
@@ -93,7 +94,9 @@ def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:
         figures = statistics(_looked_at(input))
     with stage(3, 4):
         array = desk.share(input.array)
-    shared = SharedInput(input.kind, array, input.axes, input.name, input.origin, input.rate, input.finite, figures)
+        clean = None if input.clean is None else desk.share(input.clean)
+    named = (input.axes, input.name, input.origin, input.rate, input.finite)
+    shared = SharedInput(input.kind, array, *named, figures, clean)
     desk.send(Loaded(job, shared))
 
 
@@ -134,11 +137,12 @@ def _run_picks(
     for run in run_experiment(experiment, stop=desk.stopped, progress=tell):
         first = not any(pick is run.pick for pick in sent)
         sent.append(run.pick)
-        part_shown = shown(find_filter(run.filter), run.params, whole, part, place)
+        task = Task.of(part.meta, run.params, run.pick.knobs)
+        part_shown = shown(find_filter(run.filter), task, whole.array.shape, place)
         if place:
             run = replace(run, notes=(shown_note(whole, part, part_shown), *run.notes))
         news = _row(desk, run, experiment, request.roofs)
-        outputs = _outputs(desk, run, part, part_shown.cut) if first and request.outputs else {}
+        outputs = _outputs(desk, run, task, part_shown.cut) if first and request.outputs else {}
         machine = desk.provenance(run.pick.device) if run.timings or run.outputs else {}  # it is open by then
         desk.send(RunUpdate(request.job, request.generation, news, outputs, *part_shown[1:], machine))
 
@@ -149,16 +153,17 @@ def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[s
     return {**row(run, experiment, with_roofs=roofs), "stage": run.stage}
 
 
-def _outputs(desk: Desk, run: Run, input: Input, cut: tuple[slice, ...]) -> dict[str, SharedResult]:
+def _outputs(desk: Desk, run: Run, task: Task, cut: tuple[slice, ...]) -> dict[str, SharedResult]:
     desk.now(f"examining {run.pick.variant} on {run.pick.device}")
     declared = {o.id: o for o in find_filter(run.filter).outputs}
-    return {name: _shared(desk, declared[name], array, input, cut) for name, array in run.outputs.items()}
+    return {name: _shared(desk, declared[name], array, task, cut) for name, array in run.outputs.items()}
 
 
-def _shared(desk: Desk, output: Output, array: Array, input: Input, cut: tuple[slice, ...]) -> SharedResult:
-    kind = OUTPUT_KINDS[output.kind]
-    axes = INPUT_KINDS[input.kind].axes_of(array.shape, input.rate)
-    form, shown = Form(array.shape, array.dtype.name, axes).cut(cut), np.ascontiguousarray(array[cut])
+def _shared(desk: Desk, output: Output, array: Array, task: Task, cut: tuple[slice, ...]) -> SharedResult:
+    """An output as the window gets it; one that lies over the input is cut to what the whole input gives."""
+    kind, form = output.of_kind, output.form(task)
+    over = cut if form.shape[: len(cut)] == task.meta.shape[: len(cut)] else ()
+    form, shown = form.cut(over), np.array(array[over], order="C")
     figures = kind.figures(shown)
     made = None if figures is None else statistics(figures)
     return SharedResult(kind.id, desk.share(shown), form, output.unit, kind.tell(shown, form, output.unit), made)
@@ -177,7 +182,7 @@ def _xray(desk: Desk, request: XRayRequest) -> None:
         "sentences": comparison.said(explain(found)),
         "sources": {f.file: f.text for k in found.kernels for f in k.files},
         "name": whole.name,
-        "whole": list(whole.array.shape[: 2 if whole.kind == "image" else 1]),
+        "whole": list(whole.meta.of_kind.spatial(whole.array.shape)),
         "place": list(place),
     }
     if request.against:

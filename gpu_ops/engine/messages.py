@@ -58,7 +58,7 @@ class SharedResult:
 
 @dataclass(frozen=True)
 class SharedInput:
-    """An Input whose array lies in a segment."""
+    """An Input whose array lies in a segment, and its noise-free original where one is known."""
 
     kind: Kind
     array: SharedArray
@@ -68,6 +68,12 @@ class SharedInput:
     rate: float | None
     finite: bool
     statistics: Statistics
+    clean: SharedArray | None = None
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The names of the segments that it lies in."""
+        return (self.array.segment,) if self.clean is None else (self.array.segment, self.clean.segment)
 
     @property
     def result(self) -> SharedResult:
@@ -309,7 +315,7 @@ def doing(request: Request) -> str:
 def segments_read(request: Request) -> Iterator[str]:
     """Names of the segments whose content a request needs."""
     if isinstance(request, RunRequest | XRayRequest):
-        yield request.input.array.segment
+        yield from request.input.segments
     elif isinstance(request, SaveRequest):
         yield request.result.array.segment
 
@@ -317,7 +323,7 @@ def segments_read(request: Request) -> Iterator[str]:
 def segments_given(answer: Answer) -> Iterator[str]:
     """Names of the segments that an answer hands over."""
     if isinstance(answer, Loaded):
-        yield answer.input.array.segment
+        yield from answer.input.segments
     elif isinstance(answer, RunUpdate):
         for output in answer.outputs.values():
             yield output.array.segment

@@ -1,5 +1,6 @@
 """Inputs and results: files, samples, arrays. Decoders are loaded when they are first needed."""
 
+from gpu_ops.io.crop import crop
 from gpu_ops.io.files import FORMATS, load, save
 from gpu_ops.io.inputs import convert, from_array
 from gpu_ops.io.origins import from_origin
@@ -10,6 +11,7 @@ __all__ = [
     "FORMATS",
     "SAMPLES",
     "convert",
+    "crop",
     "from_array",
     "from_origin",
     "load",

@@ -6,13 +6,12 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
 from gpu_ops.errors import ParamError
-from gpu_ops.io import sample
+from gpu_ops.input_kinds import INPUT_KINDS, InputKind
+from gpu_ops.io import crop, sample
 from gpu_ops.params import Param
 from gpu_ops.types import Input
 
@@ -37,20 +36,20 @@ WIDTH = Varied("width", "width")
 
 def settings(row: Row) -> dict[Varied, Any]:
     """Everything that may differ between two rows of one variant, as plain values."""
-    shape, image = row["shape"], _is_image(row)
-    pixels = math.prod(shape[:2]) if image else shape[0]
-    found: dict[Varied, Any] = {SIZE: math.isqrt(pixels) if image else pixels}
-    found |= {WIDTH: shape[1]} if image else {}
+    shape, rank = row["shape"], _kind(row).rank
+    elements = math.prod(shape[:rank])
+    found: dict[Varied, Any] = {SIZE: math.isqrt(elements) if rank > 1 else elements}
+    found |= {WIDTH: shape[1]} if rank > 1 else {}
     found |= {Varied("param", name): _plain(value) for name, value in row["params"].items()}
     found |= {Varied("knob", name): _plain(value) for name, value in row["knobs"].items()}
-    found[Varied("other", "channels")] = math.prod(shape[2 if image else 1 :])
+    found[Varied("other", "channels")] = math.prod(shape[rank:])
     return found | {Varied("other", name): row.get(name) for name in ("filter", "dtype", "mode", "protocol")}
 
 
-def _is_image(row: Row) -> bool:
+def _kind(row: Row) -> InputKind:
     from gpu_ops.filters import find_filter
 
-    return find_filter(row["filter"]).accepts == "image"
+    return INPUT_KINDS[find_filter(row["filter"]).accepts]
 
 
 def _plain(value: Any) -> Any:
@@ -255,19 +254,15 @@ def _doublings(first: int, last: int, most: int, allowed: Callable[[int], int]) 
 
 def resized(input: Input, size: int, noise: bool = False) -> Input:
     """The middle `size` × `size` pixels of an image or the first `size` samples of a signal; or noise of that size with
-    as many channels and the same type. Raises ParamError when the input is smaller than that, or a stack."""
-    if input.kind == "stack":
-        raise ParamError("A stack has no size to vary; use an image or a signal.")
-    image = input.kind == "image"
+    as many channels and the same type. Raises ParamError when the input is smaller than that, or of a kind whose size
+    does not vary."""
+    kind = input.meta.of_kind
+    if not kind.largest_noise:
+        raise ParamError(f"The size of a {kind.id} does not vary; use an image or a signal.")
     if noise:
-        channels = input.meta.channels
-        extent: dict[str, Any] = {"size": f"{size}x{size}"} if image else {"length": size}
-        return sample("noise", **extent, channels=channels, dtype=input.array.dtype.name)
-    extents = input.array.shape[: 2 if image else 1]
+        return sample("noise", **kind.noise(size), channels=input.meta.channels, dtype=input.array.dtype.name)
+    extents = kind.spatial(input.array.shape)
     if size < 1 or size > min(extents):
         raise ParamError(f"size must be from 1 to {min(extents)} for {input.name}, not {size}; noise may be larger.")
-    starts = [(extent - size) // 2 if image else 0 for extent in extents]
-    cut = tuple(slice(start, start + size) for start in starts)
-    step = {"crop": {"start": starts, "shape": [size] * len(starts)}}
-    origin = {**input.origin, "steps": [*input.origin.get("steps", ()), step]}
-    return replace(input, array=np.ascontiguousarray(input.array[cut]), origin=origin, clean=None)
+    middle = kind.middle(input.array.shape, (size,) * kind.rank) if kind.rank > 1 else (slice(0, size),)
+    return crop(input, [cut.start for cut in middle], [size] * kind.rank)

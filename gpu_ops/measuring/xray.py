@@ -15,11 +15,13 @@ from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
 from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
+from gpu_ops.measuring.declared import check_plan
 from gpu_ops.measuring.files import FileXRay, by_file
 from gpu_ops.measuring.verify import looked_at
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import Access, Counted, Execution, Finding, Launch, Plan, Trace
-from gpu_ops.types import Accesses, Filter, Input, Meta, Variant
+from gpu_ops.task import MAIN, Task
+from gpu_ops.types import Accesses, Filter, Input, Variant
 
 SCHEMA = "kernelscope-xray/1"
 
@@ -112,14 +114,16 @@ def xray(
         raise ParamError(f"{variant.id} has no kernel to look into; choose from {kernels}.")
     params = check_values(filter.params, params, filter.id)
     knobs = check_values(variant.knobs, knobs, variant.id)
-    filter.check(input.meta, params)
     options = Options(counters=counters, coalescing=coalescing, tracing=Tracing() if trace else None)
     device = SimDevice(architecture, options)
-    reason = variant.refusal(looked_at(input), params, knobs, device.limits)
+    task = Task.of(looked_at(input), params, knobs, device.limits)
+    filter.check(task)
+    reason = variant.refusal(task)
     if reason:
         raise ParamError(f"{variant.id} cannot do this: {reason}.")
     session = device.session(edits or {})
-    plan = variant.plan(session, session.upload(input.array), params, knobs)
+    plan = variant.plan(session, task.on(**{MAIN: session.upload(input.array)}))
+    check_plan(filter, variant, task, plan)
     # Step by step, so that each launch has counts of its own.
     done = [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
     return XRay(
@@ -133,9 +137,9 @@ def xray(
         params=params,
         knobs=knobs,
         outputs=sum(int(out.size) for out in plan.outputs.values()),
-        unit=_unit(filter, input.meta),
-        least_bytes=filter.work(input.meta, params).bytes,
-        expected=variant.accesses(input.meta, params, knobs) if variant.accesses else None,
+        unit=_unit(filter, task),
+        least_bytes=filter.work(task).bytes,
+        expected=variant.accesses(task) if variant.accesses else None,
         coalescing=coalescing,
         kernels=_kernels(done, architecture, edits, trace),
         findings=tuple(f for _, found in done for f in found.findings),
@@ -143,12 +147,12 @@ def xray(
     )
 
 
-def _unit(filter: Filter, meta: Meta) -> str:
+def _unit(filter: Filter, task: Task) -> str:
     """What one element of the result is called."""
-    kinds = {o.kind for o in filter.outputs}
-    names = {frozenset({"signal"}): "sample", frozenset({"image"}): "pixel"}
-    name = names.get(frozenset(kinds), "output")
-    return "value" if name != "output" and meta.channels > 1 else name
+    meta = task.meta
+    if any(o.form(task).shape != meta.shape for o in filter.outputs):
+        return "output"
+    return "value" if meta.channels > 1 else meta.of_kind.element
 
 
 Done = tuple[Launch, Execution]

@@ -26,7 +26,8 @@ from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate
 from gpu_ops.errors import ParamError
 from gpu_ops.measuring.sweeps import SIZE, Varied
-from gpu_ops.types import Meta, Pick
+from gpu_ops.task import Meta
+from gpu_ops.types import Pick
 
 IMAGE = Meta("image", (300, 200), "float32")
 MEAN2D = find_filter("mean2d")

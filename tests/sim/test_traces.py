@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tasks import planned
 
 from app.models.access_trace import Access, warp_trace
 from gpu_ops.devices.sim.device import SimDevice
@@ -129,7 +130,8 @@ def test_what_is_drawn_of_a_filter_is_what_was_counted(filter_id: str, variant_i
     variant = find_filter(filter_id).variant(variant_id)
     session = SimDevice(options=Options(counters="full", tracing=ALL)).session({})
     knobs = check_values(variant.knobs, chosen, variant_id)
-    plan = variant.plan(session, session.upload(np.ones(shape, np.float32)), {"window": 5, "border": "reflect"}, knobs)
+    x, params = session.upload(np.ones(shape, np.float32)), {"window": 5, "border": "reflect"}
+    plan = planned(find_filter(filter_id), variant_id, session, x, params, knobs)
     launches = [step for step in plan.steps if isinstance(step, Launch)]
     assert launches and all(np.prod(step.grid) <= 3 for step in launches)
     for step in launches:
