@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Any
 
-from gpu_ops.devices.compiler import header_fields, read_source
+from gpu_ops.devices.kernel_source import header_fields, read_source
 from gpu_ops.devices.occupancy import Occupancy, by_block_size, is_known, occupancy
 from gpu_ops.devices.sim.coalescing import Rule
 from gpu_ops.devices.sim.device import SimDevice
