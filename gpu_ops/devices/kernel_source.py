@@ -78,8 +78,7 @@ def included_headers(source: str, edits: Mapping[str, str] | None = None) -> dic
     found: dict[str, str] = {}
     texts = [read_source(source, edits)]
     while texts:
-        named = {name.replace(" ", "") for name in _NAMED.findall(code_of(texts.pop()))}
-        for name in (named & known) - set(found):
+        for name in (_named(texts.pop()) & known) - set(found):
             found[name] = read_source(f"include/{name}", edits)
             texts.append(found[name])
     return dict(sorted(found.items()))
@@ -92,6 +91,12 @@ def source_hash(source: str, edits: Mapping[str, str] | None = None) -> str:
     parts = [" ".join(header_fields(text).get("Flags", "").split()), code_of(text)]
     parts += [f"{name}\0{code_of(header)}" for name, header in included_headers(source, edits).items()]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+@lru_cache(256)
+def _named(text: str) -> frozenset[str]:
+    """What the code has in quotes or angle brackets: the files that it includes, and more."""
+    return frozenset(name.replace(" ", "") for name in _NAMED.findall(code_of(text)))
 
 
 @lru_cache(256)

@@ -8,10 +8,10 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QTranslator
 from result_rows import rows
 
-from app.models.results import Results
+from app.models.results import CSV_COLUMNS, Results
 from app.models.xray import Figure
 from app.terms import counter_name, counter_tip, stage_column, stage_name, stage_tip
-from app.views.timing.ladder_layout import legend_texts
+from app.views.timing.ladder_layout import BAR_STAGES, MARKS, legend_texts
 from app.views.timing.result_table import columns
 from gpu_ops.counters import CATALOGUE
 from gpu_ops.stages import STAGES
@@ -50,6 +50,12 @@ def test_tables_and_texts_read_them(capitals: None) -> None:
     legend = dict(legend_texts(results.entries()))
     assert legend["kernel"].startswith("KERNEL, GPU") and legend["elapsed_pinned"].startswith("END TO END, PINNED")
     assert Figure("global_load_sectors", 12, 3).text == "12 GLOBAL LOAD SECTORS; 3 at best"
+
+
+def test_bars_marks_and_columns_of_a_file_are_stages_of_the_catalogue() -> None:
+    assert set(BAR_STAGES) | set(MARKS) <= set(STAGES)
+    timed = {name.removesuffix("_s") for name in CSV_COLUMNS if name.endswith("_s")}
+    assert timed - {"q1", "q3"} <= set(STAGES) and "kernel" in timed
 
 
 def test_what_the_catalogue_does_not_have_is_told_by_its_own_words(qapp: QCoreApplication) -> None:
