@@ -72,7 +72,7 @@ LAYERS = {
     "cli": {"filters", "devices", "io", "measuring", "cli"},
 }
 """What each package may import of gpu_ops beside the core modules and itself."""
-CORE = {"input_kinds", "output_kinds", "task", "types", "errors", "params", "plan", "progress"}
+CORE = {"counters", "stages", "input_kinds", "output_kinds", "task", "types", "errors", "params", "plan", "progress"}
 
 
 @pytest.mark.parametrize("path", [p for p in MODULES if len(p.relative_to(ROOT).parts) > 2], ids=_name)

@@ -22,8 +22,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_ops import progress
-from gpu_ops.devices.compiler import read_source
 from gpu_ops.devices.cpu import cpu_model
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.engine import client as clients
 from gpu_ops.engine import messages, segments
 from gpu_ops.engine.client import EngineClient

@@ -17,7 +17,7 @@ from tasks import on
 
 from gpu_ops import progress
 from gpu_ops.filters.kit import sums
-from gpu_ops.filters.mean import MEAN1D, host, peers, reference
+from gpu_ops.filters.mean import MEAN1D, MEAN2D, host, peers, reference
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import BORDERS, DTYPES
 
@@ -122,13 +122,14 @@ def test_reference_in_pieces_is_the_same(shape: tuple[int, ...], border: str, mo
     x = samples(shape, "float64")
     axes = 1 if shape in [(1031,), (257, 3)] else 2
     function = (reference.reference1d, reference.reference2d)[axes - 1]
-    (whole,) = function(x, {"window": 31, "border": border}).values()
+    task = on((MEAN1D, MEAN2D)[axes - 1], x, {"window": 31, "border": border})
+    (whole,) = function(task).values()
     monkeypatch.setattr(sums, "TAPS", 1500)
     monkeypatch.setattr(sums, "FEWEST_WINDOWS", 1)
     told: list[float] = []
     monkeypatch.setattr(progress, "EVERY", 0.0)
     with progress.listening(None, told.append):
-        (pieces,) = function(x, {"window": 31, "border": border}).values()
+        (pieces,) = function(task).values()
     assert len(told) > 5 and told == sorted(told) and told[-1] <= 1
     assert pieces.tobytes() == whole.tobytes()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_ops.devices.compiler import header_fields, kernel_files, read_source
 from gpu_ops.devices.instruments import INSTRUMENTS
+from gpu_ops.devices.kernel_source import header_fields, kernel_files, read_source
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import FILTERS, all_claims, find_filter
 from gpu_ops.params import check_values

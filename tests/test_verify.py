@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from gpu_ops.measuring import runner
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.verify import measure_error, regions, verify
 from gpu_ops.plan import Call, Plan
+from gpu_ops.task import Task
 from gpu_ops.types import BORDERS, Experiment, Filter, Pick, Run
 
 RANDOM = np.random.default_rng(3)
@@ -129,9 +129,9 @@ def _right(x: np.ndarray, out: np.ndarray) -> None:
 
 
 def _plan(function):  # type: ignore[no-untyped-def]
-    def plan(device: Any, x: Any, params: Mapping[str, Any], knobs: Mapping[str, Any]) -> Plan:
-        out = device.empty(x.shape, x.dtype)
-        return Plan((Call(function, (x, out)),), {"image": out})
+    def plan(device: Any, task: Task) -> Plan:
+        out = device.empty(task.x.shape, task.x.dtype)
+        return Plan((Call(function, (task.x, out)),), {"image": out})
 
     return plan
 

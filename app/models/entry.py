@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,11 +16,6 @@ Key = tuple[str, str]
 APART = " · "
 State = Literal["waiting", "running", "fresh", "stale", "failed"]
 """Waiting: declared, and nothing came yet."""
-
-
-def by_weight(counters: Iterable[str]) -> tuple[str, ...]:
-    """Each name once: the work of all warps, which every simulated row has, before what is special."""
-    return tuple(sorted(dict.fromkeys(counters), key=lambda name: name != "warp_instructions"))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from app.models.entry import (
     FairBar,
     Key,
     State,
-    by_weight,
     fair,
     job_of,
     state_of,
@@ -25,6 +24,7 @@ from app.models.entry import (
 )
 from app.models.job_cells import device_model, job_cells
 from app.models.subject import Subject
+from gpu_ops.counters import in_order
 
 CSV_COLUMNS = (
     "filter",
@@ -236,8 +236,8 @@ class Results(QObject):
         return max(candidates, key=merit)[0] if candidates else fair([])
 
     def counters(self) -> tuple[str, ...]:
-        """Names of all that was counted in any simulated row, what tells most first."""
-        return by_weight(name for e in self._entries.values() if e.simulated for name in e.counters)
+        """Ids of all that was counted in any simulated row, in the catalogue's order: what tells most is first."""
+        return in_order(name for e in self._entries.values() if e.simulated for name in e.counters)
 
     # ---------------------------------------------------------------- files
 

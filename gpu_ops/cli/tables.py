@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from gpu_ops.measuring.explain import number
+from gpu_ops.stages import STAGES, stage_name
 from gpu_ops.types import Claim
 
 
@@ -16,6 +18,19 @@ def seconds(value: float | None) -> str:
         if value >= scale:
             return f"{value / scale:.4g} {unit}"
     return f"{value / 1e-9:.4g} ns"
+
+
+PRINTERS: Mapping[str, Callable[[float], str]] = {
+    "count": number,
+    "best": number,
+    "ratio": lambda value: f"{value:.3g}",
+    "duration": seconds,
+}
+
+
+def printed(value: float, hint: str) -> str:
+    """A value of a counter or a stage, as the catalogue's hint says."""
+    return PRINTERS[hint](value)
 
 
 def align(rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()) -> str:
@@ -30,6 +45,11 @@ def align(rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()) 
     return "\n".join(lines)
 
 
+def _time(row: Mapping[str, Any], stage: str) -> str:
+    median = _median(row, stage)
+    return "" if median is None else printed(median, STAGES[stage].hint)
+
+
 def _median(row: Mapping[str, Any], stage: str) -> float | None:
     found = row["stages"].get(stage)
     return found["median_s"] if found else None
@@ -37,21 +57,22 @@ def _median(row: Mapping[str, Any], stage: str) -> float | None:
 
 def bench_table(rows: Sequence[Mapping[str, Any]], claim: Claim | None, baseline: str) -> str:
     """A comparison: time, spread, bandwidth, share of roof, speed-up, end-to-end times, error, verdict, published."""
-    heading = ["variant", "device", "kernel", "q1 … q3", "n", "GB/s", "share", f"× {baseline}"]
-    heading += ["end to end", "pinned", "error", "verdict"]
+    kernel, pageable, pinned = (STAGES[id].column for id in ("kernel", "elapsed", "elapsed_pinned"))
+    heading = ["variant", "device", kernel, "q1 … q3", "n", "GB/s", "share", f"× {baseline}"]
+    heading += [pageable, pinned, "error", "verdict"]
     if claim:
         heading.append(f"{claim.source} published")
     lines = [heading]
     for row in rows:
         line = [row["variant"], row["device"], *_timing_cells(row)]
-        line += [seconds(_median(row, "elapsed")), seconds(_median(row, "elapsed_pinned"))]
+        line += [_time(row, "elapsed"), _time(row, "elapsed_pinned")]
         line += [_error(row), _verdict(row)]
         if claim:
             line.append(_published(row, claim, baseline))
         lines.append(line)
     filled = [i for i in range(len(heading)) if any(line[i] for line in lines[1:])]
     shown = [[line[i] for i in filled] for line in lines]
-    numbers = {"kernel", "n", "GB/s", "share", f"× {baseline}", "end to end", "pinned", "error"}
+    numbers = {kernel, "n", "GB/s", "share", f"× {baseline}", pageable, pinned, "error"}
     return align(shown, frozenset(place for place, i in enumerate(filled) if heading[i] in numbers))
 
 
@@ -95,7 +116,7 @@ def footnotes(rows: Sequence[Mapping[str, Any]]) -> str:
     for row in rows:
         texts = [row["failure"]] if row["failure"] else row["notes"]
         texts = [*texts, *(f["text"] for f in row.get("findings", ()))]
-        texts += [f"{stage}: {t['doubt']}" for stage, t in row["stages"].items() if t.get("doubt")]
+        texts += [f"{stage_name(stage)}: {t['doubt']}" for stage, t in row["stages"].items() if t.get("doubt")]
         for text in [*texts, *([row["flag"]] if "flag" in row else [])]:
             said.setdefault(text, []).append(row["variant"])
     return "\n".join(f"  {', '.join(dict.fromkeys(who))}: {text}" for text, who in said.items())

@@ -38,5 +38,5 @@ def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
         if step["step"] == "convert":
             result = convert(result, step["dtype"])
         elif step["step"] == "crop":
-            result = crop(result, step["start"], step["shape"])
+            result = crop(result, step.get("start", ()), step.get("shape", ()))
     return result

@@ -9,8 +9,8 @@ from typing import Literal
 from gpu_ops.errors import DeviceMemoryError
 from gpu_ops.measuring.jobs import Job, Watch, fail, verify_again
 from gpu_ops.measuring.load import Others
-from gpu_ops.measuring.stages import time_transfers, wrap_host
 from gpu_ops.measuring.timing import RULES, TRANSFERS, check_stop, measure_interleaved, once
+from gpu_ops.measuring.transfers import time_transfers, wrap_host
 from gpu_ops.plan import Device, DeviceArray, Mode, Plan, Sampler
 from gpu_ops.progress import listening
 from gpu_ops.types import Run, Timing

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import cast
 
 from gpu_ops.devices import open_device
-from gpu_ops.devices.compiler import source_hash
 from gpu_ops.devices.guarded import GuardedSession
+from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, KernelFault, LibraryMissing, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.jobs import Job, Watch, execute, fail, faultless, poison, verify_again, verify_memory

@@ -301,6 +301,7 @@ def test_another_counter_can_be_chosen(qtbot, window: MainWindow) -> None:
     assert not box.isVisible()
     counted(window)
     assert box.isVisible() and box.currentText() == "warp instructions"
+    assert box.itemData(0, Qt.ItemDataRole.ToolTipRole).startswith("Instructions executed")
     box.setFocus()
     qtbot.keyClick(box, Qt.Key.Key_End)
     assert window.ladder.canvas.ladder().sections[1].counter == "blocks"

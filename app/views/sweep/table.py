@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem,
 from app.figures import NONE, seconds
 from app.models.entry import Entry
 from app.models.sweep import Sweep
+from app.terms import stage_column
 from app.views.sweep.text import quantity, value_text
 from app.views.timing.row_text import clock_name, device_name, verdict
 from gpu_ops.measuring.sweeps import Row
@@ -31,7 +32,7 @@ class SweepTable(QTableWidget):
     def show_sweep(self, sweep: Sweep | None) -> None:
         """Show its rows, each once; those that are there already stay."""
         name = quantity(sweep.varied) if sweep else ""
-        titles = [name, self.tr("variant"), self.tr("device"), self.tr("kernel"), self.tr("quartiles")]
+        titles = [name, self.tr("variant"), self.tr("device"), stage_column("kernel"), self.tr("quartiles")]
         titles += [self.tr("clock"), self.tr("verdict")]
         rows = sweep.rows if sweep else []
         self.setColumnCount(len(titles))

@@ -34,10 +34,11 @@ from superqt import QFlowLayout
 
 from app.models.entry import Key
 from app.models.results import Results
+from app.terms import counter_name, counter_tip
 from app.views.picture_file import Draw, drawn_image, write_png, write_svg
 from app.views.timing.ladder_layout import Builder, Geometry, Line
 from app.views.timing.ladder_paint import LadderPainter, small_font
-from app.views.timing.row_text import counter_title, details, fair_text
+from app.views.timing.row_text import details, fair_text
 
 DETAIL_LINES = 6
 LEAST = 14
@@ -267,7 +268,8 @@ class TimingLadder(QWidget):
         if known != tuple(self.counters.itemData(i) for i in range(self.counters.count())):
             self.counters.clear()
             for name in known:
-                self.counters.addItem(counter_title(name), name)
+                self.counters.addItem(counter_name(name), name)
+                self.counters.setItemData(self.counters.count() - 1, counter_tip(name), Qt.ItemDataRole.ToolTipRole)
         self.counters.setCurrentIndex(self.counters.findData(self.canvas.shown_counter()))
         self.counted.setVisible(bool(known))
 

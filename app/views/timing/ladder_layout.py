@@ -11,10 +11,10 @@ from PySide6.QtGui import QFontMetricsF
 from app.figures import NONE, count, number, percent, relative_error, seconds, short_count
 from app.models.entry import Entry, FairBar
 from app.models.results import Results
+from app.terms import counter_name, stage_column, stage_name
 from app.views.timing.ladder_axis import Axis, axis_for
 from app.views.timing.row_text import (
     clock_name,
-    counter_title,
     device_name,
     recorded_text,
     speedup_heading,
@@ -154,11 +154,11 @@ class Builder:
         self.fair = bars if any(b.seconds for b in bars) else ()
         self.texts = {e.key: entry_texts(e, results, counter) for e in self.entries}
         self.headings = {
-            "kernel": translate("Rows", "kernel"),
+            "kernel": stage_column("kernel"),
             "rate": translate("Rows", "rate"),
             "share": translate("Rows", "of roof"),
             "speedup": speedup_heading(results),
-            "counted": counter_title(counter),
+            "counted": counter_name(counter),
             "error": translate("Rows", "error"),
             "verdict": translate("Rows", "verdict"),
         }
@@ -375,12 +375,9 @@ class Builder:
 def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
     """What the picture shows, each with its clocks."""
     words = {
-        "cpu": translate("Rows", "computing, CPU"),
-        "kernel": translate("Rows", "kernel, GPU"),
-        "upload": translate("Rows", "upload"),
-        "download": translate("Rows", "download"),
-        "elapsed": translate("Rows", "end to end"),
-        "elapsed_pinned": translate("Rows", "end to end, pinned"),
+        "cpu": translate("Rows", "{stage}, CPU").format(stage=stage_name("kernel", "cpu")),
+        "kernel": translate("Rows", "{stage}, GPU").format(stage=stage_name("kernel")),
+        **{stage: stage_name(stage) for stage in ("upload", "download", *MARKS)},
     }
     clocks: dict[str, dict[str, None]] = {kind: {} for kind in words}
     for entry in entries:

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView,
 from app.figures import number, percent, relative_error, seconds, times
 from app.models.entry import Entry, Key
 from app.models.results import Results
+from app.terms import stage_column, stage_tip
 from app.theme import colours_of
 from app.views.timing.row_text import (
     counted_text,
@@ -107,15 +108,15 @@ def columns() -> tuple[Column, ...]:
     return (
         Column("variant", translate("Rows", "variant"), lambda e, r: e.name, str, False),
         Column("device", translate("Rows", "device"), lambda e, r: device_name(e.device), str, False),
-        Column("kernel", translate("Rows", "kernel"), _stage("kernel"), seconds),
+        Column("kernel", stage_column("kernel"), _stage("kernel"), seconds),
         Column("q1", translate("Rows", "quartile 1"), _stage("kernel", "q1_s"), seconds),
         Column("q3", translate("Rows", "quartile 3"), _stage("kernel", "q3_s"), seconds),
         Column("n", translate("Rows", "n"), _stage("kernel", "n"), _count),
         Column("gbps", translate("Rows", "GB/s"), _row("gbps"), number),
         Column("share", translate("Rows", "of roof"), _row("share"), percent),
         Column("speedup", "", lambda e, r: r.speedup(e.key), times),
-        Column("elapsed", translate("Rows", "end to end"), _stage("elapsed"), seconds),
-        Column("pinned", translate("Rows", "pinned"), _stage("elapsed_pinned"), seconds),
+        Column("elapsed", stage_column("elapsed"), _stage("elapsed"), seconds),
+        Column("pinned", stage_column("elapsed_pinned"), _stage("elapsed_pinned"), seconds),
         Column(COUNTED, translate("Rows", "counted work"), _counted, lambda counted: str(counted[1])),
         Column("error", translate("Rows", "error"), _error, _error_text),
         Column("verdict", translate("Rows", "verdict"), lambda e, r: verdict(e), str, False),
@@ -127,15 +128,15 @@ def columns() -> tuple[Column, ...]:
 def _explained() -> dict[str, str]:
     """What the headings that need it mean, by the column's id."""
     return {
-        "kernel": translate("Rows", "Median time of the steps alone"),
+        "kernel": stage_tip("kernel"),
         "q1": translate("Rows", "A quarter of the samples took less time"),
         "q3": translate("Rows", "A quarter of the samples took more time"),
         "n": translate("Rows", "How many times it was timed"),
         "gbps": translate("Rows", "The least bytes that the job must move, by the kernel time"),
         "share": translate("Rows", "How much that is of what the device can do"),
         "speedup": translate("Rows", "How many times as fast as the baseline"),
-        "elapsed": translate("Rows", "With the copies to and from the device"),
-        "pinned": translate("Rows", "End to end, when the memory is pinned: the GPU copies from it directly"),
+        "elapsed": stage_tip("elapsed"),
+        "pinned": stage_tip("elapsed_pinned"),
         COUNTED: translate("Rows", "What the simulated GPU did; it has no times"),
         "error": translate("Rows", "Largest error against the reference, relative to the reference's scale"),
         "verdict": translate("Rows", "Whether every error is within what the filter allows"),

@@ -8,9 +8,12 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from app.figures import NONE, count, number, percent, relative_error, seconds, times
-from app.models.entry import Entry, FairBar, by_weight
+from app.models.entry import Entry, FairBar
 from app.models.results import Results
+from app.terms import counter_name, stage_name
 from app.theme import Colours, Role
+from gpu_ops.counters import in_order
+from gpu_ops.stages import STAGES
 
 translate = QCoreApplication.translate
 MOST_PRINTED = 8
@@ -38,20 +41,10 @@ def device_name(device: str) -> str:
     return translate("Rows", "GPU {place}").format(place=place) if kind == "cuda" else device
 
 
-def counter_title(name: str) -> str:
-    """A counter as people call it; one that is not known here by the words of its name."""
-    names = {
-        "launches": translate("Rows", "launches"),
-        "blocks": translate("Rows", "blocks"),
-        "warp_instructions": translate("Rows", "warp instructions"),
-    }
-    return names.get(name, name.replace("_", " "))
-
-
 def counted_text(entry: Entry, name: str) -> str:
     """A counter of a simulated row with its number; nothing where it was not counted."""
     found = entry.counters.get(name)
-    return "" if found is None else f"{count(found)} {counter_title(name)}"
+    return "" if found is None else f"{count(found)} {counter_name(name)}"
 
 
 def state_text(entry: Entry) -> str:
@@ -129,23 +122,6 @@ def speedup_heading(results: Results) -> str:
     return translate("Rows", "× {variant}, {device}").format(variant=name, device=device_name(key[1]))
 
 
-STAGES = ("kernel", "upload", "download", "elapsed", "elapsed_pinned", "enqueue", "compile")
-
-
-def stage_title(stage: str, device: str = "") -> str:
-    """A stage as people call it."""
-    names = {
-        "kernel": translate("Rows", "computing") if device == "cpu" else translate("Rows", "kernel"),
-        "upload": translate("Rows", "upload"),
-        "download": translate("Rows", "download"),
-        "elapsed": translate("Rows", "end to end"),
-        "elapsed_pinned": translate("Rows", "end to end, pinned"),
-        "enqueue": translate("Rows", "enqueue"),
-        "compile": translate("Rows", "compile"),
-    }
-    return names.get(stage, stage)
-
-
 def details(entry: Entry, results: Results) -> str:
     """Everything known of a row, a line each; every time names its clock."""
     where = [entry.name, device_name(entry.device), recorded_text(entry), state_text(entry)]
@@ -154,7 +130,7 @@ def details(entry: Entry, results: Results) -> str:
     row = entry.timed
     if row.get("gbps") is not None:
         lines.append(_rate_line(row))
-    counted = (counted_text(entry, name) for name in by_weight(entry.counters))
+    counted = (counted_text(entry, name) for name in in_order(entry.counters))
     lines += [translate("Rows", "counted, simulated: {work}").format(work=work) for work in counted]
     speedup = results.speedup(entry.key)
     if speedup is not None:
@@ -185,7 +161,7 @@ def _stage_line(name: str, stage: Mapping[str, Any], device: str) -> str:
 
 def _stage_figures(name: str, stage: Mapping[str, Any], device: str) -> str:
     return translate("Rows", "{stage} {median} ({q1} … {q3}, n = {n}), {clock}").format(
-        stage=stage_title(name, device),
+        stage=stage_name(name, device),
         median=seconds(stage["median_s"]),
         q1=seconds(stage["q1_s"]),
         q3=seconds(stage["q3_s"]),
