@@ -67,7 +67,8 @@ class Output:
     """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
     `least(task)` is what the scale is at least: the size of numbers on the way that neither input nor result shows.
-    `form(task)` is the array that every variant gives: shape, dtype, axes. `unit` is that of its values.
+    `form(task)` is the array that every variant gives: shape, dtype, axes. `unit` is that of its values, "" for
+    that of the input.
     """
 
     id: str
@@ -295,7 +296,7 @@ class Run:
 
     `failure` is the reason when the pick could not run at all, `failure_kind` its kind. `notes` are sentences a
     reader must see beside the figures. `findings` are the faults that a simulated GPU saw, `printed` what the kernel
-    printed there. Outputs are host arrays.
+    printed there. Outputs are host arrays; `forms` says the axes of each.
     """
 
     pick: Pick
@@ -317,3 +318,4 @@ class Run:
     findings: tuple[Finding, ...] = ()
     printed: tuple[str, ...] = ()
     source_hash: str = ""
+    forms: Mapping[str, Form] = field(default_factory=dict)

@@ -72,7 +72,7 @@ def test_segments_fill_the_multiprocessors_and_are_worth_their_first_rows() -> N
     assert segment_rows(5, 1, 256, 132) == 5
     for height in (1, 7, 64, 1000, 65537, 10_000_000):
         rows = segment_rows(height, 1, 1, 500_000)
-        assert 1 <= rows <= height and -(-height // rows) <= marching.GRID_Y
+        assert 1 <= rows <= height and -(-height // rows) <= marching.MOST_BLOCKS
 
 
 def test_plan_and_kernel_count_shared_memory_alike() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -42,6 +44,16 @@ def test_without_the_assembler_the_ptx_is_the_same(architecture: str) -> None:
     assert only.ptx == whole.ptx and only.constants == whole.constants
     assert only.cubin == b"" and only.entry("mean1d_constant").resources == {}
     assert only.entry("mean1d_constant").params == whole.entry("mean1d_constant").params
+
+
+def test_an_empty_log_is_written_into_nobody_elses_bytes() -> None:
+    """Python has one object for all bytes " ": what the compiler writes must not land there."""
+    code = (
+        "from gpu_ops.devices.compiler import compile_kernel;"
+        "made = compile_kernel('measure/hold.cu', 'sm_75', assemble=False); print(repr(made.log), 'a', b' '.hex())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout == b"'' a 20\n"
 
 
 def test_a_second_call_is_a_hit_and_an_edit_is_not() -> None:

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.cli import streams, tables
+from gpu_ops.cli import outputs, streams, tables
 from gpu_ops.cli.inputs import check_words, given, knobs_of, make_experiment, make_job, read_kernel
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
-from gpu_ops.errors import InputError, ParamError, ReportError, shortened
+from gpu_ops.errors import ParamError, ReportError, shortened
 from gpu_ops.filters import find_filter
-from gpu_ops.io import save
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.provenance import machine
@@ -50,11 +49,11 @@ def run(args: argparse.Namespace) -> int:
     filter = find_filter(experiment.filter, experiment.input.kind)
     if not args.variant:
         experiment = replace(experiment, picks=_one_each(filter, experiment))
+    targets = outputs.targets(filter, args.output)
     runs = _final(run_experiment(experiment))
-    if args.output is not None:
-        _save(args.output, runs, experiment)
+    outputs.save_all(targets, runs, experiment)
     rows = [row(r, experiment) for r in runs]
-    _print_runs(args, experiment, rows)
+    _print_runs(args, experiment, rows, outputs.told(runs))
     return _exit_code(rows, explicit=bool(args.variant))
 
 
@@ -81,16 +80,7 @@ def _final(runs: Any) -> list[Run]:
     return list(last.values())
 
 
-def _save(path: str, runs: Sequence[Run], experiment: Experiment) -> None:
-    usable = [r for r in runs if r.outputs and r.ok is not False]
-    if not usable:
-        raise InputError(f"Nothing is written to {path}: no variant gave a right result.")
-    output = next(iter(usable[-1].outputs.values()))
-    save(path, output, rate=experiment.input.rate)
-    streams.say(f"{path} holds the result of {usable[-1].pick.variant} on {usable[-1].pick.device}")
-
-
-def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: list[dict[str, Any]]) -> None:
+def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: list[dict[str, Any]], told: str) -> None:
     if args.json:
         devices = list(dict.fromkeys(p.device for p in experiment.picks))
         emit(args.json, report(machine(devices, with_roofs=False), rows))
@@ -103,9 +93,9 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: list[dic
         allowed = "" if r["tolerance"] is None else f"{r['tolerance']:.2g}"
         lines.append([r["variant"], r["device"], tables._error(r), allowed, tables._verdict(r)])
     print(tables.align(lines, frozenset({2, 3})))
-    notes = tables.footnotes(rows)
-    if notes:
-        print(notes)
+    for text in (tables.footnotes(rows), told):
+        if text:
+            print(text)
     print("Errors are relative to the largest magnitude in the input and the reference; of integers, to their range.")
 
 
@@ -169,10 +159,9 @@ def _run_kernel(args: argparse.Namespace) -> int:
     own = replace(experiment, picks=(replace(pick, device=device),))
     with within_limits(args, f"{experiment.input.name} on {device}"):
         runs = _final(run_experiment(own))
-    if args.output is not None:
-        _save(args.output, runs, own)
+    outputs.save_all(outputs.targets(filter, args.output), runs, own)
     rows = [row(r, own) for r in runs]
-    _print_runs(args, own, rows)
+    _print_runs(args, own, rows, outputs.told(runs))
     return _exit_code(rows, explicit=True)
 
 

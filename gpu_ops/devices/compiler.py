@@ -265,9 +265,11 @@ def _call(result: tuple[Any, ...]) -> Any:
 
 
 def _blob(size: Any, get: Any, program: Any) -> bytes:
-    buffer = b" " * int(_call(size(program)))
+    length = int(_call(size(program)))
+    # NVRTC writes into an object that must be ours alone: Python keeps one object for all equal single bytes.
+    buffer = bytes(length + 1)
     _call(get(program, buffer))
-    return buffer
+    return buffer[:length]
 
 
 def _text(blob: bytes) -> str:

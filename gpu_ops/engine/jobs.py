@@ -27,7 +27,7 @@ from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import KernelscopeError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import SAMPLES, convert, load, sample, save
+from gpu_ops.io import SAMPLES, convert, load, sample, save_result
 from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import shown, shown_note
 from gpu_ops.measuring.doctor import examine
@@ -36,7 +36,7 @@ from gpu_ops.measuring.report import row
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.sweeps import resized
 from gpu_ops.measuring.xray import XRay, as_dict, xray
-from gpu_ops.output_kinds import OUTPUT_KINDS, Array
+from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form
 from gpu_ops.progress import finite, listening, stage
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Output, Pick, Run
@@ -60,7 +60,8 @@ def work(desk: Desk, job: Job) -> None:
                 _xray(desk, job)
             case SaveRequest():
                 desk.progress(f"saving {plain(job.path)}")
-                save(job.path, desk.array(job.result.array), rate=job.rate)
+                made = job.result
+                save_result(job.path, made.kind, desk.array(made.array), made.form, made.unit, job.rate)
             case DoctorRequest():
                 desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))
@@ -156,12 +157,13 @@ def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[s
 def _outputs(desk: Desk, run: Run, task: Task, cut: tuple[slice, ...]) -> dict[str, SharedResult]:
     desk.now(f"examining {run.pick.variant} on {run.pick.device}")
     declared = {o.id: o for o in find_filter(run.filter).outputs}
-    return {name: _shared(desk, declared[name], array, task, cut) for name, array in run.outputs.items()}
+    forms = run.forms
+    return {n: _shared(desk, declared[n], array, forms[n], task, cut) for n, array in run.outputs.items()}
 
 
-def _shared(desk: Desk, output: Output, array: Array, task: Task, cut: tuple[slice, ...]) -> SharedResult:
+def _shared(desk: Desk, output: Output, array: Array, form: Form, task: Task, cut: tuple[slice, ...]) -> SharedResult:
     """An output as the window gets it; one that lies over the input is cut to what the whole input gives."""
-    kind, form = output.of_kind, output.form(task)
+    kind = output.of_kind
     over = cut if form.shape[: len(cut)] == task.meta.shape[: len(cut)] else ()
     form, shown = form.cut(over), np.array(array[over], order="C")
     figures = kind.figures(shown)

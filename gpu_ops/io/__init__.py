@@ -5,6 +5,7 @@ from gpu_ops.io.files import FORMATS, load, save
 from gpu_ops.io.inputs import convert, from_array
 from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
+from gpu_ops.io.results import save_result
 from gpu_ops.io.samples import SAMPLES, sample
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "require_regular",
     "sample",
     "save",
+    "save_result",
 ]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gpu_ops.errors import DeclarationError
+from gpu_ops.errors import DeclarationError, plain
 from gpu_ops.output_kinds import Form
 from gpu_ops.plan import Plan
 from gpu_ops.task import Task
@@ -39,6 +42,24 @@ def check_reference(filter: Filter, task: Task, expected: Mapping[str, np.ndarra
             raise DeclarationError(
                 f"{who} gives NaN in {output.id!r} for finite samples; every value must be a number."
             )
+
+
+@contextmanager
+def mistakes(filter: Filter, variant: Variant) -> Iterator[None]:
+    """Inside, what a declaration does wrong in Python is a DeclarationError that names the line."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, NameError) as error:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if "filters" in Path(f.filename).parts]
+        if not frames:  # a mistake of ours
+            raise
+        place = Path(frames[-1].filename)
+        file = "/".join(place.parts[place.parts.index("filters") - 1 :])
+        params, knobs = (", ".join(p.name for p in ps) or "none" for ps in (filter.params, variant.knobs))
+        raise DeclarationError(
+            f"{filter.id} {variant.id} is declared wrong in {file}, line {frames[-1].lineno}: "
+            f"{type(error).__name__} {plain(error, 80)}; its parameters are {params}, its knobs {knobs}."
+        ) from error
 
 
 def _class(dtype: np.dtype[Any]) -> str:

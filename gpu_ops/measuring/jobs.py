@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.errors import KernelError, KernelFault
-from gpu_ops.measuring.declared import check_plan
+from gpu_ops.measuring.declared import check_plan, mistakes
 from gpu_ops.measuring.timing import check_stop
 from gpu_ops.measuring.verify import verify
 from gpu_ops.plan import Device, DeviceArray, How, Plan
@@ -48,13 +48,15 @@ class Job:
     def planned(self, x: DeviceArray) -> Plan:
         """The variant's plan on this memory. Raises DeclarationError when it does not give what the filter declares."""
         task = self.task.on(**{MAIN: x})
-        plan = self.variant.plan(self.session, task)
+        with mistakes(self.filter, self.variant):
+            plan = self.variant.plan(self.session, task)
         check_plan(self.filter, self.variant, task, plan)
         return plan
 
     def verified(self, outputs: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, Error]:
         """The errors of outputs of the whole input."""
-        return verify(self.filter, self.variant, self.input, self.task, outputs, self.experiment.checks)
+        with mistakes(self.filter, self.variant):
+            return verify(self.filter, self.variant, self.input, self.task, outputs, self.experiment.checks)
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, KernelFault, LibraryMissing, ParamError
 from gpu_ops.filters import find_filter
+from gpu_ops.measuring.declared import mistakes
 from gpu_ops.measuring.jobs import Job, Watch, execute, fail, faultless, poison, verify_again, verify_memory
 from gpu_ops.measuring.rounds import time_jobs
 from gpu_ops.measuring.timing import once
@@ -126,7 +127,8 @@ def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
 def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> Iterator[Run]:
     with listening(watch.stop):
         job.task = replace(job.task, metas={MAIN: looked_at(job.input)})
-    reason = job.variant.refusal(job.task)
+    with mistakes(job.filter, job.variant):
+        reason = job.variant.refusal(job.task)
     if job.device.kind == "sim" and job.variant.library:
         reason = f"it calls {job.variant.library}; a simulated GPU runs kernels only"
     if reason:
@@ -159,7 +161,8 @@ def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> Iterat
         yield fail(job, str(error), "memory")
         return
     job.timings.update(_compile_timing(job.plan))
-    job.run = replace(job.run, outputs=outputs, timings=dict(job.timings))
+    forms = {o.id: o.form(job.task) for o in job.filter.outputs}
+    job.run = replace(job.run, outputs=outputs, forms=forms, timings=dict(job.timings))
     yield job.run
 
 

@@ -64,7 +64,7 @@ def added_up(traces: Iterable[Trace]) -> dict[int, dict[str, int]]:
             if a.space == "global":
                 found |= {f"{name}_sectors": len(a.pieces.pieces), f"{name}_ideal_sectors": a.pieces.ideal}
             if a.space == "shared":
-                found |= {"shared_wavefronts": len(a.banks.passes), "shared_ideal_wavefronts": a.banks.parts}
+                found |= {"shared_wavefronts": len(a.banks.wavefronts), "shared_ideal_wavefronts": a.banks.parts}
             if a.verb == "atomic":
                 found |= {"atomics": len(a.lanes), "atomic_collisions": len(a.lanes) - a.distinct}
             for counter, value in found.items():
@@ -162,7 +162,7 @@ def test_any_lanes_are_followed_and_drawn_as_they_are_counted(case: tuple[Launch
             found = Requests(alone, rows[block, warp][None, :], 0, nbytes)
             pieces = replace(one, space="global").pieces
             assert (len(pieces.pieces), pieces.ideal) == (found.sectors(), found.ideal_sectors())
-            assert (len(one.banks.passes), one.banks.parts) == found.wavefronts()
+            assert (len(one.banks.wavefronts), one.banks.parts) == found.wavefronts()
 
 
 # Which are followed

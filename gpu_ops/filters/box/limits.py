@@ -145,12 +145,10 @@ def tile_bytes(task: Task) -> int:
 
 def opencv_can(task: Task) -> str | None:
     """None, or why OpenCV's blur does not keep the contract."""
-    if reason := opencv_takes(task):
-        return reason
     most = OPENCV_EXACT.get(task.meta.dtype)
     if most and window_of(task) ** 2 > most:
         return f"it rounds {task.meta.dtype} means of more than {most} values in float32, which is off by one at times"
-    return None if task.meta.finite else SPREADS
+    return opencv_takes(task) or finite(task)
 
 
 def cucim_can(task: Task) -> str | None:
