@@ -15,6 +15,7 @@ import numpy as np
 from gpu_ops.errors import ParamError
 from gpu_ops.params import Param, Values
 from gpu_ops.plan import DeviceArray, Finding, Limits, Mode, Plan
+from gpu_ops.run_key import RunKey
 
 Shape = tuple[int, ...]
 Kind = Literal["image", "signal", "stack"]
@@ -318,3 +319,9 @@ class Run:
     findings: tuple[Finding, ...] = ()
     printed: tuple[str, ...] = ()
     source_hash: str = ""
+
+    @property
+    def key(self) -> RunKey:
+        """What this is of."""
+        pick = self.pick
+        return RunKey.of(self.filter, pick.variant, pick.device, self.params, pick.knobs, pick.edits)
