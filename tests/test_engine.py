@@ -28,6 +28,7 @@ from gpu_ops.engine import messages, segments
 from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.jobs import colours
 from gpu_ops.engine.messages import (
+    PROTOCOL,
     Answer,
     DoctorAnswer,
     DoctorRequest,
@@ -524,7 +525,7 @@ def test_another_protocol_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with_old.client.start()
     idle = with_old.until(Failed)[-1]
     assert (idle.job, idle.kind) == (0, "engine")
-    assert "speaks protocol 1, the window 99" in idle.sentence
+    assert f"speaks protocol {PROTOCOL}, the window 99" in idle.sentence
     found = with_old.do(SampleRequest(with_old.job(), "noise"))[-1]
     assert "speaks protocol 1, the window 99" in found.sentence
     monkeypatch.undo()

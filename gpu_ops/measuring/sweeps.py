@@ -14,7 +14,7 @@ from gpu_ops.errors import ParamError
 from gpu_ops.io import sample
 from gpu_ops.measuring.rows import Row
 from gpu_ops.params import Param
-from gpu_ops.run_key import RunKey
+from gpu_ops.run_key import Items, RunKey, differences
 from gpu_ops.types import Input
 
 MOST_VALUES = 8
@@ -130,6 +130,7 @@ class Line:
     clock: str
     points: tuple[Point, ...]
     level: bool = False
+    apart: Items = ()
 
     @property
     def variant(self) -> str:
@@ -153,10 +154,26 @@ def sweep_lines(rows: Iterable[Row], varied: Varied, stage: str = "kernel") -> t
     rows = [row for row in rows if not row.simulated]
     values = sorted({v for row in rows if (v := settings(row).get(varied)) is not None})
     found: dict[RunKey, dict[int | None, Row]] = {}
-    for row in rows:
+    apart: dict[RunKey, Items] = {}
+    for row, own in zip(rows, settings_apart(rows, varied), strict=True):
         if stage in row.stages and row.ok is not False:
-            found.setdefault(_without(row.key, varied), {})[settings(row).get(varied)] = row
-    return tuple(_line(key, by_value, values, stage) for key, by_value in found.items())
+            key = _without(row.key, varied)
+            found.setdefault(key, {})[settings(row).get(varied)] = row
+            apart[key] = own
+    return tuple(replace(_line(key, by_value, values, stage), apart=apart[key]) for key, by_value in found.items())
+
+
+def settings_apart(rows: Sequence[Row], varied: Varied) -> list[Items]:
+    """For each row what tells its line from other lines of its variant and device: parameters, knobs and edits in which
+    these differ. Empty where there is one line."""
+    keys = [_without(row.key, varied) for row in rows]
+    groups: dict[tuple[str, str], dict[RunKey, None]] = {}
+    for key in keys:
+        groups.setdefault((key.variant, key.device), {})[key] = None
+    told: dict[RunKey, Items] = {}
+    for members in groups.values():
+        told |= {key: tuple(own.items()) for key, own in zip(members, differences(list(members)), strict=True)}
+    return [told[key] for key in keys]
 
 
 def _without(key: RunKey, varied: Varied) -> RunKey:

@@ -11,6 +11,7 @@ from fake_engine import FakeEngine, make
 from pytestqt.qtbot import QtBot
 from result_rows import row
 
+from app.models.slot import RowSlot
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import save
 from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate, SharedArray, Statistics
@@ -37,13 +38,13 @@ def bring(window: MainWindow, request: RunRequest, variant: str, array: np.ndarr
     news = row(variant, "cpu", None, filter=request.filter, params=dict(request.params), shape=array.shape, **more)
     output = "image" if array.ndim == 2 else "signal"
     shared = {output: SharedArray(name, array.shape, array.dtype.name)}
-    update = RunUpdate(request.job, request.generation, news, shared, {output: figures})
+    update = RunUpdate(request.job, request.generation, "computed", news, shared, {output: figures})
     engine(window).answered.emit(update)
 
 
 def verify(window: MainWindow, request: RunRequest, variant: str, ok: bool = True) -> None:
     news = row(variant, "cpu", None, filter=request.filter, params=dict(request.params), ok=ok)
-    engine(window).answered.emit(RunUpdate(request.job, request.generation, news))
+    engine(window).answered.emit(RunUpdate(request.job, request.generation, "verified", news))
 
 
 def finish(window: MainWindow, request: RunRequest) -> None:
@@ -173,15 +174,15 @@ def test_what_comes_of_an_overtaken_run_says_so(window: MainWindow) -> None:
 def test_a_new_picture_is_not_stale_though_its_time_is(window: MainWindow) -> None:
     first = verified(window, picture(255))
     timed = row("serial", "cpu", 1e-3, filter="mean2d", params=dict(first.params))
-    engine(window).answered.emit(RunUpdate(first.job, first.generation, timed))
+    engine(window).answered.emit(RunUpdate(first.job, first.generation, "timed", timed))
     window.controller.session.set_params({**first.params, "window": 9})
     request = run(window)
     bring(window, request, "serial", picture(250), ok=None)
     verify(window, request, "serial")
     assert state(window, "serial") == "fresh"
-    entry = window.controller.results.entry(("serial", "cpu"))
+    entry = window.controller.results.entry(RowSlot("serial", "cpu"))
     assert entry.state == "stale" and entry.seconds("kernel") == 1e-3
-    assert entry.timed["params"]["window"] == 3 and entry.row["params"]["window"] == 9
+    assert entry.timed.params["window"] == 3 and entry.row.params["window"] == 9
 
 
 def test_another_tick_leaves_the_other_pictures_as_they_are(window: MainWindow) -> None:

@@ -279,7 +279,7 @@ class LadderPainter:
     def _quartiles(self, entry: Entry, axis: Axis, start: float, y: float, faded: bool) -> None:
         kernel = entry.stage("kernel")
         if kernel:
-            self._whisker(axis.x(start + kernel["q1_s"]), axis.x(start + kernel["q3_s"]), y, faded)
+            self._whisker(axis.x(start + kernel.q1), axis.x(start + kernel.q3), y, faded)
 
     def _whisker(self, left: float, right: float, y: float, faded: bool) -> None:
         pen = QPen(self.colours.muted if faded else self.text, max(1.0, self.unit / 14))

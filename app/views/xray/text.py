@@ -40,7 +40,7 @@ def measured(entry: Entry | None, gpu: str) -> str:
     if not entry or not stage:
         return ""
     text = tr("Measured on {gpu}: {time} a run (kernel, {clock}).").format(
-        gpu=gpu, time=seconds(stage["median_s"]), clock=clock_name(stage["clock"], stage.get("mode", ""))
+        gpu=gpu, time=seconds(stage.median), clock=clock_name(stage.clock, stage.mode)
     )
     states = {"stale": tr("It is of an earlier choice."), "running": tr("It is being measured anew.")}
     return f"{text} {states[entry.state]}" if entry.state in states else text
