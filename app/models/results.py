@@ -86,7 +86,7 @@ class Results(QObject):
         self, rows: Sequence[Row], machine: str = "", recorded: bool = True, titles: Mapping[str, str] | None = None
     ) -> None:
         """Replace everything by a report's rows, every one of them."""
-        self._entries = {}
+        self._entries, self._recorded = {}, ()
         for row in rows:
             self._hold(row, machine, recorded, titles or {})
         self._tell_apart()
@@ -184,7 +184,7 @@ class Results(QObject):
 
     def clear(self) -> None:
         """No rows at all."""
-        self._entries = {}
+        self._entries, self._recorded = {}, ()
         self.rows_reset.emit()
 
     def slots(self) -> tuple[RowSlot, ...]:
