@@ -46,7 +46,7 @@ def shown(window: MainWindow, engine: FakeEngine) -> MainWindow:
     window.controller.queue.timed_after_pause = False
     engine.show(from_array(picture()))
     engine.end()
-    bring(window, engine, rows()[0] | {"device": "cpu"}, picture())
+    bring(window, engine, rows()[0], picture())
     bring(window, engine, simulated("naive"), picture()[20:60, 30:90].copy(), (20, 30))
     return window
 
@@ -172,7 +172,7 @@ def test_the_mark_stands_on_the_picture_whatever_happens(qtbot, shown: MainWindo
     qtbot.keyClick(canvas, Qt.Key.Key_Plus)
     qtbot.mouseMove(canvas, QPoint(50, 50))
     assert marked()
-    bring(shown, engine, rows()[2] | {"filter": "mean2d"}, picture())  # measured on a GPU since
+    bring(shown, engine, rows()[2], picture())  # measured on a GPU since
     assert not marked() and canvas.accessibleName() == "Image 1 naive"
 
 
