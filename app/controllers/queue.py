@@ -12,7 +12,7 @@ from app.models.slot import RowSlot
 from app.worker import Engine
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunRequest
-from gpu_ops.types import Pick, Variant
+from gpu_ops.types import Pick
 
 RUNS = ("live", "simulate", "time", "measure")
 """Jobs whose results go to the session's own rows and pictures."""
@@ -131,12 +131,8 @@ class RunQueue(QObject):
 
     def picks(self, how: str) -> tuple[Pick, ...]:
         """What such a run is of. A simulated GPU has no time: what it counts came with the picture."""
-        picks = (self.pick(v) for v in self._session.filter.variants if v.id in self._session.choice.picks)
+        picks = (self._session.pick(v.id) for v in self._session.filter.variants if v.id in self._session.choice.picks)
         return tuple(p for p in picks if how != "time" or not is_simulated(p.device))
-
-    def pick(self, variant: Variant) -> Pick:
-        """A variant where and how it runs as things are chosen now."""
-        return Pick(variant.id, self._session.device_of(variant.id), self._session.choice.knobs.get(variant.id, {}))
 
     def _time_live(self) -> None:
         """A person pauses: time the picture that is shown, before a simulated GPU goes on."""

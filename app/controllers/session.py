@@ -141,8 +141,8 @@ class SessionController(QObject):
         """Look into a variant's kernels on a simulated GPU, and into those of another to compare it with. It gives way
         to whatever else is asked for."""
         assert self.session.input is not None
-        choice, find = self.session.choice, self.session.filter.variant
-        pick, other = self.queue.pick(find(variant)), self.queue.pick(find(against)) if against else None
+        choice, pick = self.session.choice, self.session.pick(variant)
+        other = self.session.pick(against) if against else None
         job, architecture = self._engine.next_job(), self._architecture()
         request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, architecture, other)
         self.queue.submit("xray", request, self.tr("looking into the kernel"))
@@ -219,8 +219,8 @@ class SessionController(QObject):
     @Slot(str)
     def _set_baseline(self, variant: str) -> None:
         """Speed-ups are against this variant, where it runs."""
-        chosen = {v.id: v for v in self.session.filter.variants}.get(variant)
-        self.results.set_baseline(RowSlot(variant, self.queue.pick(chosen).device) if chosen else None)
+        there = any(v.id == variant for v in self.session.filter.variants)
+        self.results.set_baseline(RowSlot(variant, self.session.device_of(variant)) if there else None)
 
     # What the engine says.
 

@@ -13,7 +13,7 @@ from gpu_ops import FILTERS, find_filter
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import SharedInput
 from gpu_ops.run_key import RunKey
-from gpu_ops.types import Filter
+from gpu_ops.types import Filter, Pick
 
 MOST_STEPS = 200
 
@@ -115,13 +115,16 @@ class Session(QObject):
         """Where a variant of the filter runs as things are chosen now."""
         return "cpu" if self.filter.variant(variant).device == "cpu" else self.device
 
+    def pick(self, variant: str) -> Pick:
+        """A variant where and how it runs as things are chosen now."""
+        return Pick(variant, self.device_of(variant), self._choice.knobs.get(variant, {}))
+
     def key(self, variant: str) -> RunKey:
         """That of a run of this variant as things are chosen now; what nobody set has its default, as in the run."""
-        choice, found = self._choice, self.filter.variant(variant)
+        pick, choice = self.pick(variant), self._choice
         params = {p.name: choice.params.get(p.name, p.default) for p in self.filter.params}
-        own = choice.knobs.get(variant, {})
-        knobs = {k.name: own.get(k.name, k.default) for k in found.knobs}
-        return RunKey.of(choice.filter, variant, self.device_of(variant), params, knobs)
+        knobs = {k.name: pick.knobs.get(k.name, k.default) for k in self.filter.variant(variant).knobs}
+        return RunKey.of(choice.filter, variant, pick.device, params, knobs, pick.edits)
 
     def subject(self, variant: str) -> Subject:
         """What a result of this variant would be of now."""

@@ -55,8 +55,8 @@ def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatc
     path = Path(gpu_ops.__file__).parent / "kernels" / SHARED
     text = path.read_text().replace("__syncthreads();", "", 1)
     assert text != path.read_text()
-    pick = window.controller.queue.pick
-    monkeypatch.setattr(window.controller.queue, "pick", lambda variant: replace(pick(variant), edits={SHARED: text}))
+    pick = window.controller.session.pick
+    monkeypatch.setattr(window.controller.session, "pick", lambda variant: replace(pick(variant), edits={SHARED: text}))
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     entry, pane = window.controller.results.entry(RowSlot("shared", "sim")), window.panes.pane("shared")
     assert entry.ok is False and pane.layer.state == "wrong"
