@@ -31,7 +31,7 @@ from gpu_ops.engine.messages import (
     RunUpdate,
     SampleRequest,
     SaveRequest,
-    SharedArray,
+    SharedResult,
     XRayAnswer,
     XRayRequest,
 )
@@ -78,7 +78,7 @@ class SessionController(QObject):
         self.queue.busy_changed.connect(self.busy_changed)
         self.queue.settled.connect(self.settled)
         self._loading: LoadRequest | None = None
-        self._held: dict[str, SharedArray] = {}
+        self._held: dict[str, SharedResult] = {}
         self._input_segment = ""
         engine.answered.connect(self._answered)
         session.choice_changed.connect(self._choice_changed)
@@ -159,7 +159,7 @@ class SessionController(QObject):
         """Let go of an X-ray at work; nothing is killed for it."""
         self.queue.stop("xray")
 
-    def result_to_save(self) -> tuple[str, SharedArray, float | None] | None:
+    def result_to_save(self) -> tuple[str, SharedResult, float | None] | None:
         """The last picked variant that has a result, with it and its rate; None where there is none, which is said."""
         there = [v for v in self.session.choice.picks if v in self._held]
         if not there or self.session.input is None:
@@ -274,9 +274,9 @@ class SessionController(QObject):
         fresh = update.generation == self.queue.generation
         for name, shared in update.outputs.items():
             if fresh and name in {o.id for o in self.session.filter.outputs}:
-                self._take_output(update, shared, update.statistics[name])
+                self._take_output(update, shared)
             else:
-                self._engine.release(shared.segment)
+                self._engine.release(shared.array.segment)
         if fresh:
             self.results.put(update.row, self._subject(update))
             self.results.compare_with(self.session.subject)
@@ -290,18 +290,18 @@ class SessionController(QObject):
         """What news of the newest generation is of: another input would have begun another one."""
         return Subject(self.session.inputs, update.key)
 
-    def _take_output(self, update: RunUpdate, shared: SharedArray, statistics: Any) -> None:
+    def _take_output(self, update: RunUpdate, shared: SharedResult) -> None:
         variant, input = update.key.variant, self.session.input
         whole = input.array.shape[: len(update.place)] if input is not None else ()
         simulated = is_simulated(update.key.device)
         origin = Origin(simulated, update.place, whole, update.exact, self._subject(update))
-        self.outputs_changed.emit(variant, self._engine.array(shared), statistics, origin)
+        self.outputs_changed.emit(variant, self._engine.array(shared.array), shared.statistics, origin)
         # The view has the new array now; nothing draws from the old segment any more.
         if variant in self._held:
-            self._engine.release(self._held[variant].segment)
+            self._engine.release(self._held[variant].array.segment)
         self._held[variant] = shared
 
     def _release_outputs(self) -> None:
         for shared in self._held.values():
-            self._engine.release(shared.segment)
+            self._engine.release(shared.array.segment)
         self._held.clear()

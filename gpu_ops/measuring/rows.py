@@ -14,8 +14,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from gpu_ops.device_names import is_simulated
+from gpu_ops.input_kinds import Shape
 from gpu_ops.run_key import Items, RunKey, with_tuples
-from gpu_ops.types import Experiment, Run, Shape, Timing
+from gpu_ops.types import Experiment, Run, Timing
 
 SCHEMA = "kernelscope-report"
 MAJOR = 1
