@@ -94,6 +94,13 @@ def test_speedups_name_their_baseline() -> None:
     assert "speedup" not in with_speedups(rows[1:], "serial")[0].to_json()
 
 
+def test_of_several_settings_of_the_baseline_the_one_that_counts_is_named() -> None:
+    picks = [Pick("serial", "cpu", {"block": block}) for block in (64, 128)]
+    rows = [reports.row(_run("serial", 8e-3 / n, pick=pick), EXPERIMENT) for n, pick in enumerate(picks, 1)]
+    found = with_speedups([*rows, reports.row(_run("parallel", 2e-3), EXPERIMENT)], "serial")
+    assert found[2].speedup == ("serial (block 128) on cpu", {"kernel": pytest.approx(2.0)})
+
+
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     content = Report({"cpu": "x"}, (reports.row(_run("serial", 1e-3), EXPERIMENT),))

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import pickle
+from argparse import Namespace
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
+from gpu_ops.cli import measure
 from gpu_ops.cli.measure import _final
 from gpu_ops.cli.tables import bench_table, names
 from gpu_ops.device_names import device_kind, device_place, is_simulated
 from gpu_ops.io import from_array
 from gpu_ops.measuring.rows import Row
-from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.measuring.runner import planned_run, run_experiment
 from gpu_ops.run_key import EDITS, RunKey, differences, hash_of_edits
-from gpu_ops.types import Experiment, Pick, Run, Work
+from gpu_ops.types import Experiment, Pick, Run, Timing, Work
 
 MATRIX = (0.0, -1.0, 0.0, -1.0, 5.0, -1.0, 0.0, -1.0, 0.0)
 
@@ -77,6 +81,28 @@ def test_two_settings_of_a_knob_are_two_runs_and_two_rows() -> None:
     assert len({row.measurement for row in rows}) == 3
     assert names(rows) == ["naive · block 64", "naive · block 128", "naive · block 64 · edited"]
     assert "naive · block 128" in bench_table(rows, None, "serial")
+
+
+def test_a_bench_has_a_row_for_each_setting_and_measures_none_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Pick] = []
+
+    def timed(experiment: Experiment, deadline: float | None = None) -> Iterator[Run]:
+        for pick in experiment.picks:
+            made.append(pick)
+            kernel = Timing("kernel", "cuda-event", *[1e-6 * len(made)] * 4, 3, "")
+            yield replace(planned_run(experiment, pick), stage="timed", ok=True, timings={"kernel": kernel})
+
+    monkeypatch.setattr(measure, "run_experiment", timed)
+    monkeypatch.setattr(measure, "row", Row.of)
+    edits = {"mean2d/1_naive.cu": _shipped("mean2d/1_naive.cu") + "\n// edited\n"}
+    picks = (*(Pick("naive", "cuda:0", {"block": n}) for n in (64, 128)), Pick("naive", "cuda:0", {"block": 64}, edits))
+    experiment = Experiment("mean2d", from_array(np.zeros((8, 9), np.float32)), {"window": 3}, picks)
+    bench = measure._Bench(Namespace(json=None, baseline="naive"), {})
+    first, again = bench.measure(experiment), bench.measure(experiment)
+    assert first == again and made == list(picks) and len(bench.rows) == 3
+    told = [Row.from_json(row) for row in bench.content()["runs"]]
+    assert [row.key for row in told] == [row.key for row in first] and len({row.key for row in told}) == 3
+    assert [row.seconds("kernel") for row in told] == [1e-6, 2e-6, 3e-6]
 
 
 def _shipped(file: str) -> str:

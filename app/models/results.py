@@ -47,7 +47,8 @@ CSV_COLUMNS = (
     "failure",
     "notes",
 )
-"""Where rows are simulated, their findings and one column for each counter follow."""
+"""Where kernels were edited, the hash of the edits follows; where rows are simulated, their findings and one column for
+each counter."""
 
 
 class Results(QObject):
@@ -258,7 +259,8 @@ class Results(QObject):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         counters = self.counters()
-        columns = (*CSV_COLUMNS, *(("findings", *counters) if counters else ()))
+        edited = any(entry.timed.edits for entry in self._entries.values() if entry.timed)
+        columns = (*CSV_COLUMNS, *(["edits"] if edited else []), *(("findings", *counters) if counters else ()))
         writer.writerow(columns)
         for entry in self._entries.values():
             if entry.timed is not None:
@@ -274,7 +276,13 @@ class Results(QObject):
         cells |= {"clock": "simulated"} if entry.simulated else {}
         for stage in ("kernel", "upload", "download", "elapsed", "elapsed_pinned"):
             cells[f"{stage}_s"] = row.seconds(stage)
-        cells |= {"ok": entry.ok, "state": entry.state, "recorded": entry.recorded, "machine": self.machine(entry)}
+        cells |= {
+            "edits": row.edits,
+            "ok": entry.ok,
+            "state": entry.state,
+            "recorded": entry.recorded,
+            "machine": self.machine(entry),
+        }
         base = self._baseline
         cells |= {"speedup": ratio, "against": f"{base.variant} on {base.device}" if ratio and base else None}
         cells |= job_cells(row)

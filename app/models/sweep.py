@@ -40,7 +40,8 @@ CSV_COLUMNS = (
     *("error_max", "tolerance", "ok", "failure", "shape", "dtype", "params", "knobs"),
     *("input", "input_hash", "mode", "protocol", "machine"),
 )
-"""They follow what varies, which is empty for a variant that does not depend on it."""
+"""They follow what varies, which is empty for a variant that does not depend on it. Where kernels were edited, the hash
+of the edits comes last."""
 
 
 @dataclass(frozen=True)
@@ -121,13 +122,14 @@ class Sweep:
         devices of a sweep made here are."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([self.varied.name, *CSV_COLUMNS])
+        columns = (*CSV_COLUMNS, *(["edits"] if any(row.edits for row in self.rows) else []))
+        writer.writerow([self.varied.name, *columns])
         for row in self.rows:
             told = row.to_json()
             kernel = told["stages"].get("kernel", {})
             cells = {**told, **kernel, "kernel_s": kernel.get("median_s")}
             cells |= job_cells(row) | {"machine": self.machine or device_model(provenance, row.device)}
-            found = [self.value(row), *(cells.get(name) for name in CSV_COLUMNS)]
+            found = [self.value(row), *(cells.get(name) for name in columns)]
             writer.writerow(["" if value is None else value for value in found])
         return text.getvalue()
 

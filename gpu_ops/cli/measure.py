@@ -107,7 +107,8 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
 
 def _title(experiment: Experiment) -> str:
     shape = " x ".join(map(str, experiment.input.array.shape))
-    values = ", ".join(f"{k} {v}" for k, v in experiment.params.items())
+    knobs = {k: v for pick in experiment.picks for k, v in pick.knobs.items()}
+    values = ", ".join(f"{k} {v}" for k, v in {**experiment.params, **knobs}.items())
     what = f"{experiment.filter} of {experiment.input.name}, {shape} {experiment.input.array.dtype.name}"
     return f"{what}; {values}" if values else what
 

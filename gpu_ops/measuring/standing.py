@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gpu_ops.measuring.rows import Row, Speedup
+from gpu_ops.measuring.rows import Job, Row, Speedup
+from gpu_ops.run_key import differences
 from gpu_ops.types import Timing
 
 AGAINST = ("kernel", "elapsed", "elapsed_pinned")
@@ -23,14 +24,20 @@ def speedup(base: Row, row: Row, stage: str = "kernel") -> float | None:
 
 def with_speedups(rows: Sequence[Row], baseline: str) -> list[Row]:
     """Rows with `speedup` against the baseline variant of the same job, kernel against kernel and end to end; none
-    where one of the times is in doubt."""
-    base = {r.job: r for r in rows if r.variant == baseline and r.sure("kernel")}
-    return [_sped(r, base[r.job]) if r.job in base and "kernel" in r.stages else r for r in rows]
+    where one of the times is in doubt. Of several settings of the baseline the last counts, and is named."""
+    bases: dict[Job, list[Row]] = {}
+    for row in rows:
+        if row.variant == baseline and row.sure("kernel"):
+            bases.setdefault(row.job, []).append(row)
+    return [_sped(r, bases[r.job]) if r.job in bases and "kernel" in r.stages else r for r in rows]
 
 
-def _sped(row: Row, base: Row) -> Row:
+def _sped(row: Row, bases: Sequence[Row]) -> Row:
+    base = bases[-1]
     found = {stage: ratio for stage in AGAINST if (ratio := speedup(base, row, stage)) is not None}
-    return replace(row, speedup=Speedup(f"{base.variant} on {base.device}", found))
+    settings = ", ".join(f"{name} {value}" for name, value in differences([one.key for one in bases])[-1].items())
+    against = f"{base.variant} ({settings})" if settings else base.variant
+    return replace(row, speedup=Speedup(f"{against} on {base.device}", found))
 
 
 class FairBar(NamedTuple):

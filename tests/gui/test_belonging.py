@@ -16,6 +16,7 @@ from app.models.slot import RowSlot
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import save
 from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate, Statistics
+from gpu_ops.measuring.rows import Row
 from gpu_ops.types import Input
 
 PICKS = ("serial", "parallel")
@@ -32,11 +33,15 @@ def engine(window: MainWindow) -> Any:
 
 def bring(window: MainWindow, request: RunRequest, variant: str, array: np.ndarray, **more: Any) -> None:
     """The engine's news of one pick of a run: its result, with verdict `ok` when that is known already."""
+    news = row(variant, "cpu", None, filter=request.filter, params=dict(request.params), shape=array.shape, **more)
+    bring_row(window, request, news, array)
+
+
+def bring_row(window: MainWindow, request: RunRequest, news: Row, array: np.ndarray) -> None:
     name = f"result{len(engine(window).arrays)}"
     engine(window).arrays[name] = array
     low, high = float(array.min()), float(array.max())
     figures = Statistics(low, high, low, {0.1: low, 1: low, 50: low, 99: high, 99.9: high}, (1,) * 256, 0, 0)
-    news = row(variant, "cpu", None, filter=request.filter, params=dict(request.params), shape=array.shape, **more)
     output = "image" if array.ndim == 2 else "signal"
     shared = {output: shared_result(output, name, array, figures)}
     update = RunUpdate(request.job, request.generation, "computed", news, shared)
@@ -156,6 +161,26 @@ def test_a_turned_parameter_dims_what_is_shown_until_its_own_result_comes(window
     assert state(window, "serial") == "fresh"
     verify(window, request, "parallel")  # a verdict without its picture says nothing of the one that is shown
     assert state(window, "parallel") == "stale"
+
+
+def test_another_knob_makes_the_row_stale_and_the_next_one_takes_its_place(window: MainWindow) -> None:
+    session, results = window.controller.session, window.controller.results
+    session.set_devices(("cuda:0",))
+    session.set_picks(("naive",))
+    engine(window).show(image(picture(255)))
+    slot = RowSlot("naive", "cuda:0")
+    for block in (64, 256):
+        if block == 256:
+            session.set_knobs("naive", {"block": block})
+            assert results.entry(slot).state in ("stale", "running") and not results.entry(slot).current
+            assert state(window, "naive") == "stale"
+            assert window.panes.pane("naive").layer.verdict == "of block 128"
+        key = session.key("naive")
+        news = row("naive", "cuda:0", 1e-5, filter="mean2d", params=key.params, knobs=key.knobs, shape=(40, 40))
+        bring_row(window, run(window), news, picture(block - 1))
+        assert results.entry(slot).row.knobs == key.knobs and results.entry(slot).current
+        assert len(results) == 1 and state(window, "naive") == "fresh"
+        finish(window, run(window))
 
 
 def test_what_comes_of_an_overtaken_run_says_so(window: MainWindow) -> None:

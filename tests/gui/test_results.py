@@ -16,6 +16,7 @@ from app.models.slot import RowSlot
 from app.models.subject import Subject
 from app.views.timing.ladder_layout import entry_texts
 from app.views.timing.row_text import details, verdict
+from gpu_ops.measuring.rows import Report
 
 SERIAL, PARALLEL = RowSlot("serial", "cpu"), RowSlot("parallel", "cpu")
 NAIVE, SHARED = RowSlot("naive", "cuda:0"), RowSlot("shared", "cuda:0")
@@ -268,3 +269,14 @@ def test_a_row_says_anew_in_what_it_differs_when_its_neighbour_changes(results: 
     with qtbot.waitSignals([results.row_changed] * 2):
         results.put(replace(BLOCKS[0], edits="0a1b"))
     assert [e.name for e in results.entries()] == ["1 naive · edited", "1 naive"]
+
+
+def test_an_edited_kernel_has_a_row_of_its_own_in_every_file(qapp) -> None:
+    results = Results()
+    results.load(BLOCKS[:1], H200, titles=TITLES)
+    assert "edits" not in results.to_csv() and "edits" not in results.to_json()
+    results.load([BLOCKS[0], replace(BLOCKS[0], edits="0a1b")], H200, titles=TITLES)
+    assert [e.name for e in results.entries()] == ["1 naive", "1 naive · edited"]
+    assert [cells["edits"] for cells in csv.DictReader(io.StringIO(results.to_csv()))] == ["", "0a1b"]
+    content = Report.from_json(json.loads(results.to_json()))
+    assert [r.key for r in content.rows] == [e.row.key for e in results.entries()]
