@@ -17,6 +17,7 @@ from gpu_ops.input_kinds import INPUT_KINDS, Kind, Shape
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
 from gpu_ops.params import Param, Values
 from gpu_ops.plan import Device, Finding, Mode, Plan
+from gpu_ops.run_key import RunKey
 from gpu_ops.task import Meta, Task
 
 Stage = Literal["computed", "verified", "timed"]
@@ -319,3 +320,9 @@ class Run:
     printed: tuple[str, ...] = ()
     source_hash: str = ""
     forms: Mapping[str, Form] = field(default_factory=dict)
+
+    @property
+    def key(self) -> RunKey:
+        """What this is of."""
+        pick = self.pick
+        return RunKey.of(self.filter, pick.variant, pick.device, self.params, pick.knobs, pick.edits)

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 from scipy import ndimage
-from tasks import on, planned
+from tasks import of, on, planned
 
 from gpu_ops import progress
 from gpu_ops.devices import libraries, open_device
@@ -190,10 +190,11 @@ def test_tolerances_are_what_was_asked_for() -> None:
     for variant in BOX.variants:
         rule = variant.tolerance or BOX.outputs[0].tolerance
         for radius in (1, 64, 256):
-            assert rule("uint8", {"radius": radius}, {}) == rule("uint16", {"radius": radius}, {}) == 0
+            params = {"radius": radius}
+            assert rule(of(BOX, "uint8", params)) == rule(of(BOX, "uint16", params)) == 0
             own = {"table": 65.0, "ring": 32.0}
             within = own.get(variant.id, 2 if variant.tolerance is None else radius + 3.5)
-            assert rule("float32", {"radius": radius}, {}) == within * EPS
+            assert rule(of(BOX, "float32", params)) == within * EPS
 
 
 def test_float_sums_of_many_equal_values_stay_within_their_bound() -> None:

@@ -75,7 +75,7 @@ def test_a_long_serial_run_says_how_far_it_is_and_stops_when_told(talk: Talk) ->
     assert not [a for a in rest if isinstance(a, RunUpdate)]
     assert (talk.client.pid, talk.client.pool.nbytes) == (pid, before)
     again = talk.do(talk.request(made))
-    assert [a.row["ok"] for a in again if isinstance(a, RunUpdate)] == [None, True]
+    assert [a.row.ok for a in again if isinstance(a, RunUpdate)] == [None, True]
     assert talk.client.pid == pid
 
 
@@ -99,7 +99,7 @@ def test_a_reference_longer_than_the_deadline_is_not_killed(talk: Talk) -> None:
     params = {"window": 4095, "border": "wrap"}
     found = talk.do(RunRequest(talk.job(), 1, made, "mean1d", params, (SERIAL,), "none"))
     assert isinstance(found[-1], Finished), found[-1]
-    assert [a.row["ok"] for a in found if isinstance(a, RunUpdate)] == [None, True]
+    assert [a.row.ok for a in found if isinstance(a, RunUpdate)] == [None, True]
     assert len({a.done for a in found if isinstance(a, Progress) and "verifying" in a.text}) > 2
     assert talk.client.pid == pid
 

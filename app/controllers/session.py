@@ -13,7 +13,10 @@ from app.models.messages import subject_of
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
+from app.models.slot import RowSlot
+from app.models.subject import Subject
 from app.worker import Engine
+from gpu_ops.device_names import device_place, is_simulated
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (
     DoctorAnswer,
@@ -138,16 +141,16 @@ class SessionController(QObject):
         """Look into a variant's kernels on a simulated GPU, and into those of another to compare it with. It gives way
         to whatever else is asked for."""
         assert self.session.input is not None
-        choice, find = self.session.choice, self.session.filter.variant
-        pick, other = self.queue.pick(find(variant)), self.queue.pick(find(against)) if against else None
+        choice, pick = self.session.choice, self.session.pick(variant)
+        other = self.session.pick(against) if against else None
         job, architecture = self._engine.next_job(), self._architecture()
         request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, architecture, other)
         self.queue.submit("xray", request, self.tr("looking into the kernel"))
 
     def _architecture(self) -> str:
         """That of the device that is chosen, so that its counts are those of the code that runs there."""
-        kind, _, named = self.session.device.partition(":")
-        if kind == "sim" and named:
+        named = device_place(self.session.device)
+        if self.session.simulated and named:
             return named
         known = {status.name: status.architecture for status in self._engine.devices}
         return known.get(self.session.device, "") or SIMULATED
@@ -210,14 +213,14 @@ class SessionController(QObject):
         """The rows there will be: every picked variant on its device, in the filter's order."""
         picked = self.queue.picks("live")
         titles = {v.id: v.title for v in self.session.filter.variants}
-        self.results.declare([(p.variant, p.device) for p in picked], titles)
+        self.results.declare([RowSlot(p.variant, p.device) for p in picked], titles)
         self._set_baseline(self.session.baseline)
 
     @Slot(str)
     def _set_baseline(self, variant: str) -> None:
         """Speed-ups are against this variant, where it runs."""
-        chosen = {v.id: v for v in self.session.filter.variants}.get(variant)
-        self.results.set_baseline((variant, self.queue.pick(chosen).device) if chosen else None)
+        there = any(v.id == variant for v in self.session.filter.variants)
+        self.results.set_baseline(RowSlot(variant, self.session.device_of(variant)) if there else None)
 
     # What the engine says.
 
@@ -275,19 +278,23 @@ class SessionController(QObject):
             else:
                 self._engine.release(shared.array.segment)
         if fresh:
-            self.results.put(update.row, subject=self.queue.subjects.get(str(update.row["variant"])))
+            self.results.put(update.row, self._subject(update))
             self.results.compare_with(self.session.subject)
-            subject = f"run/{update.row['variant']}"
-            if update.row["failure"] and update.row["failure_kind"] != "unsupported":
-                self.message.emit("error", str(update.row["failure"]), "", subject)
-            elif not update.row["failure"]:
+            subject = f"run/{update.key.variant}"
+            if update.row.failure and update.row.failure_kind != "unsupported":
+                self.message.emit("error", update.row.failure, "", subject)
+            elif not update.row.failure:
                 self.succeeded.emit(subject)
 
+    def _subject(self, update: RunUpdate) -> Subject:
+        """What news of the newest generation is of: another input would have begun another one."""
+        return Subject(self.session.inputs, update.key)
+
     def _take_output(self, update: RunUpdate, shared: SharedResult) -> None:
-        variant, input = str(update.row["variant"]), self.session.input
+        variant, input = update.key.variant, self.session.input
         whole = input.array.shape[: len(update.place)] if input is not None else ()
-        simulated = str(update.row["device"]).startswith("sim")
-        origin = Origin(simulated, update.place, whole, update.exact, self.queue.subjects.get(variant))
+        simulated = is_simulated(update.key.device)
+        origin = Origin(simulated, update.place, whole, update.exact, self._subject(update))
         self.outputs_changed.emit(variant, self._engine.array(shared.array), shared.statistics, origin)
         # The view has the new array now; nothing draws from the old segment any more.
         if variant in self._held:

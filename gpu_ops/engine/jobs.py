@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.desk import Desk
 from gpu_ops.engine.messages import (
     DoctorAnswer,
@@ -33,11 +33,13 @@ from gpu_ops.measuring.affordable import shown, shown_note
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.explain import explain
 from gpu_ops.measuring.report import row
+from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.sweeps import resized
 from gpu_ops.measuring.xray import XRay, as_dict, xray
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form
 from gpu_ops.progress import finite, listening, stage
+from gpu_ops.run_key import RunKey
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Output, Pick, Run
 
@@ -114,8 +116,8 @@ def _run(desk: Desk, request: RunRequest) -> None:
         with finite():
             whole = resized(whole, request.size, request.noise)
     desk.pin(request.input.array.segment, (p.device for p in request.picks))
-    fast = tuple(p for p in request.picks if not p.device.startswith("sim"))
-    slow = tuple(p for p in request.picks if p.device.startswith("sim"))
+    fast = tuple(p for p in request.picks if not is_simulated(p.device))
+    slow = tuple(p for p in request.picks if is_simulated(p.device))
     if fast:
         _run_picks(desk, request, whole, whole, (), fast)
     if slow:
@@ -128,16 +130,16 @@ def _run_picks(
     """Run picks on a part of the input that begins at `place`; the window gets of its results what the whole's are."""
     experiment = Experiment(request.filter, part, request.params, picks, request.protocol, request.mode, request.checks)
     count, of = len(picks), len(request.picks)
-    before = of - count if picks[0].device.startswith("sim") else 0
+    before = of - count if is_simulated(picks[0].device) else 0
 
     def tell(text: str, done: int, total: int) -> None:
         """These picks are a part of what was asked for; every pick takes as many steps."""
         desk.progress(text, done + total * before // count, total * of // count)
 
-    sent: list[Pick] = []
+    sent: set[RunKey] = set()
     for run in run_experiment(experiment, stop=desk.stopped, progress=tell):
-        first = not any(pick is run.pick for pick in sent)
-        sent.append(run.pick)
+        first = run.key not in sent
+        sent.add(run.key)
         task = Task.of(part.meta, run.params, run.pick.knobs)
         part_shown = shown(find_filter(run.filter), task, whole.array.shape, place)
         if place:
@@ -145,13 +147,14 @@ def _run_picks(
         news = _row(desk, run, experiment, request.roofs)
         outputs = _outputs(desk, run, task, part_shown.cut) if first and request.outputs else {}
         machine = desk.provenance(run.pick.device) if run.timings or run.outputs else {}  # it is open by then
-        desk.send(RunUpdate(request.job, request.generation, news, outputs, *part_shown[1:], machine))
+        where = part_shown[1:]
+        desk.send(RunUpdate(request.job, request.generation, run.stage, news, outputs, *where, machine))
 
 
-def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[str, Any]:
+def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Row:
     if roofs and "kernel" in run.timings:
         desk.now(f"measuring the bandwidth of {run.pick.device}")  # takes a while, once a device
-    return {**row(run, experiment, with_roofs=roofs), "stage": run.stage}
+    return row(run, experiment, with_roofs=roofs)
 
 
 def _outputs(desk: Desk, run: Run, task: Task, cut: tuple[slice, ...]) -> dict[str, SharedResult]:

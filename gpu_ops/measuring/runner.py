@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
+from gpu_ops.device_names import device_kind
 from gpu_ops.devices import open_device
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.devices.kernel_source import source_hash
@@ -69,7 +70,7 @@ def default_picks(filter: Filter, devices: Sequence[str], variants: Sequence[str
 
 def _runs_on(variant: Variant, device: str) -> bool:
     """CPU variants run on the CPU, kernels on CUDA devices and simulated ones, libraries of CUDA on CUDA devices."""
-    kind = device.split(":")[0]
+    kind = device_kind(device)
     return kind == variant.device or (kind == "sim" and variant.device == "cuda" and not variant.library)
 
 

@@ -8,13 +8,14 @@ import numpy as np
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from app.models.apart import settings_text
 from app.models.curve import Trace
 from app.models.display import Display, natural_levels
-from app.models.entry import Key
 from app.models.layer import State
 from app.models.origin import WHOLE, Origin
 from app.models.results import Results
 from app.models.session import Session
+from app.models.slot import RowSlot
 from app.models.stroke import input_stroke, variant_stroke
 from app.models.subject import Subject
 from app.views.parts import mark_texts
@@ -136,14 +137,14 @@ class Pictures(QStackedWidget):
     # Verdicts
 
     @Slot(object)
-    def _row_changed(self, key: Key) -> None:
-        entry = self._results.entry(key)
-        if entry.recorded or key[0] not in self.panes.panes:  # the panes of a choice are made when it is heard of
+    def _row_changed(self, slot: RowSlot) -> None:
+        entry, variant = self._results.entry(slot), slot.variant
+        if not slot.follows or variant not in self.panes.panes:  # the panes of a choice are made when it is heard of
             return
-        bar = self.signal_pane.bar(key[0]) if self.curved else self.panes.pane(key[0]).findings
+        bar = self.signal_pane.bar(variant) if self.curved else self.panes.pane(variant).findings
         bar.show_findings(entry.findings, entry.printed, entry.name if self.curved else "")
         bar.setEnabled(entry.current)
-        self._judge(key[0])
+        self._judge(variant)
 
     @Slot()
     def _judge_all(self) -> None:
@@ -163,11 +164,11 @@ class Pictures(QStackedWidget):
 
     def _verdict(self, variant: str, present: Subject) -> tuple[State | None, str]:
         shown = self._subjects.get(variant)
-        key = (variant, present.device)
-        entry = self._results.entry(key) if key in self._results else None
-        known = entry is not None and bool(entry.row) and entry.subject == present
-        if known and entry is not None and entry.row.get("failure"):
-            return "failed", str(entry.row["failure"])
+        slot = RowSlot(variant, present.key.device)
+        entry = self._results.entry(slot) if slot in self._results else None
+        known = entry is not None and entry.row is not None and entry.subject == present
+        if known and entry is not None and entry.failure:
+            return "failed", entry.failure
         if shown is None:
             return None, ""
         if shown != present:
@@ -178,5 +179,5 @@ class Pictures(QStackedWidget):
 
     def _unlike_text(self, shown: Subject, present: Subject) -> str:
         """In what a picture differs from what is chosen now: "window 5"."""
-        unlike = ", ".join(f"{name} {value}" for name, value in shown.unlike(present).items())
+        unlike = settings_text(shown.key.unlike(present.key))
         return self.tr("of {what}").format(what=unlike) if unlike else ""

@@ -43,8 +43,8 @@ def measured(entry: Entry | None, gpu: str) -> str:
     text = tr("Measured on {gpu}: {time} a run ({stage}, {clock}).").format(
         gpu=gpu,
         stage=stage_name("kernel"),
-        time=seconds(stage["median_s"]),
-        clock=clock_name(stage["clock"], stage.get("mode", "")),
+        time=seconds(stage.median),
+        clock=clock_name(stage.clock, stage.mode),
     )
     states = {"stale": tr("It is of an earlier choice."), "running": tr("It is being measured anew.")}
     return f"{text} {states[entry.state]}" if entry.state in states else text
