@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from result_rows import row
 
 from app.views.window.main_window import INPUT, MainWindow
+from app.views.window.panels import LEVELS
 from gpu_ops import save
 from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate, SharedArray, Statistics
 from gpu_ops.types import Input
@@ -103,7 +104,7 @@ def test_a_file_of_the_same_size_has_levels_of_its_own(window: MainWindow) -> No
     assert window.display.following
     window.actions_by_id["levels_auto"].trigger()
     assert (window.display.low, window.display.high) == (0, 1)
-    window.histogram.most.click()
+    window.docks[LEVELS].most.click()
     assert (window.display.low, window.display.high) == (0, 1)
     assert painted(window, INPUT).tolist() == [255] * 3
 
