@@ -13,11 +13,11 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.errors import ParamError
+from gpu_ops.input_kinds import Kind, Shape
+from gpu_ops.output_kinds import ViewKind
 from gpu_ops.params import Param, Values
 from gpu_ops.plan import DeviceArray, Finding, Limits, Mode, Plan
 
-Shape = tuple[int, ...]
-Kind = Literal["image", "signal", "stack"]
 Stage = Literal["computed", "verified", "timed"]
 
 DTYPES = ("uint8", "uint16", "float32", "float64")
@@ -90,7 +90,7 @@ class Output:
     """
 
     id: str
-    kind: Literal["image", "signal", "spectrum", "bars", "number", "table", "timeline"]
+    kind: ViewKind
     unit: str
     tolerance: Callable[[str, Values, Values], float]
     least: Callable[[Values], float] = lambda params: 0.0

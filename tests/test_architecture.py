@@ -72,7 +72,7 @@ LAYERS = {
     "cli": {"filters", "devices", "io", "measuring", "cli"},
 }
 """What each package may import of gpu_ops beside the core modules and itself."""
-CORE = {"types", "errors", "params", "plan", "progress", "version"}
+CORE = {"input_kinds", "output_kinds", "task", "types", "errors", "params", "plan", "progress", "version"}
 
 
 @pytest.mark.parametrize("path", [p for p in MODULES if len(p.relative_to(ROOT).parts) > 2], ids=_name)

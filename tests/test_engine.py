@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,6 @@ from gpu_ops.devices.cpu import cpu_model
 from gpu_ops.engine import client as clients
 from gpu_ops.engine import messages, segments
 from gpu_ops.engine.client import EngineClient
-from gpu_ops.engine.jobs import colours
 from gpu_ops.engine.messages import (
     Answer,
     DoctorAnswer,
@@ -52,6 +52,7 @@ from gpu_ops.io import sample, save
 from gpu_ops.measuring.provenance import source_tree
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.timing import QUICK, Cancelled, measure_interleaved
+from gpu_ops.output_kinds import colours, whole_array
 from gpu_ops.types import Experiment, Pick
 
 PATIENCE = 60.0
@@ -176,8 +177,8 @@ def test_a_run_is_what_it_is_in_process(shared: Talk, small: SharedInput) -> Non
     for update, run in zip(updates, runs, strict=True):
         assert update.generation == 7
         for name, array in update.outputs.items():
-            np.testing.assert_array_equal(shared.client.pool.array(array), run.outputs[name])
-            assert update.statistics[name] == statistics(run.outputs[name])
+            np.testing.assert_array_equal(shared.client.pool.array(array.array), run.outputs[name])
+            assert update.outputs[name].statistics == statistics(run.outputs[name])
         shared.release(update)
     said = dict.fromkeys((a.text, a.done, a.total) for a in found if isinstance(a, Progress))
     expected = [
@@ -225,7 +226,7 @@ def test_a_pick_that_cannot_run_has_its_reason_and_the_others_go_on(shared: Talk
 
 def test_a_result_is_saved(shared: Talk, small: SharedInput, tmp_path: Path) -> None:
     path = tmp_path / "noise.npy"
-    found = shared.do(SaveRequest(shared.job(), str(path), small.array, None))
+    found = shared.do(SaveRequest(shared.job(), str(path), small.result, None))
     assert isinstance(found[-1], Finished)
     np.testing.assert_array_equal(np.load(path), shared.client.pool.array(small.array))
 
@@ -290,8 +291,8 @@ def test_errors_are_sentences_of_their_kind(shared: Talk, small: SharedInput, tm
     assert failed(SampleRequest(shared.job(), "noise", {"length": 0})).kind == "input"
     assert failed(RunRequest(shared.job(), 1, small, "mean2d", {"window": 4}, (SERIAL,))).kind == "input"
     assert failed(shared.request(small, (Pick("naive", "cuda:99"),))).kind == "device"
-    assert failed(SaveRequest(shared.job(), str(tmp_path / "x.gif"), small.array, None)).kind == "input"
-    gone = messages.SharedArray("kernelscope-1-1", (1,), "uint8")
+    assert failed(SaveRequest(shared.job(), str(tmp_path / "x.gif"), small.result, None)).kind == "input"
+    gone = replace(small.result, array=messages.SharedArray("kernelscope-1-1", (1,), "uint8"))
     assert "no longer in memory" in failed(SaveRequest(shared.job(), str(tmp_path / "x.npy"), gone, None)).sentence
     assert shared.client.pid == pid
 
@@ -358,7 +359,7 @@ def test_an_input_lives_until_its_run_is_answered(shared: Talk) -> None:
     expected = sample("noise", size="64x64", seed=1)
     run = next(run_experiment(Experiment("mean2d", expected, PARAMS, (SERIAL,), "none", checks="off")))
     update = next(a for a in found if isinstance(a, RunUpdate))
-    np.testing.assert_array_equal(shared.client.pool.array(update.outputs["image"]), run.outputs["image"])
+    np.testing.assert_array_equal(shared.client.pool.array(update.outputs["image"].array), run.outputs["image"])
     shared.release(update)
 
 
@@ -473,10 +474,10 @@ def test_a_kill_from_outside_is_a_sentence_and_nothing_is_lost(talk: Talk) -> No
     failed = talk.until((Failed, Finished))[-1]
     assert failed.job == request.job
     assert "was killed by signal 9 (SIGKILL) while it ran mean2d" in failed.sentence
-    kept = talk.client.pool.array(updates[0].outputs["image"]).copy()
+    kept = talk.client.pool.array(updates[0].outputs["image"].array).copy()
     again = talk.do(talk.request(made), release=False)
     update = next(a for a in again if isinstance(a, RunUpdate))
-    np.testing.assert_array_equal(talk.client.pool.array(update.outputs["image"]), kept)
+    np.testing.assert_array_equal(talk.client.pool.array(update.outputs["image"].array), kept)
 
 
 def test_kills_at_any_moment_leave_every_job_answered(talk: Talk) -> None:
@@ -758,10 +759,10 @@ def test_alpha_is_no_brightness() -> None:
     rng = np.random.default_rng(2)
     image = rng.integers(0, 100, (701, 503, 4)).astype(np.uint16)
     image[..., 3] = 65535
-    found = statistics(colours("image", image))
+    found = statistics(colours(image))
     assert found.maximum == 99 and sum(found.histogram) == 701 * 503 * 3
     _same(found, np.ascontiguousarray(image[..., :3]))
-    assert colours("signal", image) is image
+    assert whole_array(image) is image
 
 
 # A simulated GPU
@@ -775,10 +776,10 @@ def test_a_simulated_run_takes_the_middle_and_says_so(shared: Talk) -> None:
     reach = PARAMS["window"] // 2
     top, left, side = 22 + reach, 122 + reach, 256 - 2 * reach
     assert cpu.place == () and sim.place == (top, left) and cpu.exact and sim.exact
-    whole, part = (shared.client.pool.array(u.outputs["image"]) for u in (cpu, sim))
+    whole, part = (shared.client.pool.array(u.outputs["image"].array) for u in (cpu, sim))
     assert part.shape == (side, side)
     np.testing.assert_allclose(part, whole[top : top + side, left : left + side], rtol=1e-6)
-    assert sim.statistics["image"].maximum == float(part.max())
+    assert sim.outputs["image"].statistics.maximum == float(part.max())
     last = [u.row for u in updates if u.row["device"] == "sim"][-1]
     assert last["ok"] and last["clock"] == "simulated" and last["stages"].keys() <= {"compile"}
     assert last["counters"]["warp_instructions"] > 1000 and last["findings"] == []

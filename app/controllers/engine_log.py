@@ -95,7 +95,7 @@ def described(request: Any) -> str:
             gpu = f"a simulated {request.architecture}"
             return f"look into {job}{beside} on {gpu}; {_array(array.shape, array.dtype)}"
         case SaveRequest():
-            return f"save {request.path}, {_array(request.array.shape, request.array.dtype)}"
+            return f"save {request.path}, {_array(request.result.form.shape, request.result.form.dtype)}"
         case DoctorRequest():
             return "examine this machine"
     return str(request)

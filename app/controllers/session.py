@@ -28,7 +28,7 @@ from gpu_ops.engine.messages import (
     RunUpdate,
     SampleRequest,
     SaveRequest,
-    SharedArray,
+    SharedResult,
     XRayAnswer,
     XRayRequest,
 )
@@ -75,7 +75,7 @@ class SessionController(QObject):
         self.queue.busy_changed.connect(self.busy_changed)
         self.queue.settled.connect(self.settled)
         self._loading: LoadRequest | None = None
-        self._held: dict[str, SharedArray] = {}
+        self._held: dict[str, SharedResult] = {}
         self._input_segment = ""
         engine.answered.connect(self._answered)
         session.choice_changed.connect(self._choice_changed)
@@ -156,7 +156,7 @@ class SessionController(QObject):
         """Let go of an X-ray at work; nothing is killed for it."""
         self.queue.stop("xray")
 
-    def result_to_save(self) -> tuple[str, SharedArray, float | None] | None:
+    def result_to_save(self) -> tuple[str, SharedResult, float | None] | None:
         """The last picked variant that has a result, with it and its rate; None where there is none, which is said."""
         there = [v for v in self.session.choice.picks if v in self._held]
         if not there or self.session.input is None:
@@ -271,9 +271,9 @@ class SessionController(QObject):
         fresh = update.generation == self.queue.generation
         for name, shared in update.outputs.items():
             if fresh and name in {o.id for o in self.session.filter.outputs}:
-                self._take_output(update, shared, update.statistics[name])
+                self._take_output(update, shared)
             else:
-                self._engine.release(shared.segment)
+                self._engine.release(shared.array.segment)
         if fresh:
             self.results.put(update.row, subject=self.queue.subjects.get(str(update.row["variant"])))
             self.results.compare_with(self.session.subject)
@@ -283,18 +283,18 @@ class SessionController(QObject):
             elif not update.row["failure"]:
                 self.succeeded.emit(subject)
 
-    def _take_output(self, update: RunUpdate, shared: SharedArray, statistics: Any) -> None:
+    def _take_output(self, update: RunUpdate, shared: SharedResult) -> None:
         variant, input = str(update.row["variant"]), self.session.input
         whole = input.array.shape[: len(update.place)] if input is not None else ()
         simulated = str(update.row["device"]).startswith("sim")
         origin = Origin(simulated, update.place, whole, update.exact, self.queue.subjects.get(variant))
-        self.outputs_changed.emit(variant, self._engine.array(shared), statistics, origin)
+        self.outputs_changed.emit(variant, self._engine.array(shared.array), shared.statistics, origin)
         # The view has the new array now; nothing draws from the old segment any more.
         if variant in self._held:
-            self._engine.release(self._held[variant].segment)
+            self._engine.release(self._held[variant].array.segment)
         self._held[variant] = shared
 
     def _release_outputs(self) -> None:
         for shared in self._held.values():
-            self._engine.release(shared.segment)
+            self._engine.release(shared.array.segment)
         self._held.clear()

@@ -17,13 +17,14 @@ from gpu_ops.devices.instruments import INSTRUMENTS
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import DeviceError, ParamError, plain
 from gpu_ops.filters import FILTERS, all_claims, find_filter
+from gpu_ops.input_kinds import Shape
 from gpu_ops.io import SAMPLES
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.judging import Judgement, judge_by_reports, judge_here, recorded_reports
 from gpu_ops.measuring.report import read_report
 from gpu_ops.params import Param, Values, nearest
 from gpu_ops.plan import Launch, Limits
-from gpu_ops.types import SOURCE_TITLES, Filter, Meta, Shape, Variant
+from gpu_ops.types import SOURCE_TITLES, Filter, Meta, Variant
 
 
 def list_filters(args: argparse.Namespace) -> int:

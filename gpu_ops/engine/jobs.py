@@ -18,15 +18,15 @@ from gpu_ops.engine.messages import (
     RunUpdate,
     SampleRequest,
     SaveRequest,
-    SharedArray,
     SharedInput,
-    Statistics,
+    SharedResult,
     XRayAnswer,
     XRayRequest,
 )
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import KernelscopeError, plain
 from gpu_ops.filters import find_filter
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, convert, load, sample, save
 from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import shown, shown_note
@@ -36,8 +36,9 @@ from gpu_ops.measuring.report import row
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.sweeps import resized
 from gpu_ops.measuring.xray import XRay, as_dict, xray
+from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form
 from gpu_ops.progress import finite, listening, stage
-from gpu_ops.types import Experiment, Input, Pick, Run
+from gpu_ops.types import Experiment, Input, Output, Pick, Run
 
 Job = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest
 
@@ -58,7 +59,7 @@ def work(desk: Desk, job: Job) -> None:
                 _xray(desk, job)
             case SaveRequest():
                 desk.progress(f"saving {plain(job.path)}")
-                save(job.path, desk.array(job.array), rate=job.rate)
+                save(job.path, desk.array(job.result.array), rate=job.rate)
             case DoctorRequest():
                 desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))
@@ -89,11 +90,17 @@ def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:
         with finite():
             input = convert(input, dtype)
     with stage(2, 4):
-        figures = statistics(colours(input.kind, input.array))
+        figures = statistics(_looked_at(input))
     with stage(3, 4):
         array = desk.share(input.array)
     shared = SharedInput(input.kind, array, input.axes, input.name, input.origin, input.rate, input.finite, figures)
     desk.send(Loaded(job, shared))
+
+
+def _looked_at(input: Input) -> Array:
+    """What the figures of an input are of."""
+    figures = OUTPUT_KINDS[INPUT_KINDS[input.kind].view].figures(input.array)
+    return input.array if figures is None else figures
 
 
 def _run(desk: Desk, request: RunRequest) -> None:
@@ -131,9 +138,9 @@ def _run_picks(
         if place:
             run = replace(run, notes=(shown_note(whole, part, part_shown), *run.notes))
         news = _row(desk, run, experiment, request.roofs)
-        outputs, figures = _outputs(desk, run, part_shown.cut) if first and request.outputs else ({}, {})
+        outputs = _outputs(desk, run, part, part_shown.cut) if first and request.outputs else {}
         machine = desk.provenance(run.pick.device) if run.timings or run.outputs else {}  # it is open by then
-        desk.send(RunUpdate(request.job, request.generation, news, outputs, figures, *part_shown[1:], machine))
+        desk.send(RunUpdate(request.job, request.generation, news, outputs, *part_shown[1:], machine))
 
 
 def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[str, Any]:
@@ -142,12 +149,19 @@ def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[s
     return {**row(run, experiment, with_roofs=roofs), "stage": run.stage}
 
 
-def _outputs(desk: Desk, run: Run, cut: tuple[slice, ...]) -> tuple[dict[str, SharedArray], dict[str, Statistics]]:
+def _outputs(desk: Desk, run: Run, input: Input, cut: tuple[slice, ...]) -> dict[str, SharedResult]:
     desk.now(f"examining {run.pick.variant} on {run.pick.device}")
-    kinds = {o.id: o.kind for o in find_filter(run.filter).outputs}
-    arrays = {name: np.ascontiguousarray(array[cut]) for name, array in run.outputs.items()}
-    figures = {name: statistics(colours(kinds[name], array)) for name, array in arrays.items()}
-    return {name: desk.share(array) for name, array in arrays.items()}, figures
+    declared = {o.id: o for o in find_filter(run.filter).outputs}
+    return {name: _shared(desk, declared[name], array, input, cut) for name, array in run.outputs.items()}
+
+
+def _shared(desk: Desk, output: Output, array: Array, input: Input, cut: tuple[slice, ...]) -> SharedResult:
+    kind = OUTPUT_KINDS[output.kind]
+    axes = INPUT_KINDS[input.kind].axes_of(array.shape, input.rate)
+    form, shown = Form(array.shape, array.dtype.name, axes).cut(cut), np.ascontiguousarray(array[cut])
+    figures = kind.figures(shown)
+    made = None if figures is None else statistics(figures)
+    return SharedResult(kind.id, desk.share(shown), form, output.unit, kind.tell(shown, form, output.unit), made)
 
 
 def _xray(desk: Desk, request: XRayRequest) -> None:
@@ -186,8 +200,3 @@ def _compare(desk: Desk, request: XRayRequest, against: Pick, part: Input, after
     except KernelscopeError as error:
         title = find_filter(request.filter).variant(against.variant).title
         return {"before": {"variant": against.variant, "title": title}, "reason": str(error)}
-
-
-def colours(kind: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """What the figures of an array are of: all of it, but an image's alpha is no brightness."""
-    return array[..., :3] if kind == "image" and array.ndim == 3 and array.shape[2] == 4 else array

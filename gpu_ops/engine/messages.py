@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.errors import plain
-from gpu_ops.types import Kind, Pick, Shape
+from gpu_ops.input_kinds import INPUT_KINDS, Kind, Shape
+from gpu_ops.output_kinds import Form, ViewKind
+from gpu_ops.types import Pick
 
 PROTOCOL = 1
 
@@ -41,6 +43,20 @@ class Statistics:
 
 
 @dataclass(frozen=True)
+class SharedResult:
+    """One output of a run: an array in a segment with all that a view needs. `kind` is one of
+    gpu_ops.output_kinds.OUTPUT_KINDS, `form` says the axes, `unit` is that of the values, `text` one line about it.
+    `statistics` are None where the kind has none; of complex values they are those of the magnitudes."""
+
+    kind: ViewKind
+    array: SharedArray
+    form: Form
+    unit: str
+    text: str
+    statistics: Statistics | None
+
+
+@dataclass(frozen=True)
 class SharedInput:
     """An Input whose array lies in a segment."""
 
@@ -52,6 +68,13 @@ class SharedInput:
     rate: float | None
     finite: bool
     statistics: Statistics
+
+    @property
+    def result(self) -> SharedResult:
+        """The input as it is looked at, and saved."""
+        kind, shape = INPUT_KINDS[self.kind], self.array.shape
+        form = Form(shape, self.array.dtype, kind.axes_of(shape, self.rate))
+        return SharedResult(kind.view, self.array, form, "", "", self.statistics)
 
 
 # What the window asks. `job` numbers grow; an answer names its job.
@@ -112,11 +135,11 @@ class XRayRequest:
 
 @dataclass(frozen=True)
 class SaveRequest:
-    """Save an array to a file by its suffix."""
+    """Save an output of a run, or an input as such, to a file by its suffix; `rate` is that of a signal, in hertz."""
 
     job: int
     path: str
-    array: SharedArray
+    result: SharedResult
     rate: float | None
 
 
@@ -202,8 +225,7 @@ class RunUpdate:
     job: int
     generation: int
     row: Mapping[str, Any]
-    outputs: Mapping[str, SharedArray] = field(default_factory=dict)
-    statistics: Mapping[str, Statistics] = field(default_factory=dict)
+    outputs: Mapping[str, SharedResult] = field(default_factory=dict)
     place: tuple[int, ...] = ()
     exact: bool = True
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -289,7 +311,7 @@ def segments_read(request: Request) -> Iterator[str]:
     if isinstance(request, RunRequest | XRayRequest):
         yield request.input.array.segment
     elif isinstance(request, SaveRequest):
-        yield request.array.segment
+        yield request.result.array.segment
 
 
 def segments_given(answer: Answer) -> Iterator[str]:
@@ -297,5 +319,5 @@ def segments_given(answer: Answer) -> Iterator[str]:
     if isinstance(answer, Loaded):
         yield answer.input.array.segment
     elif isinstance(answer, RunUpdate):
-        for array in answer.outputs.values():
-            yield array.segment
+        for output in answer.outputs.values():
+            yield output.array.segment

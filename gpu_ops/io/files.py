@@ -15,11 +15,12 @@ from typing import IO, Any
 import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
+from gpu_ops.input_kinds import Kind
 from gpu_ops.io import arrays, images, sound, text
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, Decoded, check_choice, enough_memory, make_input
 from gpu_ops.io.regular import require_regular
 from gpu_ops.progress import advance, finite, stage
-from gpu_ops.types import Input, Kind
+from gpu_ops.types import Input
 
 LIMIT = 2**30
 """Values a file may hold unless the caller allows more."""

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.errors import InputError, NonFiniteError, ParamError, plain
-from gpu_ops.types import DTYPES, Input, Kind
+from gpu_ops.input_kinds import Kind
+from gpu_ops.types import DTYPES, Input
 
 Array = np.ndarray[Any, Any]
 

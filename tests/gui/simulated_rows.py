@@ -10,7 +10,8 @@ from result_rows import row
 
 from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.messages import PROTOCOL, Ready, RunUpdate, SharedArray, Statistics
+from gpu_ops.engine.messages import PROTOCOL, Ready, RunUpdate, SharedArray, SharedResult, Statistics
+from gpu_ops.output_kinds import Axis, Form
 
 CPU = DeviceStatus("cpu", "Xeon", True)
 NO_CUDA = DeviceStatus("cuda:0", "", False, "CUDA finds no driver")
@@ -37,6 +38,13 @@ def simulated(variant: str, **more: Any) -> dict[str, Any]:
     return row(variant, "sim", None, **extra) | more
 
 
+def shared_result(kind: Any, segment: str, array: np.ndarray, statistics: Statistics | None) -> SharedResult:
+    """An output as the engine hands it over."""
+    axes = tuple(Axis(letter) for letter in ("yxc" if kind == "image" else "tc")[: array.ndim])
+    form = Form(array.shape, array.dtype.name, axes)
+    return SharedResult(kind, SharedArray(segment, array.shape, array.dtype.name), form, "", "", statistics)
+
+
 def bring(
     window: MainWindow,
     engine: FakeEngine,
@@ -50,7 +58,6 @@ def bring(
     engine.arrays[name] = array
     low, high = float(array.min()), float(array.max())
     figures = Statistics(low, high, low, {0.1: low, 1: low, 50: low, 99: high, 99.9: high}, (1,) * 256, 0, 0)
-    output = {o.id: SharedArray(name, array.shape, array.dtype.name) for o in window.controller.session.filter.outputs}
+    output = {o.id: shared_result(o.kind, name, array, figures) for o in window.controller.session.filter.outputs}
     generation = window.controller.queue.generation
-    statistics = {n: figures for n in output}
-    engine.answered.emit(RunUpdate(engine.jobs, generation, row, output, statistics, place, exact))
+    engine.answered.emit(RunUpdate(engine.jobs, generation, row, output, place, exact))

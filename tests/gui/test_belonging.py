@@ -10,11 +10,12 @@ import pytest
 from fake_engine import FakeEngine, make
 from pytestqt.qtbot import QtBot
 from result_rows import row
+from simulated_rows import shared_result
 
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import LEVELS
 from gpu_ops import save
-from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate, SharedArray, Statistics
+from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate, Statistics
 from gpu_ops.types import Input
 
 PICKS = ("serial", "parallel")
@@ -37,8 +38,8 @@ def bring(window: MainWindow, request: RunRequest, variant: str, array: np.ndarr
     figures = Statistics(low, high, low, {0.1: low, 1: low, 50: low, 99: high, 99.9: high}, (1,) * 256, 0, 0)
     news = row(variant, "cpu", None, filter=request.filter, params=dict(request.params), shape=array.shape, **more)
     output = "image" if array.ndim == 2 else "signal"
-    shared = {output: SharedArray(name, array.shape, array.dtype.name)}
-    update = RunUpdate(request.job, request.generation, news, shared, {output: figures})
+    shared = {output: shared_result(output, name, array, figures)}
+    update = RunUpdate(request.job, request.generation, news, shared)
     engine(window).answered.emit(update)
 
 

@@ -11,13 +11,14 @@ from fake_engine import FakeEngine, act, make
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
+from simulated_rows import shared_result
 
 from app.models.file_list import FileList
 from app.models.file_names import open_kinds, proposed_name, save_suffix
 from app.settings import Settings
 from app.views.window.panels import TABLE
 from gpu_ops import FORMATS, find_filter, from_array, save
-from gpu_ops.engine.messages import Failed, Finished, LoadRequest, RunUpdate, SaveRequest, SharedArray
+from gpu_ops.engine.messages import Failed, Finished, LoadRequest, RunUpdate, SaveRequest
 
 
 class Refusing(FakeEngine):
@@ -222,7 +223,8 @@ def test_a_saved_result_is_said_and_its_name_proposed(engine, window, files, tmp
     act(window, "save")
     assert "no result to save" in said(window)[0]
     engine.arrays["result"] = np.zeros((6, 7), np.uint8)
-    window.controller._held["parallel"] = SharedArray("result", (6, 7), "uint8")
+    made = shared_result("image", "result", engine.arrays["result"], None)
+    window.controller._held["parallel"] = made
     asked: list[tuple[str, ...]] = []
 
     def target(parent, title: str, proposed: str, kinds: str) -> str:

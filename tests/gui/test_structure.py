@@ -17,6 +17,8 @@ ROOT = Path(__file__).parent.parent.parent
 MODULES = sorted((ROOT / "app").rglob("*.py"))
 PUBLIC = (
     *("gpu_ops.types", "gpu_ops.params", "gpu_ops.errors", "gpu_ops.engine", "gpu_ops.devices.status"),
+    "gpu_ops.input_kinds",
+    "gpu_ops.output_kinds",
     "gpu_ops.measuring.sweeps",
 )
 """What the window may name of the engine besides gpu_ops' public names: types, messages, and what varies among rows."""

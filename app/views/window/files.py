@@ -151,10 +151,10 @@ class Files(QObject):
         made = self._controller.result_to_save()
         if made is None:
             return
-        variant, array, rate = made
-        kind = self._controller.session.filter.outputs[0].kind
-        name = self.proposed(variant, save_suffix(kind, array.dtype, rate))
-        path = self.ask_target(self.tr("Save the result"), name, save_kinds(kind, array.dtype, rate))
+        variant, result, rate = made
+        kind, dtype = result.kind, result.form.dtype
+        name = self.proposed(variant, save_suffix(kind, dtype, rate))
+        path = self.ask_target(self.tr("Save the result"), name, save_kinds(kind, dtype, rate))
         if path:
             self._controller.save_result(path)
 

@@ -1,0 +1,112 @@
+"""Kinds of input, each once: axes, spatial rank, what a simulated GPU takes, and what the contract tries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gpu_ops.output_kinds import Axis, ViewKind
+
+Kind = Literal["image", "signal", "stack"]
+Shape = tuple[int, ...]
+Part = tuple[slice, ...]
+
+IMAGE_CHANNELS = (1, 3, 4)
+MOST_CHANNELS = 256
+"""Channels that a signal may have; the largest caps of electrodes have as many. More is a picture or a mistake."""
+
+
+@dataclass(frozen=True)
+class InputKind:
+    """Everything that depends on the kind of an input alone.
+
+    `rank` counts the spatial axes, which come first; channels come after them. `axes` gives the letters of the axes by
+    the number of dimensions. `part` is how much of each spatial axis a simulated GPU takes while somebody waits.
+    `view` is the kind of output that an input looks like. `sample` is what is opened when nobody says. `shapes` are
+    those that the contract tries, `usual` one that every variant should take. `largest_noise` is the largest size that
+    a sweep makes noise of: the side of a square image, the length of a signal.
+    """
+
+    id: Kind
+    layout: str
+    rank: int
+    axes: Mapping[int, str]
+    channels: tuple[int, ...]
+    element: str = "value"
+    size: str = "size"
+    part: Shape = ()
+    view: ViewKind = "image"
+    sample: str = ""
+    usual: tuple[Shape, ...] = ()
+    shapes: tuple[Shape, ...] = ()
+    ends: tuple[Shape, ...] = field(default=(), repr=False)
+    largest_noise: int = 0
+
+    def spatial(self, shape: Shape) -> Shape:
+        """The extents of the spatial axes."""
+        return shape[: self.rank]
+
+    def channels_of(self, shape: Shape) -> int:
+        """Interleaved values of a pixel or sample."""
+        return shape[self.rank] if len(shape) > self.rank else 1
+
+    def middle(self, shape: Shape, extents: Shape) -> Part:
+        """The part of those extents in the middle, cut to what there is."""
+        cut = zip(self.spatial(shape), extents, strict=True)
+        starts = [(max(0, (n - side) // 2), min(n, side)) for n, side in cut]
+        return tuple(slice(start, start + side) for start, side in starts)
+
+    def noise(self, size: int) -> dict[str, Any]:
+        """The options of the sample "noise" that make one of that size."""
+        return {"size": f"{size}x{size}"} if self.rank == 2 else {"length": size}
+
+    def axes_of(self, shape: Shape, rate: float | None = None) -> tuple[Axis, ...]:
+        """The axes of an array of that shape; `rate`, in hertz, gives time in seconds."""
+        letters = self.axes.get(len(shape), "")
+        return tuple(_AXES[letter] if letter != "t" else time_axis(rate) for letter in letters)
+
+
+def time_axis(rate: float | None) -> Axis:
+    """The axis of a signal: seconds where its rate in hertz is known, else samples."""
+    return Axis("time", "s", step=1 / rate) if rate else Axis("sample")
+
+
+_AXES = {"z": Axis("z"), "y": Axis("y", "px"), "x": Axis("x", "px"), "c": Axis("channel")}
+
+IMAGE = InputKind(
+    "image",
+    "an image is (H, W) or (H, W, C) with C = 1, 3 or 4",
+    2,
+    {2: "yx", 3: "yxc"},
+    IMAGE_CHANNELS,
+    element="pixel",
+    size="side",
+    part=(256, 256),
+    view="image",
+    sample="camera",
+    usual=((256, 256), (256, 256, 3)),
+    shapes=((1, 1), (1, 7), (7, 1), (17, 33), (33, 257), (61, 127), (19, 23, 3), (16, 31, 4), (130, 70)),
+    ends=((17, 33), (19, 23, 3)),
+    largest_noise=4096,
+)
+SIGNAL = InputKind(
+    "signal",
+    "a signal is (N,) or (N, C)",
+    1,
+    {1: "t", 2: "tc"},
+    tuple(range(1, MOST_CHANNELS + 1)),
+    element="sample",
+    size="length",
+    part=(1 << 16,),
+    view="signal",
+    sample="ecg",
+    usual=((65536,),),
+    shapes=((1,), (3,), (7,), (257,), (1009,), (5003,), (1025, 2), (97, 3)),
+    ends=((257,),),
+    largest_noise=1 << 24,
+)
+STACK = InputKind("stack", "a stack is (D, H, W)", 3, {3: "zyx"}, (1,), element="voxel")
+"""No filter takes one yet, and no file gives one."""
+
+INPUT_KINDS: Mapping[str, InputKind] = {kind.id: kind for kind in (IMAGE, SIGNAL, STACK)}

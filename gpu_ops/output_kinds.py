@@ -1,0 +1,252 @@
+"""Kinds of output, each once: which arrays it may be, how two are compared, what is counted of one, how it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from gpu_ops.errors import KernelError
+
+Array = np.ndarray[Any, Any]
+ViewKind = Literal["image", "signal", "spectrum", "bars", "pyramid", "number", "table", "timeline"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of an array. Element k lies at `start` + k · `step`, in `unit`, which is empty for plain numbers; of
+    bars it reaches from there to the next one. Where there are `labels`, each element has a name instead."""
+
+    name: str
+    unit: str = ""
+    start: float = 0.0
+    step: float = 1.0
+    labels: tuple[str, ...] = ()
+
+    def at(self, index: float) -> float:
+        """Where an element lies, in the axis's unit; `index` need not be whole."""
+        return self.start + self.step * index
+
+    def index(self, place: float) -> float:
+        """The element that lies at `place`."""
+        return (place - self.start) / self.step
+
+    def text(self, index: float) -> str:
+        """An element's place in words: "frequency 12.5 Hz"."""
+        if self.labels:
+            return self.labels[int(index)]
+        value = self.at(index)
+        return " ".join(t for t in (self.name, f"{value:.6g}", self.unit) if t)
+
+    def cut(self, start: int) -> Axis:
+        """The axis of what begins at element `start`."""
+        labels = self.labels[start:]
+        return Axis(self.name, self.unit, self.at(start), self.step, labels)
+
+
+@dataclass(frozen=True)
+class Band:
+    """A part of a pyramid's array: the coefficients of one level and orientation. Level 1 is the finest; orientation is
+    approximation or detail of signals, approximation, horizontal, vertical or diagonal of images."""
+
+    level: int
+    orientation: str
+    start: tuple[int, ...]
+    shape: tuple[int, ...]
+
+    @property
+    def part(self) -> tuple[slice, ...]:
+        """Where it lies in the array."""
+        return tuple(slice(a, a + n) for a, n in zip(self.start, self.shape, strict=True))
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the array of an output looks like: its shape, its dtype, an Axis for each dimension, and the bands of a
+    pyramid."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    axes: tuple[Axis, ...]
+    bands: tuple[Band, ...] = ()
+
+    def cut(self, part: tuple[slice, ...]) -> Form:
+        """The form of a part along the first axes."""
+        rest = self.shape[len(part) :]
+        extents = (len(range(*p.indices(n))) for p, n in zip(part, self.shape, strict=False))
+        starts = [p.indices(n)[0] for p, n in zip(part, self.shape, strict=False)] + [0] * len(rest)
+        axes = tuple(axis.cut(start) for axis, start in zip(self.axes, starts, strict=True))
+        return Form((*extents, *rest), self.dtype, axes, () if part else self.bands)
+
+
+REAL = ("uint8", "uint16", "float32", "float64")
+WHOLE = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
+COMPLEX = ("complex64", "complex128")
+
+
+def whole_array(array: Array) -> Array | None:
+    """Statistics are of all values."""
+    return array
+
+
+def colours(array: Array) -> Array | None:
+    """An image's alpha is no brightness."""
+    return array[..., :3] if array.ndim == 3 and array.shape[2] == 4 else array
+
+
+def magnitudes(array: Array) -> Array | None:
+    """Of complex values the magnitude is looked at."""
+    return np.abs(array) if array.dtype.kind == "c" else array
+
+
+def nothing(array: Array) -> Array | None:
+    """There are no statistics of a few numbers of different meaning."""
+    return None
+
+
+@dataclass(frozen=True)
+class OutputKind:
+    """What holds for every output of a kind.
+
+    `dtypes` and `ranks` are those that its array may have. `figures(array)` is what statistics are of, None where there
+    are none. `formats` are the endings of files that hold one, the first is proposed. `tell(array, form, unit)` is one
+    line about it. Errors are absolute differences in every kind: of complex values the modulus of the difference, of
+    integers exact; see `difference`.
+    """
+
+    id: ViewKind
+    dtypes: tuple[str, ...]
+    ranks: tuple[int, ...]
+    formats: tuple[str, ...]
+    figures: Callable[[Array], Array | None]
+    tell: Callable[[Array, Form, str], str]
+    finite: bool = field(default=False)
+
+    def fault(self, dtype: str, rank: int) -> str:
+        """Why an array is none of this kind, as the rest of a sentence; "" for one that may be."""
+        if dtype not in self.dtypes:
+            return f"{dtype}, and {self.title} holds {', '.join(self.dtypes)}"
+        if rank not in self.ranks:
+            return f"of {rank} dimensions, and {self.title} has {' or '.join(map(str, self.ranks))}"
+        return ""
+
+    @property
+    def title(self) -> str:
+        """The kind in a sentence."""
+        return f"{'an' if self.id[0] in 'aeiou' else 'a'} {self.id}"
+
+
+def difference(expected: Array, actual: Array) -> Array:
+    """Absolute differences in float64: exact of integers, the modulus of complex ones; 0 where both are the same NaN or
+    infinity, infinite where only one is. Raises KernelError for a dtype that nobody can judge."""
+    for array in (expected, actual):
+        if array.dtype.kind not in "uifc":
+            raise KernelError(f"A result of {array.dtype} cannot be judged; give integers, floats or complex numbers.")
+    if expected.dtype.kind in "ui" and actual.dtype.kind in "ui":
+        return _whole_difference(expected, actual)
+    kind: Any = np.complex128 if "c" in (expected.dtype.kind, actual.dtype.kind) else np.float64
+    a, b = expected.astype(kind), actual.astype(kind)
+    with np.errstate(invalid="ignore", over="ignore"):
+        found: Array = np.abs(a - b)
+    odd = ~np.isfinite(found)
+    if odd.any():
+        same = _alike(a.real, b.real) & _alike(a.imag, b.imag) if kind is np.complex128 else _alike(a, b)
+        found[odd] = np.where(same[odd], 0.0, np.inf)
+    return found
+
+
+def _alike(a: Array, b: Array) -> Array:
+    return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
+
+
+def _whole_difference(a: Array, b: Array) -> Array:
+    """Of integers of any width: the larger less the smaller, which uint64 holds."""
+    if max(a.dtype.itemsize, b.dtype.itemsize) < 8:
+        return np.abs(a.astype(np.int64) - b.astype(np.int64)).astype(np.float64)
+    more = a > b
+    high, low = np.where(more, a, b), np.where(more, b, a)
+    return (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)
+
+
+def largest_magnitude(array: Array) -> float:
+    """The largest finite magnitude of an array; 0 of an empty one. Integers count exactly."""
+    if not array.size:
+        return 0.0
+    if array.dtype.kind in "ui":
+        return max(abs(float(array.max())), abs(float(array.min())))
+    sizes = np.abs(array)
+    finite = np.isfinite(sizes)
+    sizes = sizes if finite.all() else sizes[finite]
+    return float(sizes.max()) if sizes.size else 0.0
+
+
+def _extent(form: Form) -> str:
+    return " × ".join(map(str, form.shape))
+
+
+def _with_unit(value: Any, unit: str) -> str:
+    number = f"{value:.6g}" if not isinstance(value, complex) else f"{value.real:.6g} {value.imag:+.6g}i"
+    return f"{number} {unit}".strip()
+
+
+def tell_values(array: Array, form: Form, unit: str) -> str:
+    """Size, dtype and range of an image, a signal or a spectrum."""
+    sizes = np.abs(array) if array.dtype.kind == "c" else array
+    finite = sizes[np.isfinite(sizes)] if sizes.dtype.kind == "f" else sizes.reshape(-1)
+    what = "magnitudes " if array.dtype.kind == "c" else ""
+    span = f"{what}{finite.min():.6g} … {finite.max():.6g} {unit}".strip() if finite.size else "nothing finite"
+    return f"{_extent(form)} {form.dtype}, {span}"
+
+
+def tell_bars(array: Array, form: Form, unit: str) -> str:
+    """How many bars there are, over what, and how much is in them."""
+    axis, bins = form.axes[-1], form.shape[-1]
+    span = f"{axis.at(0):.6g} … {axis.at(bins):.6g} {axis.unit}".strip()
+    return f"{bins} bars over {axis.name} {span}, {array.sum():.9g} {unit}".strip()
+
+
+def tell_bands(array: Array, form: Form, unit: str) -> str:
+    """How many levels a pyramid has."""
+    levels = len({band.level for band in form.bands})
+    return f"{levels} levels, {len(form.bands)} bands, {_extent(form)} {form.dtype}"
+
+
+def tell_number(array: Array, form: Form, unit: str) -> str:
+    """The number with its unit."""
+    return _with_unit(array[()].item(), unit)
+
+
+def tell_table(array: Array, form: Form, unit: str) -> str:
+    """The rows by name while they are few, else how many there are."""
+    rows = array.reshape(len(array), -1)
+    if rows.shape[1] == 1 and len(rows) <= 8:
+        return ", ".join(
+            f"{form.axes[0].text(k)} {_with_unit(v.item(), unit)}" for k, v in enumerate(rows[:, 0], start=0)
+        )
+    return f"{rows.shape[0]} rows of {rows.shape[1]}"
+
+
+def tell_spans(array: Array, form: Form, unit: str) -> str:
+    """How many spans, and from the first start to the last end."""
+    if not len(array):
+        return "nothing happened"
+    return f"{len(array)} spans in {_with_unit(array[:, 1].max() - array[:, 0].min(), 's')}"
+
+
+OUTPUT_KINDS: Mapping[str, OutputKind] = {
+    kind.id: kind
+    for kind in (
+        OutputKind("image", REAL, (2, 3), (".png", ".npy"), colours, tell_values),
+        OutputKind("signal", REAL, (1, 2), (".npy", ".wav", ".csv", ".txt"), whole_array, tell_values),
+        OutputKind("spectrum", ("float32", "float64", *COMPLEX), (1, 2, 3), (".npy", ".csv"), magnitudes, tell_values),
+        OutputKind("bars", (*WHOLE, "float32", "float64"), (1, 2), (".csv", ".npy"), whole_array, tell_bars, True),
+        OutputKind("pyramid", (*WHOLE, "float32", "float64"), (1, 2, 3), (".npy",), whole_array, tell_bands),
+        OutputKind("number", (*WHOLE, "float32", "float64", *COMPLEX), (0,), (".txt", ".npy"), nothing, tell_number),
+        OutputKind("table", (*WHOLE, "float32", "float64"), (1, 2), (".csv", ".npy"), nothing, tell_table),
+        OutputKind("timeline", ("float64",), (2,), (".csv", ".npy"), nothing, tell_spans, True),
+    )
+}
+"""By id. Bars are counts, (B,) or (C, B) of channels, whose last axis says where the bars lie. A timeline is (S, 4):
+start and end in seconds, stream, bytes."""
