@@ -247,7 +247,7 @@ def test_a_real_file_of_the_same_size_is_shown_in_its_own_levels(window: MainWin
 
 
 def kinds(window: MainWindow) -> list[str]:
-    return sorted(window.controller.queue.jobs.values())
+    return sorted(kind.id for kind in window.controller.queue.jobs.values())
 
 
 def test_another_file_does_not_wait_for_what_runs(window: MainWindow, tmp_path: Path) -> None:
