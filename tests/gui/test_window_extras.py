@@ -228,6 +228,26 @@ def test_marks_follow_the_models(engine, window) -> None:
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+@pytest.mark.parametrize("array", [np.eye(9, dtype=np.uint8), np.arange(50.0)], ids=["image", "signal"])
+def test_whatever_is_offered_can_be_done(qtbot, engine, window, array: np.ndarray) -> None:
+    """One after the other in the order of the menus; whoever is asked for a file takes none."""
+    window.files.chooser = window.files.target = lambda *asked: ""
+    engine.show(from_array(array))
+    done = []
+    for id, action in window.actions_by_id.items():
+        if id not in ("quit", "paste_image") and action.isEnabled():  # what is pasted would be another input
+            action.trigger()
+            done.append(id)
+    assert {"open", "export_csv", "find_variant", "sweep", "recorded", "fit", "zoom_in", "xray", "claims"} <= set(done)
+    assert ("compare_swipe" in done) == ("levels_auto" in done) == (array.ndim == 2)
+    assert window.desk.pages["claims"].isVisible() and not window.xray_dock.isVisible(), "the layout was reset last"
+    act(window, "presenter")
+    act(window, "scheme_light")
+    act(window, "quit")
+    assert not window.isVisible()
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 def test_a_look_holds_nothing_of_windows_that_are_gone(qtbot, engine, qapp: QApplication) -> None:
     look = Look(qapp, "light")
     listeners = [look.receivers(SIGNAL("changed()"))]
