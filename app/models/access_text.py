@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import cast
 
+from PySide6 import QtCore
 from PySide6.QtCore import QCoreApplication
 
 from app.figures import count, percent
 from app.models.access_trace import WARP, Access, Banks, Cell, Piece, WarpTrace
-from app.translate import QT_TRANSLATE_NOOP
 
+QT_TRANSLATE_NOOP = cast(Callable[[str, str], str], QtCore.QT_TRANSLATE_NOOP)
 LISTED = 6
 """Lanes that are told one by one; of more the first and the last are."""
 VERBS = {

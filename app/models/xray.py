@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+from PySide6 import QtCore
 from PySide6.QtCore import QCoreApplication
 
 from app.figures import count
 from app.models.access_trace import WarpTrace, warp_trace
-from app.translate import QT_TRANSLATE_NOOP
 
+QT_TRANSLATE_NOOP = cast(Callable[[str, str], str], QtCore.QT_TRANSLATE_NOOP)
 Counts = Mapping[str, int]
 SECTORS = "global_sectors"
 """A counter of this module's: sectors of all global accesses together."""
