@@ -43,16 +43,16 @@ def test_lazy_panels_are_made_when_somebody_looks_at_them(qtbot, window: MainWin
 
 
 def test_a_line_in_the_list_is_a_panel_in_the_window(qtbot, qapp, monkeypatch: pytest.MonkeyPatch) -> None:
-    notes = PanelSpec("notes", "Notes", "timing", lambda context, parent: QLineEdit(parent), accepts="image")
+    notes = PanelSpec("notes", "Notes", "timing", lambda context, parent: QLineEdit(parent))
     monkeypatch.setattr(docks, "PANELS", (*PANELS, notes))
     window = make(qtbot, FakeEngine())
     place = window.tabs.count() - 1
     assert window.tabs.tabText(place) == "Notes"
     window.docks.turn_to(notes)
     assert window.docks[notes].isVisible() and window.tabs.currentIndex() == place
-    window.docks.suit("signal")
+    window.docks.offer(notes, False)
     assert not window.tabs.isTabVisible(place) and window.tabs.isTabVisible(0)
-    window.docks.suit("image")
+    window.docks.offer(notes, True)
     assert window.tabs.isTabVisible(place)
 
 

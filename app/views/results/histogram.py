@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -241,12 +240,6 @@ class HistogramBar(QWidget):
         layout.addLayout(grid)
         layout.addLayout(row)
         layout.addWidget(self.words)
-
-    @Slot(object)
-    def show_input(self, shared: Any) -> None:
-        """Another input, with figures of its own; what is no image has none here."""
-        if shared.kind == "image":
-            self.set_statistics(shared.statistics)
 
     def set_statistics(self, statistics: StatisticsLike | None) -> None:
         """Show these figures; the levels stay as they are."""

@@ -95,11 +95,9 @@ class Docks(QObject):
 
     # What there is to see.
 
-    def suit(self, kind: str) -> None:
-        """Show the tabs of the panels that are for this kind of input, or for all."""
-        for spec in PANELS:
-            if spec.accepts and spec.dock in self.tabs:
-                self.tabs[spec.dock].setTabVisible(self._tab(spec), spec.accepts == kind)
+    def offer(self, spec: PanelSpec[Any], offered: bool) -> None:
+        """Whether the tab of a panel is there: it may have nothing to show for what is looked at."""
+        self.tabs[spec.dock].setTabVisible(self._tab(spec), offered)
 
     def _tab(self, spec: PanelSpec[Any]) -> int:
         return [p for p in PANELS if p.dock == spec.dock].index(spec)

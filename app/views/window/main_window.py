@@ -37,7 +37,7 @@ from app.views.window.files import Chooser, Files, choose_file, choose_target
 from app.views.window.focus import order_focus
 from app.views.window.message_bar import MessageBar
 from app.views.window.page_window import Pages
-from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, XRAY
+from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, XRAY
 from app.views.window.placing import put_on_screen
 from app.views.window.preferences import PreferencesPage, apply_preferences
 from app.views.window.recent_menu import RecentMenu
@@ -203,12 +203,15 @@ class MainWindow(QMainWindow):
 
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:
+        image = shared.kind == "image"
         path = str(shared.origin.get("path", ""))
         if path and path != self.desk.pasted.path:
             self.desk.recent.add(path)
         self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=shared.name))
         self.stack.show_input(array, shared)
-        self.docks.suit(shared.kind)
+        self.docks.offer(LEVELS, image)
+        if image:
+            self.docks[LEVELS].set_statistics(shared.statistics)
 
     @Slot(object)
     def _show_doctor(self, content: Mapping[str, Any]) -> None:

@@ -36,8 +36,7 @@ class DockSpec:
 class PanelSpec(Generic[W]):
     """One panel: `make(context, parent)` gives it. A `lazy` one is made when somebody looks at it first.
 
-    `dock` is a DockSpec's id; `accepts` the kind of input that it is for, "" for all; `scrolled` whether it scrolls
-    where there is too little room, as lazy ones do.
+    `dock` is a DockSpec's id; `scrolled` whether it scrolls where there is too little room, as lazy ones do.
     """
 
     id: str
@@ -45,5 +44,4 @@ class PanelSpec(Generic[W]):
     dock: str
     make: Callable[[Context, QWidget], W]
     lazy: bool = False
-    accepts: str = ""
     scrolled: bool = False

@@ -50,9 +50,7 @@ def _sweep(context: Context, parent: QWidget) -> SweepPanel:
 
 
 def _levels(context: Context, parent: QWidget) -> HistogramBar:
-    bar = HistogramBar(context.display, parent)
-    context.session.input_changed.connect(bar.show_input)
-    return bar
+    return HistogramBar(context.display, parent)
 
 
 def _xray(context: Context, parent: QWidget) -> XRayPanel:
@@ -77,7 +75,7 @@ EXPERIMENT = PanelSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), 
 LADDER = PanelSpec("ladder", QT_TRANSLATE_NOOP("Panels", "Ladder"), "timing", _ladder)
 TABLE = PanelSpec("table", QT_TRANSLATE_NOOP("Panels", "Table"), "timing", _table)
 SWEEP = PanelSpec("sweep", QT_TRANSLATE_NOOP("Panels", "Sweep"), "timing", _sweep, lazy=True)
-LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, accepts="image", scrolled=True)
+LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True)
 XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True)
 PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LADDER, TABLE, SWEEP, LEVELS, XRAY)
 """Those in one place in the order of their tabs."""
