@@ -106,7 +106,7 @@ def test_a_bench_has_a_row_for_each_setting_and_measures_none_twice(monkeypatch:
 
 
 def _shipped(file: str) -> str:
-    from gpu_ops.devices.compiler import source_of
+    from gpu_ops.devices.kernel_source import source_of
 
     return source_of(file) or ""
 
