@@ -25,6 +25,12 @@ def of(filter: Filter, dtype: str, params: Chosen, knobs: Chosen | None = None, 
     return Task.of(Meta(filter.accepts, filter_shape(filter), dtype), params, knobs, limits)
 
 
+def right(filter: Filter, x: Any, **params: Any) -> Any:
+    """The reference of a filter with one output."""
+    (made,) = filter.reference(on(filter, x, params)).values()
+    return made
+
+
 def planned(filter: Filter, id: str, device: Any, x: Any, params: Chosen, knobs: Chosen | None = None) -> Plan:
     """The plan of a variant for an array of the device."""
     return filter.variant(id).plan(device, on(filter, x, params, knobs, device.limits))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import Qt
+from tasks import right
 
 import gpu_ops
 from app.models.slot import RowSlot
@@ -39,7 +40,7 @@ def window(qtbot, engine):
 def test_the_middle_is_simulated_verified_counted_and_shown_in_its_place(qtbot, window) -> None:
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     whole = np.asarray(window.panes.pane(INPUT).layer.pyramid.array)
-    result = find_filter("mean2d").reference(whole, {"window": 3, "border": "reflect"})["image"]
+    result = right(find_filter("mean2d"), whole, window=3, border="reflect")
     expected = result[129:383, 129:383]  # the middle 256 × 256, less what its own border changes
     for variant in ("naive", "constant", "shared"):
         pane, entry = window.panes.pane(variant), window.controller.results.entry(RowSlot(variant, "sim"))

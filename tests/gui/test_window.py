@@ -12,6 +12,7 @@ import pytest
 from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QSpinBox
+from tasks import right
 
 from app.models.slot import RowSlot
 from app.views.window.main_window import INPUT
@@ -45,7 +46,7 @@ def test_a_sample_shows_with_its_results_times_and_verdicts(qtbot, window, contr
     assert window.windowTitle().startswith("camera")
     picture = shown(window, INPUT)
     assert picture.shape == (512, 512)
-    expected = find_filter("mean2d").reference(picture, {"window": 3, "border": "reflect"})["image"]
+    expected = right(find_filter("mean2d"), picture, window=3, border="reflect")
     for variant in ("serial", "parallel"):
         np.testing.assert_array_equal(shown(window, variant), expected)
         row = controller.results.entry(RowSlot(variant, "cpu")).row
@@ -65,7 +66,7 @@ def test_turning_a_parameter_brings_a_new_picture_and_undo_the_old_one(qtbot, wi
     settle(qtbot, controller, turn)
     assert controller.session.choice.params["window"] == 5
     after = shown(window, "serial").copy()
-    reference = find_filter("mean2d").reference(shown(window, INPUT), {"window": 5, "border": "reflect"})["image"]
+    reference = right(find_filter("mean2d"), shown(window, INPUT), window=5, border="reflect")
     np.testing.assert_array_equal(after, reference)
     settle(qtbot, controller, window.actions_by_id["undo"].trigger)
     np.testing.assert_array_equal(shown(window, "serial"), before)
@@ -178,7 +179,7 @@ def test_many_changes_end_with_the_newest(qtbot, window, controller) -> None:
             controller.session.set_params({"window": width, "border": "reflect"})
 
     settle(qtbot, controller, sweep)
-    reference = find_filter("mean2d").reference(shown(window, INPUT), {"window": 5, "border": "reflect"})["image"]
+    reference = right(find_filter("mean2d"), shown(window, INPUT), window=5, border="reflect")
     np.testing.assert_array_equal(shown(window, "parallel"), reference)
 
 
