@@ -2,21 +2,67 @@
 
 from __future__ import annotations
 
-from app.action_spec import QT_TRANSLATE_NOOP, ActionSpec
+from functools import partial
+
+from app.action_spec import ActionSpec
+from app.translate import QT_TRANSLATE_NOOP
+from app.views.results.panes import Mode
+from app.views.window import deeds
+from app.views.window.desk import Desk
 
 
-def _compare(id: str, text: str, keys: str, tip: str, checked: bool = False) -> ActionSpec:
-    name, menu = f"compare_{id.replace(' ', '_')}", "view/compare"
-    return ActionSpec(name, text, menu, (keys,), tip, checkable=True, checked=checked, group="compare", data=id)
+def _pictures(desk: Desk) -> bool:
+    """Whether there are pictures: curves have no use for what is theirs."""
+    return desk.pictures.currentWidget() is desk.pictures.panes
 
 
-def _colour_map(id: str, text: str, tip: str, checked: bool = False) -> ActionSpec:
-    return ActionSpec(f"map_{id}", text, "view/colours", (), tip, checkable=True, checked=checked, group="map", data=id)
-
-
-def _scheme(id: str, text: str, tip: str, checked: bool = False) -> ActionSpec:
+def _compare(mode: Mode, text: str, keys: str, tip: str, checked: bool = False) -> ActionSpec:
     return ActionSpec(
-        f"scheme_{id}", text, "view/scheme", (), tip, checkable=True, checked=checked, group="scheme", data=id
+        f"compare_{mode.replace(' ', '_')}",
+        text,
+        "view/compare",
+        (keys,),
+        tip,
+        checkable=True,
+        checked=checked,
+        group="compare",
+        data=mode,
+        do=lambda desk: desk.pictures.panes.set_mode(mode),
+        able=_pictures,
+        on=lambda desk: desk.pictures.panes.mode == mode,
+    )
+
+
+def _colour_map(name: str, text: str, tip: str, checked: bool = False) -> ActionSpec:
+    return ActionSpec(
+        f"map_{name}",
+        text,
+        "view/colours",
+        (),
+        tip,
+        checkable=True,
+        checked=checked,
+        group="map",
+        data=name,
+        do=lambda desk: desk.context.display.set_colormap(name),
+        able=_pictures,
+        on=lambda desk: desk.context.display.colormap == name,
+    )
+
+
+def _scheme(choice: str, text: str, tip: str, checked: bool = False) -> ActionSpec:
+    return ActionSpec(
+        f"scheme_{choice}",
+        text,
+        "view/scheme",
+        (),
+        tip,
+        checkable=True,
+        checked=checked,
+        group="scheme",
+        data=choice,
+        do=lambda desk: desk.context.look.choose(choice),
+        on=lambda desk: desk.context.look.choice == choice,
     )
 
 
@@ -28,6 +74,7 @@ VIEW = (
         ("Ctrl+0",),
         QT_TRANSLATE_NOOP("Actions", "Show the whole picture or signal"),
         "fit",
+        do=deeds.fit,
     ),
     ActionSpec(
         "one_to_one",
@@ -36,6 +83,7 @@ VIEW = (
         ("Ctrl+1",),
         QT_TRANSLATE_NOOP("Actions", "One pixel a pixel"),
         "one-to-one",
+        do=deeds.one_to_one,
     ),
     ActionSpec(
         "zoom_in",
@@ -43,6 +91,7 @@ VIEW = (
         "view",
         ("Ctrl++", "Ctrl+="),
         QT_TRANSLATE_NOOP("Actions", "Show less, larger"),
+        do=partial(deeds.zoom, 1.25),
     ),
     ActionSpec(
         "zoom_out",
@@ -50,6 +99,7 @@ VIEW = (
         "view",
         ("Ctrl+-",),
         QT_TRANSLATE_NOOP("Actions", "Show more, smaller"),
+        do=partial(deeds.zoom, 0.8),
     ),
     _compare(
         "side by side",
@@ -84,6 +134,8 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "Exchange the two pictures"),
         "compare",
         separator=True,
+        do=lambda desk: desk.pictures.panes.swap_pair(),
+        able=lambda desk: _pictures(desk) and desk.pictures.panes.mode != "side by side",
     ),
     ActionSpec(
         "compare_next",
@@ -92,6 +144,8 @@ VIEW = (
         ("Ctrl+PgDown",),
         QT_TRANSLATE_NOOP("Actions", "Where there are more results than fit: those after the ones in sight"),
         separator=True,
+        do=lambda desk: desk.pictures.panes.pager.turn(1),
+        able=_pictures,
     ),
     ActionSpec(
         "compare_previous",
@@ -99,6 +153,8 @@ VIEW = (
         "view/compare",
         ("Ctrl+PgUp",),
         QT_TRANSLATE_NOOP("Actions", "Where there are more results than fit: those before the ones in sight"),
+        do=lambda desk: desk.pictures.panes.pager.turn(-1),
+        able=_pictures,
     ),
     ActionSpec(
         "play",
@@ -108,6 +164,7 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "Hear the signal, or stop"),
         "sound",
         checkable=True,
+        do=lambda desk: desk.context.playback.toggle(),
     ),
     ActionSpec(
         "levels_auto",
@@ -116,6 +173,8 @@ VIEW = (
         ("Ctrl+L",),
         QT_TRANSLATE_NOOP("Actions", "Set black and white as the input's type and values ask for"),
         separator=True,
+        do=lambda desk: desk.context.display.auto_levels("auto"),
+        able=_pictures,
     ),
     _colour_map(
         "gray", QT_TRANSLATE_NOOP("Actions", "&Gray"), QT_TRANSLATE_NOOP("Actions", "From black to white"), True
@@ -154,6 +213,8 @@ VIEW = (
         "xray",
         checkable=True,
         separator=True,
+        do=lambda desk: desk.docks.toggle("xray"),
+        on=lambda desk: desk.docks.is_open("xray"),
     ),
     ActionSpec(
         "presenter",
@@ -163,6 +224,8 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "Everything larger, for a room"),
         checkable=True,
         separator=True,
+        do=lambda desk: desk.context.look.set_presenter(not desk.context.look.presenter),
+        on=lambda desk: desk.context.look.presenter,
     ),
     ActionSpec(
         "reset_layout",
@@ -170,5 +233,6 @@ VIEW = (
         "view",
         (),
         QT_TRANSLATE_NOOP("Actions", "Put every panel back in its place"),
+        do=lambda desk: desk.docks.reset(),
     ),
 )

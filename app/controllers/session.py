@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.queue import RunQueue
-from app.models.messages import subject_of
+from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, SAVE, SWEEP, TIME, XRAY
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
+from app.models.slot import RowSlot
+from app.models.subject import Subject
 from app.worker import Engine
+from gpu_ops.device_names import device_place, is_simulated
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (
     DoctorAnswer,
@@ -76,7 +79,7 @@ class SessionController(QObject):
         self.queue.settled.connect(self.settled)
         self._loading: LoadRequest | None = None
         self._held: dict[str, SharedResult] = {}
-        self._input_segment = ""
+        self._input_segments: tuple[str, ...] = ()
         engine.answered.connect(self._answered)
         session.choice_changed.connect(self._choice_changed)
         session.input_changed.connect(self._input_changed)
@@ -101,20 +104,20 @@ class SessionController(QObject):
         """Load a file in the engine, at once; the input before stays until it is there."""
         self.queue.interrupt()
         self._loading = LoadRequest(self._engine.next_job(), path, dict(options or {}))
-        self.queue.submit("load", self._loading, self.tr("loading"))
+        self.queue.submit(LOAD, self._loading)
 
     def open_sample(self, id: str, options: Mapping[str, Any] | None = None) -> None:
         """Make a sample in the engine, at once."""
         self.queue.interrupt()
-        self.queue.submit("load", SampleRequest(self._engine.next_job(), id, dict(options or {})), self.tr("loading"))
+        self.queue.submit(LOAD, SampleRequest(self._engine.next_job(), id, dict(options or {})))
 
     def run_live(self) -> None:
         """Picture first: run the picks, check samples of the result, time it once the person pauses."""
-        self.queue.run("live")
+        self.queue.run(LIVE)
 
     def measure(self) -> None:
         """Careful timing of every pick, each held to the whole reference."""
-        self.queue.run("measure")
+        self.queue.run(MEASURE)
 
     def cancel(self) -> None:
         """Stop whatever runs; what is on the screen stays."""
@@ -127,34 +130,34 @@ class SessionController(QObject):
         self.queue.make_way()
         numbered = [replace(request, job=self._engine.next_job()) for request in requests]
         for request in numbered:
-            self.queue.submit("sweep", request, self.tr("sweeping"))
+            self.queue.submit(SWEEP, request)
         return tuple(request.job for request in numbered)
 
     def timed_picks(self) -> tuple[Pick, ...]:
         """What is ticked, less what a simulated GPU runs, which has no time."""
-        return self.queue.picks("time")
+        return self.queue.picks(TIME)
 
     def xray(self, variant: str, against: str = "") -> None:
         """Look into a variant's kernels on a simulated GPU, and into those of another to compare it with. It gives way
         to whatever else is asked for."""
         assert self.session.input is not None
-        choice, find = self.session.choice, self.session.filter.variant
-        pick, other = self.queue.pick(find(variant)), self.queue.pick(find(against)) if against else None
+        choice, pick = self.session.choice, self.session.pick(variant)
+        other = self.session.pick(against) if against else None
         job, architecture = self._engine.next_job(), self._architecture()
         request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, architecture, other)
-        self.queue.submit("xray", request, self.tr("looking into the kernel"))
+        self.queue.submit(XRAY, request)
 
     def _architecture(self) -> str:
         """That of the device that is chosen, so that its counts are those of the code that runs there."""
-        kind, _, named = self.session.device.partition(":")
-        if kind == "sim" and named:
+        named = device_place(self.session.device)
+        if self.session.simulated and named:
             return named
         known = {status.name: status.architecture for status in self._engine.devices}
         return known.get(self.session.device, "") or SIMULATED
 
     def stop_xray(self) -> None:
         """Let go of an X-ray at work; nothing is killed for it."""
-        self.queue.stop("xray")
+        self.queue.stop(XRAY)
 
     def result_to_save(self) -> tuple[str, SharedResult, float | None] | None:
         """The last picked variant that has a result, with it and its rate; None where there is none, which is said."""
@@ -169,10 +172,10 @@ class SessionController(QObject):
         made = self.result_to_save()
         if made is not None:
             request = SaveRequest(self._engine.next_job(), path, made[1], made[2])
-            self.queue.submit(f"save/{path}", request, self.tr("saving"))
+            self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
 
     def ask_doctor(self) -> None:
-        self.queue.submit("doctor", DoctorRequest(self._engine.next_job()), self.tr("examining this machine"))
+        self.queue.submit(DOCTOR, DoctorRequest(self._engine.next_job()))
 
     # What changes.
 
@@ -184,9 +187,9 @@ class SessionController(QObject):
         self._declare()
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
         self._release_outputs()
-        if self._input_segment:
-            self._engine.release(self._input_segment)
-        self._input_segment = shared.array.segment
+        for segment in self._input_segments:
+            self._engine.release(segment)
+        self._input_segments = shared.segments
         self.run_live()
 
     @Slot(object, str)
@@ -208,56 +211,69 @@ class SessionController(QObject):
 
     def _declare(self) -> None:
         """The rows there will be: every picked variant on its device, in the filter's order."""
-        picked = self.queue.picks("live")
+        picked = self.queue.picks(LIVE)
         titles = {v.id: v.title for v in self.session.filter.variants}
-        self.results.declare([(p.variant, p.device) for p in picked], titles)
+        self.results.declare([RowSlot(p.variant, p.device) for p in picked], titles)
         self._set_baseline(self.session.baseline)
 
     @Slot(str)
     def _set_baseline(self, variant: str) -> None:
         """Speed-ups are against this variant, where it runs."""
-        chosen = {v.id: v for v in self.session.filter.variants}.get(variant)
-        self.results.set_baseline((variant, self.queue.pick(chosen).device) if chosen else None)
+        there = any(v.id == variant for v in self.session.filter.variants)
+        self.results.set_baseline(RowSlot(variant, self.session.device_of(variant)) if there else None)
 
     # What the engine says.
 
     @Slot(object)
     def _answered(self, answer: Any) -> None:
-        if isinstance(answer, RunUpdate) and answer.provenance:
-            self.results.provenance = dict(answer.provenance)
-        if isinstance(answer, Ready):
-            self._take_devices(answer.devices)
-        elif self.queue.jobs.get(answer.job) == "sweep":
-            self.point_answered.emit(answer)
-            if isinstance(answer, Failed | Finished):
-                self.queue.end(answer.job)
-        elif isinstance(answer, Progress):
-            self.busy_changed.emit(answer.text)
-            self.progressed.emit(answer.done, answer.total)
-        elif isinstance(answer, Loaded):
-            self.session.set_input(answer.input)
-        elif isinstance(answer, RunUpdate):
-            self._take_update(answer)
-        elif isinstance(answer, DoctorAnswer):
-            self.doctor_answered.emit(answer.content)
-        elif isinstance(answer, XRayAnswer):
-            self.xrayed.emit(answer.content)
-        elif isinstance(answer, Failed):
-            if self.queue.jobs.get(answer.job) == "xray":
-                self.xray_failed.emit(answer.sentence)
-            self._take_failure(answer)
-            self.queue.end(answer.job)
-        elif isinstance(answer, Finished):
-            if not answer.cancelled:
-                self.succeeded.emit(subject_of(self.queue.jobs.get(answer.job, "")))
-            self.queue.end(answer.job, answer.cancelled)
+        point = self.queue.jobs.get(getattr(answer, "job", 0)) is SWEEP
+        (_OF_POINTS if point else _OF_JOBS)[type(answer)](self, answer)
+
+    def _take_ready(self, ready: Ready) -> None:
+        self._take_devices(ready.devices)
+
+    def _take_progress(self, progress: Progress) -> None:
+        self.busy_changed.emit(progress.text)
+        self.progressed.emit(progress.done, progress.total)
+
+    def _take_loaded(self, loaded: Loaded) -> None:
+        self.session.set_input(loaded.input)
+
+    def _take_doctor(self, answer: DoctorAnswer) -> None:
+        self.doctor_answered.emit(answer.content)
+
+    def _take_xray(self, answer: XRayAnswer) -> None:
+        self.xrayed.emit(answer.content)
+
+    def _take_end(self, finished: Finished) -> None:
+        kind = self.queue.jobs.get(finished.job)
+        if kind is not None and not finished.cancelled:
+            self.succeeded.emit(kind.subject)
+        self.queue.end(finished.job, finished.cancelled)
 
     def _take_failure(self, failed: Failed) -> None:
+        kind = self.queue.jobs.get(failed.job)
+        if kind is XRAY:
+            self.xray_failed.emit(failed.sentence)
         if failed.nonfinite is not None and self._loading is not None and self._loading.job == failed.job:
             self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self._loading)
-            return
-        subject = subject_of(self.queue.jobs.get(failed.job, ""))
-        self.message.emit("error", failed.sentence, failed.details, subject)
+        else:
+            self.message.emit("error", failed.sentence, failed.details, kind.subject if kind else "")
+        self.queue.end(failed.job)
+
+    def _take_point(self, answer: Progress | RunUpdate) -> None:
+        """What a point of a sweep brings is not the session's, but for what the machine is."""
+        if isinstance(answer, RunUpdate):
+            self._take_provenance(answer)
+        self.point_answered.emit(answer)
+
+    def _end_point(self, ended: Finished | Failed) -> None:
+        self.point_answered.emit(ended)
+        self.queue.end(ended.job)
+
+    def _take_provenance(self, update: RunUpdate) -> None:
+        if update.provenance:
+            self.results.provenance = dict(update.provenance)
 
     def _take_devices(self, devices: Sequence[DeviceStatus]) -> None:
         """Kernels run on the first CUDA device there is, or simulated where there is none, until another is picked."""
@@ -268,6 +284,7 @@ class SessionController(QObject):
     def _take_update(self, update: RunUpdate) -> None:
         """Rows of an older generation are dropped: what they show is no longer what is asked for. While a parameter
         moves the newest run may be of a choice that is over: its results say so."""
+        self._take_provenance(update)
         fresh = update.generation == self.queue.generation
         for name, shared in update.outputs.items():
             if fresh and name in {o.id for o in self.session.filter.outputs}:
@@ -275,19 +292,23 @@ class SessionController(QObject):
             else:
                 self._engine.release(shared.array.segment)
         if fresh:
-            self.results.put(update.row, subject=self.queue.subjects.get(str(update.row["variant"])))
+            self.results.put(update.row, self._subject(update))
             self.results.compare_with(self.session.subject)
-            subject = f"run/{update.row['variant']}"
-            if update.row["failure"] and update.row["failure_kind"] != "unsupported":
-                self.message.emit("error", str(update.row["failure"]), "", subject)
-            elif not update.row["failure"]:
+            subject = f"run/{update.key.variant}"
+            if update.row.failure and update.row.failure_kind != "unsupported":
+                self.message.emit("error", update.row.failure, "", subject)
+            elif not update.row.failure:
                 self.succeeded.emit(subject)
 
+    def _subject(self, update: RunUpdate) -> Subject:
+        """What news of the newest generation is of: another input would have begun another one."""
+        return Subject(self.session.inputs, update.key)
+
     def _take_output(self, update: RunUpdate, shared: SharedResult) -> None:
-        variant, input = str(update.row["variant"]), self.session.input
+        variant, input = update.key.variant, self.session.input
         whole = input.array.shape[: len(update.place)] if input is not None else ()
-        simulated = str(update.row["device"]).startswith("sim")
-        origin = Origin(simulated, update.place, whole, update.exact, self.queue.subjects.get(variant))
+        simulated = is_simulated(update.key.device)
+        origin = Origin(simulated, update.place, whole, update.exact, self._subject(update))
         self.outputs_changed.emit(variant, self._engine.array(shared.array), shared.statistics, origin)
         # The view has the new array now; nothing draws from the old segment any more.
         if variant in self._held:
@@ -298,3 +319,23 @@ class SessionController(QObject):
         for shared in self._held.values():
             self._engine.release(shared.array.segment)
         self._held.clear()
+
+
+_OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
+    Ready: SessionController._take_ready,
+    Progress: SessionController._take_progress,
+    Loaded: SessionController._take_loaded,
+    RunUpdate: SessionController._take_update,
+    DoctorAnswer: SessionController._take_doctor,
+    XRayAnswer: SessionController._take_xray,
+    Failed: SessionController._take_failure,
+    Finished: SessionController._take_end,
+}
+"""What takes each answer of the engine, by its type."""
+_OF_POINTS: Mapping[type, Callable[[SessionController, Any], None]] = {
+    Progress: SessionController._take_point,
+    RunUpdate: SessionController._take_point,
+    Failed: SessionController._end_point,
+    Finished: SessionController._end_point,
+}
+"""The same for the jobs of `run_points`."""

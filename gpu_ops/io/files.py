@@ -160,21 +160,28 @@ def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = Non
     (44100 when None); text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
     untouched until the new one is complete. Raises InputError when it cannot be written so.
     """
-    file, name = Path(path), plain(os.fspath(path))
-    array = np.asarray(array)
-    format = BY_SUFFIX.get(file.suffix.lower())
+    name, array = plain(os.fspath(path)), np.asarray(array)
+    format = BY_SUFFIX.get(Path(path).suffix.lower())
     if format is None or format.write is None:
         known = " ".join(suffix for suffix, format in BY_SUFFIX.items() if format.write)
-        raise InputError(f"{name} cannot be written as '{plain(file.suffix, 20)}'; choose one of {known}.")
+        raise InputError(f"{name} cannot be written as '{plain(Path(path).suffix, 20)}'; choose one of {known}.")
     if array.size == 0:
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
-    with enough_memory(name, "save a smaller array"), _replacing(file, name, overwrite) as opened:
-        format.write(opened, array, rate, name)
+    write = format.write
+    with replaced(path, overwrite) as opened:
+        write(opened, array, rate, name)
+
+
+@contextmanager
+def replaced(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator[IO[bytes]]:
+    """A file beside the target that takes its place when all went well, and is gone otherwise. Raises InputError."""
+    name = plain(os.fspath(path))
+    with enough_memory(name, "save a smaller array"), _replacing(Path(path), name, overwrite) as opened:
+        yield opened
 
 
 @contextmanager
 def _replacing(file: Path, name: str, overwrite: bool) -> Iterator[IO[bytes]]:
-    """A file beside the target that takes its place when all went well, and is gone otherwise."""
     try:
         target = Path(os.path.realpath(file))
     except ValueError:

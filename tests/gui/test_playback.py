@@ -327,7 +327,7 @@ def test_in_the_window(qtbot: QtBot) -> None:
     window = MainWindow(session, Look(QApplication.instance(), "light"))  # type: ignore[arg-type]
     qtbot.addWidget(window)
     window.show()
-    play, playback = window.actions_by_id["play"], window.playback
+    play, playback = window.actions_by_id["play"], window.context.playback
     assert not play.isEnabled()
     session.input_array_changed.emit(
         np.zeros(90_000, np.float32), SimpleNamespace(kind="signal", rate=RATE, origin={}, name="tone")
