@@ -1,8 +1,8 @@
 """The contract of every kernel of the product, and of kernels that are wrong on purpose, on the simulated GPU.
 
-A kernel variant costs the suite about five seconds of one core: 3.5 for its covering set, 0.6 for the ends of the range,
-one where tests/test_compiler.py assembles it. Half of that is compiling, once for each set of defines that its cases
-have; a wrong kernel costs half a second.
+A kernel variant costs the suite about five seconds of one core: 3.5 for its covering set, 0.6 for the ends of the
+range, one where tests/test_compiler.py assembles it. Half of that is compiling, once for each set of defines that its
+cases have; a wrong kernel costs half a second.
 """
 
 from __future__ import annotations
