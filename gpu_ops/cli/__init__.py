@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from gpu_ops.cli import streams
 from gpu_ops.errors import KernelFault, KernelscopeError, plain, shortened
-from gpu_ops.progress import left_behind
+from gpu_ops.progress import has_abandoned_calls
 
 FINE, BAD_INPUT, STOPPED = 0, 2, 130
 NOT_WRITTEN = "Standard output cannot be written ({}); lead it to a place with room."
@@ -41,7 +41,7 @@ def guarded(work: Callable[[], int]) -> int:
     wrong in it is said in a sentence."""
     streams.prepare()
     code = _written(_worked(work))
-    if left_behind():  # a compilation goes on that nobody waits for any more: the process ends here, with it
+    if has_abandoned_calls():  # ending the process also ends an abandoned compilation
         os._exit(code)
     return code
 

@@ -17,7 +17,7 @@ from typing import Any
 from gpu_ops.devices.kernel_source import header_fields, included_headers, read_source
 from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
 from gpu_ops.params import Value
-from gpu_ops.progress import patiently
+from gpu_ops.progress import interruptible
 
 FLAGS = ("-std=c++17", "-lineinfo", "-ftz=false", "-fmad=true")
 ASSEMBLER_FLAGS = ("--ptxas-options=-v",)
@@ -124,7 +124,7 @@ def _compile(
     program = _call(nvrtc.nvrtcCreateProgram(text.encode(), source.encode(), len(names), contents, names))
     given = [f.encode() for f in (*flags, *_without_cache())]
     try:
-        (status,) = patiently(lambda: nvrtc.nvrtcCompileProgram(program, len(given), given))
+        (status,) = interruptible(lambda: nvrtc.nvrtcCompileProgram(program, len(given), given))
     except LimitReached as reached:
         raise LimitReached(reached.limit, reached.flag, f"{source}: to compile it") from None
     try:  # a compilation that was left behind keeps its program

@@ -88,7 +88,7 @@ def _do(desk: Desk, job: Job) -> None:
         desk.send(Finished(job.job, cancelled=True))
     except NonFiniteError as error:
         choice = NonFinite(error.nan, error.infinite, error.choices)
-        desk.send(Failed(job.job, f"{error.found}.", nonfinite=choice))
+        desk.send(Failed(job.job, f"{error.problem}.", nonfinite=choice))
     except KernelscopeError as error:
         desk.send(Failed(job.job, str(error), getattr(error, "log", ""), _kind(error)))
         if isinstance(error, KernelFault | DeviceLost):

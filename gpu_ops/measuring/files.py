@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from gpu_ops.devices.kernel_source import source_of
-from gpu_ops.plan import Counted
+from gpu_ops.plan import LineCounts
 
 Place = tuple[str, int]
 Counts = dict[str, int]
@@ -28,7 +28,7 @@ class FileXRay:
     callees: Mapping[int, tuple[Place, ...]]
 
 
-def by_file(kernel: str, counted: Sequence[Counted], edits: Mapping[str, str] | None = None) -> tuple[FileXRay, ...]:
+def by_file(kernel: str, counted: Sequence[LineCounts], edits: Mapping[str, str] | None = None) -> tuple[FileXRay, ...]:
     """The kernel's file, then the headers, those in which most runs first. What runs in a file of the compiler's
     belongs to the line that uses it; what has no line to line 0 of the kernel's file."""
 

@@ -13,7 +13,7 @@ from gpu_ops.devices.instruments import COPY, READ
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.measuring.timing import QUICK, Samples, measure_interleaved
 from gpu_ops.plan import Call, Copy, Device, DeviceArray, Launch, Plan
-from gpu_ops.progress import advance, asked_to_stop
+from gpu_ops.progress import advance, stop_request
 
 LARGEST = 2 << 30
 SAME_SIZE_BELOW = 512 << 20
@@ -67,7 +67,7 @@ def _measure(device: Device, nbytes: int) -> Roofs:
     candidates = _gpu_plans(device, pairs) if device.kind == "cuda" else _cpu_plans(pairs)
     samplers: dict[str, Samples] = {name: device.sampler(plans, "stream") for name, plans in candidates.items()}
     medians: dict[str, float] = {}
-    for name, timing in measure_interleaved(samplers, QUICK, stop=asked_to_stop()):
+    for name, timing in measure_interleaved(samplers, QUICK, stop=stop_request()):
         medians[name] = timing.median
         advance(len(samplers) + len(medians), 2 * len(samplers))
     fastest_copy = min(seconds for name, seconds in medians.items() if name != "read")

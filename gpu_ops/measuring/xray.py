@@ -19,7 +19,7 @@ from gpu_ops.measuring.declared import check_plan
 from gpu_ops.measuring.files import FileXRay, by_file
 from gpu_ops.measuring.verify import looked_at
 from gpu_ops.params import Values, check_values
-from gpu_ops.plan import Access, Counted, Execution, Finding, Launch, Limits, Plan, Trace
+from gpu_ops.plan import Access, Execution, Finding, Launch, Limits, LineCounts, Plan, Trace
 from gpu_ops.task import MAIN, Task
 from gpu_ops.types import Accesses, Filter, Input, Variant
 
@@ -217,7 +217,7 @@ def _kernel(name: str, done: Sequence[Done], architecture: str, edits: Mapping[s
 
 
 def _by_line(
-    file: str, counted: Sequence[Counted]
+    file: str, counted: Sequence[LineCounts]
 ) -> tuple[dict[int, dict[str, int]], dict[tuple[str, int], dict[str, int]]]:
     """Counts by line of the kernel's file, and by (file, line) of the headers it uses."""
     lines: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))

@@ -27,7 +27,7 @@ from gpu_ops.io import from_array
 from gpu_ops.measuring.xray import XRay, as_dict, xray
 from gpu_ops.measuring.xray import _traces as by_line
 from gpu_ops.params import check_values
-from gpu_ops.plan import Counted, Execution, Launch, Plan, Trace
+from gpu_ops.plan import Execution, Launch, LineCounts, Plan, Trace
 from tests.sim.test_counters import FILE, SOURCE, X, Y, accesses, execute
 from tests.sim.test_counters import _views as views
 
@@ -72,7 +72,7 @@ def added_up(traces: Iterable[Trace]) -> dict[int, dict[str, int]]:
     return {line: {k: v for k, v in own.items() if v} for line, own in lines.items()}
 
 
-def counted(lines: Iterable[Counted], file: str) -> dict[int, dict[str, int]]:
+def counted(lines: Iterable[LineCounts], file: str) -> dict[int, dict[str, int]]:
     """By line of the file, the counters of memory."""
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for one in lines:

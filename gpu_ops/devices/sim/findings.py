@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_ops.devices.sim.lanes import Array, Lanes
 from gpu_ops.devices.sim.ptx import Place
-from gpu_ops.plan import Counted, Finding, Severity, Trace
+from gpu_ops.plan import Finding, LineCounts, Severity, Trace
 
 MOST_LINES = 1000
 
@@ -49,9 +49,9 @@ class Findings:
             kind, severity, self.kernel, place.file, place.line, place.inlined_at, len(where), block, thread, text
         )
 
-    def lines(self) -> list[Counted]:
+    def lines(self) -> list[LineCounts]:
         """The counts by source line."""
-        return [Counted(self.kernel, p.file, p.line, p.inlined_at, c) for p, c in sorted(self.by_place.items())]
+        return [LineCounts(self.kernel, p.file, p.line, p.inlined_at, c) for p, c in sorted(self.by_place.items())]
 
     def print(self, text: str) -> None:
         """A line that the kernel printed."""
