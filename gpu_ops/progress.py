@@ -40,7 +40,7 @@ LONG = 2.0
 
 
 class Cancelled(Exception):
-    """The work was asked to stop. Raised between steps, caught by the caller that passed `stop`, never shown to a user."""
+    """Somebody asked the work to stop. Raised between steps, caught by the caller that passed `stop`, never shown."""
 
 
 @dataclass
