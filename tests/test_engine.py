@@ -44,7 +44,7 @@ from gpu_ops.engine.messages import (
     SampleRequest,
     SaveRequest,
     SharedInput,
-    segments_given,
+    segments_of_answer,
 )
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.statistics import PERCENTILES, statistics
@@ -88,7 +88,7 @@ class Talk:
         return found
 
     def release(self, answer: Answer) -> None:
-        for name in segments_given(answer):
+        for name in segments_of_answer(answer):
             self.client.pool.release(name)
 
     def sample(self, id: str = "noise", **options: Any) -> SharedInput:
@@ -269,7 +269,7 @@ def test_segments_are_reused(shared: Talk, small: SharedInput) -> None:
     names = set()
     for _ in range(5):
         for answer in shared.do(shared.request(small)):
-            names.update(segments_given(answer))
+            names.update(segments_of_answer(answer))
     assert len(names) == 1
     assert shared.client.pool.nbytes == before
 
@@ -635,7 +635,7 @@ def test_a_window_that_forgets_to_close_or_dies_leaves_no_engine(tmp_path: Path,
 
 @pytest.mark.gpu
 def test_a_gpu_run_reads_pinned_segments_and_lets_go_of_them(cuda: str) -> None:
-    pool = SegmentPool(kept=0)  # what is released goes at once
+    pool = SegmentPool(cache_bytes=0)  # what is released goes at once
     talk = Talk(pool=pool)
     for seed in range(3):
         made = talk.sample(size="1024x1024", seed=seed)
