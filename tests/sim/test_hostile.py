@@ -36,7 +36,7 @@ def _case(kernel: str, source: str = SOURCE, blocks: int = 2) -> Case:
 
 def _within(limit: Limit, kernel: str, source: str = SOURCE) -> Outcome:
     SimDevice().session({FILE: source}).kernel(FILE, kernel)  # to compile takes longer
-    limit._begun = time.monotonic()
+    limit._start = time.monotonic()
     with limited(limit):
         return launch(_case(kernel, source), options=Options())
 
@@ -147,7 +147,7 @@ def test_a_call_that_cannot_be_stopped_is_abandoned_at_a_limit() -> None:
         interruptible(lambda: done.wait(10))
     assert progress.has_abandoned_calls()
     done.set()
-    for thread in progress._left:
+    for thread in progress._abandoned_threads:
         thread.join()
     assert not progress.has_abandoned_calls()
 
@@ -158,5 +158,5 @@ def test_ctrl_c_is_heard_while_a_call_goes_on() -> None:
     with pytest.raises(KeyboardInterrupt):
         interruptible(lambda: done.wait(10))
     done.set()
-    for thread in progress._left:
+    for thread in progress._abandoned_threads:
         thread.join()
