@@ -141,7 +141,7 @@ def _print_claim(j: Judgement) -> None:
         ("source", SOURCE_TITLES[j.claim.source]),
         ("published", j.claim.published),
         ("predicted", j.claim.prediction),
-        (j.claim.basis, j.found),
+        (j.claim.basis, j.result),
         ("holds?", f"{HOLDS[j.holds]} ({j.where})"),
     ):
         print(f"  {name:11}{text}")

@@ -24,11 +24,11 @@ from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_case
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.machines import same_machine
 from gpu_ops.measuring.provenance import machine
-from gpu_ops.measuring.report import read_report, row, write_report, written_to
+from gpu_ops.measuring.report import read_report, row, target_of, write_report
 from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.measuring.runner import planned_run, run_experiment
 from gpu_ops.measuring.standing import with_speedups
-from gpu_ops.measuring.verify import looked_at
+from gpu_ops.measuring.verify import full_meta
 from gpu_ops.run_key import RunKey, items_of
 from gpu_ops.task import MAIN, Task
 from gpu_ops.types import Claim, Experiment, Filter, Pick, Run, Variant
@@ -61,7 +61,7 @@ def _one_each(filter: Filter, experiment: Experiment) -> tuple[Pick, ...]:
         limits = open_device(pick.device).limits
         defaults = {p.name: p.default for p in filter.params}
         knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
-        task = Task.of(looked_at(experiment.input), {**defaults, **experiment.params}, knobs, limits)
+        task = Task.of(full_meta(experiment.input), {**defaults, **experiment.params}, knobs, limits)
         if variant.library or variant.refusal(task):
             continue
         best[pick.device] = pick
@@ -257,7 +257,7 @@ def _bench_experiment(args: argparse.Namespace, point: dict[str, str]) -> Experi
 def _measure(args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool) -> int:
     """Time all experiments. The report is this process's own from its first reading to its last writing."""
     to_file = args.json not in (None, "-")
-    with locked(written_to(args.json)) if to_file else nullcontext():
+    with locked(target_of(args.json)) if to_file else nullcontext():
         return _measured(args, experiments, explicit)
 
 
@@ -345,5 +345,5 @@ def emit(target: str, content: dict[str, Any]) -> None:
     if target == "-":
         print(json.dumps(content, indent=1))
     else:
-        with locked(written_to(target)):
+        with locked(target_of(target)):
             write_report(target, content)

@@ -16,7 +16,7 @@ from gpu_ops.errors import plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import SAMPLES
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE
-from gpu_ops.measuring.report import written_to
+from gpu_ops.measuring.report import target_of
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.params import Param
 from gpu_ops.types import DTYPES, Filter
@@ -41,7 +41,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     _add_info(commands)
     args = parser.parse_args(argv)
     if args.json is not None and args.json != "-":
-        written_to(args.json)  # raises before anything is computed
+        target_of(args.json)  # raises before anything is computed
     return args
 
 

@@ -18,10 +18,10 @@ from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import DeviceError, KernelError, ParamError, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.affordable import affordable, cut_note
-from gpu_ops.measuring.comparison import said, side_by_side
+from gpu_ops.measuring.comparison import sentences_json, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
 from gpu_ops.measuring.files import FileXRay
-from gpu_ops.measuring.verify import looked_at
+from gpu_ops.measuring.verify import full_meta
 from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.params import check_values
 from gpu_ops.task import Meta, Task
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     notes = [f"{cut_note(whole, part)} (--whole takes all of it)"] if starts else []
     notes += ["counted in a sample of the blocks, scaled to all"] if args.counters == "sample" else []
     note = "; ".join(notes)
-    variants = [filter.variant(id) for id in args.variants] or [_top(args, filter, looked_at(part))]
+    variants = [filter.variant(id) for id in args.variants] or [_top(args, filter, full_meta(part))]
     check_words(args, filter, variants)
     try:
         rays = [_limited(args, filter, variant, part) for variant in variants]
@@ -115,9 +115,9 @@ def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
 
 def _json(rays: Sequence[XRay], sentences: list[Sentence], note: str) -> dict[str, Any]:
     if len(rays) == 1:
-        return {**as_dict(rays[0]), "note": note, "sentences": said(sentences)}
+        return {**as_dict(rays[0]), "note": note, "sentences": sentences_json(sentences)}
     parts = {name: as_dict(x) for name, x in zip(("before", "after"), rays, strict=True)}
-    return {"schema": parts["before"]["schema"], "note": note, **parts, "sentences": said(sentences)}
+    return {"schema": parts["before"]["schema"], "note": note, **parts, "sentences": sentences_json(sentences)}
 
 
 def _title(filter: Filter, input: Input, x: XRay, note: str) -> str:
