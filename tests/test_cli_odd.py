@@ -368,8 +368,8 @@ def test_a_standard_error_that_nobody_hears_changes_nothing(monkeypatch: pytest.
 @pytest.mark.parametrize(
     "error, words",
     [
-        (MemoryError(), "more memory than there is"),
-        (OSError(24, "Too many open files", "x.cu"), "x.cu does not do what is asked (Too many open files)"),
+        (MemoryError(), "too little memory for this"),
+        (OSError(24, "Too many open files", "x.cu"), "x.cu cannot be used (Too many open files)"),
     ],
     ids=["memory", "files"],
 )
