@@ -205,7 +205,7 @@ def declared(text: str) -> Filter:
     """The filter of a module with that text, as if it stood among the others."""
     module = ModuleType("gpu_ops.filters.toy")
     exec(compile(text, str(ROOT / "gpu_ops" / "filters" / "toy.py"), "exec"), vars(module))  # noqa: S102
-    return registry.checked((*FILTERS, module.TOY))[-1]
+    return registry.check_filters((*FILTERS, module.TOY))[-1]
 
 
 def told(text: str) -> str:
