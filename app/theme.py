@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFontDatabase, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QStyleOption, QWidget
@@ -253,8 +252,6 @@ def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:
     font = app.font()
     font.setPointSizeF(float(app.property("plain_point_size")) * (PRESENTER if presenter else 1.0))
     app.setFont(font)
-    background, foreground = chosen.color(QPalette.ColorRole.Base), chosen.color(QPalette.ColorRole.Text)
-    pg.setConfigOptions(background=background.name(), foreground=foreground.name())
 
 
 def _boxes(chosen: QPalette, scheme: Scheme) -> QPalette:

@@ -67,6 +67,18 @@ def test_the_window_loads_no_computing_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_a_picture_is_shown_without_what_only_plots_need(tmp_path: Path) -> None:
+    """pyqtgraph and qtpy make every class of Qt in Python, a fifth of a second that pictures have no use for."""
+    code = (
+        "import sys; from app.main import main; code = main(['--sample', 'camera', '--screenshot', sys.argv[1]]);"
+        "print(code, sorted({'pyqtgraph', 'qtpy', 'cuda', 'gpu_ops.measuring.report'} & set(sys.modules)))"
+    )
+    picture = tmp_path / "out.png"
+    done = subprocess.run([sys.executable, "-c", code, picture], capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert done.stdout.strip() == "0 []", done.stderr
+    assert picture.stat().st_size > 20_000
+
+
 def test_every_command_of_the_engine_is_dispatched(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpu_ops.cli import parser
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QPalette
@@ -69,14 +68,13 @@ def test_an_unknown_scheme_is_light() -> None:
     assert theme.palette(DARK) != theme.palette(LIGHT)
 
 
-def test_apply_sets_style_palette_font_and_plots(qapp: QApplication, plain_look: None) -> None:
+def test_apply_sets_style_palette_and_font(qapp: QApplication, plain_look: None) -> None:
     theme.apply(qapp, LIGHT)
     plain = qapp.font().pointSizeF()
     theme.apply(qapp, DARK, presenter=True)
     assert qapp.style().baseStyle().objectName() == "fusion"
     assert qapp.palette().color(Role.Window) == theme.palette(DARK).color(Role.Window)
     assert qapp.font().pointSizeF() == pytest.approx(1.6 * plain)
-    assert pg.getConfigOption("background") == theme.palette(DARK).color(Role.Base).name()
     theme.apply(qapp, DARK, presenter=True)
     assert qapp.font().pointSizeF() == pytest.approx(1.6 * plain)
     theme.apply(qapp, LIGHT)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
-from superqt.utils import QSignalThrottler
 
 from app.theme import colours_of, inked
 from app.views.experiment.editors import Editor, editor
@@ -45,9 +44,8 @@ class ParameterForm(QWidget):
         self._sent = dict(self._good)
         self._editors: dict[str, Editor] = {}
         self._reasons: dict[str, QLabel] = {}
-        self._throttler = QSignalThrottler(QSignalThrottler.EmissionPolicy.Trailing, self)
-        self._throttler.setTimeout(THROTTLE_MS)
-        self._throttler.triggered.connect(self._emit)
+        self._later = QTimer(self, singleShot=True, interval=THROTTLE_MS, timerType=Qt.TimerType.PreciseTimer)
+        self._later.timeout.connect(self._emit)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         self.letters: set[str] = set()
@@ -111,7 +109,7 @@ class ParameterForm(QWidget):
         Raises ParamError for a value that does not pass its check; nothing is changed then.
         """
         checked = {p.name: p.check(values[p.name]) for p in self._params if p.name in values}
-        self._throttler.cancel()
+        self._later.stop()
         for name, value in checked.items():
             self._good[name] = value
             self._editors[name].set_value(value)
@@ -141,10 +139,10 @@ class ParameterForm(QWidget):
             return
         self._say(name, "")
         if commit:
-            self._throttler.cancel()
+            self._later.stop()
             self._emit()
-        else:
-            self._throttler.throttle()
+        elif not self._later.isActive():
+            self._later.start()
 
     def _emit(self) -> None:
         if self._good != self._sent:

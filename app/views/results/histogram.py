@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from superqt import QFlowLayout
 
 from app.models.display import COLORMAPS, Display, StatisticsLike, colors
 from app.models.pyramid import Array
+from app.views.flow import FlowLayout
 from app.views.parts import mixed, number
 
 
@@ -229,9 +229,8 @@ class HistogramBar(QWidget):
             grid.addWidget(label, 0, 2 * column)
             grid.addWidget(buddy, 0, 2 * column + 1)
             grid.setColumnStretch(2 * column + 1, 1)
-        row = QFlowLayout()
+        row = FlowLayout(gap=unit)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setHorizontalSpacing(unit)
         for widget in (self.auto, self.full, self.most, self.maps, self.logarithmic):
             row.addWidget(widget)
         layout = QVBoxLayout(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import Signal, Slot
@@ -19,7 +19,9 @@ from app.models.stroke import input_stroke, variant_stroke
 from app.models.subject import Subject
 from app.views.parts import mark_texts
 from app.views.results.panes import PaneGrid
-from app.views.results.signal_pane import SignalPane
+
+if TYPE_CHECKING:
+    from app.views.results.signal_pane import SignalPane
 
 INPUT = "input"
 
@@ -37,19 +39,28 @@ class Pictures(QStackedWidget):
         self.setAccessibleName(self.tr("Pictures or curves"))
         self._session, self._results = session, results
         self.panes = PaneGrid(display, self)
-        self.signal_pane = SignalPane(self)
+        self._signal_pane: SignalPane | None = None
         self._curves: dict[str, tuple[np.ndarray, float | None, Origin]] = {}
         self._subjects: dict[str, Subject | None] = {}
         self.addWidget(self.panes)
-        self.addWidget(self.signal_pane)
         session.choice_changed.connect(self._choice_changed)
         session.device_changed.connect(self._judge_all)
         results.row_changed.connect(self._row_changed)
 
     @property
+    def signal_pane(self) -> SignalPane:
+        """Where curves are drawn, made when it is first asked for: pictures are there sooner without pyqtgraph."""
+        if self._signal_pane is None:
+            from app.views.results.signal_pane import SignalPane
+
+            self._signal_pane = SignalPane(self)
+            self.addWidget(self._signal_pane)
+        return self._signal_pane
+
+    @property
     def curved(self) -> bool:
         """Whether there are curves, not pictures."""
-        return self.currentWidget() is self.signal_pane
+        return self.currentWidget() is not self.panes
 
     def titles(self) -> dict[str, str]:
         """Variants by id, as they are called."""
@@ -70,8 +81,13 @@ class Pictures(QStackedWidget):
         for key, pane in self.panes.panes.items():
             if key != INPUT:
                 pane.clear()
-        for bar in self.signal_pane.findings.values():
-            bar.show_findings((), ())
+        self._clear_findings()
+
+    def _clear_findings(self) -> None:
+        """Those of curves that are no longer shown."""
+        for key, bar in self._signal_pane.findings.items() if self._signal_pane else ():
+            if key not in self._curves:
+                bar.show_findings((), ())
 
     def arrange(self) -> None:
         """A pane for the input and each picked variant."""
@@ -83,9 +99,7 @@ class Pictures(QStackedWidget):
             self.panes.pane(key).layer.set_title(titles.get(key, key))
         self._subjects = {k: v for k, v in self._subjects.items() if k in keys}
         self._curves = {k: v for k, v in self._curves.items() if k in keys}
-        for key in self.signal_pane.findings:
-            if key not in self._curves:
-                self.signal_pane.bar(key).show_findings((), ())
+        self._clear_findings()
         self._draw_curves()
         self.arranged.emit()
 
@@ -118,7 +132,15 @@ class Pictures(QStackedWidget):
             self.panes.set_array(variant, array, statistics, self.titles().get(variant, variant), origin)
         self._judge(variant)
 
+    @Slot(object)
+    def set_heard(self, x: float | None) -> None:
+        """Mark the place that is heard; None nowhere."""
+        if self._signal_pane is not None:
+            self._signal_pane.set_heard(x)
+
     def _draw_curves(self) -> None:
+        if self._signal_pane is None:
+            return
         titles = {INPUT: self.tr("input"), **self.titles()}
         curves = []
         for key, (array, rate, origin) in self._curves.items():

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from superqt import QFlowLayout
 
 from app.controllers.sweep import SweepController
 from app.models.sweep import Option, Sweep
 from app.theme import colours_of, inked
+from app.views.flow import FlowLayout
 from app.views.picture_file import write_png, write_svg, write_text
 from app.views.scrolled import Squeezed
 from app.views.sweep.legend import SweepLegend
@@ -144,9 +144,8 @@ class SweepPanel(Squeezed):
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        controls = QFlowLayout()
+        controls = FlowLayout(gap=2 * gap)
         controls.setContentsMargins(gap, gap // 2, gap, 0)
-        controls.setHorizontalSpacing(2 * gap)
         pairs = (
             (self.tr("Varies"), self.varies, None),
             (self.tr("Values"), self.values, self.button),

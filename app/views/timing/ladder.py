@@ -30,10 +30,10 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from superqt import QFlowLayout
 
 from app.models.entry import Key
 from app.models.results import Results
+from app.views.flow import FlowLayout
 from app.views.picture_file import Draw, drawn_image, write_png, write_svg
 from app.views.timing.ladder_layout import Builder, Geometry, Line
 from app.views.timing.ladder_paint import LadderPainter, small_font
@@ -232,7 +232,7 @@ class TimingLadder(QWidget):
         self._refresh()
 
     def _lay_out(self) -> None:
-        top = QFlowLayout()
+        top = FlowLayout()
         counted = QHBoxLayout(self.counted)
         counted.setContentsMargins(0, 0, 0, 0)
         counted.addWidget(self.counters_label)

@@ -20,9 +20,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+import gpu_ops
 from app.controllers.look import Look
 from app.controllers.playback import Playback
-from app.controllers.recorded import RecordedRuns
+from app.controllers.recorded import RecordedRuns, Reports
 from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
 from app.models.display import Display
@@ -54,7 +55,6 @@ from app.views.window.shortcuts import ShortcutsPage
 from app.views.window.status_line import StatusLine
 from app.views.window.window_actions import join_actions, order_focus, palette_offers, show_look
 from app.views.xray.panel import XRayPanel
-from gpu_ops import __version__, all_claims, judge_by_reports, recorded_reports
 
 LAYOUT_VERSION = 3
 """Goes up when the panels have other places at first: a layout that was kept with another number is left alone."""
@@ -62,7 +62,13 @@ BESIDE, TIMES, XRAY = Usual(44, 0.28), Usual(64, 0.28), Usual(76, 0.32)
 """The panels' widths at first."""
 
 if TYPE_CHECKING:
+    from app.views.results.signal_pane import SignalPane
     from app.views.sweep.panel import SweepPanel
+
+
+def _recorded_reports() -> Reports:
+    """Every report that came along; what reads and judges them is imported when they are first wanted."""
+    return gpu_ops.recorded_reports()
 
 
 class MainWindow(QMainWindow):
@@ -86,11 +92,11 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.controller, self.look = controller, look
         self.settings, self.log = settings or Settings(), log or Log(self)
-        self.recorded = RecordedRuns(controller.session, controller.results, recorded_reports, self)
+        self.recorded = RecordedRuns(controller.session, controller.results, _recorded_reports, self)
         self.playback = Playback(controller, parent=self)
         self.display = Display(self)
         self.stack = Pictures(self.display, controller.session, controller.results, self)
-        self.panes, self.signal_pane = self.stack.panes, self.stack.signal_pane
+        self.panes = self.stack.panes
         self.messages = MessageBar(self)
         self.files = Files(self, chooser, target)
         self.panel = ExperimentPanel(controller.session, self)
@@ -190,7 +196,7 @@ class MainWindow(QMainWindow):
         from app.controllers.sweep import SweepController
         from app.views.sweep.panel import SweepPanel
 
-        return SweepPanel(SweepController(self.controller, recorded_reports, parent), parent)
+        return SweepPanel(SweepController(self.controller, _recorded_reports, parent), parent)
 
     @property
     def sweep(self) -> SweepPanel:
@@ -247,8 +253,13 @@ class MainWindow(QMainWindow):
 
     # Pictures
 
+    @property
+    def signal_pane(self) -> SignalPane:
+        """Where curves are drawn."""
+        return self.stack.signal_pane
+
     def _order_focus(self) -> None:
-        order_focus(self, [self.panel, self.panes, self.signal_pane, self.tabs, self.xray_panel])
+        order_focus(self, [self.panel, self.stack, self.tabs, self.xray_panel])
 
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:
@@ -278,7 +289,8 @@ class MainWindow(QMainWindow):
     @staticmethod
     def _claims_page() -> QWidget:
         page = ClaimsPage()
-        page.set_claims([j.as_dict() for j in judge_by_reports(all_claims(), recorded_reports())])
+        judgements = gpu_ops.judge_by_reports(gpu_ops.all_claims(), gpu_ops.recorded_reports())
+        page.set_claims([j.as_dict() for j in judgements])
         return page
 
     def show_diagnostics(self, log: bool = False) -> None:
@@ -308,7 +320,7 @@ class MainWindow(QMainWindow):
         text = self.tr(
             "Kernelscope {version}, BSD 3-Clause licence: an image and signal lab that shows why a GPU is fast."
         )
-        self.messages.show_message("info", text.format(version=__version__))
+        self.messages.show_message("info", text.format(version=gpu_ops.__version__))
 
     def zoom(self, factor: float) -> None:
         if self.stack.curved:

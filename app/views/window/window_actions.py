@@ -146,7 +146,7 @@ def _follow(window: MainWindow) -> None:
         window.stack.addAction(actions[id])
     window.files.list.changed.connect(show_files)
     SoundMenu(window.menus["view/sound"], actions["play"], window.playback, titles)
-    window.playback.moved.connect(window.signal_pane.set_heard)
+    window.playback.moved.connect(window.stack.set_heard)
     window.xray_dock.toggleViewAction().toggled.connect(actions["xray"].setChecked)
     session.undo_changed.connect(show_undo)
     # The look may outlive the window: a slot of the window goes with it, which a closure would not.

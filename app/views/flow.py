@@ -1,0 +1,63 @@
+"""Widgets in rows that break where there is no more room, as words do in a text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+
+class FlowLayout(QLayout):
+    """Gives every widget the size it asks for. `gap` is between two of a row, in pixels; rows have none."""
+
+    def __init__(self, parent: QWidget | None = None, gap: int = 0) -> None:
+        super().__init__(parent)
+        self._items: list[QLayoutItem] = []
+        self._gap = gap
+
+    def addItem(self, item: QLayoutItem) -> None:  # noqa: N802
+        self._items.append(item)
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:  # noqa: N802
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:  # noqa: N802
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:  # noqa: N802
+        return Qt.Orientation.Horizontal
+
+    def hasHeightForWidth(self) -> bool:  # noqa: N802
+        return True
+
+    def heightForWidth(self, width: int) -> int:  # noqa: N802
+        return self._lay(QRect(0, 0, width, 0), move=False)
+
+    def minimumSize(self) -> QSize:  # noqa: N802
+        size = QSize()
+        for item in self._items:
+            size = size.expandedTo(item.minimumSize())
+        margins = self.contentsMargins()
+        return size + QSize(margins.left() + margins.right(), margins.top() + margins.bottom())
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return self.minimumSize()
+
+    def setGeometry(self, rect: QRect) -> None:  # noqa: N802
+        super().setGeometry(rect)
+        self._lay(rect, move=True)
+
+    def _lay(self, rect: QRect, move: bool) -> int:
+        """Put every widget in its place, where they may move; returns the height that they need."""
+        room = rect.marginsRemoved(self.contentsMargins())
+        x, y, height = room.x(), room.y(), 0
+        for item in self._items:
+            size = item.sizeHint()
+            if height and x + size.width() > room.right():
+                x, y, height = room.x(), y + height, 0
+            if move:
+                item.setGeometry(QRect(QPoint(x, y), size))
+            x, height = x + size.width() + self._gap, max(height, size.height())
+        return y + height - rect.y() + self.contentsMargins().bottom()
