@@ -35,6 +35,8 @@ def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]
     if not origin.simulated:
         return "", ""
     short = translate("Parts", "simulated")
+    if origin.part:
+        return short, translate("Parts", "simulated · of a part in the middle")
     if not origin.start or shape is None:
         return short, short
     if len(origin.start) == 1:

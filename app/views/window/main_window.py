@@ -32,7 +32,7 @@ from app.models.messages import Message
 from app.settings import Settings
 from app.views.experiment.panel import ExperimentPanel
 from app.views.lazy import Lazy
-from app.views.results.clipboard import PasteFile, chosen_layer, picture
+from app.views.results.clipboard import PasteFile
 from app.views.results.histogram import HistogramBar
 from app.views.results.pictures import INPUT as INPUT
 from app.views.results.pictures import Pictures
@@ -62,6 +62,7 @@ BESIDE, TIMES, XRAY = Usual(44, 0.28), Usual(64, 0.28), Usual(76, 0.32)
 """The panels' widths at first."""
 
 if TYPE_CHECKING:
+    from app.views.results.panes import PaneGrid
     from app.views.results.signal_pane import SignalPane
     from app.views.sweep.panel import SweepPanel
 
@@ -96,7 +97,6 @@ class MainWindow(QMainWindow):
         self.playback = Playback(controller, parent=self)
         self.display = Display(self)
         self.stack = Pictures(self.display, controller.session, controller.results, self)
-        self.panes = self.stack.panes
         self.messages = MessageBar(self)
         self.files = Files(self, chooser, target)
         self.panel = ExperimentPanel(controller.session, self)
@@ -171,6 +171,7 @@ class MainWindow(QMainWindow):
         controller = self.controller
         controller.input_array_changed.connect(self._show_input)
         controller.outputs_changed.connect(self.stack.show_output)
+        self.stack.looked_changed.connect(self._show_levels)
         for speaker in (controller, self.recorded, self.playback):
             speaker.message.connect(self.messages.show_message)
             speaker.succeeded.connect(self.messages.settle)
@@ -209,12 +210,10 @@ class MainWindow(QMainWindow):
         self.sweep.start()
 
     def copy_image(self) -> None:
-        """Put the picture with the focus, or the last result's, on the clipboard; curves as they are drawn."""
-        layer = chosen_layer(self.panes)
-        if self.stack.curved:
-            QApplication.clipboard().setImage(self.signal_pane.grab().toImage())
-        elif layer is not None:
-            QApplication.clipboard().setImage(picture(layer, self.display))
+        """Put the picture with the focus, or the last result's, on the clipboard; all else as it is drawn."""
+        image = self.stack.picture()
+        if image is not None:
+            QApplication.clipboard().setImage(image)
         else:
             text = self.tr("There is no picture to copy yet; open one first.")
             self.messages.show_message("warning", text, "", "clipboard")
@@ -254,8 +253,13 @@ class MainWindow(QMainWindow):
     # Pictures
 
     @property
+    def panes(self) -> PaneGrid:
+        """Where pictures are shown beside the input."""
+        return self.stack.panes
+
+    @property
     def signal_pane(self) -> SignalPane:
-        """Where curves are drawn."""
+        """Where curves are drawn over the input's."""
         return self.stack.signal_pane
 
     def _order_focus(self) -> None:
@@ -263,15 +267,19 @@ class MainWindow(QMainWindow):
 
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:
-        image = shared.kind == "image"
         path = str(shared.origin.get("path", ""))
         if path and path != self._pasted.path:
             self.recent.add(path)
         self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=shared.name))
         self.stack.show_input(array, shared)
-        self.tabs.setTabVisible(self.levels_tab, image)
-        if image:
-            self.histogram.set_statistics(shared.statistics)
+
+    @Slot()
+    def _show_levels(self) -> None:
+        """Those of what is looked at, where it has any."""
+        display = self.stack.display
+        self.tabs.setTabVisible(self.levels_tab, display is not None)
+        if display is not None:
+            self.histogram.set_display(display)
 
     # Pages
 
@@ -321,25 +329,6 @@ class MainWindow(QMainWindow):
             "Kernelscope {version}, BSD 3-Clause licence: an image and signal lab that shows why a GPU is fast."
         )
         self.messages.show_message("info", text.format(version=gpu_ops.__version__))
-
-    def zoom(self, factor: float) -> None:
-        if self.stack.curved:
-            start, stop = self.signal_pane.view_range()
-            self.signal_pane.zoom_at(factor, (start + stop) / 2)
-        else:
-            self.display.zoom_at(factor, *self.display.centre)
-
-    def fit(self) -> None:
-        if self.stack.curved:
-            self.signal_pane.fit()
-        else:
-            self.display.refit()
-
-    def one_to_one(self) -> None:
-        if self.stack.curved:
-            self.signal_pane.one_to_one()
-        else:
-            self.display.one_to_one()
 
     # State
 

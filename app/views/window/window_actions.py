@@ -27,8 +27,8 @@ from gpu_ops import SAMPLES
 if TYPE_CHECKING:
     from app.views.window.main_window import MainWindow
 
-PICTURES_ONLY = ("compare", "map", "levels")
-"""First words of the actions that curves have no use for."""
+COMPARES, LEVELS = ("compare",), ("map", "levels")
+"""First words of the actions that need pictures to compare, and levels to set."""
 
 
 def join_actions(window: MainWindow) -> None:
@@ -44,7 +44,7 @@ def join_actions(window: MainWindow) -> None:
         action.triggered.connect(lambda _=False, id=sample.id: window.controller.open_sample(id))
         window.menus["file/samples"].addAction(action)
     deeds = _deeds(window)
-    groups = {"compare": window.panes.set_mode, "map": window.display.set_colormap, "scheme": window.look.choose}
+    groups = {"compare": window.stack.compare, "map": window.stack.set_colormap, "scheme": window.look.choose}
     for id, action in actions.items():
         group = id.partition("_")[0]
         if id in deeds:
@@ -63,7 +63,7 @@ def _choose(choose: Callable[[Any], None], action: QAction, _checked: bool = Fal
 
 
 def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
-    controller, session, display = window.controller, window.controller.session, window.display
+    controller, session, stack = window.controller, window.controller.session, window.stack
     actions = window.actions_by_id
     return {
         "open": window.files.open,
@@ -82,15 +82,15 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
         "sweep": window.start_sweep,
         "cancel": controller.cancel,
         "recorded": lambda: window.recorded.show(actions["recorded"].isChecked()),
-        "fit": window.fit,
-        "one_to_one": window.one_to_one,
-        "zoom_in": lambda: window.zoom(1.25),
-        "zoom_out": lambda: window.zoom(0.8),
-        "swap": window.panes.swap_pair,
-        "compare_next": lambda: window.panes.pager.turn(1),
-        "compare_previous": lambda: window.panes.pager.turn(-1),
+        "fit": lambda: stack.view.fit(),
+        "one_to_one": lambda: stack.view.one_to_one(),
+        "zoom_in": lambda: stack.view.zoom(1.25),
+        "zoom_out": lambda: stack.view.zoom(0.8),
+        "swap": stack.swap,
+        "compare_next": lambda: stack.turn(1),
+        "compare_previous": lambda: stack.turn(-1),
         "play": window.playback.toggle,
-        "levels_auto": lambda: display.auto_levels("auto"),
+        "levels_auto": stack.auto_levels,
         "xray": lambda: _show_panel(window.xray_dock, actions["xray"].isChecked()),
         "presenter": lambda: window.look.set_presenter(actions["presenter"].isChecked()),
         "claims": lambda: window.page("claims").present(),
@@ -123,9 +123,6 @@ def _follow(window: MainWindow) -> None:
         actions["undo"].setEnabled(undo)
         actions["redo"].setEnabled(redo)
 
-    def show_display() -> None:
-        actions[f"map_{window.display.colormap}"].setChecked(True)
-
     def show_files() -> None:
         actions["next_file"].setEnabled(window.files.list.can_go(1))
         actions["previous_file"].setEnabled(window.files.list.can_go(-1))
@@ -133,13 +130,21 @@ def _follow(window: MainWindow) -> None:
     def titles() -> dict[str, str]:
         return {v.id: v.title for v in session.filter.variants}
 
-    def show_mode(mode: str = "") -> None:
-        pictures = window.stack.currentWidget() is window.panes
-        actions[f"compare_{window.panes.mode.replace(' ', '_')}"].setChecked(True)
+    def show_looked() -> None:
+        grid, display = window.stack.view.grid, window.stack.display
         for id, action in actions.items():
-            if id.partition("_")[0] in PICTURES_ONLY:
-                action.setEnabled(pictures)
-        actions["swap"].setEnabled(pictures and window.panes.mode != "side by side")
+            group = id.partition("_")[0]
+            if group in COMPARES:
+                action.setEnabled(grid is not None)
+            elif group in LEVELS:
+                action.setEnabled(display is not None)
+        for id in ("compare_next", "compare_previous"):
+            actions[id].setEnabled(window.stack.view.pager is not None)
+        actions["swap"].setEnabled(grid is not None and grid.mode != "side by side")
+        if grid is not None:
+            actions[f"compare_{grid.mode.replace(' ', '_')}"].setChecked(True)
+        if display is not None:
+            actions[f"map_{display.colormap}"].setChecked(True)
 
     for id in ("next_file", "previous_file"):  # elsewhere these keys scroll
         actions[id].setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -151,14 +156,11 @@ def _follow(window: MainWindow) -> None:
     session.undo_changed.connect(show_undo)
     # The look may outlive the window: a slot of the window goes with it, which a closure would not.
     look.changed.connect(window.show_look)
-    window.display.colormap_changed.connect(show_display)
-    window.panes.mode_changed.connect(show_mode)
-    window.stack.currentChanged.connect(lambda _: show_mode())
+    window.stack.looked_changed.connect(show_looked)
     show_undo(False, False)
     show_files()
     show_look(window)
-    show_display()
-    show_mode()
+    show_looked()
 
 
 def show_look(window: MainWindow) -> None:
