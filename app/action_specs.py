@@ -63,6 +63,13 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "Forget recent files"),
     ),
     ActionSpec(
+        "export_view",
+        QT_TRANSLATE_NOOP("Actions", "&View as picture…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Write what is looked at as a PNG, or as an SVG where the name ends in .svg"),
+    ),
+    ActionSpec(
         "export_csv",
         QT_TRANSLATE_NOOP("Actions", "As &CSV…"),
         "file/export",

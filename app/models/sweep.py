@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from app.models.job_cells import device_model, job_cells
 from gpu_ops.errors import ParamError
+from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.measuring.sweeps import (
     SIZE,
     BreakEven,
@@ -30,7 +31,6 @@ from gpu_ops.types import Filter, Meta, Pick
 
 Where = Literal["", "middle", "noise"]
 """For sizes: of what. The middle of an image and the beginning of a signal count as the same."""
-LARGEST_NOISE = {"image": 4096, "signal": 1 << 24}
 MOST_POINTS = 32
 CSV_COLUMNS = (
     *("filter", "variant", "device", "clock", "kernel_s", "q1_s", "q3_s", "min_s", "n", "gbps"),
@@ -73,6 +73,11 @@ class Sweep:
     rows: list[Row] = field(default_factory=list)
     failures: dict[int, str] = field(default_factory=dict)
     uncounted: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> InputKind:
+        """That of the inputs."""
+        return INPUT_KINDS[self.filter.accepts]
 
     def put(self, row: Row) -> None:
         """A row has come."""
@@ -122,10 +127,10 @@ class Sweep:
 def options(filter: Filter, meta: Meta) -> tuple[Option, ...]:
     """What may vary for an input: its size, whole-number parameters, and knobs of any variant."""
     found: list[Option] = []
-    if meta.kind != "stack":
-        largest = min(meta.shape[:2]) if meta.kind == "image" else meta.shape[0]
-        found.append(Option(SIZE, proposed_sizes(largest), "middle"))
-        found.append(Option(SIZE, proposed_sizes(LARGEST_NOISE[meta.kind]), "noise"))
+    kind = INPUT_KINDS[meta.kind]
+    if kind.largest_noise:
+        found.append(Option(SIZE, proposed_sizes(min(kind.spatial(meta.shape))), "middle"))
+        found.append(Option(SIZE, proposed_sizes(kind.largest_noise), "noise"))
     knobs = {knob.name: knob for v in reversed(filter.variants) for knob in v.knobs}
     for param in filter.params:
         found.append(Option(Varied("param", param.name), proposed_values(param), help=param.help))
@@ -169,11 +174,11 @@ def planned(
 
 
 def _sized(meta: Meta, value: int, where: Where) -> Meta:
-    axes = 2 if meta.kind == "image" else 1
-    largest = min(meta.shape[:axes])
+    kind = INPUT_KINDS[meta.kind]
+    largest = min(kind.spatial(meta.shape))
     if where == "middle" and value > largest:
         raise ParamError(f"size must be from 1 to {largest} for this input, not {value}; noise may be larger.")
-    return replace(meta, shape=(value,) * axes + tuple(meta.shape[axes:]))
+    return replace(meta, shape=(value,) * kind.rank + tuple(meta.shape[kind.rank :]))
 
 
 def _over_knob(

@@ -27,7 +27,7 @@ from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import KernelscopeError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import SAMPLES, convert, load, sample, save
+from gpu_ops.io import SAMPLES, convert, load, sample, save, save_result
 from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import shown, shown_note
 from gpu_ops.measuring.doctor import examine
@@ -59,10 +59,18 @@ def work(desk: Desk, job: Job) -> None:
                 _xray(desk, job)
             case SaveRequest():
                 desk.progress(f"saving {plain(job.path)}")
-                save(job.path, desk.array(job.result.array), rate=job.rate)
+                _save(desk, job)
             case DoctorRequest():
                 desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))
+
+
+def _save(desk: Desk, request: SaveRequest) -> None:
+    result, array = request.result, desk.array(request.result.array)
+    if OUTPUT_KINDS[result.kind].headed:
+        save_result(request.path, array, result.form, result.unit)
+    else:
+        save(request.path, array, rate=request.rate)
 
 
 def _load(desk: Desk, request: LoadRequest) -> None:

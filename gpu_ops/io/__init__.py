@@ -1,6 +1,6 @@
 """Inputs and results: files, samples, arrays. Decoders are loaded when they are first needed."""
 
-from gpu_ops.io.files import FORMATS, load, save
+from gpu_ops.io.files import FORMATS, load, save, save_result
 from gpu_ops.io.inputs import convert, from_array
 from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
@@ -16,4 +16,5 @@ __all__ = [
     "require_regular",
     "sample",
     "save",
+    "save_result",
 ]

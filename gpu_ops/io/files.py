@@ -17,8 +17,10 @@ import numpy as np
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io import arrays, images, sound, text
+from gpu_ops.io.columns import TABLES, write_columns
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, Decoded, check_choice, enough_memory, make_input
 from gpu_ops.io.regular import require_regular
+from gpu_ops.output_kinds import Form
 from gpu_ops.progress import advance, finite, stage
 from gpu_ops.types import Input
 
@@ -170,6 +172,19 @@ def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = Non
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
     with enough_memory(name, "save a smaller array"), _replacing(file, name, overwrite) as opened:
         format.write(opened, array, rate, name)
+
+
+def save_result(path: str | os.PathLike[str], array: Array, form: Form, unit: str = "") -> None:
+    """Writes a result as `save` does, but as text with a line of names and a column that says where each row lies.
+
+    Raises InputError when it cannot be written so.
+    """
+    file, name = Path(path), plain(os.fspath(path))
+    if file.suffix.lower() not in TABLES:
+        save(path, array)
+        return
+    with enough_memory(name, "save a smaller array"), _replacing(file, name, True) as opened:
+        write_columns(opened, array, form, unit, name)
 
 
 @contextmanager

@@ -98,6 +98,7 @@ def _deeds(window: MainWindow) -> dict[str, Callable[[], Any]]:
         "palette": window.show_palette,
         "preferences": lambda: window.page("preferences").present(),
         "diagnostics": window.show_diagnostics,
+        "export_view": window.files.export_view,
         "export_csv": lambda: window.table.export("csv"),
         "export_json": lambda: window.table.export("json"),
         "export_png": window.files.export_ladder,
