@@ -14,13 +14,15 @@ LARGE = 1 << 18
 
 
 class Drawing(QObject):
-    """Draws one result at a time; the latest wins. `done(shown, drawn)` comes at once where that takes nothing."""
+    """Draws one result of `variant` at a time; the latest wins. `done(variant, shown, drawn)` comes at once where that
+    takes nothing; `failed(sentence)` says why nothing can be drawn."""
 
-    done = Signal(object, object)
+    done = Signal(str, object, object)
     failed = Signal(str)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, variant: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.variant = variant
         self._background = Background(self)
         self._background.finished.connect(self._finish)
         self._background.failed.connect(self.failed)
@@ -33,7 +35,7 @@ class Drawing(QObject):
         """Draw this one. `at_once` says that it takes nothing, however large."""
         self._background.cancel()
         if at_once or shown.array.size < LARGE:
-            self.done.emit(shown, draw(shown))
+            self.done.emit(self.variant, shown, draw(shown))
         else:
             self._background.start(lambda _stop: (shown, draw(shown)))
 
@@ -42,4 +44,4 @@ class Drawing(QObject):
 
     @Slot(object)
     def _finish(self, result: tuple[Shown, Drawn]) -> None:
-        self.done.emit(*result)
+        self.done.emit(self.variant, *result)

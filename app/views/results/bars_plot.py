@@ -59,11 +59,11 @@ class BarsPlot:
             if len(counts) > 1:
                 fill.setAlpha(45)
             edges, heights = self._columns(frame, self.axis(drawn), values)
-            self._fill(painter, frame, edges, heights, fill)
+            self._fill(painter, frame, edges, heights, fill, apart=len(counts) == 1)
             if len(counts) > 1:
                 self._outline(painter, frame, edges, heights, QPen(series.colour, 1.5, series.dash))
         if len(names) > 1:
-            _name_channels(painter, frame, names)
+            _name_channels(painter, frame, names, self.value_title(drawn))
 
     def _columns(self, frame: Frame, axis: Axis, values: Array) -> tuple[Array, Array]:
         """Edges (n + 1,) along x in pixels, and the heights (n,) between them, of what is in sight."""
@@ -80,12 +80,12 @@ class BarsPlot:
         edges = frame.box.left() + (places - frame.start) / (frame.stop - frame.start) * frame.box.width()
         return edges, np.clip(np.nan_to_num(cut), frame.bottom, frame.top)
 
-    def _fill(self, painter: QPainter, frame: Frame, edges: Array, heights: Array, fill: QColor) -> None:
+    def _fill(self, painter: QPainter, frame: Frame, edges: Array, heights: Array, fill: QColor, apart: bool) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(fill)
         ground = frame.y(0.0 if frame.bottom < 0 < frame.top and not frame.log else frame.bottom)
         wide = len(heights) and (edges[-1] - edges[0]) / len(heights) >= APART
-        if wide:
+        if wide and apart:
             for left, right, height in zip(edges, edges[1:], heights, strict=False):
                 top = frame.y(float(height))
                 painter.drawRect(QRectF(QPointF(left + 0.5, top), QPointF(right - 0.5, ground)).normalized())
@@ -138,17 +138,23 @@ def _steps(frame: Frame, edges: Array, heights: Array) -> list[QPointF]:
     return [QPointF(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
 
 
-def _name_channels(painter: QPainter, frame: Frame, names: list[str]) -> None:
-    """A line of each channel with its name, upper right."""
+def _name_channels(painter: QPainter, frame: Frame, names: list[str], title: str) -> None:
+    """A line of each channel with its name: above the plot, at the right; in its corner where that is too narrow."""
     pad, line = frame.letters.averageCharWidth(), frame.letters.height()
-    wide = max(frame.letters.horizontalAdvance(name) for name in names) + 7 * pad
-    box = QRectF(frame.box.right() - wide - pad, frame.box.top() + pad, wide, line * len(names) + pad)
-    ground = QColor(frame.palette.base().color())
-    ground.setAlpha(200)
-    painter.fillRect(box, ground)
-    for place, (name, series) in enumerate(zip(names, _looks(frame, names), strict=True)):
-        y = box.top() + pad / 2 + (place + 0.5) * line
+    widths = [frame.letters.horizontalAdvance(name) + 7 * pad for name in names]
+    beside = frame.box.right() - sum(widths) > 2 * pad + frame.letters.horizontalAdvance(title)
+    if beside:
+        lefts = [frame.box.right() - sum(widths[place:]) for place in range(len(names))]
+        places = [(left, frame.box.top() - 0.6 * line) for left in lefts]
+        painter.setClipping(False)
+    else:
+        left = frame.box.right() - max(widths)
+        places = [(left, frame.box.top() + (place + 0.6) * line) for place in range(len(names))]
+        ground = QColor(frame.palette.base().color())
+        ground.setAlpha(150)
+        painter.fillRect(QRectF(left - pad, frame.box.top(), max(widths) + pad, (len(names) + 0.3) * line), ground)
+    for (left, y), name, series in zip(places, names, _looks(frame, names), strict=True):
         painter.setPen(QPen(series.colour, 2, series.dash))
-        painter.drawLine(QPointF(box.left() + pad, y), QPointF(box.left() + 5 * pad, y))
+        painter.drawLine(QPointF(left, y), QPointF(left + 4 * pad, y))
         painter.setPen(frame.palette.text().color())
-        painter.drawText(QPointF(box.left() + 6 * pad, y + 0.3 * line), name)
+        painter.drawText(QPointF(left + 5 * pad, y + 0.3 * line), name)

@@ -83,11 +83,11 @@ class ImageCanvas(QWidget):
 
     def set_layers(self, layers: list[Layer], mode: Mode = "single") -> None:
         """One layer, or two to swipe or flicker between."""
-        for layer in self.layers:
+        for layer in set(self.layers):  # one may be compared with itself
             layer.changed.disconnect(self._on_layer)
             layer.described.disconnect(self.update)
         self.layers, self.mode, self.flickered = list(layers), mode, False
-        for layer in self.layers:
+        for layer in set(self.layers):
             layer.changed.connect(self._on_layer)
             layer.described.connect(self.update)
         while len(self._viewports) < len(self.layers):

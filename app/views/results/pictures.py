@@ -41,11 +41,12 @@ class Pictures(Squeezed):
     beside it.
 
     `arranged`: there may be other panes now. `looked_changed`: another view is in sight, or another output, scale,
-    colour map or way to compare.
+    colour map or way to compare. `failed(sentence)`: something cannot be drawn.
     """
 
     arranged = Signal()
     looked_changed = Signal()
+    failed = Signal(str)
 
     def __init__(self, display: Display, session: Session, results: Results, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -272,11 +273,13 @@ class Pictures(Squeezed):
         if shown is None:
             return
         if variant not in self._drawings:
-            made = self._drawings[variant] = Drawing(self)
-            made.done.connect(lambda shown, drawn, variant=variant: self._put(variant, shown, drawn))
+            made = self._drawings[variant] = Drawing(variant, self)
+            made.done.connect(self._put)
+            made.failed.connect(self.failed)
         scale = self.scale(shown)
         self._drawings[variant].start(shown, lambda shown: draw(scale, shown), at_once=scale.draw is None)
 
+    @Slot(str, object, object)
     def _put(self, variant: str, shown: Shown, drawn: Drawn) -> None:
         if self._shown.get((variant, self._session.output.id)) is not shown:
             return

@@ -172,6 +172,7 @@ class MainWindow(QMainWindow):
         controller.input_array_changed.connect(self._show_input)
         controller.outputs_changed.connect(self.stack.show_output)
         self.stack.looked_changed.connect(self._show_levels)
+        self.stack.failed.connect(lambda sentence: self.messages.show_message("error", sentence, "", "view"))
         for speaker in (controller, self.recorded, self.playback):
             speaker.message.connect(self.messages.show_message)
             speaker.succeeded.connect(self.messages.settle)
