@@ -59,7 +59,8 @@ def as_it_is(shown: Shown) -> Drawn:
 def decibels(shown: Shown) -> Drawn:
     """The magnitudes of a spectrum, 20 · log10, in dB. Of nothing it would be minus infinity: there the smallest
     magnitude stands that the dtype tells from the largest."""
-    drawn = magnitudes(shown)
+    array, form = centred(shown)
+    drawn = Drawn(np.abs(array), form, DECIBEL, text=shown.result.text)
     largest = float(np.max(drawn.array, initial=0.0, where=np.isfinite(drawn.array)))
     least = max(largest * float(np.finfo(drawn.array.dtype).eps), float(np.finfo(drawn.array.dtype).tiny))
     array = np.maximum(drawn.array, least)
@@ -67,20 +68,20 @@ def decibels(shown: Shown) -> Drawn:
     array *= 20
     figures = statistics(array)
     levels = figures.percentiles[1], figures.maximum
-    return replace(drawn, array=array, unit=DECIBEL, statistics=figures, levels=levels)
+    return _seen(replace(drawn, array=array, statistics=figures, levels=levels))
 
 
 def magnitudes(shown: Shown) -> Drawn:
     """The magnitudes of a spectrum, zero frequency in the middle where it is whole."""
     array, form = centred(shown)
-    return Drawn(np.abs(array), form, shown.result.unit, shown.result.statistics, text=shown.result.text)
+    return _seen(Drawn(np.abs(array), form, shown.result.unit, shown.result.statistics, text=shown.result.text))
 
 
 def phases(shown: Shown) -> Drawn:
     """The phases of a complex spectrum, in radians from -π to π."""
     array, form = centred(shown)
     angles = np.angle(array)
-    return Drawn(angles, form, "rad", statistics(angles), levels=(-np.pi, np.pi), text=shown.result.text)
+    return _seen(Drawn(angles, form, "rad", statistics(angles), levels=(-np.pi, np.pi), text=shown.result.text))
 
 
 def centred(shown: Shown) -> tuple[Array, Form]:
@@ -111,12 +112,21 @@ def each_band(shown: Shown) -> Drawn:
         largest = float(np.abs(part).max(initial=0.0, where=np.isfinite(part)))
         array[band.part] = part / (largest or 1.0)
     result = shown.result
-    return Drawn(array, result.form, result.unit, statistics(array), np.array(shown.array), (-1.0, 1.0), result.text)
+    read, levels = np.array(shown.array), (-1.0, 1.0)
+    return _seen(Drawn(array, result.form, result.unit, statistics(array), read, levels, result.text))
 
 
 def coefficients(shown: Shown) -> Drawn:
     """Coefficients of a pyramid as they are; float32 where they are integers."""
-    return replace(as_it_is(shown), array=_floats(shown.array), read=np.array(shown.array))
+    return _seen(replace(as_it_is(shown), array=_floats(shown.array), read=np.array(shown.array)))
+
+
+def _seen(drawn: Drawn) -> Drawn:
+    """A picture shows one channel or three colours: of two the first, of more the first three. All of them are read."""
+    if drawn.form.rank < 2 or drawn.array.ndim < 3 or drawn.array.shape[2] == 3:
+        return drawn
+    array = drawn.array[:, :, :3] if drawn.array.shape[2] > 3 else drawn.array[:, :, 0]
+    return replace(drawn, array=np.ascontiguousarray(array), read=drawn.values)
 
 
 def _floats(array: Array) -> Array:

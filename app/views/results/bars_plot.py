@@ -28,6 +28,8 @@ EMPTY = 0.8
 class BarsPlot:
     """Bars of counts. Where more of them than pixels are in sight the tallest of each pixel is drawn."""
 
+    aspect = 1.7
+
     def axis(self, drawn: Drawn) -> Axis:
         return drawn.form.axes[-1]
 

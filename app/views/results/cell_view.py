@@ -21,7 +21,7 @@ from app.views.results.plot_area import Plot
 from gpu_ops.types import Filter
 
 ASPECT = 1.7
-"""Width over height of a cell that shows most."""
+"""Width over height of figures and tables."""
 
 
 class CellView(QWidget):
@@ -145,8 +145,8 @@ class CellView(QWidget):
 
     def _best(self) -> int:
         size, unit = self.size(), self.fontMetrics().averageCharWidth()
-        extra = self.fontMetrics().height() * 3.5
-        return best_columns(len(self.pager.in_sight()), size.width(), size.height(), ASPECT, extra, unit * 30)
+        extra, aspect = self.fontMetrics().height() * 3.5, self._plot.aspect if self._plot else ASPECT
+        return best_columns(len(self.pager.in_sight()), size.width(), size.height(), aspect, extra, unit * 26)
 
     def _lay(self) -> None:
         shown = self.pager.in_sight()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -34,7 +35,7 @@ class ImagePane(QWidget):
         self.title.setFont(font)
         self.chip = StateChip(self)
         self.findings = FindingsBar(self)
-        self.status = ElidedLabel(parent=self)
+        self.status = ElidedLabel(parent=self, cut=Qt.TextElideMode.ElideMiddle)  # the value stands at the end
         self.status.setObjectName("imageStatus")
         self._arrange()
         self.layer.described.connect(self._describe)

@@ -23,6 +23,8 @@ class LevelsPlot:
     """Coarse bands above, fine ones below; each row by its own largest coefficient. Coefficient k of n stands at the
     share k / n of the signal, which counts twice the coefficients of its finest detail."""
 
+    aspect = 0.9
+
     def axis(self, drawn: Drawn) -> Axis:
         return Axis("sample")
 

@@ -60,7 +60,9 @@ class Frame:
 
 
 class Plot(Protocol):
-    """How results of one kind are drawn."""
+    """How results of one kind are drawn. `aspect` is the width over the height that shows most of one."""
+
+    aspect: float
 
     def axis(self, drawn: Drawn) -> Axis:
         """What lies along x."""

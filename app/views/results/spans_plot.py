@@ -19,6 +19,8 @@ START, END, STREAM, BYTES = range(4)
 class SpansPlot:
     """A timeline (S, 4) of start and end in seconds, stream and bytes. What moves bytes is hatched."""
 
+    aspect = 2.5
+
     def axis(self, drawn: Drawn) -> Axis:
         return Axis("time", "s")
 
@@ -50,7 +52,7 @@ class SpansPlot:
     def paint(self, painter: QPainter, frame: Frame, drawn: Drawn, scale: str) -> None:
         streams = self._streams(drawn)
         seen = (drawn.array[:, END] >= frame.start) & (drawn.array[:, START] <= frame.stop)
-        for span in drawn.array[seen]:
+        for span in _told_apart(frame, drawn.array[seen]):
             box = self._box(frame, span, streams)
             series = frame.colours.series[streams.index(int(span[STREAM])) % len(frame.colours.series)]
             painter.setPen(QPen(series.colour, 1))
@@ -101,3 +103,12 @@ class SpansPlot:
             if length > 0:
                 words.append(f"{quantity(float(span[BYTES]) / length, 'B')}/s")
         return told(f"{stream}, {first} … {last}", ", ".join(words))
+
+
+def _told_apart(frame: Frame, spans: Array) -> Array:
+    """Those that are drawn: of spans on the same pixels of a row one."""
+    scale = frame.box.width() / (frame.stop - frame.start)
+    pixels = np.floor(np.stack([spans[:, START], spans[:, END]], axis=1) * scale)
+    keys = np.column_stack([pixels, spans[:, STREAM], spans[:, BYTES] > 0])
+    kept: Array = np.unique(keys, axis=0, return_index=True)[1]
+    return spans[kept]
