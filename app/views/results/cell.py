@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Protocol
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.layer import State
 from app.models.origin import WHOLE, Origin
 from app.models.shown import Drawn
 from app.models.span import Span
-from app.views.parts import ElidedLabel, MarkChip, StateChip, mark_texts
+from app.views.parts import ElidedLabel, MarkChip, StateChip, mark_size, mark_texts
 from app.views.results.findings_bar import FindingsBar
 
 
@@ -24,8 +24,8 @@ class Area(Protocol):
 
 
 class Cell(QWidget):
-    """Title, verdict and findings above an area, and the value under the cursor of its Span, or a line about the
-    result, below."""
+    """Title, verdict and findings above an area; below it the value under the cursor of its Span, or a line about the
+    result, and what is simulated."""
 
     def __init__(self, area: QWidget, span: Span, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,10 +53,13 @@ class Cell(QWidget):
             row.setContentsMargins(unit, 0, unit, 0)
             row.setSpacing(unit)
         head.addWidget(self.title, 1)
-        head.addWidget(self.mark)
         head.addWidget(self.chip)
         head.addStrut(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
-        foot.addWidget(self.status)
+        foot.addStrut(mark_size(self, "x").height())
+        foot.addWidget(self.status, 1)
+        foot.addWidget(self.mark)
+        self.setMinimumWidth(unit * 18)  # cells are as wide as each other, whatever is said of one
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, unit // 2, 0, unit // 2)
         layout.setSpacing(unit // 2)
@@ -102,7 +105,7 @@ class Cell(QWidget):
         unit = self.fontMetrics().averageCharWidth()
         rest = self.width() - self.title.fontMetrics().horizontalAdvance(self.title.text()) - 4 * unit
         self.chip.setMaximumWidth(max(self.chip.least_width(), rest))
-        self.mark.set_compact(rest < self.chip.least_width() + self.fontMetrics().horizontalAdvance(self.mark.text))
+        self.mark.set_compact(self.width() < 2 * self.fontMetrics().horizontalAdvance(self.mark.text))
 
     def resizeEvent(self, event: QEvent) -> None:
         self._share_width()

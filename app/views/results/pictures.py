@@ -208,6 +208,8 @@ class Pictures(Squeezed):
             self._spec, self._alike, self._keys = spec, alike, ()
             self.view = self._home(spec)
             self._main.setCurrentWidget(self.view.widget)
+            self._beside.setVisible(not alike)
+            self._share()
             if with_input:
                 self._put_input()
             self.looked_changed.emit()
@@ -225,8 +227,6 @@ class Pictures(Squeezed):
         else:
             self.arrange()
         view.put(INPUT, as_it_is(self._input), WHOLE)
-        self._beside.setVisible(not self._alike)
-        self._share()
 
     def _all_titles(self) -> Mapping[str, str]:
         name = self._shared.name if self._shared is not None else ""
