@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, field
 
-from PySide6 import QtCore
 from PySide6.QtGui import QAction
 
-QT_TRANSLATE_NOOP = cast(Callable[[str, str], str], QtCore.QT_TRANSLATE_NOOP)
-"""Marks a text for the translators, who find it by this name, and gives it back."""
+from app.views.window.desk import Desk
 
 
 @dataclass(frozen=True)
 class ActionSpec:
-    """One action. Texts are in English here and translated when the action is built.
+    """One action and what it does. Texts are in English here and translated when the action is built.
 
     `menu` is a path in MENUS. Actions that name the same `group` exclude each other; `checked` is how they start.
-    `data` is what the action carries, for groups whose members differ only in that.
+    `data` is what the action carries, for groups whose members differ only in that. `able` says whether it can be done
+    now and `on` whether its mark is set, where the models say so; both are asked whenever one of these changes. The
+    keys of one that is `local` count while the pictures have the focus.
     """
 
     id: str
@@ -33,3 +32,7 @@ class ActionSpec:
     data: str = ""
     separator: bool = False
     role: QAction.MenuRole = QAction.MenuRole.NoRole
+    local: bool = False
+    do: Callable[[Desk], object] = field(kw_only=True)
+    able: Callable[[Desk], bool] | None = None
+    on: Callable[[Desk], bool] | None = None

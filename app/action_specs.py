@@ -1,27 +1,14 @@
-"""What a user can do, as data: the actions, the menus they are in, and the toolbar."""
+"""What a user can do, as data: the actions in the order of the menus."""
 
 from __future__ import annotations
 
 from PySide6.QtGui import QAction
 
-from app.action_spec import QT_TRANSLATE_NOOP, ActionSpec
+from app.action_spec import ActionSpec
+from app.translate import QT_TRANSLATE_NOOP
 from app.view_specs import VIEW
-
-MENUS: tuple[tuple[str, str, str], ...] = (
-    ("file", QT_TRANSLATE_NOOP("Actions", "&File"), ""),
-    ("file/samples", QT_TRANSLATE_NOOP("Actions", "Open sa&mple"), "open"),
-    ("file/recent", QT_TRANSLATE_NOOP("Actions", "Open &recent"), "open"),
-    ("file/export", QT_TRANSLATE_NOOP("Actions", "&Export results"), "save"),
-    ("edit", QT_TRANSLATE_NOOP("Actions", "&Edit"), ""),
-    ("run", QT_TRANSLATE_NOOP("Actions", "&Run"), ""),
-    ("view", QT_TRANSLATE_NOOP("Actions", "&View"), ""),
-    ("view/compare", QT_TRANSLATE_NOOP("Actions", "&Compare"), "zoom_out"),
-    ("view/sound", QT_TRANSLATE_NOOP("Actions", "Soun&d"), "zoom_out"),
-    ("view/colours", QT_TRANSLATE_NOOP("Actions", "Colour &map"), "levels_auto"),
-    ("view/scheme", QT_TRANSLATE_NOOP("Actions", "&Light or dark"), "levels_auto"),
-    ("help", QT_TRANSLATE_NOOP("Actions", "&Help"), ""),
-)
-"""Path, title and the action it follows. What is inside file/samples, and most of file/recent, the window adds."""
+from app.views.window import deeds
+from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE
 
 _FILE = (
     ActionSpec(
@@ -31,6 +18,7 @@ _FILE = (
         ("Ctrl+O",),
         QT_TRANSLATE_NOOP("Actions", "Open an image or a signal"),
         "open",
+        do=lambda desk: desk.context.files.open(),
     ),
     ActionSpec(
         "next_file",
@@ -38,6 +26,9 @@ _FILE = (
         "file",
         ("PgDown",),
         QT_TRANSLATE_NOOP("Actions", "Open the next of the files that were dropped together"),
+        do=lambda desk: desk.context.files.go(1),
+        able=lambda desk: desk.context.files.list.can_go(1),
+        local=True,
     ),
     ActionSpec(
         "previous_file",
@@ -45,6 +36,9 @@ _FILE = (
         "file",
         ("PgUp",),
         QT_TRANSLATE_NOOP("Actions", "Open the file before among those that were dropped together"),
+        do=lambda desk: desk.context.files.go(-1),
+        able=lambda desk: desk.context.files.list.can_go(-1),
+        local=True,
     ),
     ActionSpec(
         "save",
@@ -54,6 +48,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "Save the shown result as a file"),
         "save",
         separator=True,
+        do=lambda desk: desk.context.files.save_result(),
     ),
     ActionSpec(
         "clear_recent",
@@ -61,6 +56,7 @@ _FILE = (
         "file/recent",
         (),
         QT_TRANSLATE_NOOP("Actions", "Forget recent files"),
+        do=lambda desk: desk.recent.forget(),
     ),
     ActionSpec(
         "export_view",
@@ -68,6 +64,7 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Write what is looked at as a PNG, or as an SVG where the name ends in .svg"),
+        do=lambda desk: desk.context.files.export_view(desk.pictures),
     ),
     ActionSpec(
         "export_csv",
@@ -75,6 +72,7 @@ _FILE = (
         "file/export",
         ("Ctrl+Shift+E",),
         QT_TRANSLATE_NOOP("Actions", "Write the table of results as comma-separated values"),
+        do=lambda desk: desk.docks[TABLE].export("csv"),
     ),
     ActionSpec(
         "export_json",
@@ -82,6 +80,7 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Write the results as a report"),
+        do=lambda desk: desk.docks[TABLE].export("json"),
     ),
     ActionSpec(
         "export_png",
@@ -89,6 +88,7 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Write the ladder as a PNG"),
+        do=lambda desk: desk.context.files.export_ladder(desk.docks[LADDER]),
     ),
     ActionSpec(
         "export_sweep_csv",
@@ -97,6 +97,7 @@ _FILE = (
         (),
         QT_TRANSLATE_NOOP("Actions", "Write the rows of the sweep as comma-separated values"),
         separator=True,
+        do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "csv"),
     ),
     ActionSpec(
         "export_sweep_picture",
@@ -104,6 +105,7 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Write the plot of the sweep as a PNG, or as an SVG where the name ends in .svg"),
+        do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "picture"),
     ),
     ActionSpec(
         "preferences",
@@ -113,6 +115,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "Change how Kernelscope looks and measures"),
         separator=True,
         role=QAction.MenuRole.PreferencesRole,
+        do=lambda desk: desk.pages.present("preferences"),
     ),
     ActionSpec(
         "quit",
@@ -122,6 +125,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "Leave Kernelscope"),
         separator=True,
         role=QAction.MenuRole.QuitRole,
+        do=lambda desk: desk.window.close(),
     ),
 )
 _EDIT = (
@@ -132,6 +136,8 @@ _EDIT = (
         ("Ctrl+Z",),
         QT_TRANSLATE_NOOP("Actions", "Take the last change back"),
         "undo",
+        do=lambda desk: desk.context.session.undo(),
+        able=lambda desk: desk.context.session.can_undo,
     ),
     ActionSpec(
         "redo",
@@ -140,6 +146,8 @@ _EDIT = (
         ("Ctrl+Shift+Z", "Ctrl+Y"),
         QT_TRANSLATE_NOOP("Actions", "Make it again"),
         "redo",
+        do=lambda desk: desk.context.session.redo(),
+        able=lambda desk: desk.context.session.can_redo,
     ),
     ActionSpec(
         "copy_image",
@@ -148,6 +156,7 @@ _EDIT = (
         ("Ctrl+Shift+C",),
         QT_TRANSLATE_NOOP("Actions", "Copy the shown picture to the clipboard"),
         separator=True,
+        do=deeds.copy_image,
     ),
     ActionSpec(
         "paste_image",
@@ -155,6 +164,7 @@ _EDIT = (
         "edit",
         ("Ctrl+Shift+V",),
         QT_TRANSLATE_NOOP("Actions", "Use the picture on the clipboard as input"),
+        do=deeds.paste_image,
     ),
     ActionSpec(
         "find_variant",
@@ -163,6 +173,7 @@ _EDIT = (
         ("Ctrl+F",),
         QT_TRANSLATE_NOOP("Actions", "Show only the variants that fit what is typed"),
         separator=True,
+        do=lambda desk: desk.docks[EXPERIMENT].variants.finder.present(),
     ),
     ActionSpec(
         "reset_parameters",
@@ -171,6 +182,7 @@ _EDIT = (
         ("Ctrl+R",),
         QT_TRANSLATE_NOOP("Actions", "Give every parameter its default"),
         separator=True,
+        do=lambda desk: desk.context.session.reset_params(),
     ),
 )
 _RUN = (
@@ -181,6 +193,7 @@ _RUN = (
         ("F5", "Ctrl+Return"),
         QT_TRANSLATE_NOOP("Actions", "Compute the ticked variants"),
         "run",
+        do=lambda desk: desk.context.controller.run_live(),
     ),
     ActionSpec(
         "measure",
@@ -189,6 +202,7 @@ _RUN = (
         ("Ctrl+M",),
         QT_TRANSLATE_NOOP("Actions", "Time the ticked variants with care"),
         "measure",
+        do=lambda desk: desk.context.controller.measure(),
     ),
     ActionSpec(
         "sweep",
@@ -196,6 +210,7 @@ _RUN = (
         "run",
         ("Ctrl+Shift+M",),
         QT_TRANSLATE_NOOP("Actions", "Time the ticked variants at several values of one quantity"),
+        do=deeds.start_sweep,
     ),
     ActionSpec(
         "cancel",
@@ -205,6 +220,7 @@ _RUN = (
         QT_TRANSLATE_NOOP("Actions", "Stop what is running"),
         "cancel",
         separator=True,
+        do=lambda desk: desk.context.controller.cancel(),
     ),
     ActionSpec(
         "recorded",
@@ -214,6 +230,7 @@ _RUN = (
         QT_TRANSLATE_NOOP("Actions", "Put runs of the same job on other machines beside those made here"),
         checkable=True,
         separator=True,
+        do=lambda desk: desk.context.recorded.show(not desk.context.recorded.shown),
     ),
 )
 _HELP = (
@@ -223,6 +240,7 @@ _HELP = (
         "help",
         ("F1", "?"),
         QT_TRANSLATE_NOOP("Actions", "Every key and what it does"),
+        do=lambda desk: desk.pages.present("shortcuts"),
     ),
     ActionSpec(
         "palette",
@@ -230,6 +248,7 @@ _HELP = (
         "help",
         ("Ctrl+Shift+P",),
         QT_TRANSLATE_NOOP("Actions", "Find an action by its name"),
+        do=deeds.show_palette,
     ),
     ActionSpec(
         "claims",
@@ -238,6 +257,7 @@ _HELP = (
         (),
         QT_TRANSLATE_NOOP("Actions", "What the sources say, and what was found"),
         separator=True,
+        do=lambda desk: desk.pages.present("claims"),
     ),
     ActionSpec(
         "diagnostics",
@@ -245,6 +265,7 @@ _HELP = (
         "help",
         (),
         QT_TRANSLATE_NOOP("Actions", "Devices, libraries and the log"),
+        do=deeds.show_diagnostics,
     ),
     ActionSpec(
         "about",
@@ -254,13 +275,7 @@ _HELP = (
         QT_TRANSLATE_NOOP("Actions", "Version and licence"),
         separator=True,
         role=QAction.MenuRole.AboutRole,
+        do=deeds.show_about,
     ),
 )
 ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *_HELP)
-TOOLBAR: tuple[str, ...] = (
-    *("open", "save", ""),
-    *("undo", "redo", ""),
-    *("run", "measure", "cancel", ""),
-    *("fit", "one_to_one", "swap", "play", "xray"),
-)
-"""What the toolbar shows; an empty name is a separator."""

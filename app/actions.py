@@ -10,8 +10,9 @@ from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QPalette
 
 from app.action_spec import ActionSpec
-from app.action_specs import ACTIONS, MENUS, TOOLBAR
+from app.action_specs import ACTIONS
 from app.icons import icon
+from app.menus import MENUS, TOOLBAR
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu, QMenuBar, QToolBar

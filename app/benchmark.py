@@ -18,6 +18,8 @@ from functools import partial
 from typing import Any
 
 Figures = dict[str, Any]
+Command = Callable[[Sequence[str]], int]
+"""What opens the window, by the words of the command line."""
 HEAVY = ("cupy", "cv2", "numba", "scipy")
 PATIENCE = 300.0
 """Seconds a benchmark may take; a first compilation is part of it."""
@@ -46,11 +48,10 @@ def _first_paint(quick: bool) -> Figures:
     return {"median": statistics.median(times), "runs": times, "heavy_modules_imported": heavy}
 
 
-def _started(since: int) -> Figures:
+def _started(since: int, command: Command) -> Figures:
     from PySide6.QtWidgets import QApplication
 
     from app.bench_stage import FirstPaint
-    from app.main import main as command
 
     app = QApplication(sys.argv[:1])
     figures: Figures = {}
@@ -331,12 +332,12 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
     return parsed
 
 
-def main(args: Sequence[str]) -> int:
+def main(args: Sequence[str], command: Command) -> int:
     """Run benchmarks one after the other. A limit that is missed is said; only what cannot be measured is an error."""
     parsed = _parse(args)
     if parsed.one:
         one = {bench.name: bench.run for bench in BENCHES}
-        print(json.dumps(_started(parsed.since) if parsed.one == STARTED else one[parsed.one](parsed.quick)))
+        print(json.dumps(_started(parsed.since, command) if parsed.one == STARTED else one[parsed.one](parsed.quick)))
         return 0
     rows: list[Figures] = []
     table = sys.stderr if parsed.json == "-" else sys.stdout

@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args and args[0] == WINDOW_BENCH:
         from app.benchmark import main as window_bench
 
-        return window_bench(args[1:])
+        return window_bench(args[1:], main)
     if args and (args[0] in COMMANDS or args[0] == "--version"):
         from gpu_ops.cli import main as command
 

@@ -2,21 +2,75 @@
 
 from __future__ import annotations
 
-from app.action_spec import QT_TRANSLATE_NOOP, ActionSpec
+from app.action_spec import ActionSpec
+from app.translate import QT_TRANSLATE_NOOP
+from app.views.results.panes import Mode
+from app.views.window.desk import Desk
 
 
-def _compare(id: str, text: str, keys: str, tip: str, checked: bool = False) -> ActionSpec:
-    name, menu = f"compare_{id.replace(' ', '_')}", "view/compare"
-    return ActionSpec(name, text, menu, (keys,), tip, checkable=True, checked=checked, group="compare", data=id)
+def _mode(desk: Desk) -> str:
+    """How pictures are compared; "" where nothing can be compared in one place."""
+    grid = desk.pictures.view.grid
+    return grid.mode if grid is not None else ""
 
 
-def _colour_map(id: str, text: str, tip: str, checked: bool = False) -> ActionSpec:
-    return ActionSpec(f"map_{id}", text, "view/colours", (), tip, checkable=True, checked=checked, group="map", data=id)
+def _levelled(desk: Desk) -> bool:
+    """Whether there are levels and colours to choose."""
+    return desk.pictures.display is not None
 
 
-def _scheme(id: str, text: str, tip: str, checked: bool = False) -> ActionSpec:
+def _paged(desk: Desk) -> bool:
+    """Whether results may be on several pages."""
+    return desk.pictures.view.pager is not None
+
+
+def _compare(mode: Mode, text: str, keys: str, tip: str, checked: bool = False) -> ActionSpec:
     return ActionSpec(
-        f"scheme_{id}", text, "view/scheme", (), tip, checkable=True, checked=checked, group="scheme", data=id
+        f"compare_{mode.replace(' ', '_')}",
+        text,
+        "view/compare",
+        (keys,),
+        tip,
+        checkable=True,
+        checked=checked,
+        group="compare",
+        data=mode,
+        do=lambda desk: desk.pictures.compare(mode),
+        able=lambda desk: bool(_mode(desk)),
+        on=lambda desk: _mode(desk) == mode,
+    )
+
+
+def _colour_map(name: str, text: str, tip: str, checked: bool = False) -> ActionSpec:
+    return ActionSpec(
+        f"map_{name}",
+        text,
+        "view/colours",
+        (),
+        tip,
+        checkable=True,
+        checked=checked,
+        group="map",
+        data=name,
+        do=lambda desk: desk.pictures.set_colormap(name),
+        able=_levelled,
+        on=lambda desk: (desk.pictures.display or desk.context.display).colormap == name,
+    )
+
+
+def _scheme(choice: str, text: str, tip: str, checked: bool = False) -> ActionSpec:
+    return ActionSpec(
+        f"scheme_{choice}",
+        text,
+        "view/scheme",
+        (),
+        tip,
+        checkable=True,
+        checked=checked,
+        group="scheme",
+        data=choice,
+        do=lambda desk: desk.context.look.choose(choice),
+        on=lambda desk: desk.context.look.choice == choice,
     )
 
 
@@ -28,6 +82,7 @@ VIEW = (
         ("Ctrl+0",),
         QT_TRANSLATE_NOOP("Actions", "Show the whole picture or signal"),
         "fit",
+        do=lambda desk: desk.pictures.view.fit(),
     ),
     ActionSpec(
         "one_to_one",
@@ -36,6 +91,7 @@ VIEW = (
         ("Ctrl+1",),
         QT_TRANSLATE_NOOP("Actions", "One pixel a pixel"),
         "one-to-one",
+        do=lambda desk: desk.pictures.view.one_to_one(),
     ),
     ActionSpec(
         "zoom_in",
@@ -43,6 +99,7 @@ VIEW = (
         "view",
         ("Ctrl++", "Ctrl+="),
         QT_TRANSLATE_NOOP("Actions", "Show less, larger"),
+        do=lambda desk: desk.pictures.view.zoom(1.25),
     ),
     ActionSpec(
         "zoom_out",
@@ -50,6 +107,7 @@ VIEW = (
         "view",
         ("Ctrl+-",),
         QT_TRANSLATE_NOOP("Actions", "Show more, smaller"),
+        do=lambda desk: desk.pictures.view.zoom(0.8),
     ),
     _compare(
         "side by side",
@@ -84,6 +142,8 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "Exchange the two pictures"),
         "compare",
         separator=True,
+        do=lambda desk: desk.pictures.swap(),
+        able=lambda desk: _mode(desk) not in ("", "side by side"),
     ),
     ActionSpec(
         "compare_next",
@@ -92,6 +152,8 @@ VIEW = (
         ("Ctrl+PgDown",),
         QT_TRANSLATE_NOOP("Actions", "Where there are more results than fit: those after the ones in sight"),
         separator=True,
+        do=lambda desk: desk.pictures.turn(1),
+        able=_paged,
     ),
     ActionSpec(
         "compare_previous",
@@ -99,6 +161,8 @@ VIEW = (
         "view/compare",
         ("Ctrl+PgUp",),
         QT_TRANSLATE_NOOP("Actions", "Where there are more results than fit: those before the ones in sight"),
+        do=lambda desk: desk.pictures.turn(-1),
+        able=_paged,
     ),
     ActionSpec(
         "play",
@@ -108,6 +172,7 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "Hear the signal, or stop"),
         "sound",
         checkable=True,
+        do=lambda desk: desk.context.playback.toggle(),
     ),
     ActionSpec(
         "levels_auto",
@@ -116,6 +181,8 @@ VIEW = (
         ("Ctrl+L",),
         QT_TRANSLATE_NOOP("Actions", "Set black and white as the input's type and values ask for"),
         separator=True,
+        do=lambda desk: desk.pictures.auto_levels(),
+        able=_levelled,
     ),
     _colour_map(
         "gray", QT_TRANSLATE_NOOP("Actions", "&Gray"), QT_TRANSLATE_NOOP("Actions", "From black to white"), True
@@ -154,6 +221,8 @@ VIEW = (
         "xray",
         checkable=True,
         separator=True,
+        do=lambda desk: desk.docks.toggle("xray"),
+        on=lambda desk: desk.docks.is_open("xray"),
     ),
     ActionSpec(
         "presenter",
@@ -163,6 +232,8 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "Everything larger, for a room"),
         checkable=True,
         separator=True,
+        do=lambda desk: desk.context.look.set_presenter(not desk.context.look.presenter),
+        on=lambda desk: desk.context.look.presenter,
     ),
     ActionSpec(
         "reset_layout",
@@ -170,5 +241,6 @@ VIEW = (
         "view",
         (),
         QT_TRANSLATE_NOOP("Actions", "Put every panel back in its place"),
+        do=lambda desk: desk.docks.reset(),
     ),
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gpu_ops.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from gpu_ops.devices import device_statuses, open_device
     from gpu_ops.errors import KernelscopeError
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from gpu_ops.measuring.runner import default_picks, run_experiment
     from gpu_ops.measuring.window_needs import window_fault
     from gpu_ops.types import Experiment, Input, Pick, Run
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "FILTERS": "filters",

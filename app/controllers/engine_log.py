@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from PySide6.QtCore import QObject, Slot
@@ -44,21 +44,26 @@ class EngineLog(QObject):
 
     @Slot(object)
     def _answered(self, answer: Any) -> None:
-        if isinstance(answer, Ready):
-            devices = [f"{d.name} ({d.model})" if d.available else f"no {d.name}: {d.reason}" for d in answer.devices]
-            process = f"process {self._engine.client.pid}, protocol {answer.protocol}"
-            self._log.add(WHO, f"started, {process}; {'; '.join(devices)}")
-        elif isinstance(answer, Loaded):
-            made = answer.input
-            self._log.add(WHO, f"job {answer.job}: {made.name}, {_array(made.array.shape, made.array.dtype)}")
-        elif isinstance(answer, RunUpdate):
-            self._tell_fault(answer)
-        elif isinstance(answer, Failed):
-            text = f"job {answer.job}: failed ({answer.kind}){self._after(answer.job)}: {answer.sentence}"
-            self._log.add(WHO, text, answer.details)
-        elif isinstance(answer, Finished):
-            how = "cancelled" if answer.cancelled else "done"
-            self._log.add(WHO, f"job {answer.job}: {how}{self._after(answer.job)}")
+        tell = _TOLD.get(type(answer))
+        if tell is not None:
+            tell(self, answer)
+
+    def _tell_start(self, ready: Ready) -> None:
+        devices = [f"{d.name} ({d.model})" if d.available else f"no {d.name}: {d.reason}" for d in ready.devices]
+        process = f"process {self._engine.client.pid}, protocol {ready.protocol}"
+        self._log.add(WHO, f"started, {process}; {'; '.join(devices)}")
+
+    def _tell_input(self, loaded: Loaded) -> None:
+        made = loaded.input
+        self._log.add(WHO, f"job {loaded.job}: {made.name}, {_array(made.array.shape, made.array.dtype)}")
+
+    def _tell_failure(self, failed: Failed) -> None:
+        text = f"job {failed.job}: failed ({failed.kind}){self._after(failed.job)}: {failed.sentence}"
+        self._log.add(WHO, text, failed.details)
+
+    def _tell_end(self, finished: Finished) -> None:
+        how = "cancelled" if finished.cancelled else "done"
+        self._log.add(WHO, f"job {finished.job}: {how}{self._after(finished.job)}")
 
     def _tell_fault(self, update: RunUpdate) -> None:
         """A pick that failed, or whose result is wrong."""
@@ -74,31 +79,35 @@ class EngineLog(QObject):
         return "" if begun is None else f" after {time.perf_counter() - begun:.3f} s"
 
 
+_TOLD: Mapping[type, Callable[[EngineLog, Any], None]] = {
+    Ready: EngineLog._tell_start,
+    Loaded: EngineLog._tell_input,
+    RunUpdate: EngineLog._tell_fault,
+    Failed: EngineLog._tell_failure,
+    Finished: EngineLog._tell_end,
+}
+"""What writes each answer down, by its type; others are left out."""
+
+
 def described(request: Any) -> str:
     """A request in one line, with all that is needed to make it again."""
-    match request:
-        case LoadRequest():
-            return f"load {request.path}{_values(request.options)}"
-        case SampleRequest():
-            return f"make the sample {request.id}{_values(request.options)}"
-        case RunRequest():
-            picks = ", ".join(f"{p.variant} on {p.device}{_values(p.knobs)}" for p in request.picks)
-            array = request.input.array
-            how = f"protocol {request.protocol}, mode {request.mode}, checks {request.checks}"
-            job = f"{request.filter}{_values(request.params)} of {_array(array.shape, array.dtype)}"
-            return f"run {job}; {how}; {picks}"
-        case XRayRequest():
-            array, pick = request.input.array, request.pick
-            job = f"{pick.variant}{_values(pick.knobs)} of {request.filter}{_values(request.params)}"
-            other = request.against
-            beside = f", compared with {other.variant}{_values(other.knobs)}" if other else ""
-            gpu = f"a simulated {request.architecture}"
-            return f"look into {job}{beside} on {gpu}; {_array(array.shape, array.dtype)}"
-        case SaveRequest():
-            return f"save {request.path}, {_array(request.result.form.shape, request.result.form.dtype)}"
-        case DoctorRequest():
-            return "examine this machine"
-    return str(request)
+    return _DESCRIBED[type(request)](request)
+
+
+def _run(request: RunRequest) -> str:
+    picks = ", ".join(f"{p.variant} on {p.device}{_values(p.knobs)}" for p in request.picks)
+    array = request.input.array
+    how = f"protocol {request.protocol}, mode {request.mode}, checks {request.checks}"
+    job = f"{request.filter}{_values(request.params)} of {_array(array.shape, array.dtype)}"
+    return f"run {job}; {how}; {picks}"
+
+
+def _xray(request: XRayRequest) -> str:
+    array, pick, other = request.input.array, request.pick, request.against
+    job = f"{pick.variant}{_values(pick.knobs)} of {request.filter}{_values(request.params)}"
+    beside = f", compared with {other.variant}{_values(other.knobs)}" if other else ""
+    gpu = f"a simulated {request.architecture}"
+    return f"look into {job}{beside} on {gpu}; {_array(array.shape, array.dtype)}"
 
 
 def _values(values: Mapping[str, Any]) -> str:
@@ -107,3 +116,13 @@ def _values(values: Mapping[str, Any]) -> str:
 
 def _array(shape: tuple[int, ...], dtype: str) -> str:
     return f"{' × '.join(map(str, shape))} {dtype}"
+
+
+_DESCRIBED: Mapping[type, Callable[[Any], str]] = {
+    LoadRequest: lambda r: f"load {r.path}{_values(r.options)}",
+    SampleRequest: lambda r: f"make the sample {r.id}{_values(r.options)}",
+    RunRequest: _run,
+    XRayRequest: _xray,
+    SaveRequest: lambda r: f"save {r.path}, {_array(r.result.form.shape, r.result.form.dtype)}",
+    DoctorRequest: lambda r: "examine this machine",
+}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
+from app.models.job_kind import LIVE, SIMULATE, SWEEP, TIME, XRAY, JobKind
 from app.models.results import Results
 from app.models.session import Session
 from app.models.subject import Subject
@@ -13,16 +14,12 @@ from app.worker import Engine
 from gpu_ops.engine.messages import RunRequest
 from gpu_ops.types import Pick, Variant
 
-RUNS = ("live", "simulate", "time", "measure")
-"""Jobs whose results go to the session's own rows and pictures."""
-LIVE_MS = 2000
-"""A live run that takes longer gives way to newer choices; a shorter one is shown first, so that dragging shows all."""
 QUIET_MS = 400
 """After the last change: the live picture is then timed as well."""
 
 
 class RunQueue(QObject):
-    """Jobs at work by number, each with its kind: one of RUNS, load, sweep, xray, doctor, or save/ and a path.
+    """Jobs at work by number, each with its kind.
 
     `generation` grows with every choice that a run is of, and `subjects` says what its variants' results are of.
     `timed_after_pause`: a live picture is timed as well, once the person pauses. `began` says that a job begins,
@@ -36,16 +33,16 @@ class RunQueue(QObject):
     def __init__(self, engine: Engine, session: Session, results: Results, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine, self._session, self._results = engine, session, results
-        self.jobs: dict[int, str] = {}
+        self.jobs: dict[int, JobKind] = {}
         self.generation = 0
         self.subjects: dict[str, Subject] = {}
         self.timed_after_pause = True
-        self._waiting = ""
+        self._waiting: JobKind | None = None
         self._to_simulate: tuple[Pick, ...] = ()
         self._interrupted = False
         self._quiet = QTimer(self, singleShot=True, interval=QUIET_MS)
         self._quiet.timeout.connect(self._time_live)
-        self._overdue = QTimer(self, singleShot=True, interval=LIVE_MS)
+        self._overdue = QTimer(self, singleShot=True)
         self._overdue.timeout.connect(self._give_way)
 
     @property
@@ -60,28 +57,28 @@ class RunQueue(QObject):
 
     def cancel(self) -> None:
         """Stop whatever runs, and begin nothing that waits."""
-        self._waiting, self._to_simulate, self._interrupted = "", (), False
+        self._waiting, self._to_simulate, self._interrupted = None, (), False
         self._quiet.stop()
         for job in list(self.jobs):
             self._engine.cancel(job)
 
-    def stop(self, kind: str) -> None:
+    def stop(self, kind: JobKind) -> None:
         """Let go of jobs of one kind; nothing is killed for it."""
-        for job in [job for job, its in self.jobs.items() if its == kind]:
+        for job in [job for job, its in self.jobs.items() if its is kind]:
             self._engine.cancel(job, kill=False)
 
     def make_way(self) -> None:
         """Other work comes: no time is taken now, and a simulated GPU goes on after it."""
         self._quiet.stop()
-        self.stop("simulate")
+        self.stop(SIMULATE)
 
-    def run(self, how: str) -> None:
+    def run(self, how: JobKind) -> None:
         """Start a run, or remember it until the one in the engine has ended: only the newest is kept."""
         if self._session.input is None or not self._session.choice.picks:
             return
         self._quiet.stop()
         self._to_simulate = ()
-        if any(kind in (*RUNS, "sweep") for kind in self.jobs.values()):
+        if any(kind.in_line for kind in self.jobs.values()):
             self._waiting = how
             self._give_way()
             return
@@ -92,17 +89,17 @@ class RunQueue(QObject):
         if not self._waiting:
             return
         for job, kind in list(self.jobs.items()):
-            if kind in ("simulate", "time", "measure") or (kind == "live" and not self._overdue.isActive()):
+            if kind.patience_ms == 0 or (kind.patience_ms and not self._overdue.isActive()):
                 self._engine.cancel(job, kill=False)
 
-    def _start(self, how: str) -> None:
+    def _start(self, how: JobKind) -> None:
         """A live run is of what runs at full speed; its times come next, and what a simulated GPU runs comes last."""
         picks = self.picks(how)
-        if how in ("live", "measure"):
+        if how.new:
             # Only now: while a parameter moves, what the last run still brings is shown, and says what it is of.
             self.generation += 1
             self.subjects = {p.variant: self._session.subject(p.variant) for p in picks}
-        if how == "live":
+        if how.simulated == "after":
             self._to_simulate = tuple(p for p in picks if _simulated(p))
             picks = tuple(p for p in picks if not _simulated(p))
         if picks:
@@ -110,7 +107,7 @@ class RunQueue(QObject):
         else:
             self._go_on()
 
-    def _submit_run(self, how: str, picks: tuple[Pick, ...]) -> None:
+    def _submit_run(self, how: JobKind, picks: tuple[Pick, ...]) -> None:
         assert self._session.input is not None
         choice = self._session.choice
         request = RunRequest(
@@ -120,19 +117,17 @@ class RunQueue(QObject):
             filter=choice.filter,
             params=choice.params,
             picks=picks,
-            protocol={"time": "quick", "measure": "careful"}.get(how, "none"),  # type: ignore[arg-type]
-            checks="full" if how == "measure" else "sample",
-            roofs=how == "measure",
+            protocol=how.protocol,
+            checks=how.checks,
+            roofs=how.roofs,
         )
         self._results.set_running([(p.variant, p.device) for p in picks])
-        running = self.tr("running")
-        texts = {"live": running, "simulate": running, "time": self.tr("timing"), "measure": self.tr("measuring")}
-        self.submit(how, request, texts[how])
+        self.submit(how, request)
 
-    def picks(self, how: str) -> tuple[Pick, ...]:
+    def picks(self, how: JobKind) -> tuple[Pick, ...]:
         """What such a run is of. A simulated GPU has no time: what it counts came with the picture."""
         picks = (self.pick(v) for v in self._session.filter.variants if v.id in self._session.choice.picks)
-        return tuple(p for p in picks if how != "time" or not _simulated(p))
+        return tuple(p for p in picks if how.simulated != "never" or not _simulated(p))
 
     def pick(self, variant: Variant) -> Pick:
         """A variant where and how it runs as things are chosen now."""
@@ -141,42 +136,42 @@ class RunQueue(QObject):
     def _time_live(self) -> None:
         """A person pauses: time the picture that is shown, before a simulated GPU goes on."""
         kinds = set(self.jobs.values())
-        if "sweep" in kinds:
+        if SWEEP in kinds:
             self._quiet.start()
-        elif kinds == {"simulate"}:
-            self._waiting = "time"
-            self.stop("simulate")
+        elif kinds == {SIMULATE}:
+            self._waiting = TIME
+            self.stop(SIMULATE)
         elif not kinds and self._session.input is not None:
-            self._start("time")
+            self._start(TIME)
 
-    def submit(self, kind: str, request: Any, text: str) -> None:
+    def submit(self, kind: JobKind, request: Any) -> None:
         """Give the engine a job. An X-ray gives way to any."""
-        self.stop("xray")
+        self.stop(XRAY)
         self.jobs[request.job] = kind
-        if kind == "live":
-            self._overdue.start()
+        if kind.patience_ms:
+            self._overdue.start(kind.patience_ms)
         self.began.emit()
-        self.busy_changed.emit(text)
+        self.busy_changed.emit(QCoreApplication.translate("Jobs", kind.text))
         self._engine.submit(request)
 
     def interrupt(self) -> None:
         """Another input is wanted: what runs on this one stops, and goes on only if no other comes."""
-        running = [job for job, kind in self.jobs.items() if kind != "doctor" and not kind.startswith("save")]
+        running = [job for job, kind in self.jobs.items() if kind.of_input]
         self._interrupted = self._interrupted or bool(self._waiting or self._to_simulate or self._quiet.isActive())
-        self._interrupted = self._interrupted or any(self.jobs[job] in RUNS for job in running)
-        self._waiting, self._to_simulate = "", ()
+        self._interrupted = self._interrupted or any(self.jobs[job].run for job in running)
+        self._waiting, self._to_simulate = None, ()
         self._quiet.stop()
         for job in running:
             self._engine.cancel(job)
 
     def end(self, job: int, cancelled: bool = False) -> None:
         """A job has ended: what it leaves, and what comes next."""
-        kind = self.jobs.pop(job, "")
-        if kind in RUNS:
+        kind = self.jobs.pop(job, None)
+        if kind is not None and kind.run:
             self._results.stop_running()
-        if kind == "simulate" and not cancelled:
+        if kind is SIMULATE and not cancelled:
             self._to_simulate = self._to_simulate[1:]
-        if kind == "live" and not cancelled and not self._waiting and self.timed_after_pause and self.picks("time"):
+        if kind is LIVE and not cancelled and not self._waiting and self.timed_after_pause and self.picks(TIME):
             self._quiet.start()
         if not self.jobs:
             self._go_on()
@@ -184,12 +179,12 @@ class RunQueue(QObject):
     def _go_on(self) -> None:
         """Nothing runs: begin what waits, a simulated pick at a time where nothing else does."""
         if self._interrupted:  # and no other input came
-            self._interrupted, self._waiting = False, self._waiting or "live"
+            self._interrupted, self._waiting = False, self._waiting or LIVE
         if self._waiting:
-            how, self._waiting = self._waiting, ""
+            how, self._waiting = self._waiting, None
             self._start(how)
         elif self._to_simulate:
-            self._submit_run("simulate", self._to_simulate[:1])
+            self._submit_run(SIMULATE, self._to_simulate[:1])
         else:
             self.busy_changed.emit("")
             if not self.busy:

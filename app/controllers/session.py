@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.queue import RunQueue
-from app.models.messages import subject_of
+from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, SAVE, SWEEP, TIME, XRAY
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
@@ -103,20 +103,20 @@ class SessionController(QObject):
         """Load a file in the engine, at once; the input before stays until it is there."""
         self.queue.interrupt()
         self._loading = LoadRequest(self._engine.next_job(), path, dict(options or {}))
-        self.queue.submit("load", self._loading, self.tr("loading"))
+        self.queue.submit(LOAD, self._loading)
 
     def open_sample(self, id: str, options: Mapping[str, Any] | None = None) -> None:
         """Make a sample in the engine, at once."""
         self.queue.interrupt()
-        self.queue.submit("load", SampleRequest(self._engine.next_job(), id, dict(options or {})), self.tr("loading"))
+        self.queue.submit(LOAD, SampleRequest(self._engine.next_job(), id, dict(options or {})))
 
     def run_live(self) -> None:
         """Picture first: run the picks, check samples of the result, time it once the person pauses."""
-        self.queue.run("live")
+        self.queue.run(LIVE)
 
     def measure(self) -> None:
         """Careful timing of every pick, each held to the whole reference."""
-        self.queue.run("measure")
+        self.queue.run(MEASURE)
 
     def cancel(self) -> None:
         """Stop whatever runs; what is on the screen stays."""
@@ -129,12 +129,12 @@ class SessionController(QObject):
         self.queue.make_way()
         numbered = [replace(request, job=self._engine.next_job()) for request in requests]
         for request in numbered:
-            self.queue.submit("sweep", request, self.tr("sweeping"))
+            self.queue.submit(SWEEP, request)
         return tuple(request.job for request in numbered)
 
     def timed_picks(self) -> tuple[Pick, ...]:
         """What is ticked, less what a simulated GPU runs, which has no time."""
-        return self.queue.picks("time")
+        return self.queue.picks(TIME)
 
     def xray(self, variant: str, against: str = "") -> None:
         """Look into a variant's kernels on a simulated GPU, and into those of another to compare it with. It gives way
@@ -144,7 +144,7 @@ class SessionController(QObject):
         pick, other = self.queue.pick(find(variant)), self.queue.pick(find(against)) if against else None
         job, architecture = self._engine.next_job(), self._architecture()
         request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, architecture, other)
-        self.queue.submit("xray", request, self.tr("looking into the kernel"))
+        self.queue.submit(XRAY, request)
 
     def _architecture(self) -> str:
         """That of the device that is chosen, so that its counts are those of the code that runs there."""
@@ -156,7 +156,7 @@ class SessionController(QObject):
 
     def stop_xray(self) -> None:
         """Let go of an X-ray at work; nothing is killed for it."""
-        self.queue.stop("xray")
+        self.queue.stop(XRAY)
 
     def result_to_save(self) -> tuple[str, SharedResult, float | None] | None:
         """The last picked variant that has the output which is looked at, with it and its rate; None where there is
@@ -174,10 +174,10 @@ class SessionController(QObject):
         made = self.result_to_save()
         if made is not None:
             request = SaveRequest(self._engine.next_job(), path, made[1], made[2])
-            self.queue.submit(f"save/{path}", request, self.tr("saving"))
+            self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
 
     def ask_doctor(self) -> None:
-        self.queue.submit("doctor", DoctorRequest(self._engine.next_job()), self.tr("examining this machine"))
+        self.queue.submit(DOCTOR, DoctorRequest(self._engine.next_job()))
 
     # What changes.
 
@@ -214,7 +214,7 @@ class SessionController(QObject):
 
     def _declare(self) -> None:
         """The rows there will be: every picked variant on its device, in the filter's order."""
-        picked = self.queue.picks("live")
+        picked = self.queue.picks(LIVE)
         titles = {v.id: v.title for v in self.session.filter.variants}
         self.results.declare([(p.variant, p.device) for p in picked], titles)
         self._set_baseline(self.session.baseline)
@@ -229,41 +229,54 @@ class SessionController(QObject):
 
     @Slot(object)
     def _answered(self, answer: Any) -> None:
-        if isinstance(answer, RunUpdate) and answer.provenance:
-            self.results.provenance = dict(answer.provenance)
-        if isinstance(answer, Ready):
-            self._take_devices(answer.devices)
-        elif self.queue.jobs.get(answer.job) == "sweep":
-            self.point_answered.emit(answer)
-            if isinstance(answer, Failed | Finished):
-                self.queue.end(answer.job)
-        elif isinstance(answer, Progress):
-            self.busy_changed.emit(answer.text)
-            self.progressed.emit(answer.done, answer.total)
-        elif isinstance(answer, Loaded):
-            self.session.set_input(answer.input)
-        elif isinstance(answer, RunUpdate):
-            self._take_update(answer)
-        elif isinstance(answer, DoctorAnswer):
-            self.doctor_answered.emit(answer.content)
-        elif isinstance(answer, XRayAnswer):
-            self.xrayed.emit(answer.content)
-        elif isinstance(answer, Failed):
-            if self.queue.jobs.get(answer.job) == "xray":
-                self.xray_failed.emit(answer.sentence)
-            self._take_failure(answer)
-            self.queue.end(answer.job)
-        elif isinstance(answer, Finished):
-            if not answer.cancelled:
-                self.succeeded.emit(subject_of(self.queue.jobs.get(answer.job, "")))
-            self.queue.end(answer.job, answer.cancelled)
+        point = self.queue.jobs.get(getattr(answer, "job", 0)) is SWEEP
+        (_OF_POINTS if point else _OF_JOBS)[type(answer)](self, answer)
+
+    def _take_ready(self, ready: Ready) -> None:
+        self._take_devices(ready.devices)
+
+    def _take_progress(self, progress: Progress) -> None:
+        self.busy_changed.emit(progress.text)
+        self.progressed.emit(progress.done, progress.total)
+
+    def _take_loaded(self, loaded: Loaded) -> None:
+        self.session.set_input(loaded.input)
+
+    def _take_doctor(self, answer: DoctorAnswer) -> None:
+        self.doctor_answered.emit(answer.content)
+
+    def _take_xray(self, answer: XRayAnswer) -> None:
+        self.xrayed.emit(answer.content)
+
+    def _take_end(self, finished: Finished) -> None:
+        kind = self.queue.jobs.get(finished.job)
+        if kind is not None and not finished.cancelled:
+            self.succeeded.emit(kind.subject)
+        self.queue.end(finished.job, finished.cancelled)
 
     def _take_failure(self, failed: Failed) -> None:
+        kind = self.queue.jobs.get(failed.job)
+        if kind is XRAY:
+            self.xray_failed.emit(failed.sentence)
         if failed.nonfinite is not None and self._loading is not None and self._loading.job == failed.job:
             self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self._loading)
-            return
-        subject = subject_of(self.queue.jobs.get(failed.job, ""))
-        self.message.emit("error", failed.sentence, failed.details, subject)
+        else:
+            self.message.emit("error", failed.sentence, failed.details, kind.subject if kind else "")
+        self.queue.end(failed.job)
+
+    def _take_point(self, answer: Progress | RunUpdate) -> None:
+        """What a point of a sweep brings is not the session's, but for what the machine is."""
+        if isinstance(answer, RunUpdate):
+            self._take_provenance(answer)
+        self.point_answered.emit(answer)
+
+    def _end_point(self, ended: Finished | Failed) -> None:
+        self.point_answered.emit(ended)
+        self.queue.end(ended.job)
+
+    def _take_provenance(self, update: RunUpdate) -> None:
+        if update.provenance:
+            self.results.provenance = dict(update.provenance)
 
     def _take_devices(self, devices: Sequence[DeviceStatus]) -> None:
         """Kernels run on the first CUDA device there is, or simulated where there is none, until another is picked."""
@@ -274,6 +287,7 @@ class SessionController(QObject):
     def _take_update(self, update: RunUpdate) -> None:
         """Rows of an older generation are dropped: what they show is no longer what is asked for. While a parameter
         moves the newest run may be of a choice that is over: its results say so."""
+        self._take_provenance(update)
         fresh = update.generation == self.queue.generation
         known = {o.id for o in self.session.filter.outputs}
         for name, shared in update.outputs.items():
@@ -305,3 +319,23 @@ class SessionController(QObject):
         """Let go of the results of all variants but these."""
         for variant, name in [key for key in self._held if key[0] not in kept]:
             self._engine.release(self._held.pop((variant, name)).array.segment)
+
+
+_OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
+    Ready: SessionController._take_ready,
+    Progress: SessionController._take_progress,
+    Loaded: SessionController._take_loaded,
+    RunUpdate: SessionController._take_update,
+    DoctorAnswer: SessionController._take_doctor,
+    XRayAnswer: SessionController._take_xray,
+    Failed: SessionController._take_failure,
+    Finished: SessionController._take_end,
+}
+"""What takes each answer of the engine, by its type."""
+_OF_POINTS: Mapping[type, Callable[[SessionController, Any], None]] = {
+    Progress: SessionController._take_point,
+    RunUpdate: SessionController._take_point,
+    Failed: SessionController._end_point,
+    Finished: SessionController._end_point,
+}
+"""The same for the jobs of `run_points`."""

@@ -11,17 +11,6 @@ KEPT = 200
 UNDER = "/"
 """Stands between a subject and what belongs to it: "run/naive" is under "run"."""
 
-_SUBJECTS = {
-    **dict.fromkeys(("live", "time", "measure"), "run/job"),
-    "load": "open",
-}
-
-
-def subject_of(kind: str) -> str:
-    """What the messages of a kind of job are about. Those of one variant are about "run/" and its id; a result is saved
-    under "save/" and its path."""
-    return _SUBJECTS.get(kind, kind)
-
 
 @dataclass(frozen=True)
 class Message:

@@ -136,6 +136,14 @@ class Session(QObject):
     def reset_params(self) -> None:
         self.set_params({p.name: p.default for p in self.filter.params})
 
+    @property
+    def can_undo(self) -> bool:
+        return bool(self._past)
+
+    @property
+    def can_redo(self) -> bool:
+        return bool(self._future)
+
     def undo(self) -> None:
         self._travel(self._past, self._future)
 

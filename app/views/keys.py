@@ -6,7 +6,7 @@ from collections.abc import Iterable, Set
 
 from PySide6.QtCore import QCoreApplication
 
-from app.action_specs import MENUS
+from app.menus import MENUS
 
 ELSEWHERE = "k"
 """The letter of the X-ray panel, which forms leave to it."""

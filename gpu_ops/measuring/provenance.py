@@ -13,11 +13,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from gpu_ops import __version__
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import FLAGS
 from gpu_ops.devices.cpu import cpu_model
 from gpu_ops.measuring.roofline import roofs
+from gpu_ops.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = ("numpy", "scipy", "numba", "opencv-python-headless", "PyWavelets", "cupy-cuda13x", "cupy-cuda12x")

@@ -13,6 +13,7 @@ from result_rows import row
 from simulated_rows import shared_result
 
 from app.views.window.main_window import INPUT, MainWindow
+from app.views.window.panels import LEVELS
 from gpu_ops import save
 from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate, Statistics
 from gpu_ops.types import Input
@@ -104,7 +105,7 @@ def test_a_file_of_the_same_size_has_levels_of_its_own(window: MainWindow) -> No
     assert window.display.following
     window.actions_by_id["levels_auto"].trigger()
     assert (window.display.low, window.display.high) == (0, 1)
-    window.histogram.most.click()
+    window.docks[LEVELS].most.click()
     assert (window.display.low, window.display.high) == (0, 1)
     assert painted(window, INPUT).tolist() == [255] * 3
 
@@ -246,7 +247,7 @@ def test_a_real_file_of_the_same_size_is_shown_in_its_own_levels(window: MainWin
 
 
 def kinds(window: MainWindow) -> list[str]:
-    return sorted(window.controller.queue.jobs.values())
+    return sorted(kind.id for kind in window.controller.queue.jobs.values())
 
 
 def test_another_file_does_not_wait_for_what_runs(window: MainWindow, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from simulated_rows import shared_result
 from app.models.file_list import FileList
 from app.models.file_names import open_kinds, proposed_name, save_suffix
 from app.settings import Settings
+from app.views.window.panels import TABLE
 from gpu_ops import FORMATS, find_filter, from_array, save
 from gpu_ops.engine.messages import Failed, Finished, LoadRequest, RunUpdate, SaveRequest
 
@@ -175,7 +176,7 @@ def test_more_messages_are_in_the_log(qtbot, window, tmp_path) -> None:
     for number in range(5):
         window.controller.open_file(str(tmp_path / f"bad{number}.png"))
     window.messages.more_button.click()
-    page = window.page("diagnostics").page
+    page = window.desk.pages["diagnostics"].page
     assert page.tabs.currentWidget() is page.log and "bad0.png is empty." in page.log.toPlainText()
     page.window().close()
 
@@ -202,7 +203,7 @@ def test_every_export_says_what_was_written_where(engine, window, files, tmp_pat
         assert size > 0
     assert [name for name, _ in asked] == [f"a-mean-window3-{x}" for x in ("results.csv", "results.json", "ladder.png")]
     assert "(*.csv)" in asked[0][1] and "(*.json)" in asked[1][1] and "(*.png)" in asked[2][1]
-    window.table.csv_action.trigger()
+    window.docks[TABLE].csv_action.trigger()
     assert asked[-1][0] == "a-mean-window3-results.csv", "the table's own menu asks the same"
 
 

@@ -82,7 +82,7 @@ def test_alt_and_a_letter_open_the_menu_at_once(qtbot, window: MainWindow, lette
     window.activateWindow()
     qtbot.waitActive(window)
     window.xray_dock.show()
-    menu = next(m for path, m in window.menus.items() if "/" not in path and f"&{letter}" in m.title())
+    menu = next(m for path, m in window.desk.menus.items() if "/" not in path and f"&{letter}" in m.title())
     QTest.keyClick(window.panel.run_button, getattr(Qt.Key, f"Key_{letter}"), Qt.KeyboardModifier.AltModifier)
     qtbot.waitUntil(menu.isVisible)
     menu.close()

@@ -19,7 +19,8 @@ from app import theme
 from app import window as program
 from app.controllers.look import Look
 from app.settings import Settings
-from app.views.window.main_window import LAYOUT_VERSION, MainWindow
+from app.views.window.docks import LAYOUT_VERSION
+from app.views.window.main_window import MainWindow
 from app.views.window.placing import fitted
 from gpu_ops import from_array
 
@@ -46,7 +47,7 @@ def image(side: int = 90) -> np.ndarray:
 
 def settle(qtbot, window: MainWindow) -> None:
     """Wait until the panels have the sizes that they get."""
-    sizes = window.dock_sizes
+    sizes = window.docks.sizes
     qtbot.wait(20)
     qtbot.waitUntil(lambda: not sizes._later.isActive() and not sizes._settled.isActive())
 

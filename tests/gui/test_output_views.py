@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.views.results.view_table import PLAIN, VIEWS, scales_of, view_of
 from app.views.window.main_window import INPUT, MainWindow
+from app.views.window.panels import LEVELS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Input
@@ -186,16 +187,16 @@ def test_a_whole_spectrum_has_zero_in_the_middle(window: MainWindow, stack_of_ou
 
 def test_levels_are_those_of_what_is_looked_at(window: MainWindow, stack_of_outputs: ExitStack) -> None:
     shown(window, stack_of_outputs, "spectrum picture")
-    assert window.tabs.isTabVisible(window.levels_tab)
+    assert window.tabs.isTabVisible(window.docks._tab(LEVELS))
     assert window.stack.display is not window.display
-    assert window.histogram.display is window.stack.display
-    assert window.histogram.statistics is window.stack.display.statistics
+    assert window.docks[LEVELS].display is window.stack.display
+    assert window.docks[LEVELS].statistics is window.stack.display.statistics
     high = window.stack.display.high
     act(window, "map_viridis")
     assert window.stack.display.colormap == "viridis" and window.display.colormap == "gray"
     window.stack.bar.scales.button("linear").click()
     assert window.stack.display.high > 10 * high
-    window.histogram.low.setValue(3.0)
+    window.docks[LEVELS].low.setValue(3.0)
     assert window.stack.display.low == pytest.approx(3.0, abs=0.01)
     act(window, "levels_auto")
     assert window.stack.display.low < 1

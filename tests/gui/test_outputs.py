@@ -14,6 +14,7 @@ from PySide6.QtCore import Qt
 
 from app.models.drawing import LARGE
 from app.views.window.main_window import INPUT, MainWindow
+from app.views.window.panels import LEVELS
 from gpu_ops import find_filter
 from gpu_ops.engine.messages import SaveRequest
 from gpu_ops.output_kinds import Axis
@@ -141,9 +142,9 @@ def test_an_input_of_another_kind_ends_all_of_it(qtbot: Any, window: MainWindow)
     engine(window).show(Input("signal", wave(), "t", "wave", {"generator": "wave"}, RATE))
     assert window.stack.view.widget is window.signal_pane and not window.stack._beside.isVisible()
     assert [c.key for c in window.signal_pane.curves if c.visible] == [INPUT]
-    assert not window.tabs.isTabVisible(window.levels_tab)
+    assert not window.tabs.isTabVisible(window.docks._tab(LEVELS))
     engine(window).show(Input("image", picture(), "yx", "waves", {"generator": "waves"}))
-    assert window.tabs.isTabVisible(window.levels_tab)
+    assert window.tabs.isTabVisible(window.docks._tab(LEVELS))
 
 
 def test_findings_and_verdicts_come_along(qtbot: Any, window: MainWindow) -> None:
@@ -208,7 +209,7 @@ def test_a_large_result_is_drawn_away_from_the_window(qtbot: Any, window: MainWi
         bring(window, "serial", {"spectrum": whole, "mean": made()["mean"]})
         view: Any = window.stack.view
         assert view.grid.pane("serial").layer.pyramid is None
-        qtbot.waitUntil(lambda: view.grid.pane("serial").layer.pyramid is not None)
+        qtbot.waitUntil(lambda: view.grid.pane("serial").layer.pyramid is not None, timeout=30_000)
         assert view.state("serial") == "fresh"
         bring(window, "parallel", {"spectrum": whole, "mean": made()["mean"]})
         look_at(qtbot, window, "mean")
@@ -227,7 +228,7 @@ def test_only_signals_are_heard(qtbot: Any, window: MainWindow) -> None:
             "spectrum", np.abs(np.fft.fft(wave())), (Axis("frequency", "Hz", 0, RATE / LENGTH, (), RATE),)
         )
         bring(window, "serial", {"signal": made()["signal"], "other": half, "spectrum": same_shape})
-        playback = window.playback
+        playback = window.context.playback
         assert playback.choices.keys() == {INPUT, "serial"}
         assert np.array_equal(playback.choices["serial"], wave())
         look_at(qtbot, window, "other")

@@ -334,7 +334,7 @@ def test_in_the_window(qtbot: QtBot) -> None:
     window = MainWindow(session, Look(QApplication.instance(), "light"))  # type: ignore[arg-type]
     qtbot.addWidget(window)
     window.show()
-    play, playback = window.actions_by_id["play"], window.playback
+    play, playback = window.actions_by_id["play"], window.context.playback
     assert not play.isEnabled()
     samples = np.zeros(90_000, np.float32)
     result = shared_result("signal", "tone", samples, None, rate=RATE)

@@ -14,6 +14,7 @@ from app.controllers.look import Look
 from app.views.experiment.panel import LONGEST_WORD
 from app.views.upright import Upright
 from app.views.window.main_window import MainWindow
+from app.views.window.panels import TABLE
 from gpu_ops import from_array
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -82,7 +83,7 @@ def test_a_docks_title_grows_and_comes_back(qtbot, window: MainWindow) -> None:
 
 
 def test_a_page_grows_and_comes_back(qtbot, window: MainWindow) -> None:
-    page = window.page("shortcuts")
+    page = window.desk.pages["shortcuts"]
     page.present()
     page.resize(500, 300)
     plain = page.size()
@@ -118,7 +119,7 @@ def test_a_panel_with_room_does_not_scroll_twice(qtbot, engine: FakeEngine, wind
 
 
 def test_headings_of_the_table_are_explained(window: MainWindow) -> None:
-    model = window.table.model()
+    model = window.docks[TABLE].model()
     tips = {
         model.headerData(c, Qt.Orientation.Horizontal): model.headerData(
             c, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole

@@ -18,6 +18,7 @@ from simulated_rows import COUNTERS, CUDA, NO_CUDA, NO_SIM, SIM, bring, finding,
 
 from app.theme import colours_of
 from app.views.window.main_window import INPUT, MainWindow
+from app.views.window.panels import TABLE
 from gpu_ops import from_array
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -244,7 +245,7 @@ def test_a_curve_begins_at_its_sample_and_bears_the_mark(qtbot, window: MainWind
     assert entry.chip.isVisible() and entry.chip.text == "simulated · middle 400 samples"
     assert entry.chip.shown_text().startswith("simulated")
     assert not pane._entries[0].chip.isVisible()
-    assert window.playback.choices.keys() == {INPUT}
+    assert window.context.playback.choices.keys() == {INPUT}
 
 
 # What is counted.
@@ -310,7 +311,7 @@ def test_another_counter_can_be_chosen(qtbot, window: MainWindow) -> None:
 
 
 def test_the_table_says_simulated_and_gives_no_time(window: MainWindow) -> None:
-    table, results = window.table, window.controller.results
+    table, results = window.docks[TABLE], window.controller.results
     place = [c.id for c in table.table_model.columns].index("counted")
     window.tabs.setCurrentWidget(table)
     results.load(rows()[:2], recorded=False)

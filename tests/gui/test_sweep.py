@@ -21,6 +21,7 @@ from app.views.scrolled import Scrolled
 from app.views.sweep.plot import SYMBOLS, look, round_times
 from app.views.sweep.text import findings, value_text
 from app.views.window.main_window import MainWindow
+from app.views.window.panels import SWEEP
 from gpu_ops import FILTERS, find_filter, from_array, recorded_reports
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate
@@ -235,7 +236,7 @@ def window(qtbot, engine: FakeEngine) -> MainWindow:
     engine.answered.emit(Ready(1, (cpu, gpu)))
     engine.show(from_array(np.zeros((300, 200), np.float32)))
     engine.end()
-    window.tabs.setCurrentWidget(window.sweep_tab)
+    window.docks.turn_to(SWEEP)
     return window
 
 
@@ -394,7 +395,8 @@ def test_all_points_and_quartiles_are_in_sight(window: MainWindow) -> None:
 def test_nothing_is_wider_than_the_panel(qtbot, window: MainWindow, width: int) -> None:
     panel = window.sweep
     panel.controller.show(crossing_sweep())
-    window.sweep_tab.findChild(Scrolled).takeWidget()
+    around = next(s for s in window.tabs.findChildren(Scrolled) if s.widget() is panel)
+    around.takeWidget()
     panel.resize(width, 400)
     panel.show()
     qtbot.waitExposed(panel)
@@ -441,7 +443,7 @@ def test_sweeps_as_a_person_makes_them(qtbot, live) -> None:
         controller = window.controller
         settle(qtbot, controller, lambda: controller.open_sample("camera"))
         before = controller.results.entries()
-        window.tabs.setCurrentWidget(window.sweep_tab)
+        window.docks.turn_to(SWEEP)
         answers: list[Any] = []
         controller.point_answered.connect(answers.append)
         for place, values in ((0, "16, 48"), (1, "24, 600"), (2, "3, 7")):
@@ -464,7 +466,7 @@ def test_a_sweep_on_a_gpu_stands_beside_the_cpu(qtbot, live, cuda: str) -> None:
         controller, panel = window.controller, window.sweep
         settle(qtbot, controller, lambda: controller.open_sample("camera"))
         settle(qtbot, controller, lambda: controller.session.set_picks(("serial", "naive", "shared")))
-        window.tabs.setCurrentWidget(window.sweep_tab)
+        window.docks.turn_to(SWEEP)
         for title, values in (("size: noise of N × N", "16, 64, 512"), ("block (knob)", "64, 256")):
             choose(window, panel.varies.findText(title), values)
             settle(qtbot, controller, lambda: qtbot.mouseClick(panel.button, Qt.MouseButton.LeftButton))
@@ -482,7 +484,7 @@ def test_a_sweep_that_runs_is_cancelled(qtbot, live) -> None:
     with live_window(qtbot, live, picks=("serial",)) as window:
         controller = window.controller
         settle(qtbot, controller, lambda: controller.open_sample("camera"))
-        window.tabs.setCurrentWidget(window.sweep_tab)
+        window.docks.turn_to(SWEEP)
         choose(window, 1, "64, 128, 2048, 4096")
         window.sweep.start()
         sweep = window.sweep.controller.made

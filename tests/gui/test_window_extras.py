@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.controllers.look import Look
 from app.settings import MOST_RECENT, Settings
 from app.views.window.main_window import INPUT, MainWindow
-from app.views.window.window_actions import palette_offers
+from app.views.window.offers import palette_offers
 from app.window import settings_for
 from gpu_ops import from_array, save
 from gpu_ops.devices.status import DeviceStatus
@@ -113,22 +113,22 @@ def test_recent_files_are_the_ten_newest_whatever_opened_them(qtbot, engine, win
     drop(window, files[-1])
     window.controller.open_file(files[5])
     expected = [files[5], *(p for p in reversed(files) if p != files[5])][:MOST_RECENT]
-    assert list(window.settings.recent) == expected
-    assert [a.data() for a in window.recent.actions] == expected
+    assert list(window.context.settings.recent) == expected
+    assert [a.data() for a in window.desk.recent.actions] == expected
     Path(expected[3]).unlink()
-    window.menus["file/recent"].aboutToShow.emit()
-    gone = window.recent.actions[3]
+    window.desk.menus["file/recent"].aboutToShow.emit()
+    gone = window.desk.recent.actions[3]
     assert not gone.isEnabled() and "no longer there" in gone.text()
-    window.recent.actions[1].trigger()
+    window.desk.recent.actions[1].trigger()
     assert window.windowTitle().startswith(Path(expected[1]).name)
     act(window, "clear_recent")
-    assert window.settings.recent == () and window.recent.actions == []
+    assert window.context.settings.recent == () and window.desk.recent.actions == []
     assert not window.actions_by_id["clear_recent"].isEnabled()
 
 
 def test_what_cannot_be_opened_is_not_remembered(window, tmp_path: Path) -> None:
     window.controller.open_file(str(tmp_path / "missing.png"))
-    assert window.settings.recent == ()
+    assert window.context.settings.recent == ()
 
 
 # Pictures in and out.
@@ -157,7 +157,7 @@ def test_a_copied_picture_can_be_pasted(engine, window) -> None:
     act(window, "paste_image")
     np.testing.assert_array_equal(shown(window), result)
     assert window.windowTitle().startswith("pasted")
-    assert window.settings.recent == ()
+    assert window.context.settings.recent == ()
 
 
 def test_the_picture_with_the_focus_is_copied(qtbot, engine, window) -> None:
@@ -190,9 +190,9 @@ def test_nothing_to_copy_is_said(window) -> None:
 
 def test_the_palette_finds_and_does(qtbot, window) -> None:
     qtbot.keyClick(window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    palette = window.palette_window
+    palette = window.desk.palette
     qtbot.waitUntil(palette.isVisible)
-    able = [name for name, action, *_ in palette_offers(window) if action.isEnabled() and action.isVisible()]
+    able = [name for name, action, *_ in palette_offers(window.desk) if action.isEnabled() and action.isVisible()]
     assert palette.texts() == able and "Cancel" not in able and "Preferences…" in able
     qtbot.keyClicks(palette.line, "colour ma")
     names = palette.texts()
@@ -225,6 +225,26 @@ def test_marks_follow_the_models(engine, window) -> None:
     assert (window.panes.first.currentData(), window.panes.second.currentData()) == ("parallel", INPUT)
     engine.show(from_array(np.arange(50.0)))
     assert not actions["swap"].isEnabled() and not actions["compare_swipe"].isEnabled()
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+@pytest.mark.parametrize("array", [np.eye(9, dtype=np.uint8), np.arange(50.0)], ids=["image", "signal"])
+def test_whatever_is_offered_can_be_done(qtbot, engine, window, array: np.ndarray) -> None:
+    """One after the other in the order of the menus; whoever is asked for a file takes none."""
+    window.files.chooser = window.files.target = lambda *asked: ""
+    engine.show(from_array(array))
+    done = []
+    for id, action in window.actions_by_id.items():
+        if id not in ("quit", "paste_image") and action.isEnabled():  # what is pasted would be another input
+            action.trigger()
+            done.append(id)
+    assert {"open", "export_csv", "find_variant", "sweep", "recorded", "fit", "zoom_in", "xray", "claims"} <= set(done)
+    assert ("compare_swipe" in done) == ("levels_auto" in done) == (array.ndim == 2)
+    assert window.desk.pages["claims"].isVisible() and not window.xray_dock.isVisible(), "the layout was reset last"
+    act(window, "presenter")
+    act(window, "scheme_light")
+    act(window, "quit")
+    assert not window.isVisible()
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -267,7 +287,7 @@ def test_recorded_runs_of_the_same_job_stand_beside_own_ones(engine, window, fil
         recorded_row("naive", "cuda:0", 1e-6),
         recorded_row("shared", "cuda:0", 1e-6, shape=[9, 9]),
     ]
-    window.recorded._read = lambda: {"one.json": {**REPORT, "runs": runs}}
+    window.context.recorded._read = lambda: {"one.json": {**REPORT, "runs": runs}}
     window.controller.open_file(files[0])
     own = results.keys()
     act(window, "recorded")
@@ -296,7 +316,7 @@ def test_without_a_recorded_run_of_the_job_it_is_said(window, files: list[str]) 
 
 def test_recorded_runs_that_appear_take_back_that_there_are_none(window, files: list[str]) -> None:
     runs = [recorded_row("serial", "cpu", 2e-4, params={"window": 5, "border": "reflect"})]
-    window.recorded._read = lambda: {"one.json": {**REPORT, "runs": runs}}
+    window.context.recorded._read = lambda: {"one.json": {**REPORT, "runs": runs}}
     window.actions_by_id["recorded"].trigger()
     assert window.messages.messages() == (), "before there is an input nothing can be missing"
     window.controller.open_file(files[0])

@@ -115,11 +115,11 @@ def test_to_compare_with_none_simulates_nothing(qtbot, window, engine) -> None:
 def test_a_variant_is_not_compared_with_itself(qtbot, window, engine) -> None:
     compare(qtbot, window, engine)
     panel = window.xray_panel
-    panel.choose("naive")
+    window.context.xray.choose("naive")
     assert panel.comparison.variants.findData("naive") == -1 and panel.comparison.variants.currentIndex() == 0
     assert (asked(engine)[-1].pick.variant, asked(engine)[-1].against) == ("naive", None)
     answer(engine, content("naive"))
-    panel.choose("constant")
+    window.context.xray.choose("constant")
     assert panel.comparison.variants.currentData() == "naive", "what was chosen comes back"
     assert asked(engine)[-1].against.variant == "naive"
     window.controller.session.set_filter("mean1d")
@@ -142,10 +142,10 @@ def test_another_choice_stops_a_comparison_at_work(qtbot, window, engine) -> Non
 def test_a_failure_is_not_tried_again_without_the_comparison(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
     go_to(window, 3)
-    window.xray_panel.choose("constant")
+    window.context.xray.choose("constant")
     answer(engine, content("constant"))
     choose(window, 1)
-    window.xray_panel.choose("shared")
+    window.context.xray.choose("shared")
     qtbot.waitUntil(lambda: asked(engine)[-1].pick.variant == "shared" and asked(engine)[-1].against is not None)
     engine.answered.emit(Failed(asked(engine)[-1].job, "The kernel does not compile."))
     count = len(asked(engine))

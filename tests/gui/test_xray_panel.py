@@ -22,7 +22,7 @@ from app.models.xray import BEST, SECTORS, WORDS
 from app.settings import Settings
 from app.theme import TEXT_CONTRAST, contrast, palette
 from app.views.window.main_window import MainWindow
-from app.views.window.window_actions import palette_offers
+from app.views.window.offers import palette_offers
 from app.views.xray.source_view import Gutter, heat
 from app.worker import Engine
 from gpu_ops import device_statuses, find_filter
@@ -68,7 +68,7 @@ def test_it_is_hidden_until_it_is_wanted_and_nothing_is_simulated_for_nobody(qtb
     assert described(request) == logged
     window.xray_dock.close()
     assert not window.actions_by_id["xray"].isChecked()
-    assert "X-ray" in [offer.name for offer in palette_offers(window)]
+    assert "X-ray" in [offer.name for offer in palette_offers(window.desk)]
 
 
 def test_where_the_panel_stays_is_kept_with_the_layout(qtbot, engine, tmp_path) -> None:

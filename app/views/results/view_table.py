@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from app.action_spec import QT_TRANSLATE_NOOP
 from app.models.display import Display
 from app.models.shown import (
     Drawn,
@@ -21,6 +20,7 @@ from app.models.shown import (
     phases,
 )
 from app.models.span import Span
+from app.translate import QT_TRANSLATE_NOOP
 from app.views.results.result_view import ResultView
 from gpu_ops.output_kinds import ViewKind
 

@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QLocale, QObject, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.controllers.session import SessionController
 from app.models.file_list import FileList
 from app.models.file_names import all_files, open_kinds, proposed_name, save_kinds, save_suffix
 from app.models.messages import UNDER
+from app.settings import Settings
 from app.views.picture_file import export_sheet
+from app.views.window.message_bar import MessageBar
 from gpu_ops.engine.messages import LoadRequest, NonFinite
 
 if TYPE_CHECKING:
-    from app.views.window.main_window import MainWindow
+    from app.views.results.pictures import Pictures
+    from app.views.sweep.panel import SweepPanel
+    from app.views.timing.ladder import TimingLadder
 
 Chooser = Callable[[QWidget, str, str, str], str]
 """(parent, title, folder or proposed path, kinds of files as Qt reads them) to the path that a person picks, or ""."""
@@ -42,10 +47,18 @@ class Files(QObject):
     """Asks with `chooser` and `target`. Files that were dropped together are a list to go through; one that cannot be
     opened is said and left out."""
 
-    def __init__(self, window: MainWindow, chooser: Chooser = choose_file, target: Chooser = choose_target) -> None:
+    def __init__(
+        self,
+        window: QWidget,
+        controller: SessionController,
+        messages: MessageBar,
+        settings: Settings,
+        chooser: Chooser = choose_file,
+        target: Chooser = choose_target,
+    ) -> None:
         super().__init__(window)
         self._window, self.chooser, self.target = window, chooser, target
-        self._controller, self._messages = window.controller, window.messages
+        self._controller, self._messages, self._settings = controller, messages, settings
         self.list = FileList(self)
         self._dropped = 0
         self._controller.succeeded.connect(self._take_success)
@@ -57,10 +70,10 @@ class Files(QObject):
 
     def open(self) -> None:
         """Ask for a file and open it."""
-        settings = self._window.settings
-        path = self.chooser(self._window, self.tr("Open an image or a signal"), settings.open_folder, open_kinds())
+        folder = self._settings.open_folder
+        path = self.chooser(self._window, self.tr("Open an image or a signal"), folder, open_kinds())
         if path:
-            settings.set_open_folder(str(Path(path).parent))
+            self._settings.set_open_folder(str(Path(path).parent))
             self._controller.open_file(path)
 
     @Slot(str, object, object)
@@ -124,10 +137,9 @@ class Files(QObject):
 
     def ask_target(self, title: str, name: str, kinds: str) -> str:
         """Where to write what would be called so, beside what was written last; "" for nowhere."""
-        settings = self._window.settings
-        path = self.target(self._window, title, str(Path(settings.save_folder, name)), kinds)
+        path = self.target(self._window, title, str(Path(self._settings.save_folder, name)), kinds)
         if path:
-            settings.set_save_folder(str(Path(path).parent))
+            self._settings.set_save_folder(str(Path(path).parent))
         return path
 
     def proposed(self, what: str, suffix: str) -> str:
@@ -150,10 +162,10 @@ class Files(QObject):
         if path:
             self._controller.save_result(path)
 
-    def export_view(self) -> None:
+    def export_view(self, pictures: Pictures) -> None:
         """Ask for a name and write what is looked at as a picture."""
-        stack, session = self._window.stack, self._controller.session
-        if stack.picture() is None:
+        session = self._controller.session
+        if pictures.picture() is None:
             text = self.tr("There is nothing to write yet; open an image or a signal first.")
             self._messages.show_message("warning", text, "", "export")
             return
@@ -161,18 +173,18 @@ class Files(QObject):
         name = self.proposed(f"{session.output.id}-view", ".png")
         path = self.ask_target(self.tr("Write the view as PNG or SVG"), name, kinds)
         if path:
-            self._wrote(path, export_sheet(stack.view.sheet, path, session.filter.title))
+            self._wrote(path, export_sheet(pictures.view.sheet, path, session.filter.title))
 
-    def export_ladder(self) -> None:
+    def export_ladder(self, ladder: TimingLadder) -> None:
         """Ask for a name and write the ladder as a picture."""
         kinds = f"PNG (*.png);;{all_files()}"
         path = self.ask_target(self.tr("Write the ladder as PNG"), self.proposed("ladder", ".png"), kinds)
         if path:
-            self._wrote(path, self._window.ladder.render_png(path))
+            self._wrote(path, ladder.render_png(path))
 
-    def export_sweep(self, kind: str) -> None:
+    def export_sweep(self, panel: SweepPanel, kind: str) -> None:
         """Ask for a name and write the sweep that is shown: its rows ("csv") or its "picture"."""
-        sweep = self._window.sweep.controller.shown
+        sweep = panel.controller.shown
         if sweep is None:
             text = self.tr("There is no sweep to write yet; make one in the Sweep tab.")
             self._messages.show_message("warning", text, "", "export")
@@ -184,7 +196,7 @@ class Files(QObject):
         name = self.proposed(f"sweep-{sweep.varied.name}", suffix)
         path = self.ask_target(title, name, f"{kinds};;{all_files()}")
         if path:
-            self._wrote(path, self._window.sweep.export(path, kind))
+            self._wrote(path, panel.export(path, kind))
 
     def _wrote(self, path: str, well: bool) -> None:
         if well:

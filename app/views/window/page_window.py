@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Set
+
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtWidgets import QDialog, QLayout, QVBoxLayout, QWidget
 
@@ -40,3 +42,21 @@ class PageWindow(QDialog):
             self._sizes[self._unit] = self.size()
             self.resize(self._sizes.get(unit) or self.size() * (unit / self._unit))
             self._unit = unit
+
+
+class Pages:
+    """Pages by name, each made when it is first wanted; those in `fitting` have the size of what is in them."""
+
+    def __init__(self, window: QWidget, makers: Mapping[str, Callable[[], QWidget]], fitting: Set[str]) -> None:
+        self._window, self._makers, self._fitting = window, makers, fitting
+        self._made: dict[str, PageWindow] = {}
+
+    def __getitem__(self, name: str) -> PageWindow:
+        if name not in self._made:
+            page, fits = self._makers[name](), name in self._fitting
+            self._made[name] = PageWindow(page, f"page.{name}", self._window, fits)
+        return self._made[name]
+
+    def present(self, name: str) -> None:
+        """Show a page, in front."""
+        self[name].present()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 from PySide6.QtCore import QSize, Slot
-from PySide6.QtGui import QIcon, QImage, QPixmap
+from PySide6.QtGui import QAction, QIcon, QImage, QPixmap
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -20,27 +20,29 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.context import Context
 from app.models.display import COLORMAPS, colors
 from app.settings import RECENT_LIMIT, SCHEMES
-
-if TYPE_CHECKING:
-    from app.views.window.main_window import MainWindow
+from app.views.window.recent_menu import RecentMenu
 
 
-def apply_preferences(window: MainWindow) -> None:
-    """Give the window what its settings say. The look, which all windows share, is not touched."""
-    window.display.set_colormap(window.settings.colormap)
-    window.controller.queue.timed_after_pause = window.settings.timed
+def apply_preferences(context: Context) -> None:
+    """Give a window what its settings say. The look, which all windows share, is not touched."""
+    context.display.set_colormap(context.settings.colormap)
+    context.controller.queue.timed_after_pause = context.settings.timed
 
 
 class PreferencesPage(QWidget):
     """Every preference with its present value; a change is applied and written at once."""
 
-    def __init__(self, window: MainWindow, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: Context, actions: Mapping[str, QAction], recent: RecentMenu, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("preferences_page")
         self.setWindowTitle(self.tr("Preferences"))
-        self._window, self._settings = window, window.settings
+        self._context, self._settings, self._look = context, context.settings, context.look
+        self._actions, self._recent = actions, recent
         self.reset_button = QPushButton(self.tr("Reset to &defaults"), self)
         self.reset_button.setToolTip(self.tr("Every preference as at the first start; recent files stay"))
         self.reset_button.clicked.connect(self._reset)
@@ -54,7 +56,7 @@ class PreferencesPage(QWidget):
         layout.addLayout(foot)
         for button in (self.clear_button, self.reset_button):
             button.setAutoDefault(False)  # Return ends what is typed, and no more
-        window.look.changed.connect(self.show_values)
+        self._look.changed.connect(self.show_values)
         self.show_values()
 
     def _group(self, title: str) -> tuple[QGroupBox, QFormLayout]:
@@ -72,7 +74,7 @@ class PreferencesPage(QWidget):
         chooser = QComboBox(self)
         chooser.setObjectName(f"preferences.{name}")
         for id in ids:
-            chooser.addItem(self._window.actions_by_id[f"{prefix}_{id}"].text().replace("&", ""), id)
+            chooser.addItem(self._actions[f"{prefix}_{id}"].text().replace("&", ""), id)
         return chooser
 
     def _appearance(self) -> QGroupBox:
@@ -116,7 +118,7 @@ class PreferencesPage(QWidget):
         # A number that is typed counts when it is complete: on the way from 10 to 30 nothing is forgotten.
         self.most.setKeyboardTracking(False)
         self.most.valueChanged.connect(self._choose_most)
-        clear = self._window.actions_by_id["clear_recent"]
+        clear = self._actions["clear_recent"]
         self.clear_button = QPushButton(self.tr("&Clear"), self)
         self.clear_button.setToolTip(clear.toolTip())
         self.clear_button.setEnabled(clear.isEnabled())
@@ -136,7 +138,7 @@ class PreferencesPage(QWidget):
     @Slot()
     def show_values(self) -> None:
         """Every control as the settings and the look are now."""
-        look, settings = self._window.look, self._settings
+        look, settings = self._look, self._settings
         self.schemes.setCurrentIndex(self.schemes.findData(look.choice))
         self.presenter.setChecked(look.presenter)
         self.maps.setCurrentIndex(self.maps.findData(settings.colormap))
@@ -149,20 +151,20 @@ class PreferencesPage(QWidget):
             self.maps.setItemIcon(index, _strip(self.maps.itemData(index)))
 
     def _choose_scheme(self) -> None:
-        self._window.look.choose(self.schemes.currentData())
+        self._look.choose(self.schemes.currentData())
         self._keep_look()
 
     def _choose_size(self, presenter: bool) -> None:
-        self._window.look.set_presenter(presenter)
+        self._look.set_presenter(presenter)
         self._keep_look()
 
     def _keep_look(self) -> None:
-        self._settings.set_look(self._window.look.choice, self._window.look.presenter)
+        self._settings.set_look(self._look.choice, self._look.presenter)
         self._settings.save()
 
     def _choose_map(self) -> None:
         self._settings.set_colormap(self.maps.currentData())
-        self._window.display.set_colormap(self._settings.colormap)
+        self._context.display.set_colormap(self._settings.colormap)
         self._settings.save()
 
     def _choose_layout(self, restored: bool) -> None:
@@ -171,20 +173,20 @@ class PreferencesPage(QWidget):
 
     def _choose_timing(self, timed: bool) -> None:
         self._settings.set_timed(timed)
-        self._window.controller.queue.timed_after_pause = timed
+        self._context.controller.queue.timed_after_pause = timed
         self._settings.save()
 
     def _choose_most(self, most: int) -> None:
         self._settings.set_most_recent(most)
-        self._window.recent.fill()
+        self._recent.fill()
         self._settings.save()
 
     def _reset(self) -> None:
         self._settings.forget_preferences()
-        self._window.look.set_presenter(self._settings.presenter)
-        self._window.look.choose(self._settings.scheme)
-        apply_preferences(self._window)
-        self._window.recent.fill()
+        self._look.set_presenter(self._settings.presenter)
+        self._look.choose(self._settings.scheme)
+        apply_preferences(self._context)
+        self._recent.fill()
         self.show_values()
         self._settings.save()
 

@@ -23,7 +23,6 @@ class RecentMenu(QObject):
         self.actions: list[QAction] = []
         self._line = menu.insertSeparator(clear)
         menu.aboutToShow.connect(self.fill)
-        clear.triggered.connect(self._forget)
         self.fill()
 
     def add(self, path: str) -> None:
@@ -31,7 +30,8 @@ class RecentMenu(QObject):
         self._settings.add_recent(path)
         self.fill()
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Forget every file."""
         self._settings.clear_recent()
         self.fill()
 

@@ -214,11 +214,6 @@ class XRayPanel(Squeezed):
 
     # What a person chooses
 
-    @Slot(str)
-    def choose(self, variant: str) -> None:
-        """A variant is selected elsewhere."""
-        self._controller.choose(variant)
-
     @property
     def _kernel(self) -> KernelView:
         return self._kernels[max(self.kernels.currentIndex(), 0)]

@@ -6,16 +6,13 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from gpu_ops.devices.cuda.current import on_its_device
+from gpu_ops.devices.cuda.current import Worker, on_its_device
 from gpu_ops.devices.cuda.prepare import Prepared
 from gpu_ops.plan import Clock, Mode
-
-if TYPE_CHECKING:
-    from gpu_ops.devices.cuda.device import CudaDevice
 
 SHORTEST_SAMPLE = 2e-3
 """Seconds. One sample is a batch at least this long."""
@@ -29,13 +26,23 @@ GRAPH_BELOW = 20e-6
 GRAPH_LENGTH = 20
 
 
+class Holder(Worker, Protocol):
+    """What a sampler asks of a CudaDevice, which says what these do."""
+
+    def stream(self, index: int) -> Any: ...
+    def hold(self) -> None: ...
+    def release(self) -> Any: ...
+    def flush(self) -> None: ...
+    def capture(self, prepared: Prepared, times: int) -> Any: ...
+
+
 class CudaSampler:
     """One sample a call: seconds per plan between two events. Falls to the wall clock, and says so, when a plan waits
     for the device by itself, which a held queue would never let it do."""
 
     clock: Clock = "cuda-event"
 
-    def __init__(self, device: CudaDevice, plans: Sequence[Prepared], mode: Mode) -> None:
+    def __init__(self, device: Holder, plans: Sequence[Prepared], mode: Mode) -> None:
         import cupy
 
         self._cupy = cupy

@@ -1,0 +1,47 @@
+"""What the parts of a window share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.controllers.look import Look
+from app.controllers.playback import Playback
+from app.controllers.recorded import RecordedRuns, Reports
+from app.controllers.session import SessionController
+from app.controllers.xray import XRayController
+from app.models.display import Display
+from app.models.log import Log
+from app.models.results import Results
+from app.models.session import Session
+from app.settings import Settings
+from app.views.window.files import Files
+from app.views.window.message_bar import MessageBar
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """Models, controllers, and how to say something or ask for a file: parts are made of these, never of the window.
+
+    `reports` reads the recorded reports.
+    """
+
+    controller: SessionController
+    display: Display
+    look: Look
+    settings: Settings
+    log: Log
+    messages: MessageBar
+    files: Files
+    playback: Playback
+    recorded: RecordedRuns
+    xray: XRayController
+    reports: Callable[[], Reports]
+
+    @property
+    def session(self) -> Session:
+        return self.controller.session
+
+    @property
+    def results(self) -> Results:
+        return self.controller.results

@@ -1,0 +1,73 @@
+"""What actions do where it takes more than a line."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QApplication
+
+from app.views.window.desk import Desk
+from app.views.window.diagnostics import DiagnosticsPage
+from app.views.window.offers import palette_offers
+from app.views.window.panels import SWEEP
+from gpu_ops import __version__
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Deeds", text)
+
+
+# The clipboard
+
+
+def copy_image(desk: Desk) -> None:
+    """Put the picture with the focus, or the last result's, on the clipboard; all else as it is drawn."""
+    image = desk.pictures.picture()
+    if image is not None:
+        QApplication.clipboard().setImage(image)
+    else:
+        text = _tr("There is no picture to copy yet; open one first.")
+        desk.context.messages.show_message("warning", text, "", "clipboard")
+
+
+def paste_image(desk: Desk) -> None:
+    """Take the picture on the clipboard as input."""
+    image, messages = QApplication.clipboard().image(), desk.context.messages
+    if image.isNull():
+        text = _tr("There is no picture on the clipboard; copy one first.")
+        messages.show_message("warning", text, "", "clipboard")
+    elif desk.pasted.write(image):
+        messages.settle("clipboard")
+        desk.context.controller.open_file(desk.pasted.path)
+    else:
+        text = _tr("The picture cannot be kept: no temporary file can be made.")
+        messages.show_message("error", text, "", "clipboard")
+
+
+# Panels and pages
+
+
+def start_sweep(desk: Desk) -> None:
+    """Show the sweep's panel and sweep over what stands there."""
+    desk.docks.turn_to(SWEEP)
+    desk.docks[SWEEP].start()
+
+
+def show_palette(desk: Desk) -> None:
+    """Offer every action that works now by its name."""
+    desk.recent.fill()
+    desk.palette.present(palette_offers(desk))
+
+
+def show_diagnostics(desk: Desk, log: bool = False) -> None:
+    """What the machine has, or the log."""
+    page = desk.pages["diagnostics"].page
+    assert isinstance(page, DiagnosticsPage)
+    page.show_log(log)
+    desk.pages.present("diagnostics")
+    desk.context.controller.ask_doctor()
+
+
+def show_about(desk: Desk) -> None:
+    """Version and licence."""
+    text = _tr("Kernelscope {version}, BSD 3-Clause licence: an image and signal lab that shows why a GPU is fast.")
+    desk.context.messages.show_message("info", text.format(version=__version__))

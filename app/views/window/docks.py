@@ -1,0 +1,130 @@
+"""The panels in their places around the pictures."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, TypeVar, cast
+
+from PySide6.QtCore import QByteArray, QCoreApplication, QObject, Qt, Signal
+from PySide6.QtWidgets import QMainWindow, QTabWidget, QWidget
+
+from app.context import Context
+from app.views.lazy import Lazy
+from app.views.scrolled import Scrolled
+from app.views.window.dock import Dock
+from app.views.window.dock_sizes import DockSizes
+from app.views.window.panel_spec import DockSpec, PanelSpec
+from app.views.window.panels import DOCKS, PANELS
+
+LAYOUT_VERSION = 3
+"""Goes up when the panels have other places at first: a layout that was kept with another number is left alone."""
+W = TypeVar("W", bound=QWidget)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Panels", text)
+
+
+class Docks(QObject):
+    """Puts every panel of PANELS into its place of DOCKS. `docks[spec]` is a panel, made where it was not yet; `tabs`
+    are those of the places with several panels. `toggled` says that a place was opened or closed."""
+
+    toggled = Signal()
+
+    def __init__(self, window: QMainWindow, context: Context) -> None:
+        super().__init__(window)
+        self._window, self._context = window, context
+        self._panels: dict[str, QWidget] = {}
+        self._lazy: dict[str, Lazy[Any]] = {}
+        self.tabs: dict[str, QTabWidget] = {}
+        self.places = {spec.id: self._place(spec) for spec in DOCKS}
+        for spec in DOCKS:
+            if spec.behind:
+                window.tabifyDockWidget(self.places[spec.behind], self.places[spec.id])
+            self.places[spec.id].setVisible(spec.shown)
+            self.places[spec.id].toggleViewAction().toggled.connect(self.toggled)
+        area = Qt.DockWidgetArea
+        window.setTabPosition(area.RightDockWidgetArea, QTabWidget.TabPosition.North)
+        window.setCorner(Qt.Corner.BottomLeftCorner, area.LeftDockWidgetArea)
+        window.setCorner(Qt.Corner.BottomRightCorner, area.RightDockWidgetArea)
+        self.sizes = DockSizes(window, {self.places[spec.id]: spec.usual for spec in DOCKS})
+        self._first = QByteArray()
+
+    def _place(self, spec: DockSpec) -> Dock:
+        dock, panels = Dock(_tr(spec.title), self._window), [p for p in PANELS if p.dock == spec.id]
+        dock.setObjectName(f"dock.{spec.id}")
+        dock.setAccessibleName(_tr(spec.title))
+        dock.setWidget(self._tabs(spec, panels) if spec.tabs else self._made(panels[0]))
+        self._window.addDockWidget(spec.area, dock)
+        return dock
+
+    def _tabs(self, spec: DockSpec, panels: list[PanelSpec[Any]]) -> QWidget:
+        tabs = self.tabs[spec.id] = QTabWidget(self._window)
+        tabs.setAccessibleName(_tr(spec.tabs))
+        tabs.setDocumentMode(True)
+        for panel in panels:
+            tabs.addTab(self._made(panel), _tr(panel.title))
+        return Scrolled(tabs, self._window)
+
+    def _made(self, spec: PanelSpec[Any]) -> QWidget:
+        """What stands for a panel in its place."""
+        if spec.lazy:
+            lazy = self._lazy[spec.id] = Lazy[Any](partial(spec.make, self._context), self._window)
+            return lazy
+        panel = self._panels[spec.id] = spec.make(self._context, self._window)
+        return Scrolled(panel, self._window) if spec.scrolled else panel
+
+    def __getitem__(self, spec: PanelSpec[W]) -> W:
+        return cast(W, self._lazy[spec.id].content if spec.lazy else self._panels[spec.id])
+
+    # What a person does.
+
+    def turn_to(self, spec: PanelSpec[Any]) -> None:
+        """Turn to the tab of a panel."""
+        self.tabs[spec.dock].setCurrentIndex(self._tab(spec))
+
+    def is_open(self, place: str) -> bool:
+        return self.places[place].toggleViewAction().isChecked()
+
+    def toggle(self, place: str) -> None:
+        """Open a place, before others that share its room, or close it."""
+        dock, opened = self.places[place], not self.is_open(place)
+        dock.setVisible(opened)
+        if opened:
+            dock.raise_()
+
+    # What there is to see.
+
+    def offer(self, spec: PanelSpec[Any], offered: bool) -> None:
+        """Whether the tab of a panel is there: it may have nothing to show for what is looked at."""
+        self.tabs[spec.dock].setTabVisible(self._tab(spec), offered)
+
+    def _tab(self, spec: PanelSpec[Any]) -> int:
+        return [p for p in PANELS if p.dock == spec.dock].index(spec)
+
+    def around(self, centre: QWidget) -> list[QWidget]:
+        """What is around the middle of the window and this, in the order of a way through: from left to right."""
+        left = [spec for spec in DOCKS if spec.area == Qt.DockWidgetArea.LeftDockWidgetArea]
+        right = [spec for spec in DOCKS if spec not in left]
+        before, after = ([self.places[spec.id].widget() for spec in side] for side in (left, right))
+        return [*before, centre, *after]
+
+    # Layout.
+
+    def note_first(self) -> None:
+        """The layout is now as it is at first."""
+        self._first = self.layout()
+
+    def layout(self) -> QByteArray:
+        """Where every panel is, for `restore`."""
+        return self._window.saveState(LAYOUT_VERSION)
+
+    def restore(self, layout: QByteArray) -> None:
+        """Take a layout that was kept; one that does not fit is left alone."""
+        if not layout.isEmpty() and self._window.restoreState(layout, LAYOUT_VERSION):
+            self.sizes.keep()
+
+    def reset(self) -> None:
+        """Every panel in the place it has at first."""
+        self._window.restoreState(self._first, LAYOUT_VERSION)
+        self.sizes.reset()

@@ -1,0 +1,81 @@
+"""The panels there are, and the places at the window's edge where they lie. Docks, tabs and the way of Tab follow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from app.context import Context
+from app.translate import QT_TRANSLATE_NOOP
+from app.views.experiment.panel import ExperimentPanel
+from app.views.results.histogram import HistogramBar
+from app.views.timing.ladder import TimingLadder
+from app.views.timing.result_table import ResultTable
+from app.views.window.dock_sizes import Usual
+from app.views.window.panel_spec import DockSpec, PanelSpec
+
+if TYPE_CHECKING:
+    from app.views.sweep.panel import SweepPanel
+    from app.views.xray.panel import XRayPanel
+
+
+def _experiment(context: Context, parent: QWidget) -> ExperimentPanel:
+    panel, controller = ExperimentPanel(context.session, parent), context.controller
+    controller.devices_changed.connect(panel.show_devices)
+    panel.run_wanted.connect(controller.run_live)
+    panel.measure_wanted.connect(controller.measure)
+    panel.variants.selection_changed.connect(context.xray.choose)
+    return panel
+
+
+def _ladder(context: Context, parent: QWidget) -> TimingLadder:
+    return TimingLadder(context.results, parent)
+
+
+def _table(context: Context, parent: QWidget) -> ResultTable:
+    table = ResultTable(context.results, parent, context.files.ask_target)
+    table.propose = lambda kind: context.files.proposed("results", f".{kind}")
+    table.exported.connect(context.files.say_written)
+    table.failed.connect(context.files.say_not_written)
+    return table
+
+
+def _sweep(context: Context, parent: QWidget) -> SweepPanel:
+    from app.controllers.sweep import SweepController
+    from app.views.sweep.panel import SweepPanel
+
+    return SweepPanel(SweepController(context.controller, context.reports, parent), parent)
+
+
+def _levels(context: Context, parent: QWidget) -> HistogramBar:
+    return HistogramBar(context.display, parent)
+
+
+def _xray(context: Context, parent: QWidget) -> XRayPanel:
+    from app.views.xray.panel import XRayPanel
+
+    return XRayPanel(context.xray, parent)
+
+
+_LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+DOCKS = (
+    DockSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), _LEFT, Usual(44, 0.28)),
+    DockSpec(
+        "timing",
+        QT_TRANSLATE_NOOP("Panels", "Timing"),
+        _RIGHT,
+        Usual(64, 0.28),
+        tabs=QT_TRANSLATE_NOOP("Panels", "Timing and levels"),
+    ),
+    DockSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), _RIGHT, Usual(76, 0.32), behind="timing", shown=False),
+)
+EXPERIMENT = PanelSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), "experiment", _experiment)
+LADDER = PanelSpec("ladder", QT_TRANSLATE_NOOP("Panels", "Ladder"), "timing", _ladder)
+TABLE = PanelSpec("table", QT_TRANSLATE_NOOP("Panels", "Table"), "timing", _table)
+SWEEP = PanelSpec("sweep", QT_TRANSLATE_NOOP("Panels", "Sweep"), "timing", _sweep, lazy=True)
+LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True)
+XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True)
+PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LADDER, TABLE, SWEEP, LEVELS, XRAY)
+"""Those in one place in the order of their tabs."""
