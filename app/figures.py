@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isinf
+
 from PySide6.QtCore import QLocale
 
 NONE = "–"
@@ -49,10 +51,8 @@ def times(ratio: float | None) -> str:
     return NONE if ratio is None else f"×{number(ratio, 3 if ratio < 1000 else 4)}"
 
 
-def relative_error(value: float | str | None) -> str:
-    """A relative error; reports say "infinite" in words."""
+def relative_error(value: float | None) -> str:
+    """A relative error, which may be infinite."""
     if value is None:
         return NONE
-    if isinstance(value, str):
-        return "∞"
-    return number(value, 2)
+    return "∞" if isinf(value) else number(value, 2)

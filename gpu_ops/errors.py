@@ -39,6 +39,12 @@ class ParamError(KernelscopeError):
     """A parameter, knob or choice is outside its limits."""
 
 
+class DeclarationError(KernelscopeError):
+    """A filter or a variant does not do what it declares; the message names it, and what was expected."""
+
+    exit_code = 3
+
+
 class InputError(KernelscopeError):
     """A file or array cannot be used as input, or a result cannot be written."""
 

@@ -122,9 +122,8 @@ class OutputKind:
 
     `dtypes` and `ranks` are those that its array may have. `figures(array)` is what statistics are of, None where there
     are none. `formats` are the endings of files that hold one, the first is proposed. `tell(array, form, unit)` is one
-    line about it. `heard` says that a sound output can play it, `headed` that text files of it name their columns.
-    Errors are absolute differences in every kind: of complex values the modulus of the difference, of integers exact;
-    see `difference`.
+    line about it. `heard` says that a sound output can play it. Errors are absolute differences in every kind: of
+    complex values the modulus of the difference, of integers exact; see `difference`.
     """
 
     id: ViewKind
@@ -135,7 +134,6 @@ class OutputKind:
     tell: Callable[[Array, Form, str], str]
     finite: bool = field(default=False)
     heard: bool = field(default=False)
-    headed: bool = field(default=False)
 
     def fault(self, dtype: str, rank: int) -> str:
         """Why an array is none of this kind, as the rest of a sentence; "" for one that may be."""
@@ -253,30 +251,12 @@ OUTPUT_KINDS: Mapping[str, OutputKind] = {
     for kind in (
         OutputKind("image", REAL, (2, 3), (".png", ".npy"), colours, tell_values),
         OutputKind("signal", REAL, (1, 2), (".npy", ".wav", ".csv", ".txt"), whole_array, tell_values, heard=True),
-        OutputKind(
-            "spectrum",
-            ("float32", "float64", *COMPLEX),
-            (1, 2, 3),
-            (".npy", ".csv"),
-            magnitudes,
-            tell_values,
-            headed=True,
-        ),
-        OutputKind(
-            "bars", (*WHOLE, "float32", "float64"), (1, 2), (".csv", ".npy"), whole_array, tell_bars, True, headed=True
-        ),
+        OutputKind("spectrum", ("float32", "float64", *COMPLEX), (1, 2, 3), (".npy", ".csv"), magnitudes, tell_values),
+        OutputKind("bars", (*WHOLE, "float32", "float64"), (1, 2), (".csv", ".npy"), whole_array, tell_bars, True),
         OutputKind("pyramid", (*WHOLE, "float32", "float64"), (1, 2, 3), (".npy",), whole_array, tell_bands),
-        OutputKind(
-            "number",
-            (*WHOLE, "float32", "float64", *COMPLEX),
-            (0,),
-            (".txt", ".npy"),
-            nothing,
-            tell_number,
-            headed=True,
-        ),
-        OutputKind("table", (*WHOLE, "float32", "float64"), (1, 2), (".csv", ".npy"), nothing, tell_table, headed=True),
-        OutputKind("timeline", ("float64",), (2,), (".csv", ".npy"), nothing, tell_spans, True, headed=True),
+        OutputKind("number", (*WHOLE, "float32", "float64", *COMPLEX), (0,), (".txt", ".npy"), nothing, tell_number),
+        OutputKind("table", (*WHOLE, "float32", "float64"), (1, 2), (".csv", ".npy"), nothing, tell_table),
+        OutputKind("timeline", ("float64",), (2,), (".csv", ".npy"), nothing, tell_spans, True),
     )
 }
 """By id. Bars are counts, (B,) or (C, B) of channels, whose last axis says where the bars lie. A timeline is (S, 4):

@@ -17,6 +17,9 @@ Mode = Literal["stream", "cold", "hot", "wall"]
 Clock = Literal["cuda-event", "wall", "simulated"]
 Checks = Literal["full", "sample", "off"]
 How = Literal["direct", "graph", "reverse"]
+MemoryKind = Literal["device", "pageable", "pinned", "mapped", "managed"]
+"""Where memory lies: on the device; on the host as programs have it, or page-locked; page-locked and seen by kernels as
+well; or wherever it was used last, moved by the driver."""
 
 
 @dataclass(frozen=True)
@@ -173,13 +176,31 @@ class Trace:
 
 
 @dataclass(frozen=True)
+class Span:
+    """One step of an execution: when it began and ended, in seconds since the execution did, on which stream, and how
+    many bytes it copied or filled, 0 for kernels and calls."""
+
+    name: str
+    start: float
+    end: float
+    stream: int
+    nbytes: int
+
+    @classmethod
+    def of(cls, step: Step, start: float, end: float) -> Span:
+        """The span of a step."""
+        moved = step.source if isinstance(step, Copy) else step.target if isinstance(step, Fill) else None
+        return cls(step.name, start, end, step.stream, 0 if moved is None else int(moved.nbytes))
+
+
+@dataclass(frozen=True)
 class Execution:
-    """What one execution of a plan took: seconds in all, and (step name, start, end) where it was traced. A simulated
+    """What one execution of a plan took: seconds in all, and a span for each step where it was traced. A simulated
     GPU also tells what it found wrong, what kernels printed, what it counted, and what the warps did that it followed.
     """
 
     elapsed: float
-    spans: tuple[tuple[str, float, float], ...] = ()
+    spans: tuple[Span, ...] = ()
     findings: tuple[Finding, ...] = ()
     printed: tuple[str, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
@@ -243,8 +264,12 @@ class Device(Protocol):
     def download(self, array: DeviceArray, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
         """A device array on the host; into `out` when given. Waits until it is there."""
 
+    def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Uninitialised memory of that kind: an array of the host where it is pageable or pinned, else one that kernels
+        take. Raises DeviceMemoryError with needed and free bytes."""
+
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
-        """Uninitialised memory. Raises DeviceMemoryError with needed and free bytes."""
+        """Uninitialised memory of the device, which is what plans want most. Raises DeviceMemoryError."""
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
         """Uninitialised memory (rows, columns) whose rows lie as far apart as the driver likes best: strides[0] bytes.
@@ -258,9 +283,6 @@ class Device(Protocol):
 
     def free(self, array: DeviceArray) -> None:
         """Give the memory back; the array is not to be used again."""
-
-    def host(self, kind: Literal["pageable", "pinned"], shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-        """Host memory of that kind, uninitialised."""
 
     def register(self, array: np.ndarray[Any, Any]) -> None:
         """Pin host memory that somebody else allocated, so that copies to and from it run at full speed. Raises

@@ -13,10 +13,12 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.errors import ParamError
-from gpu_ops.input_kinds import Kind, Shape
-from gpu_ops.output_kinds import ViewKind
+from gpu_ops.input_kinds import INPUT_KINDS, Kind, Shape
+from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
 from gpu_ops.params import Param, Values
-from gpu_ops.plan import DeviceArray, Finding, Limits, Mode, Plan
+from gpu_ops.plan import Device, Finding, Mode, Plan
+from gpu_ops.run_key import RunKey
+from gpu_ops.task import Meta, Task
 
 Stage = Literal["computed", "verified", "timed"]
 
@@ -30,33 +32,6 @@ SOURCE_TITLES = {
     "S4": "mean filter on ten million samples, 2024",
 }
 """The published texts whose methods are variants here, and whose sayings are claims."""
-
-
-@dataclass(frozen=True)
-class Meta:
-    """What a variant may know of its input before it plans. `finite` is False when NaN or infinity is in it; `largest`
-    is the largest finite magnitude of floating samples, 0 where nobody looked."""
-
-    kind: Kind
-    shape: Shape
-    dtype: str
-    finite: bool = True
-    largest: float = 0.0
-
-    @property
-    def channels(self) -> int:
-        """Interleaved values per pixel or sample."""
-        plain = 2 if self.kind == "image" else 1
-        return self.shape[-1] if self.kind != "stack" and len(self.shape) > plain else 1
-
-    @property
-    def size(self) -> int:
-        """Number of values."""
-        return int(np.prod(self.shape, dtype=np.int64))
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * np.dtype(self.dtype).itemsize
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,21 +54,35 @@ class Input:
 
     @property
     def meta(self) -> Meta:
-        return Meta(self.kind, self.array.shape, self.array.dtype.name, self.finite)
+        return Meta(self.kind, self.array.shape, self.array.dtype.name, self.finite, rate=self.rate)
+
+
+def as_the_input(task: Task) -> Form:
+    """Shape, dtype and axes of the main input."""
+    meta = task.meta
+    return Form(meta.shape, meta.dtype, INPUT_KINDS[meta.kind].axes_of(meta.shape, meta.rate))
 
 
 @dataclass(frozen=True)
 class Output:
-    """One result of a filter. `tolerance(dtype, params, knobs)` is relative to the reference's scale; 0 means exact.
+    """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
-    `least(params)` is what the scale is at least: the size of numbers on the way that neither input nor result shows.
+    `least(task)` is what the scale is at least: the size of numbers on the way that neither input nor result shows.
+    `form(task)` is the array that every variant gives: shape, dtype, axes. `unit` is that of its values, "" for
+    that of the input.
     """
 
     id: str
     kind: ViewKind
     unit: str
-    tolerance: Callable[[str, Values, Values], float]
-    least: Callable[[Values], float] = lambda params: 0.0
+    tolerance: Callable[[Task], float]
+    least: Callable[[Task], float] = lambda task: 0.0
+    form: Callable[[Task], Form] = as_the_input
+
+    @property
+    def of_kind(self) -> OutputKind:
+        """Everything that depends on the kind alone."""
+        return OUTPUT_KINDS[self.kind]
 
 
 @dataclass(frozen=True)
@@ -111,10 +100,10 @@ class Work:
 
 @dataclass(frozen=True)
 class Locality:
-    """What one output element depends on. `halo(params)` is the reach along each spatial axis, for kind "halo"."""
+    """What one output element depends on. `halo(task)` is the reach along each spatial axis, for kind "halo"."""
 
     kind: Literal["pointwise", "halo", "mergeable", "global"]
-    halo: Callable[[Values], tuple[int, ...]] | None = None
+    halo: Callable[[Task], tuple[int, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -148,42 +137,54 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """A reason for which a variant refuses cases of the contract: words of it, and the choices that it rules out
+    altogether, by axis of the contract, such as {"param border": ("wrap",)}."""
+
+    words: str
+    never: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Variant:
     """One way to do a filter's job.
 
-    `idea` says what changed from the variant before. `plan(device, x, params, knobs)` allocates and returns a Plan.
-    `knobs` change speed, never the result beyond the stated tolerance. `supports(meta, params, knobs, limits)`
-    returns None or the reason why not. `tolerance` widens the output's, for the printed `caveat`.
-    `operations(meta, params)` is how many it takes where that is more than the filter's least work.
-    `largest(dtype, params, knobs)` is the largest magnitude of floating samples that it holds for: nothing overflows on
-    the way. None: it holds for all of them.
+    `idea` says what changed from the variant before. `plan(device, task)` allocates and returns a Plan. `knobs` change
+    speed, never the result beyond the stated tolerance. `supports(task)` returns None or the reason why not.
+    `tolerance` widens the output's, for the printed `caveat`. `accesses(task)` are the global loads it should make.
+    `operations(task)` is how many it takes where that is more than the filter's least work. `largest(task)` is the
+    largest magnitude of floating samples that it holds for: nothing overflows on the way. None: it holds for all of
+    them. `refuses` are all the reasons that `supports` has for cases of the contract; `uncounted` says why a variant
+    with kernels declares no accesses.
     """
 
     id: str
     title: str
     idea: str
-    plan: Callable[[Any, DeviceArray, Values, Values], Plan]
+    plan: Callable[[Device, Task], Plan]
     device: Literal["cpu", "cuda"]
     kernels: tuple[str, ...] = ()
     knobs: tuple[Param, ...] = ()
-    supports: Callable[[Meta, Values, Values, Limits], str | None] = lambda meta, params, knobs, limits: None
+    supports: Callable[[Task], str | None] = lambda task: None
     source: str = ""
     library: str = ""
-    tolerance: Callable[[str, Values, Values], float] | None = None
+    tolerance: Callable[[Task], float] | None = None
     caveat: str = ""
-    accesses: Callable[[Meta, Values, Values], Accesses] | None = None
-    operations: Callable[[Meta, Values], int] | None = None
-    largest: Callable[[str, Values, Values], float] | None = None
+    accesses: Callable[[Task], Accesses] | None = None
+    operations: Callable[[Task], int] | None = None
+    largest: Callable[[Task], float] | None = None
+    refuses: tuple[Refusal, ...] = ()
+    uncounted: str = ""
 
-    def refusal(self, meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
+    def refusal(self, task: Task) -> str | None:
         """None, or the reason why it cannot do this: what it does not support, or samples outside of its range."""
-        reason = self.supports(meta, params, knobs, limits)
-        if reason or not meta.largest or self.largest is None:
+        reason = self.supports(task)
+        if reason or not task.meta.largest or self.largest is None:
             return reason
-        most = self.largest(meta.dtype, params, knobs)
-        if meta.largest <= most:
+        most = self.largest(task)
+        if task.meta.largest <= most:
             return None
-        return f"it holds for values up to {most:.4g}, this input has {meta.largest:.4g}: scale the input down"
+        return f"it holds for values up to {most:.4g}, this input has {task.meta.largest:.4g}: scale the input down"
 
 
 @dataclass(frozen=True)
@@ -191,10 +192,10 @@ class Filter:
     """A contract: what goes in, what comes out, how exact, and the least work it takes.
 
     `family` is the name on the command line and in the menu; filters of one family differ in `accepts`.
-    `reference(array, params)` returns {output id: float64 or exact integer array}. `check(meta, params)` raises
-    ParamError for parameters that do not suit the input. `presets` are sets of values for some of the parameters, the
-    same ones in each, by name. `picked` are the variants that a window shows before anybody chooses; () means all of
-    the project's own.
+    `reference(task)`, whose arrays are on the host, returns {output id: float64, complex128 or exact integer array}.
+    `work(task)` is the least that it takes. `check(task)` raises ParamError for parameters that do not suit the input.
+    `presets` are sets of values for some of the parameters, the same ones in each, by name. `picked` are the variants
+    that a window shows before anybody chooses; () means all of the project's own.
     """
 
     id: str
@@ -205,13 +206,13 @@ class Filter:
     dtypes: tuple[str, ...]
     params: tuple[Param, ...]
     outputs: tuple[Output, ...]
-    reference: Callable[[np.ndarray[Any, Any], Values], dict[str, np.ndarray[Any, Any]]]
-    work: Callable[[Meta, Values], Work]
+    reference: Callable[[Task], dict[str, np.ndarray[Any, Any]]]
+    work: Callable[[Task], Work]
     locality: Locality
     variants: tuple[Variant, ...]
     claims: tuple[Claim, ...] = ()
     source: str = ""
-    check: Callable[[Meta, Values], None] = lambda meta, params: None
+    check: Callable[[Task], None] = lambda task: None
     presets: Mapping[str, Values] = field(default_factory=dict)
     picked: tuple[str, ...] = ()
 
@@ -296,7 +297,7 @@ class Run:
 
     `failure` is the reason when the pick could not run at all, `failure_kind` its kind. `notes` are sentences a
     reader must see beside the figures. `findings` are the faults that a simulated GPU saw, `printed` what the kernel
-    printed there. Outputs are host arrays.
+    printed there. Outputs are host arrays; `forms` says the axes of each.
     """
 
     pick: Pick
@@ -318,3 +319,10 @@ class Run:
     findings: tuple[Finding, ...] = ()
     printed: tuple[str, ...] = ()
     source_hash: str = ""
+    forms: Mapping[str, Form] = field(default_factory=dict)
+
+    @property
+    def key(self) -> RunKey:
+        """What this is of."""
+        pick = self.pick
+        return RunKey.of(self.filter, pick.variant, pick.device, self.params, pick.knobs, pick.edits)

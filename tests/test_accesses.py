@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.planning import block_shape
-from gpu_ops.types import BORDERS, Meta
+from gpu_ops.filters.kit.planning import block_shape
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import BORDERS
 
 
 def _inside(place: int, n: int, border: str) -> bool:
@@ -40,9 +41,8 @@ def test_signals(variant: str, border: str, n: int, channels: int, window: int, 
     expected = [factor * count(b, n, channels, window, border) for b in _blocks(n * channels, block * outputs)]
     declared = find_filter("mean1d").variant(variant).accesses
     assert declared is not None
-    found = declared(
-        Meta("signal", shape, "float64"), {"window": window, "border": border}, {"block": block, "outputs": outputs}
-    )
+    params, knobs = {"window": window, "border": border}, {"block": block, "outputs": outputs}
+    found = declared(Task.of(Meta("signal", shape, "float64"), params, knobs))
     assert found.total == sum(expected)
     assert (found.first, found.inner, found.last) == (expected[0], expected[len(expected) // 2], expected[-1])
 
@@ -66,9 +66,8 @@ def test_images(
     declared = find_filter("mean2d").variant(variant).accesses
     assert declared is not None
     shape = (height, width) if channels == 1 else (height, width, channels)
-    found = declared(
-        Meta("image", shape, "float32"), {"window": window, "border": border}, {"block": block, "outputs": outputs}
-    )
+    params, knobs = {"window": window, "border": border}, {"block": block, "outputs": outputs}
+    found = declared(Task.of(Meta("image", shape, "float32"), params, knobs))
     assert (found.total, found.first, found.last) == (sum(expected), expected[0], expected[-1])
 
 
@@ -82,7 +81,7 @@ def test_the_figures_of_the_source() -> None:
     for id, figures in expected.items():
         declared = find_filter("mean1d").variant(id).accesses
         assert declared is not None
-        found = declared(meta, params, knobs)
+        found = declared(Task.of(meta, params, knobs))
         assert (found.inner, found.first, found.last) == figures
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tasks import on
 
 from gpu_ops import Experiment, Pick, from_array, run_experiment
 from gpu_ops.filters import find_filter
@@ -57,7 +58,7 @@ def test_what_is_shown_of_a_part_is_the_wholes(case: str, border: str) -> None:
     for sizes in ((19,), (52,)) if id == "mean1d" else ((17, 19), (31, 20), (18, 36)):
         for share in PLACES.values():
             part, place = cut(whole, sizes, share)
-            found = shown(filter, full, whole, part, place)
+            found = shown(filter, on(filter, part.array, full), whole.array.shape, place)
             assert found.exact and len(found.cut) == len(extents)
             alone = result(id, part, params)
             there = tuple(slice(p, p + s.stop - s.start) for p, s in zip(found.place, found.cut, strict=True))
@@ -83,21 +84,31 @@ def test_where_the_filter_reaches_too_far_nothing_is_the_wholes() -> None:
     part, place = affordable(whole)
     assert place == (22, 0) and part.array.shape == (256, 200)
     near, far = ({"radius": radius, "border": "reflect"} for radius in (127, 128))
-    inside = shown(find_filter("box"), near, whole, part, place)
+    box = find_filter("box")
+    inside = shown(box, on(box, part.array, near), whole.array.shape, place)
     assert inside.exact and inside.place == (149, 0) and inside.cut == (slice(127, 129), slice(0, 200))
-    assert shown(find_filter("box"), far, whole, part, place) == ((), place, False)
-    wide = replace(find_filter("box"), locality=Locality("global"))
-    assert not shown(wide, near, whole, part, place).exact
-    same = replace(find_filter("box"), locality=Locality("pointwise"))
-    assert shown(same, near, whole, part, place) == ((slice(0, 256), slice(0, 200)), place, True)
-    assert shown(wide, near, whole, whole, ()) == ((), (), True)
+    assert shown(box, on(box, part.array, far), whole.array.shape, place) == (
+        (),
+        place,
+        False,
+    )
+    wide = replace(box, locality=Locality("global"))
+    assert not shown(wide, on(wide, part.array, near), whole.array.shape, place).exact
+    same = replace(box, locality=Locality("pointwise"))
+    assert shown(same, on(same, part.array, near), whole.array.shape, place) == (
+        (slice(0, 256), slice(0, 200)),
+        place,
+        True,
+    )
+    assert shown(wide, on(wide, whole.array, near), whole.array.shape, ()) == ((), (), True)
 
 
 def test_the_note_says_what_is_shown() -> None:
     whole = from_array(np.zeros((300, 200), np.float32), kind="image")
     part, place = affordable(whole)
     box = find_filter("box")
-    notes = [shown_note(whole, part, shown(box, {"radius": r, "border": "wrap"}, whole, part, place)) for r in (4, 200)]
+    tasks = (on(box, part.array, {"radius": r, "border": "wrap"}) for r in (4, 200))
+    notes = [shown_note(whole, part, shown(box, task, whole.array.shape, place)) for task in tasks]
     assert notes[0] == (
         "simulated on the middle 256 x 200 of 300 x 200; shown are the 248 x 200 that the cut changes nothing of"
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpu_ops.errors import ParamError
-from gpu_ops.filters.borders import border_indices, padded
+from gpu_ops.filters.kit.borders import border_indices, padded
 from gpu_ops.types import BORDERS
 
 PAD_MODES: dict[str, Any] = {"zero": "constant", "reflect": "symmetric", "nearest": "edge", "wrap": "wrap"}

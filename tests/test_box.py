@@ -11,6 +11,7 @@ import numba
 import numpy as np
 import pytest
 from scipy import ndimage
+from tasks import of, on, planned
 
 from gpu_ops import progress
 from gpu_ops.devices import libraries, open_device
@@ -23,7 +24,8 @@ from gpu_ops.measuring.contract import Case, check_case
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.xray import xray
 from gpu_ops.plan import Copy, Launch
-from gpu_ops.types import BORDERS, Experiment, Input, Meta, Pick
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import BORDERS, Experiment, Input, Pick
 
 Array = np.ndarray[Any, Any]
 EPS = 2.0**-23
@@ -78,7 +80,7 @@ def error_of(out: Array, wanted: Array, x: Array) -> float:
 @pytest.mark.parametrize("dtype", BOX.dtypes)
 def test_reference_keeps_the_contract(dtype: str) -> None:
     for x, radius, border in cases(dtype):
-        out = reference(x, {"radius": radius, "border": border})["image"]
+        out = reference(on(BOX, x, {"radius": radius, "border": border}))["image"]
         assert out.dtype == (x.dtype if x.dtype.kind == "u" else np.float64)
         assert error_of(out, oracle(x, radius, border), x) <= (0 if x.dtype.kind == "u" else 1e-6), (x.shape, radius)
 
@@ -99,7 +101,7 @@ def test_peers_keep_the_contract(name: str, module: Any, dtype: str) -> None:
     variant, checked = BOX.variant(name), 0
     for x, radius, border in cases(dtype):
         params = {"radius": radius, "border": border}
-        if variant.supports(Meta("image", x.shape, dtype), params, {}, limits_of("sm_90")) is None:
+        if variant.supports(Task.of(Meta("image", x.shape, dtype), params, {}, limits_of("sm_90"))) is None:
             out = poisoned(x)
             getattr(peers, name)(module, x, out, radius, border)
             error = error_of(out, oracle(x, radius, border), x)
@@ -124,10 +126,12 @@ def test_means_beside_a_half_are_rounded_right(dtype: str, radii: tuple[int, ...
             for more in (0, 1):
                 x = beside_a_half(radius, dtype, int(mean), more)
                 params = {"radius": radius, "border": "zero"}
-                assert radius == 256 or (reference(x, params)["image"][middle] == mean + more).all()
+                assert radius == 256 or (reference(on(BOX, x, params))["image"][middle] == mean + more).all()
                 for form in ("serial", "parallel", "scipy", "opencv"):
                     out = poisoned(x)
-                    if BOX.variant(form).supports(Meta("image", x.shape, dtype), params, {}, limits_of("sm_75")):
+                    if BOX.variant(form).supports(
+                        Task.of(Meta("image", x.shape, dtype), params, {}, limits_of("sm_75"))
+                    ):
                         continue
                     if form in ("serial", "parallel"):
                         getattr(host, form)(x, out, radius, "zero")
@@ -161,7 +165,7 @@ def adversarial(length: int) -> Array:
 @pytest.mark.parametrize("radius", [1, 16, 256])
 def test_running_sums_drift_less_than_half_an_ulp_on_long_axes(shape: tuple[int, int], radius: int) -> None:
     x = adversarial(shape[0] * shape[1]).reshape(shape)
-    wanted = reference(x, {"radius": radius, "border": "nearest"})["image"]
+    wanted = reference(on(BOX, x, {"radius": radius, "border": "nearest"}))["image"]
     for form in (host.serial, host.parallel):
         out = poisoned(x)
         form(x, out, radius, "nearest")
@@ -175,8 +179,8 @@ def test_sliding_kernels_stay_within_four_ulp_on_long_axes(variant: str, radius:
     device = open_device("sim").session({})
     for shape in ((2, 4096), (4096, 2)):
         x = adversarial(8192).reshape(shape)
-        wanted = reference(x, params)["image"]
-        plan = BOX.variant(variant).plan(device, device.upload(x), params, knobs)
+        wanted = reference(on(BOX, x, params))["image"]
+        plan = planned(BOX, variant, device, device.upload(x), params, knobs)
         assert not device.execute(plan).findings
         # Half for the row's mean, half for the square's: as much as is stored, and next to no drift.
         assert error_of(device.download(plan.outputs["image"]), wanted, x) <= 1.02
@@ -186,10 +190,11 @@ def test_tolerances_are_what_was_asked_for() -> None:
     for variant in BOX.variants:
         rule = variant.tolerance or BOX.outputs[0].tolerance
         for radius in (1, 64, 256):
-            assert rule("uint8", {"radius": radius}, {}) == rule("uint16", {"radius": radius}, {}) == 0
+            params = {"radius": radius}
+            assert rule(of(BOX, "uint8", params)) == rule(of(BOX, "uint16", params)) == 0
             own = {"table": 65.0, "ring": 32.0}
             within = own.get(variant.id, 2 if variant.tolerance is None else radius + 3.5)
-            assert rule("float32", {"radius": radius}, {}) == within * EPS
+            assert rule(of(BOX, "float32", params)) == within * EPS
 
 
 def test_float_sums_of_many_equal_values_stay_within_their_bound() -> None:
@@ -199,7 +204,7 @@ def test_float_sums_of_many_equal_values_stay_within_their_bound() -> None:
         for value in (0.7, 1 / 3, 3e38):
             x = np.full((9, 40), value, np.float32)
             device = open_device("sim").session({})
-            plan = BOX.variant(id).plan(device, device.upload(x), params, {"block": 64})
+            plan = planned(BOX, id, device, device.upload(x), params, {"block": 64})
             device.execute(plan)
             assert error_of(device.download(plan.outputs["image"]), x.astype(np.float64), x) <= 16 + 3.5
 
@@ -207,7 +212,7 @@ def test_float_sums_of_many_equal_values_stay_within_their_bound() -> None:
 def test_a_table_loses_no_more_than_it_says() -> None:
     x = np.full((150, 400), 0.7, np.float32)
     device = open_device("sim").session({})
-    plan = BOX.variant("table").plan(device, device.upload(x), {"radius": 1, "border": "reflect"}, {"block": 128})
+    plan = planned(BOX, "table", device, device.upload(x), {"radius": 1, "border": "reflect"}, {"block": 128})
     device.execute(plan)
     bound = limits.table_loss(150, 400, 3) / EPS + 1
     assert bound < 2
@@ -216,7 +221,7 @@ def test_a_table_loses_no_more_than_it_says() -> None:
 
 def refusal(id: str, meta: Meta, radius: int = 4, border: str = "reflect", block: int = 128) -> str:
     given = {"radius": radius, "border": border}
-    return BOX.variant(id).supports(meta, given, {"block": block}, limits_of("sm_75")) or ""
+    return BOX.variant(id).supports(Task.of(meta, given, {"block": block}, limits_of("sm_75"))) or ""
 
 
 def test_what_variants_cannot_do_is_said() -> None:
@@ -240,10 +245,10 @@ def test_nan_reaches_its_squares_only_where_it_is_allowed() -> None:
     x = samples((40, 60), "float32")
     x[3, 5], x[20, 31], x[39, 59] = np.nan, np.inf, -np.inf
     with np.errstate(invalid="ignore"):
-        wanted = reference(x, {"radius": 2, "border": "nearest"})["image"]
+        wanted = reference(on(BOX, x, {"radius": 2, "border": "nearest"}))["image"]
     for id in ("direct", "separable", "separable_fused"):
         device = open_device("sim").session({})
-        plan = BOX.variant(id).plan(device, device.upload(x), {"radius": 2, "border": "nearest"}, {"block": 128})
+        plan = planned(BOX, id, device, device.upload(x), {"radius": 2, "border": "nearest"}, {"block": 128})
         device.execute(plan)
         np.testing.assert_allclose(device.download(plan.outputs["image"]), wanted, rtol=0, atol=0.01)
 
@@ -338,7 +343,8 @@ def test_every_pass_is_a_named_step_and_fits_every_architecture() -> None:
         for variant in (v for v in BOX.variants if v.kernels):
             device = OfflineDevice(architecture)
             x = device.empty((4096, 8192, 3), np.uint8)
-            plan = variant.plan(device, x, {"radius": 16, "border": "wrap"}, {p.name: p.default for p in variant.knobs})
+            knobs = {p.name: p.default for p in variant.knobs}
+            plan = planned(BOX, variant.id, device, x, {"radius": 16, "border": "wrap"}, knobs)
             device.check(plan)
             names = [step.name for step in plan.steps]
             assert all(names) and len(set(names)) == len(names)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tasks import of, on, planned
 from test_box import EPS, adversarial, error_of, oracle, samples
 
 from gpu_ops.devices import open_device
@@ -19,7 +20,7 @@ from gpu_ops.filters.box import BOX, limits, marching
 from gpu_ops.filters.box.marching import BYTES_RADIUS, Shape, choose, segment_rows
 from gpu_ops.filters.box.reference import reference
 from gpu_ops.plan import Launch
-from gpu_ops.types import Meta
+from gpu_ops.task import Meta, Task
 
 Array = np.ndarray[Any, Any]
 
@@ -29,7 +30,7 @@ def run(id: str, x: Array, radius: int, border: str, multiprocessors: int = 1, s
     where any are asked for."""
     device = open_device("sim").session({})
     device.limits = replace(device.limits, multiprocessors=multiprocessors)  # type: ignore[misc]
-    plan = BOX.variant(id).plan(device, device.upload(x), {"radius": radius, "border": border}, {})
+    plan = planned(BOX, id, device, device.upload(x), {"radius": radius, "border": border})
     (launch,) = plan.steps
     assert isinstance(launch, Launch) and segments in (0, launch.grid[1])
     assert [str(f) for f in device.execute(plan).findings] == []
@@ -71,7 +72,7 @@ def test_segments_fill_the_multiprocessors_and_are_worth_their_first_rows() -> N
     assert segment_rows(5, 1, 256, 132) == 5
     for height in (1, 7, 64, 1000, 65537, 10_000_000):
         rows = segment_rows(height, 1, 1, 500_000)
-        assert 1 <= rows <= height and -(-height // rows) <= marching.GRID_Y
+        assert 1 <= rows <= height and -(-height // rows) <= marching.MOST_BLOCKS
 
 
 def test_plan_and_kernel_count_shared_memory_alike() -> None:
@@ -80,7 +81,7 @@ def test_plan_and_kernel_count_shared_memory_alike() -> None:
         for shape, dtype, id in (((9, 97), "float32", "double"), ((9, 97, 4), "uint8", "ring")):
             device = OfflineDevice("sm_90" if radius % 2 else "sm_75")
             x = device.empty(shape, np.dtype(dtype))
-            device.check(BOX.variant(id).plan(device, x, {"radius": radius, "border": "zero"}, {}))
+            device.check(planned(BOX, id, device, x, {"radius": radius, "border": "zero"}))
 
 
 @pytest.mark.parametrize("radius", range(1, 13))
@@ -142,7 +143,7 @@ def test_segments_do_not_change_a_result(multiprocessors: int, segments: int) ->
 def test_no_segment_of_floats_is_longer_than_the_tolerance_allows() -> None:
     for radius in range(1, 257):
         longest = limits.march_rows(radius)
-        assert limits.march_loss(radius, longest) * EPS <= limits.marched("float32", {"radius": radius}, {})
+        assert limits.march_loss(radius, longest) * EPS <= limits.marched(of(BOX, "float32", {"radius": radius}))
         for height, strips, places in ((10**6, 1, 1), (8192, 43, 528), (7, 1, 1)):
             rows = segment_rows(height, strips, radius, places, longest=longest - 2 * radius)
             assert 1 <= rows <= longest - 2 * radius
@@ -154,7 +155,7 @@ def test_floats_are_as_exact_as_they_say(radius: int) -> None:
     equal = np.full((40, 30), 0.7, np.float32)
     images = [equal, adversarial(1200).reshape(40, 30), adversarial(1200).reshape(2, 600)]
     for x in images[: 1 if radius == 256 else 3]:
-        wanted = reference(x, params)["image"]
+        wanted = reference(on(BOX, x, params))["image"]
         assert error_of(run("ring", x, radius, "reflect"), wanted, x) <= limits.march_loss(radius, rows=0) + 0.5
         # Half an eps where a row's mean is kept, half where the square's is, and next to no drift.
         assert error_of(run("double", x, radius, "reflect"), wanted, x) <= 1.02
@@ -168,10 +169,10 @@ def test_sums_in_double_hold_the_largest_floats() -> None:
 def test_integers_are_sent_to_the_ring_and_what_is_not_finite_is_refused() -> None:
     device = limits_of("sm_75")
     given = {"radius": 4, "border": "zero"}
-    reason = BOX.variant("double").supports(Meta("image", (9, 9), "uint8"), given, {}, device)
+    reason = BOX.variant("double").supports(Task.of(Meta("image", (9, 9), "uint8"), given, {}, device))
     assert reason is not None and "ring" in reason
     for id in ("ring", "double"):
-        reason = BOX.variant(id).supports(Meta("image", (9, 9), "float32", finite=False), given, {}, device)
+        reason = BOX.variant(id).supports(Task.of(Meta("image", (9, 9), "float32", finite=False), given, {}, device))
         assert reason is not None and "NaN" in reason
 
 
@@ -182,9 +183,9 @@ def test_columns_that_cancel_each_other_drift_no_further_than_they_say(radius: i
     x = rng.uniform(0.5, 1, (400, 8)).astype(np.float32)
     x[1::2] *= -1
     x[:, 4:] *= rng.choice(np.float32([1e-3, 1]), (400, 1))
-    wanted = reference(x, {"radius": radius, "border": "wrap"})["image"]
+    wanted = reference(on(BOX, x, {"radius": radius, "border": "wrap"}))["image"]
     device = open_device("sim").session({})
-    plan = BOX.variant("ring").plan(device, device.upload(x), {"radius": radius, "border": "wrap"}, {})
+    plan = planned(BOX, "ring", device, device.upload(x), {"radius": radius, "border": "wrap"})
     (launch,) = plan.steps
     assert isinstance(launch, Launch)
     rows = -(-400 // launch.grid[1]) + 2 * radius
@@ -198,6 +199,6 @@ def test_an_image_of_too_many_segments_is_refused() -> None:
     ring = BOX.variant("ring")
     for shape, dtype, fits in (((7_000_000, 1), "float32", True), ((8_000_000, 1), "float32", False)):
         meta = Meta("image", shape, dtype)
-        reason = ring.supports(meta, {"radius": 1, "border": "zero"}, {}, limits_of("sm_90"))
+        reason = ring.supports(Task.of(meta, {"radius": 1, "border": "zero"}, {}, limits_of("sm_90")))
         assert (reason is None) == fits
         assert fits or "choose a larger radius" in str(reason)

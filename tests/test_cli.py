@@ -234,7 +234,7 @@ def test_a_kernel_that_cannot_work_is_refused_before_any_gpu_is_needed(
 def test_without_a_gpu_a_kernel_is_held_to_the_contract_on_the_simulated_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from gpu_ops.devices.compiler import KERNELS as folder
+    from gpu_ops.devices.kernel_source import KERNELS as folder
 
     path = folder / "mean1d" / "1_naive.cu"
     code, out, _ = call(capsys, "run", "mean1d", "--variant", "naive", "--kernel", str(path))

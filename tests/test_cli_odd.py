@@ -18,7 +18,8 @@ from gpu_ops.cli import info, main, measure, streams
 from gpu_ops.errors import ParamError, ReportError
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.judging import recorded_reports
-from gpu_ops.measuring.report import read_report, report, write_report
+from gpu_ops.measuring.report import read_report, write_report
+from gpu_ops.measuring.rows import Report
 from gpu_ops.params import Param
 
 ROOT = Path(__file__).parent.parent
@@ -149,13 +150,13 @@ def test_a_report_takes_the_place_of_no_device_and_no_pipe(
 def test_a_report_is_written_through_a_link(tmp_path: Path) -> None:
     link = tmp_path / "link.json"
     link.symlink_to(tmp_path / "target.json")
-    write_report(link, report({}, []))
-    assert link.is_symlink() and read_report(tmp_path / "target.json")["runs"] == []
+    write_report(link, Report({}, ()).to_json())
+    assert link.is_symlink() and read_report(tmp_path / "target.json").rows == ()
 
 
 def test_a_full_disk_leaves_the_old_report_and_nothing_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.json"
-    write_report(path, report({}, []))
+    write_report(path, Report({}, ()).to_json())
     before = path.read_bytes()
 
     def full(handle: int) -> None:
@@ -163,7 +164,7 @@ def test_a_full_disk_leaves_the_old_report_and_nothing_beside(tmp_path: Path, mo
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ReportError, match="No space left"):
-        write_report(path, report({"cpu": "x"}, []))
+        write_report(path, Report({"cpu": "x"}, ()).to_json())
     assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["report.json"]
 
 
@@ -176,7 +177,7 @@ def test_a_kernel_is_text(capsys: pytest.CaptureFixture[str], tmp_path: Path, da
 
 # Reports that are none
 
-GOOD = recorded_reports()["h200-claims-s3.json"]
+GOOD = recorded_reports()["h200-claims-s3.json"].to_json()
 
 
 def _with(**changes: Any) -> str:
@@ -204,6 +205,10 @@ BAD_REPORTS = {
     "params of a list": (_with(params=[]), "params of run 1 is not an object"),
     "ok of text": (_with(ok="yes"), "ok of run 1 is not true, false or null"),
     "unheard of failure": (_with(failure_kind="boredom"), "failure_kind of run 1 is not"),
+    "roof of a number": (_with(roof=1), "roof of run 1 is not an object with a kind"),
+    "counters of text": (_with(counters={"blocks": "x"}), "counters of run 1 is not an object of numbers"),
+    "errors of numbers": (_with(errors={"image": 1.0}), "errors of run 1 is not an object of errors"),
+    "clock of a number": (_with(clock=1), "clock of run 1 is not text or null"),
     "findings of text": (_with(findings=["x"]), "findings of run 1 is not"),
     "error without tolerance": (_with(error_max=1.0, tolerance=None), "no tolerance"),
     "not a number": (_with(bytes=0).replace('"bytes": 0', '"bytes": NaN'), "not JSON"),
@@ -245,11 +250,11 @@ def test_a_second_process_is_told_that_a_report_is_being_written(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "report.json"
-    write_report(path, report({}, []))
+    write_report(path, Report({}, ()).to_json())
     with locked(path):
         assert "is written by another Kernelscope" in refused(capsys, "bench", *SERIAL, "--quick", "--json", str(path))
         assert "is written by another Kernelscope" in refused(capsys, "list", "--json", str(path))
-        assert read_report(path)["runs"] == []
+        assert read_report(path).rows == ()
     assert main(["list", "--json", str(path)]) == 0
     assert [p.name for p in tmp_path.iterdir()] == ["report.json"]
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from tasks import planned
 from wrong import WRONG, parts
 
-from gpu_ops.devices.compiler import compile_kernel, nvrtc_version, parse_log, source_hash
+from gpu_ops.devices.compiler import compile_kernel, nvrtc_version, parse_log
+from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.devices.launches import check_arguments, check_constants, check_launch, grid1d, grid2d
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import DeviceError, KernelError
@@ -40,6 +44,16 @@ def test_without_the_assembler_the_ptx_is_the_same(architecture: str) -> None:
     assert only.ptx == whole.ptx and only.constants == whole.constants
     assert only.cubin == b"" and only.entry("mean1d_constant").resources == {}
     assert only.entry("mean1d_constant").params == whole.entry("mean1d_constant").params
+
+
+def test_an_empty_log_is_written_into_nobody_elses_bytes() -> None:
+    """Python has one object for all bytes " ": what the compiler writes must not land there."""
+    code = (
+        "from gpu_ops.devices.compiler import compile_kernel;"
+        "made = compile_kernel('measure/hold.cu', 'sm_75', assemble=False); print(repr(made.log), 'a', b' '.hex())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout == b"'' a 20\n"
 
 
 def test_a_second_call_is_a_hit_and_an_edit_is_not() -> None:
@@ -101,7 +115,7 @@ def _launch(**changes) -> Launch:  # type: ignore[no-untyped-def]
     device = OfflineDevice("sm_90")
     x = np.zeros(1000, np.float32)
     knobs = {"block": 256, "outputs": 1}
-    plan = MEAN1D.variant("constant").plan(device, x, {"window": 5, "border": "zero"}, knobs)
+    plan = planned(MEAN1D, "constant", device, x, {"window": 5, "border": "zero"}, knobs)
     return replace(plan.steps[0], **changes)
 
 
@@ -169,7 +183,7 @@ def test_every_plan_of_the_contract_fits_its_kernel(filter, architecture: str) -
     for variant in (v for v in filter.variants if v.kernels):
         for case in covering_cases(filter, variant, device.limits)[:: 10 if architecture == "sm_90" else 20]:
             x = device.empty(case.shape, np.dtype(case.dtype))
-            device.check(variant.plan(device, x, case.params, case.knobs))
+            device.check(planned(filter, variant.id, device, x, case.params, case.knobs))
 
 
 @pytest.mark.parametrize("path", WRONG, ids=lambda p: p.stem)
@@ -181,4 +195,4 @@ def test_wrong_kernels_compile_and_fit_so_that_only_their_results_can_reject_the
     shape = (64, 64) if filter.accepts == "image" else (4096,)
     for dtype in filter.dtypes:
         params, knobs = ({p.name: p.default for p in group} for group in (filter.params, variant.knobs))
-        device.check(variant.plan(device, device.empty(shape, np.dtype(dtype)), params, knobs))
+        device.check(planned(filter, variant.id, device, device.empty(shape, np.dtype(dtype)), params, knobs))

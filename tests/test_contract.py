@@ -5,14 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from contract_support import NEVER, REFUSALS
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.filters import FILTERS
-from gpu_ops.measuring.contract import Case, all_cases, case_data, check_case, covering_cases, end_cases
+from gpu_ops.measuring.contract import (
+    Case,
+    all_cases,
+    case_data,
+    check_case,
+    covering_cases,
+    end_cases,
+    heavier,
+    task_of,
+)
 from gpu_ops.measuring.contract import _axes as contract_axes
-from gpu_ops.types import Filter, Meta, Variant
+from gpu_ops.types import Filter, Variant
 
 CPU = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants if v.device == "cpu"]
 EVERY = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants]
@@ -36,8 +44,7 @@ def test_covering_set(filter: Filter, variant: Variant) -> None:
 def test_both_ends_of_the_range(filter: Filter, variant: Variant) -> None:
     cases = end_cases(filter, variant, open_device("cpu").limits)
     assert len(cases) == 2 * sum(d.startswith("float") for d in filter.dtypes)
-    more = {"window": 63} if filter.family == "mean" else {"passes": 2} if filter.id == "conv3x3" else {"radius": 30}
-    cases += [replace(case, params={**case.params, **more}) for case in cases]
+    cases += [replace(case, params={**case.params, **heavier(filter, case)}) for case in cases]
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
 
@@ -49,21 +56,19 @@ def test_whole_product(filter: Filter, variant: Variant) -> None:
 
 
 @pytest.mark.parametrize("filter, variant", EVERY)
-def test_a_variant_refuses_only_what_the_table_says(filter: Filter, variant: Variant) -> None:
-    """Every combination of two choices, the rest at random: refusals have the reasons written in the table."""
+def test_a_variant_refuses_only_what_it_declares(filter: Filter, variant: Variant) -> None:
+    """Every combination of two choices, the rest at random: refusals have the words that the variant declares."""
     limits = OfflineDevice("sm_75").limits  # the least shared memory
-    allowed = REFUSALS[filter.id, variant.id]
+    allowed = [refusal.words for refusal in variant.refuses]
     seen = set()
-    refused = Variant(**{**vars(variant), "supports": lambda *_: None})
-    for case in covering_cases(filter, refused, limits):
-        meta = Meta(filter.accepts, case.shape, case.dtype)
-        reason = variant.supports(meta, case.params, case.knobs, limits)
+    for case in covering_cases(filter, replace(variant, supports=lambda task: None), limits):
+        reason = variant.supports(task_of(filter, case, limits))
         if reason is None:
             continue
         words = [w for w in allowed if w in reason]
         assert words, f"{case} is refused: {reason}"
         seen.update(words)
-    assert seen == set(allowed), "the table names a reason that no case meets"
+    assert seen == set(allowed), "the variant declares a refusal that no case meets"
 
 
 @pytest.mark.parametrize("filter, variant", EVERY)
@@ -82,9 +87,8 @@ def test_the_covering_set_covers_every_supported_choice(filter: Filter, variant:
             for c in cases
         }
         missing = set(values) - found
-        border_refused = {"wrap"} if "wrap" in REFUSALS[filter.id, variant.id] else set()
-        never = NEVER.get((filter.id, variant.id), {}).get(name, set())
-        assert missing <= border_refused | never | ({(1,)} if filter.id == "mean1d" else set()), name
+        never = {value for refusal in variant.refuses for value in refusal.never.get(name, ())}
+        assert missing <= never | ({(1,)} if filter.id == "mean1d" else set()), name
 
 
 def test_cases_are_the_same_every_time() -> None:

@@ -11,22 +11,24 @@ import numba
 import numpy as np
 import pytest
 from scipy import ndimage
+from tasks import of, on, planned
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.borders import border_indices
 from gpu_ops.filters.conv3x3 import host, peers, reference
 from gpu_ops.filters.conv3x3.arithmetic import arithmetic, is_whole, tolerance
 from gpu_ops.filters.conv3x3.presets import PRESETS
+from gpu_ops.filters.kit.borders import border_indices
 from gpu_ops.io import from_array
 from gpu_ops.measuring.contract import Case, check_case, settings_of
 from gpu_ops.measuring.verify import verify
 from gpu_ops.measuring.xray import xray
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import Launch, Limits
-from gpu_ops.types import BORDERS, DTYPES, Experiment, Meta
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import BORDERS, DTYPES
 
 Array = np.ndarray[Any, Any]
 CONV = find_filter("conv3x3")
@@ -78,7 +80,7 @@ def test_reference_is_exact_for_integers(setting: Values, passes: int, border: s
         wanted = x
         for _ in range(passes):
             wanted = exact(wanted, params(setting, border)).astype(dtype)
-        found = reference.reference(x, params(setting, border, passes))["image"]
+        found = reference.reference(on(CONV, x, params(setting, border, passes)))["image"]
         assert found.dtype == x.dtype and (found == wanted).all(), shape
 
 
@@ -88,16 +90,16 @@ def test_reference_is_close_for_floats(border: str) -> None:
         x = samples((5, 6, 2), "float64")
         given = params(setting, border)
         wanted = exact(x, given).astype(np.float64)
-        found = reference.reference(x, given)["image"]
-        allowed = tolerance("float64", given, {}) / 2 * max(1.0, np.abs(wanted).max())
+        found = reference.reference(on(CONV, x, given))["image"]
+        allowed = tolerance(of(CONV, "float64", given)) / 2 * max(1.0, np.abs(wanted).max())
         assert found.dtype == np.float64 and np.abs(found - wanted).max() <= allowed
 
 
 def test_reference_in_bands_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     x, given = samples((37, 11, 3), "float32"), params(DYADIC, "wrap", 2)
-    whole = reference.reference(x, given)["image"]
+    whole = reference.reference(on(CONV, x, given))["image"]
     monkeypatch.setattr(reference, "BAND", 150)
-    assert reference.reference(x, given)["image"].tobytes() == whole.tobytes()
+    assert reference.reference(on(CONV, x, given))["image"].tobytes() == whole.tobytes()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -111,10 +113,10 @@ def test_host_keeps_the_contract(form: str, dtype: str, monkeypatch: pytest.Monk
             x = samples(shape, dtype)
             out = np.full_like(x, 77)
             getattr(host, form)(x, out, arithmetic(x.dtype, given), given["border"])
-            wanted = reference.reference(x, given)["image"]
+            wanted = reference.reference(on(CONV, x, given))["image"]
             scale = max(np.abs(x).max(), np.abs(wanted).max()) if x.dtype.kind == "f" else 0.0
             error = np.abs(out.astype(np.float64) - wanted).max()
-            assert error <= tolerance(dtype, given, {}) * scale, (shape, given)
+            assert error <= tolerance(of(CONV, dtype, given)) * scale, (shape, given)
 
 
 def test_which_arithmetic_is_taken() -> None:
@@ -144,7 +146,7 @@ def test_nan_and_infinity_reach_their_neighbours_only() -> None:
     x = samples((40, 50), "float64")
     x[7, 9], x[20, 0], x[39, 49] = np.nan, np.inf, -np.inf
     given = params(PRESETS["sobel-x"], "nearest")
-    wanted = reference.reference(x, given)["image"]
+    wanted = reference.reference(on(CONV, x, given))["image"]
     assert np.isnan(wanted).sum() >= 9  # 0 times infinity is NaN, so weights of 0 count
     for form in (host.serial, host.parallel):
         out = np.zeros_like(x)
@@ -158,16 +160,16 @@ def test_peers_keep_the_contract(name: str, module: Any, dtype: str) -> None:
     for place, setting in enumerate([*SETTINGS, DYADIC, LARGE, TIES]):
         for shape in SHAPES:
             given = params(setting, BORDERS[(place + shape[0]) % 4])
-            if name == "opencv" and peers.opencv_unsupported(Meta("image", shape, dtype), given):
+            if name == "opencv" and CONV.variant("opencv").supports(Task.of(Meta("image", shape, dtype), given)):
                 assert given["border"] == "wrap"
                 continue
             x = samples(shape, dtype)
             out = np.full_like(x, 77)
             getattr(peers, name)(module, x, out, arithmetic(x.dtype, given), given["border"])
-            wanted = reference.reference(x, given)["image"]
+            wanted = reference.reference(on(CONV, x, given))["image"]
             scale = np.iinfo(dtype).max if x.dtype.kind == "u" else max(np.abs(x).max(), np.abs(wanted).max())
             error = np.abs(out.astype(np.float64) - wanted).max()
-            assert error / scale <= tolerance(dtype, given, {}), (shape, given)
+            assert error / scale <= tolerance(of(CONV, dtype, given)), (shape, given)
 
 
 def test_opencv_alone_rounds_halves_to_even() -> None:
@@ -175,13 +177,13 @@ def test_opencv_alone_rounds_halves_to_even() -> None:
     x = np.ones((3, 3), np.uint8)
     halves = {"matrix": (0, 0, 0, 0, 1, 0, 0, 0, 0), "divisor": 2}
     assert (cv2.filter2D(x, -1, np.float32([[0.5]])) == 0).all()
-    assert (reference.reference(x, params(halves))["image"] == 1).all()
+    assert (reference.reference(on(CONV, x, params(halves)))["image"] == 1).all()
 
 
 def test_results_are_cut_on_both_sides() -> None:
     x = samples((19, 23), "uint8")
-    sums = reference.reference(x.astype(np.float64), params(PRESETS["sobel-x"]))["image"]
-    found = reference.reference(x, params(PRESETS["sobel-x"]))["image"]
+    sums = reference.reference(on(CONV, x.astype(np.float64), params(PRESETS["sobel-x"])))["image"]
+    found = reference.reference(on(CONV, x, params(PRESETS["sobel-x"])))["image"]
     assert sums.min() < 0 and sums.max() > 255
     assert (found[sums < 0] == 0).all() and (found[sums > 255] == 255).all()
 
@@ -191,8 +193,8 @@ def test_presets_do_what_they_are_called() -> None:
     ramp = np.arange(42, dtype=np.uint8).reshape(6, 7)
     for name in PRESETS:
         level = {"sobel-x": 0, "sobel-y": 0, "laplacian": 0}.get(name, 100)
-        assert (reference.reference(flat, params(PRESETS[name]))["image"] == level).all(), name
-    inner = {n: reference.reference(ramp, params(PRESETS[n]))["image"][2, 3] for n in PRESETS}
+        assert (reference.reference(on(CONV, flat, params(PRESETS[name])))["image"] == level).all(), name
+    inner = {n: reference.reference(on(CONV, ramp, params(PRESETS[n])))["image"][2, 3] for n in PRESETS}
     assert inner["identity"] == inner["mean"] == inner["gaussian"] == inner["sharpen"] == ramp[2, 3]
     assert (inner["sobel-x"], inner["sobel-y"]) == (8, 56)
     assert inner["emboss"] == ramp[2, 3] + 2 * (2 * 8 + 7 + 1)
@@ -213,7 +215,7 @@ def test_kernels_agree_with_the_reference_to_the_last_level(id: str) -> None:
             given = params(setting, border, 2 if id == "fused" else 1 + number % 2)
             case = Case(shape, dtype, "random", given, knobs_of(id, 4))
             limits = open_device("sim").limits
-            if variant.supports(Meta("image", shape, dtype), given, case.knobs, limits) is None:
+            if variant.supports(Task.of(Meta("image", shape, dtype), given, case.knobs, limits)) is None:
                 run = check_case(CONV, variant, case, "sim", {})
                 assert run.ok and run.errors["image"].max == 0 and not run.findings, (str(case), run.failure)
 
@@ -222,7 +224,7 @@ def _refusal(id: str, shape: tuple[int, ...] = (9, 9), dtype: str = "uint8", fin
     knobs = knobs_of(id, values.pop("block_y", 8))
     limits = Limits((7, 5), 1024, 65536, 1, 1, 1, 1)
     meta = Meta("image", shape, dtype, finite)
-    return CONV.variant(id).supports(meta, params({}, **values), knobs, limits) or ""
+    return CONV.variant(id).supports(Task.of(meta, params({}, **values), knobs, limits)) or ""
 
 
 def test_what_variants_cannot_do_is_said() -> None:
@@ -254,7 +256,7 @@ def test_counted_loads_are_those_declared(id: str, border: str) -> None:
         ((65, 2, 4), "float32", 1, 16),
     ]:
         given, knobs = params(PRESETS["emboss"], border, passes), {"block_y": rows}
-        if variant.supports(Meta("image", shape, dtype), given, knobs, open_device("sim").limits):
+        if variant.supports(Task.of(Meta("image", shape, dtype), given, knobs, open_device("sim").limits)):
             continue
         x = xray(CONV, variant, from_array(samples(shape, dtype), kind="image"), given, knobs)
         assert x.expected is not None and not x.findings
@@ -270,11 +272,11 @@ def test_checking_samples_agrees_with_checking_all(passes: int, border: str) -> 
     """What the second pass reads beyond the edges is not what a padded input gives."""
     x = samples((300, 290), "float32")
     given = params(DYADIC, border, passes)
-    right = reference.reference(x, given)["image"].astype(np.float32)
-    experiment = Experiment("conv3x3", from_array(x), given, (), checks="sample")
-    assert verify(CONV, CONV.variants[0], experiment, {"image": right}, {})["image"].ok
+    right = reference.reference(on(CONV, x, given))["image"].astype(np.float32)
+    input, task = from_array(x), on(CONV, x, given)
+    assert verify(CONV, CONV.variants[0], input, task, {"image": right}, "sample")["image"].ok
     right[0, 5] += 1
-    assert verify(CONV, CONV.variants[0], experiment, {"image": right}, {})["image"].worst == (0, 5)
+    assert verify(CONV, CONV.variants[0], input, task, {"image": right}, "sample")["image"].worst == (0, 5)
 
 
 @pytest.mark.parametrize("id", KERNELS)
@@ -284,7 +286,7 @@ def test_the_largest_block_has_registers_enough(id: str) -> None:
         device = OfflineDevice(architecture)
         for dtype in DTYPES[: 3 if id == "texture" else 4]:
             x = device.empty((64, 64, 3) if id == "rgba" else (64, 64), np.dtype(dtype))
-            plan = CONV.variant(id).plan(device, x, params({}, "zero", 2), knobs_of(id, 32))
+            plan = planned(CONV, id, device, x, params({}, "zero", 2), knobs_of(id, 32))
             for launch in (s for s in plan.steps if isinstance(s, Launch)):
                 used = launch.kernel.resources
                 assert used["registers"] <= 64 and not used["spill_store_bytes"], (architecture, dtype, used)

@@ -56,7 +56,7 @@ def operations(session: Any) -> dict[str, Any]:
         "pitched": lambda: session.pitched(4, 8, np.float32),
         "copy": lambda: session.copy(y, x),
         "fill": lambda: session.fill(x, 3),
-        "host": lambda: session.host("pinned", (3,), np.float32),
+        "allocate": lambda: session.allocate("pinned", (3,), np.float32),
         "register": lambda: session.register(words),
         "unregister": lambda: session.unregister(words),
         "stream": lambda: session.stream(5),

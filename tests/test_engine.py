@@ -22,12 +22,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_ops import progress
-from gpu_ops.devices.compiler import read_source
 from gpu_ops.devices.cpu import cpu_model
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.engine import client as clients
 from gpu_ops.engine import messages, segments
 from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.messages import (
+    PROTOCOL,
     Answer,
     DoctorAnswer,
     DoctorRequest,
@@ -170,9 +171,7 @@ def test_a_run_is_what_it_is_in_process(shared: Talk, small: SharedInput) -> Non
     found = shared.do(request, release=False)
     updates = [a for a in found if isinstance(a, RunUpdate)]
     runs = list(run_experiment(Experiment("mean2d", sample("noise", size="40x50", seed=3), PARAMS, picks, "none")))
-    assert [(u.row["variant"], u.row["stage"], u.row["ok"]) for u in updates] == [
-        (r.pick.variant, r.stage, r.ok) for r in runs
-    ]
+    assert [(u.row.variant, u.stage, u.row.ok) for u in updates] == [(r.pick.variant, r.stage, r.ok) for r in runs]
     assert [bool(u.outputs) for u in updates] == [True, False, True, False]
     for update, run in zip(updates, runs, strict=True):
         assert update.generation == 7
@@ -202,9 +201,9 @@ def test_a_run_is_what_it_is_in_process(shared: Talk, small: SharedInput) -> Non
 def test_a_quick_run_has_times_and_no_shares_of_roofs(shared: Talk, small: SharedInput) -> None:
     found = shared.do(shared.request(small, protocol="quick"))
     last = found[-2].row
-    assert (last["stage"], last["ok"]) == ("timed", True)
-    assert last["stages"]["kernel"]["n"] >= 3
-    assert last["gbps"] > 0 and "share" not in last and "roof" not in last
+    assert (found[-2].stage, last.ok) == ("timed", True) and found[-2].key == last.key
+    assert last.stages["kernel"].n >= 3
+    assert last.gbps > 0 and last.share is None and last.roof is None
     assert "timing serial on cpu" in [a.text for a in found if isinstance(a, Progress)]
 
 
@@ -221,7 +220,7 @@ def test_a_pick_that_cannot_run_has_its_reason_and_the_others_go_on(shared: Talk
     wide = {**PARAMS, "window": 63}
     request = RunRequest(shared.job(), 1, small, "mean2d", wide, (Pick("opencv", "cpu"), SERIAL), "none", checks="off")
     updates = [a for a in shared.do(request) if isinstance(a, RunUpdate)]
-    assert updates[-1].row["variant"] == "serial" and updates[-1].outputs
+    assert updates[-1].row.variant == "serial" and updates[-1].outputs
 
 
 def test_a_result_is_saved(shared: Talk, small: SharedInput, tmp_path: Path) -> None:
@@ -527,9 +526,9 @@ def test_another_protocol_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with_old.client.start()
     idle = with_old.until(Failed)[-1]
     assert (idle.job, idle.kind) == (0, "engine")
-    assert "speaks protocol 1, the window 99" in idle.sentence
+    assert f"speaks protocol {PROTOCOL}, the window 99" in idle.sentence
     found = with_old.do(SampleRequest(with_old.job(), "noise"))[-1]
-    assert "speaks protocol 1, the window 99" in found.sentence
+    assert f"speaks protocol {PROTOCOL}, the window 99" in found.sentence
     monkeypatch.undo()
     assert with_old.sample().name == "noise"
     with_old.client.close()
@@ -641,7 +640,7 @@ def test_a_gpu_run_reads_pinned_segments_and_lets_go_of_them(cuda: str) -> None:
     for seed in range(3):
         made = talk.sample(size="1024x1024", seed=seed)
         found = talk.do(talk.request(made, (Pick("naive", cuda), SERIAL)))
-        assert [a.row["ok"] for a in found if isinstance(a, RunUpdate)] == [None, True, None, True]
+        assert [a.row.ok for a in found if isinstance(a, RunUpdate)] == [None, True, None, True]
         pool.release(made.array.segment)
     assert pool.nbytes == 0
     talk.client.close()
@@ -661,7 +660,7 @@ def test_a_kernel_that_dies_is_a_sentence_and_the_next_run_works(talk: Talk, cud
     assert isinstance(failed, Failed) and failed.kind == "kernel"
     assert "A kernel died of" in failed.sentence
     found = talk.do(talk.request(made, (Pick("naive", cuda),)))
-    assert found[-2].row["ok"] is True
+    assert found[-2].row.ok is True
 
 
 @pytest.mark.gpu
@@ -675,7 +674,7 @@ def test_an_endless_kernel_is_cancelled_and_the_next_run_works(talk: Talk, cuda:
     time.sleep(2)  # it compiles and spins
     talk.client.cancel(request.job)
     assert talk.until((Finished, Failed))[-1] == Finished(request.job, cancelled=True)
-    assert talk.do(talk.request(made, (Pick("naive", cuda),)))[-2].row["ok"] is True
+    assert talk.do(talk.request(made, (Pick("naive", cuda),)))[-2].row.ok is True
 
 
 # Statistics.
@@ -772,7 +771,7 @@ def test_a_simulated_run_takes_the_middle_and_says_so(shared: Talk) -> None:
     noise = shared.sample(size="300x500")
     request = shared.request(noise, (Pick("parallel", "cpu"), Pick("shared", "sim")))
     updates = [a for a in shared.do(request, release=False) if isinstance(a, RunUpdate)]
-    cpu, sim = (next(u for u in updates if u.row["device"] == device and u.outputs) for device in ("cpu", "sim"))
+    cpu, sim = (next(u for u in updates if u.row.device == device and u.outputs) for device in ("cpu", "sim"))
     reach = PARAMS["window"] // 2
     top, left, side = 22 + reach, 122 + reach, 256 - 2 * reach
     assert cpu.place == () and sim.place == (top, left) and cpu.exact and sim.exact
@@ -780,10 +779,10 @@ def test_a_simulated_run_takes_the_middle_and_says_so(shared: Talk) -> None:
     assert part.shape == (side, side)
     np.testing.assert_allclose(part, whole[top : top + side, left : left + side], rtol=1e-6)
     assert sim.outputs["image"].statistics.maximum == float(part.max())
-    last = [u.row for u in updates if u.row["device"] == "sim"][-1]
-    assert last["ok"] and last["clock"] == "simulated" and last["stages"].keys() <= {"compile"}
-    assert last["counters"]["warp_instructions"] > 1000 and last["findings"] == []
-    assert last["notes"][0].startswith("simulated on the middle 256 x 256 of 300 x 500; shown are the 25")
+    last = [u.row for u in updates if u.row.device == "sim"][-1]
+    assert last.ok and last.clock == "simulated" and last.stages.keys() <= {"compile"}
+    assert last.counters["warp_instructions"] > 1000 and last.findings == ()
+    assert last.notes[0].startswith("simulated on the middle 256 x 256 of 300 x 500; shown are the 25")
     for update in (cpu, sim):
         shared.release(update)
     shared.client.pool.release(noise.array.segment)

@@ -8,7 +8,7 @@ import pytest
 import pywt.data
 
 from gpu_ops.errors import InputError, ParamError
-from gpu_ops.io import SAMPLES, convert, from_array, from_origin, sample
+from gpu_ops.io import SAMPLES, convert, crop, from_array, from_origin, sample
 from gpu_ops.types import DTYPES
 
 IDS = [entry.id for entry in SAMPLES]
@@ -282,6 +282,26 @@ class TestConvert:
 
 def test_unknown_step():
     with pytest.raises(
-        InputError, match="The step crop of this origin is unknown; known are upright, nonfinite, convert"
+        InputError, match="The step blur of this origin is unknown; known are upright, nonfinite, convert, crop"
     ):
-        from_origin({"generator": "camera", "steps": [{"step": "crop"}]})
+        from_origin({"generator": "camera", "steps": [{"step": "blur"}]})
+
+
+def test_a_part_can_be_cut_out_again():
+    noisy = sample("blocks", length=64, noise=0.5, dtype="float32")
+    part = crop(noisy, [10], [20])
+    again = from_origin(part.origin)
+    assert part.clean is not None and (part.clean == noisy.clean[10:30]).all()
+    assert (part.array == noisy.array[10:30]).all()
+    assert (again.array == part.array).all() and again.origin == part.origin and (again.clean == part.clean).all()
+    picture = crop(convert(sample("camera"), "float32"), (3, 5), (40, 30))
+    assert (from_origin(picture.origin).array == picture.array).all()
+
+
+OUTSIDE = [((), ()), ((0,), (4, 4)), ((0, 0), (0, 4)), ((510, 0), (4, 4)), ((-1, 0), (4, 4))]
+
+
+@pytest.mark.parametrize("start, shape", OUTSIDE)
+def test_a_part_lies_inside(start, shape):
+    with pytest.raises(InputError, match="camera has 512 x 512 pixels, and no part of .*; choose one inside"):
+        crop(sample("camera"), start, shape)

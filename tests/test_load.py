@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpu_ops.measuring import load
 from gpu_ops.measuring.load import Others, Used, doubt
-from gpu_ops.measuring.report import with_speedups
+from gpu_ops.measuring.rows import Row
+from gpu_ops.measuring.standing import with_speedups
 from gpu_ops.measuring.timing import QUICK, Series, compare
+from gpu_ops.types import Timing
 
 
 def test_a_quiet_series_is_in_no_doubt() -> None:
@@ -48,11 +52,11 @@ def test_nobody_knows_of_too_short_a_time(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_time_in_doubt_has_no_speedup_and_is_no_baseline() -> None:
-    def row(variant: str, median: float, **more: str) -> dict:
-        job = {"filter": "mean2d", "params": {}, "shape": [9], "dtype": "uint8", "mode": "stream", "device": "cpu"}
-        return {**job, "variant": variant, "stages": {"kernel": {"median_s": median, **more}}}
+    def row(variant: str, median: float, doubt: str = "") -> Row:
+        kernel = Timing("kernel", "wall", median, median, median, median, 3, "", doubt=doubt)
+        return Row("mean2d", variant, "cpu", {}, {}, (9,), "uint8", "stream", {"kernel": kernel})
 
     good, doubted = row("parallel", 1.0), row("serial", 6.9, doubt="spread")
-    assert all("speedup" not in r for r in with_speedups([good, doubted], "serial"))
-    found = with_speedups([row("serial", 6.0), doubted | {"variant": "scipy"}, good], "serial")
-    assert found[2]["speedup"]["kernel"] == 6.0 and "kernel" not in found[1]["speedup"]
+    assert all(r.speedup is None for r in with_speedups([good, doubted], "serial"))
+    found = with_speedups([row("serial", 6.0), replace(doubted, variant="scipy"), good], "serial")
+    assert found[2].speedup.stages["kernel"] == 6.0 and "kernel" not in found[1].speedup.stages

@@ -13,11 +13,13 @@ import numba
 import numpy as np
 import pytest
 from scipy import ndimage
+from tasks import on
 
 from gpu_ops import progress
-from gpu_ops.filters import sums
-from gpu_ops.filters.mean import host, peers, reference
-from gpu_ops.types import BORDERS, DTYPES, Meta
+from gpu_ops.filters.kit import sums
+from gpu_ops.filters.mean import MEAN1D, MEAN2D, host, peers, reference
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import BORDERS, DTYPES
 
 Array = np.ndarray[Any, Any]
 PAD_MODES: dict[str, Any] = {"zero": "constant", "reflect": "symmetric", "nearest": "edge", "wrap": "wrap"}
@@ -107,7 +109,8 @@ def test_host_keeps_the_contract(form: str, axes: int, dtype: str) -> None:
 def test_reference_keeps_the_contract(axes: int, dtype: str) -> None:
     function = (reference.reference1d, reference.reference2d)[axes - 1]
     for x, window, border, wanted in cases(axes, dtype):
-        out = function(x, {"window": window, "border": border})["signal" if axes == 1 else "image"]
+        filter = (MEAN1D, MEAN2D)[axes - 1]
+        out = function(on(filter, x, {"window": window, "border": border}))["signal" if axes == 1 else "image"]
         assert out.dtype == (x.dtype if x.dtype.kind == "u" else np.float64)
         error = np.abs(out.astype(np.float64) - wanted).max()
         assert error <= (0 if x.dtype.kind == "u" else axes * window * 2.0**-53), (x.shape, window, border)
@@ -119,13 +122,14 @@ def test_reference_in_pieces_is_the_same(shape: tuple[int, ...], border: str, mo
     x = samples(shape, "float64")
     axes = 1 if shape in [(1031,), (257, 3)] else 2
     function = (reference.reference1d, reference.reference2d)[axes - 1]
-    (whole,) = function(x, {"window": 31, "border": border}).values()
+    task = on((MEAN1D, MEAN2D)[axes - 1], x, {"window": 31, "border": border})
+    (whole,) = function(task).values()
     monkeypatch.setattr(sums, "TAPS", 1500)
     monkeypatch.setattr(sums, "FEWEST_WINDOWS", 1)
     told: list[float] = []
     monkeypatch.setattr(progress, "EVERY", 0.0)
     with progress.listening(None, told.append):
-        (pieces,) = function(x, {"window": 31, "border": border}).values()
+        (pieces,) = function(task).values()
     assert len(told) > 5 and told == sorted(told) and told[-1] <= 1
     assert pieces.tobytes() == whole.tobytes()
 
@@ -141,7 +145,7 @@ def test_long_signals_restart_without_drift(window: int, dtype: str) -> None:
     x = samples((60_013,), dtype)
     out = poisoned(x)
     host.mean1d_parallel(x, out, window, "reflect")
-    wanted = reference.reference1d(x, {"window": window, "border": "reflect"})["signal"]
+    wanted = reference.reference1d(on(MEAN1D, x, {"window": window, "border": "reflect"}))["signal"]
     assert np.abs(out.astype(np.float64) - wanted).max() <= bound("parallel", 1, window, dtype)
 
 
@@ -199,7 +203,7 @@ def test_peers_keep_the_contract(name: str, axes: int, dtype: str) -> None:
     module = ndimage if name == "scipy" else cv2
     for x, window, border, wanted in cases(axes, dtype):
         meta = Meta("signal" if axes == 1 else "image", x.shape, dtype)
-        if getattr(peers, f"{name}_unsupported")(meta, {"window": window, "border": border}) is None:
+        if getattr(peers, f"{name}_unsupported")(Task.of(meta, {"window": window, "border": border})) is None:
             out = poisoned(x)
             function(module, x, out, window, border)
             error = np.abs(out.astype(np.float64) - wanted).max()
@@ -209,7 +213,10 @@ def test_peers_keep_the_contract(name: str, axes: int, dtype: str) -> None:
 
 def test_what_peers_cannot_do_is_said() -> None:
     def opencv(kind: Any, shape: tuple[int, ...], dtype: str, window: int, border: str, finite: bool = True) -> str:
-        return peers.opencv_unsupported(Meta(kind, shape, dtype, finite), {"window": window, "border": border}) or ""
+        return (
+            peers.opencv_unsupported(Task.of(Meta(kind, shape, dtype, finite), {"window": window, "border": border}))
+            or ""
+        )
 
     assert "wrap" in opencv("image", (9, 9), "uint8", 3, "wrap")
     assert "128 channels" in opencv("signal", (9, 129), "uint8", 3, "zero")
@@ -217,5 +224,5 @@ def test_what_peers_cannot_do_is_said() -> None:
     assert not opencv("image", (99, 99), "uint16", 9, "zero") and not opencv("signal", (999,), "uint16", 107, "zero")
     assert "NaN" in opencv("image", (99, 99), "float32", 31, "zero", finite=False)
     assert not opencv("image", (99, 99), "float32", 29, "zero", finite=False)
-    finite, broken = (Meta("signal", (9,), "float32", finite) for finite in (True, False))
-    assert peers.scipy_unsupported(finite, {}) is None and "NaN" in (peers.scipy_unsupported(broken, {}) or "")
+    whole, broken = (Task.of(Meta("signal", (9,), "float32", finite), {}) for finite in (True, False))
+    assert peers.scipy_unsupported(whole) is None and "NaN" in (peers.scipy_unsupported(broken) or "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tasks import planned
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.offline import OfflineDevice
@@ -50,7 +51,7 @@ def test_the_user_reads_which_pitch_it_is() -> None:
     device, conv = OfflineDevice("sm_90"), find_filter("conv3x3")
     defaults = {p.name: p.default for p in conv.params}
     for id, pitch in (("padded", 8448), ("pitched", 8704)):
-        plan = conv.variant(id).plan(device, device.empty((9, 2800, 3), np.uint8), defaults, {"block_y": 8})
+        plan = planned(conv, id, device, device.empty((9, 2800, 3), np.uint8), defaults, {"block_y": 8})
         device.check(plan)
         names = [step.name for step in plan.steps]
         assert names == [f"2D copy in, pitch {pitch} bytes", "convolve", f"2D copy out, pitch {pitch} bytes"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tasks import on
 from test_engine import PATIENCE, SERIAL, Talk
 
 from gpu_ops import progress
@@ -29,6 +30,7 @@ from gpu_ops.measuring.roofline import roofs
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.plan import Call, Plan
 from gpu_ops.progress import Cancelled, advance, finite, in_finite_call, listening, stage
+from gpu_ops.task import Task
 from gpu_ops.types import Experiment
 
 LONG = {"window": 63, "border": "reflect"}
@@ -73,7 +75,7 @@ def test_a_long_serial_run_says_how_far_it_is_and_stops_when_told(talk: Talk) ->
     assert not [a for a in rest if isinstance(a, RunUpdate)]
     assert (talk.client.pid, talk.client.pool.nbytes) == (pid, before)
     again = talk.do(talk.request(made))
-    assert [a.row["ok"] for a in again if isinstance(a, RunUpdate)] == [None, True]
+    assert [a.row.ok for a in again if isinstance(a, RunUpdate)] == [None, True]
     assert talk.client.pid == pid
 
 
@@ -97,7 +99,7 @@ def test_a_reference_longer_than_the_deadline_is_not_killed(talk: Talk) -> None:
     params = {"window": 4095, "border": "wrap"}
     found = talk.do(RunRequest(talk.job(), 1, made, "mean1d", params, (SERIAL,), "none"))
     assert isinstance(found[-1], Finished), found[-1]
-    assert [a.row["ok"] for a in found if isinstance(a, RunUpdate)] == [None, True]
+    assert [a.row.ok for a in found if isinstance(a, RunUpdate)] == [None, True]
     assert len({a.done for a in found if isinstance(a, Progress) and "verifying" in a.text}) > 2
     assert talk.client.pid == pid
 
@@ -207,9 +209,13 @@ def test_bands_do_not_change_a_bit(
         assert told or form == "parallel"
 
 
+def _reference(array: np.ndarray) -> object:
+    return reference.reference2d(on(find_filter("mean2d"), array, {"window": 63, "border": "zero"}))
+
+
 WORK: dict[str, Callable[[Path], object]] = {
     "serial": lambda path: host.mean2d_serial(_noise((300, 300)), np.empty((300, 300), np.float32), 31, "zero"),
-    "reference": lambda path: reference.reference2d(_noise((2000, 2000)), {"window": 63, "border": "zero"}),
+    "reference": lambda path: _reference(_noise((2000, 2000))),
     "statistics": lambda path: statistics(_noise((3000, 1000))),
     "roofs": lambda path: roofs.__wrapped__("cpu"),
     "load": lambda path: load(path / "made.npy"),
@@ -296,8 +302,9 @@ def test_a_reference_goes_with_its_input() -> None:
     made = sample("noise", size="40x50")
     experiment = Experiment("mean2d", made, {"window": 3, "border": "zero"}, (SERIAL,))
     key = id(made)
-    first = verify.reference(filter, experiment)
-    assert verify.reference(filter, experiment) is first
+    task = Task.of(made.meta, experiment.params)
+    first = verify.reference(filter, made, task)
+    assert verify.reference(filter, made, task) is first
     assert any(known[0] == key for known in verify._references)
     del made, experiment
     gc.collect()
@@ -310,10 +317,10 @@ def test_the_desk_lets_go_of_an_input_whose_segment_is_gone_or_used_anew() -> No
     filter, array = find_filter("mean2d"), _noise((40, 50))
     for renew in (False, True):
         shared = _shared(with_pool, array, "first")
-        experiment = Experiment("mean2d", desk.input(shared), {"window": 3, "border": "zero"}, (SERIAL,))
-        key = id(experiment.input)
-        verify.reference(filter, experiment)
-        del experiment
+        input = desk.input(shared)
+        key = id(input)
+        verify.reference(filter, input, Task.of(input.meta, {"window": 3, "border": "zero"}))
+        del input
         assert any(known[0] == key for known in verify._references)
         if renew:
             second = desk.input(SharedInput(**{**vars(shared), "name": "second"}))

@@ -6,12 +6,14 @@ import json
 
 import numpy as np
 import pytest
+from tasks import of, on
 
 from gpu_ops import Experiment, Pick, from_array, run_experiment
 from gpu_ops.__main__ import main
 from gpu_ops.filters import FILTERS, find_filter
-from gpu_ops.filters.ranges import with_headroom
+from gpu_ops.filters.kit.ranges import with_headroom
 from gpu_ops.measuring.verify import looked_at, verify
+from gpu_ops.task import Task
 from gpu_ops.types import Input, Run, Variant
 
 TOP = {dtype: float(np.finfo(dtype).max) for dtype in ("float32", "float64")}
@@ -37,9 +39,9 @@ def test_what_is_rounded_among_denormal_numbers_is_right(dtype: str, checks: str
     filter = find_filter("mean1d")
     run = ran("mean1d", "serial", input, checks, window=5, border="zero")
     assert run.ok and run.errors["signal"].scale == float(np.finfo(dtype).smallest_normal)
-    experiment = Experiment("mean1d", input, run.params, (), checks=checks)  # type: ignore[arg-type]
     off = {"signal": run.outputs["signal"] + np.float64(40 * step).astype(dtype)}
-    assert not verify(filter, filter.variant("serial"), experiment, off, {})["signal"].ok
+    task = Task.of(input.meta, run.params)
+    assert not verify(filter, filter.variant("serial"), input, task, off, checks)["signal"].ok  # type: ignore[arg-type]
 
 
 def test_nothing_is_added_to_zeros() -> None:
@@ -47,9 +49,9 @@ def test_nothing_is_added_to_zeros() -> None:
     input, filter = constant("mean1d", 0.0, "float32"), find_filter("mean1d")
     run = ran("mean1d", "serial", input, window=5)
     assert run.ok
-    experiment = Experiment("mean1d", input, run.params, ())
     off = {"signal": run.outputs["signal"] + np.float32(1e-9)}
-    assert not verify(filter, filter.variant("serial"), experiment, off, {})["signal"].ok
+    task = Task.of(input.meta, run.params)
+    assert not verify(filter, filter.variant("serial"), input, task, off)["signal"].ok
 
 
 def test_samples_are_judged_by_the_scale_of_input_and_result() -> None:
@@ -80,7 +82,7 @@ def test_outside_of_its_range_a_variant_refuses(filter: str, variant: str, dtype
     assert run.failure_kind == "unsupported" and run.ok is None and not run.outputs
     assert run.failure.startswith("it holds for values up to ") and run.failure.endswith(": scale the input down")
     known = find_filter(filter).variant(variant)
-    most = known.largest(dtype, run.params, {})  # type: ignore[misc]
+    most = known.largest(of(find_filter(filter), dtype, run.params))  # type: ignore[misc]
     assert f"up to {most:.4g}, this input has {0.9 * TOP[dtype]:.4g}" in run.failure
     assert ran(filter, variant, constant(filter, 0.99 * most, dtype)).ok
 
@@ -98,16 +100,19 @@ def test_references_of_means_are_finite_wherever_their_samples_are(params: dict[
         x = np.random.default_rng(1).uniform(-0.97, 0.97, shape)
         for border in ("reflect", "zero"):
             given = {**params, "border": border}
-            (large,) = find_filter(id).reference(x * TOP["float64"], given).values()
-            (small,) = find_filter(id).reference(x * (TOP["float64"] * 2.0**-40), given).values()
+            (large,) = find_filter(id).reference(on(find_filter(id), x * TOP["float64"], given)).values()
+            (small,) = find_filter(id).reference(on(find_filter(id), x * (TOP["float64"] * 2.0**-40), given)).values()
             np.testing.assert_array_equal(large, small * 2.0**40)
 
 
 def test_a_reference_of_a_convolution_is_finite_where_its_result_is() -> None:
     x = np.random.default_rng(1).uniform(-0.9, 0.9, (12, 13))
     params = {"matrix": (1.0,) * 9, "divisor": 9.0, "offset": 0.0, "border": "reflect", "passes": 2}
-    large = find_filter("conv3x3").reference(x * TOP["float64"], params)["image"]
-    small = find_filter("conv3x3").reference(x * (TOP["float64"] * 2.0**-40), params)["image"]
+    conv = find_filter("conv3x3")
+    large = conv.reference(on(conv, x * TOP["float64"], params))["image"]
+    small = find_filter("conv3x3").reference(on(find_filter("conv3x3"), x * (TOP["float64"] * 2.0**-40), params))[
+        "image"
+    ]
     np.testing.assert_array_equal(large, small * 2.0**40)
 
 
@@ -151,6 +156,6 @@ def test_ranges_are_not_narrower_than_sums_need(filter: str, variant: Variant) -
     count = {"mean1d": 5, "mean2d": 25, "box": 121}[filter]
     for dtype in find_filter(filter).dtypes:
         if dtype.startswith("float"):
-            most = variant.largest(dtype, params, knobs)
+            most = variant.largest(of(find_filter(filter), dtype, params, knobs))
             tile = 16384 if (variant.id, dtype) == ("scan", "float64") else 8
             assert most >= TOP[dtype] / (count + tile)

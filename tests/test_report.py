@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from gpu_ops.errors import ReportError
 from gpu_ops.filters import all_claims
 from gpu_ops.io import from_array, sample
 from gpu_ops.measuring import report as reports
-from gpu_ops.measuring.judging import judge_by_reports, recorded_reports, run_of
+from gpu_ops.measuring.judging import RECORDED, judge_by_reports, recorded_reports, run_of
 from gpu_ops.measuring.roofline import Roofs
+from gpu_ops.measuring.rows import Report, Row
+from gpu_ops.measuring.standing import with_speedups
 from gpu_ops.types import Error, Experiment, Pick, Run, Timing, Work
 
 ROOFS = Roofs(10e9, 20e9, 1 << 30)
@@ -57,22 +60,22 @@ EXPERIMENT = Experiment(
 
 def test_a_row_has_rate_share_and_stages() -> None:
     row = reports.row(_run("serial", 4e-6), EXPERIMENT)
-    assert row["gbps"] == pytest.approx(4.0)
-    assert row["share"] == pytest.approx(0.4)
-    assert row["stages"]["kernel"]["median_s"] == 4e-6
-    assert row["error_max"] == 1e-16
-    assert "flag" not in row
-    json.dumps(row, allow_nan=False)
+    assert row.gbps == pytest.approx(4.0)
+    assert row.share == pytest.approx(0.4)
+    assert row.stages["kernel"].median == 4e-6
+    assert row.error_max == 1e-16
+    assert "flag" not in row.to_json()
+    json.dumps(row.to_json(), allow_nan=False)
 
 
 def test_faster_than_the_roof_is_flagged() -> None:
-    assert "cache" in reports.row(_run("serial", 1e-6), EXPERIMENT)["flag"]
+    assert "cache" in reports.row(_run("serial", 1e-6), EXPERIMENT).flag
 
 
 def test_a_filter_that_only_reads_is_held_to_the_read_roof() -> None:
     row = reports.row(_run("serial", 4e-6, work=Work(16000, 8, 5000)), EXPERIMENT)
-    assert row["roof"]["kind"] == "read"
-    assert row["share"] == pytest.approx(0.2, rel=1e-3)
+    assert row.roof.kind == "read"
+    assert row.share == pytest.approx(0.2, rel=1e-3)
 
 
 def test_an_infinite_error_is_a_word_and_not_bad_json() -> None:
@@ -80,22 +83,29 @@ def test_an_infinite_error_is_a_word_and_not_bad_json() -> None:
         "serial", 1e-3, errors={"signal": Error(float("inf"), float("inf"), (0,), 1.0, 0.0)}, ok=False, timings={}
     )
     row = reports.row(wrong, EXPERIMENT)
-    assert row["error_max"] == "infinite"
-    json.dumps(row, allow_nan=False)
+    assert row.error_max == float("inf") and row.to_json()["error_max"] == "infinite"
+    json.dumps(row.to_json(), allow_nan=False)
 
 
 def test_speedups_name_their_baseline() -> None:
     rows = [reports.row(_run(v, s), EXPERIMENT) for v, s in (("serial", 8e-3), ("parallel", 2e-3))]
-    found = reports.with_speedups(rows, "serial")
-    assert found[1]["speedup"] == {"against": "serial on cpu", "kernel": pytest.approx(4.0)}
-    assert "speedup" not in reports.with_speedups(rows[1:], "serial")[0]
+    found = with_speedups(rows, "serial")
+    assert found[1].to_json()["speedup"] == {"against": "serial on cpu", "kernel": pytest.approx(4.0)}
+    assert "speedup" not in with_speedups(rows[1:], "serial")[0].to_json()
+
+
+def test_of_several_settings_of_the_baseline_the_one_that_counts_is_named() -> None:
+    picks = [Pick("serial", "cpu", {"block": block}) for block in (64, 128)]
+    rows = [reports.row(_run("serial", 8e-3 / n, pick=pick), EXPERIMENT) for n, pick in enumerate(picks, 1)]
+    found = with_speedups([*rows, reports.row(_run("parallel", 2e-3), EXPERIMENT)], "serial")
+    assert found[2].speedup == ("serial (block 128) on cpu", {"kernel": pytest.approx(2.0)})
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
-    content = reports.report({"cpu": "x"}, [reports.row(_run("serial", 1e-3), EXPERIMENT)])
-    reports.write_report(path, content)
-    assert reports.read_report(path) == json.loads(json.dumps(content))
+    content = Report({"cpu": "x"}, (reports.row(_run("serial", 1e-3), EXPERIMENT),))
+    reports.write_report(path, content.to_json())
+    assert reports.read_report(path) == content
     assert [p.name for p in tmp_path.iterdir()] == ["report.json"]
 
 
@@ -120,7 +130,22 @@ def test_what_is_no_report_is_refused_in_a_sentence(tmp_path: Path, text: str, w
 def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "later.json"
     path.write_text('{"schema": "kernelscope-report/1", "runs": [], "provenance": {}, "moons": 2}')
-    assert reports.read_report(path)["runs"] == []
+    assert reports.read_report(path).rows == ()
+
+
+@pytest.mark.parametrize("path", sorted(RECORDED.glob("*.json")), ids=lambda path: path.stem)
+def test_a_recorded_report_is_written_as_it_was_read(path: Path) -> None:
+    assert reports.read_report(path).to_json() == json.loads(path.read_text())
+
+
+def test_an_early_report_is_read_and_what_is_not_known_is_kept() -> None:
+    found = reports.read_report(Path(__file__).parent / "reports" / "early.json")
+    first, failed = found.rows[0], found.rows[-1]
+    assert first.ok and first.stages["kernel"].median > 0 and first.key.knobs == first.knobs
+    assert (first.clock, first.protocol, first.input, first.roof, first.edits) == ("", "", {}, None, "")
+    assert (failed.failure, failed.failure_kind, failed.error_max, failed.ok) == ("it calls CuPy", "", None, None)
+    assert failed.to_json()["moons"] == [1, 2] and "rings" not in found.to_json()
+    assert reports.Report.from_json(found.to_json()) == found
 
 
 def test_nothing_is_left_where_nothing_can_be_written(tmp_path: Path) -> None:
@@ -130,27 +155,28 @@ def test_nothing_is_left_where_nothing_can_be_written(tmp_path: Path) -> None:
 
 
 def test_rows_are_the_same_measurement_only_when_everything_is_the_same() -> None:
-    key = reports.row_key(reports.row(_run("serial", 1e-3), EXPERIMENT))
-    assert key == reports.row_key(reports.row(_run("serial", 2e-3), EXPERIMENT))
-    assert key != reports.row_key(reports.row(_run("serial", 1e-3, source_hash="other"), EXPERIMENT))
+    first = Row.of(_run("serial", 1e-3), EXPERIMENT).measurement
+    assert first == Row.of(_run("serial", 2e-3), EXPERIMENT).measurement
+    others = [{"source_hash": "other"}, {"shape": (999,)}, {"pick": Pick("serial", "cpu", {"block": 64})}]
+    others.append({"pick": Pick("serial", "cpu", {}, {"a.cu": "edited"})})
+    assert first not in [Row.of(_run("serial", 1e-3, **change), EXPERIMENT).measurement for change in others]
 
 
 S4 = sample("noise", length=16, dtype="float64")
 
 
-def _claim_rows(times: dict[str, float], error: float = 1e-16) -> list[dict[str, Any]]:
+def _claim_rows(times: dict[str, float], error: float = 1e-16) -> tuple[Row, ...]:
     experiment = Experiment("mean1d", S4, {"window": 5, "border": "zero"}, (), protocol="careful")
     rows = []
     for variant, seconds in times.items():
         run = _run(variant, seconds, errors={"signal": Error(error, 0.0, (0,), 1.0, 1e-15)})
         row = reports.row(run, experiment)
-        row["input"] = {**row["input"], "length": 10_000_000}
-        rows.append(row)
-    return rows
+        rows.append(replace(row, input={**row.input, "length": 10_000_000}))
+    return tuple(rows)
 
 
 def _judge(times: dict[str, float], error: float = 1e-16) -> dict[str, Any]:
-    report = reports.report({"devices": {}, "cpu": "x"}, _claim_rows(times, error))
+    report = Report({"devices": {}, "cpu": "x"}, _claim_rows(times, error))
     return {j.claim.id: j for j in judge_by_reports(all_claims(), {"made.json": report})}
 
 
@@ -166,7 +192,7 @@ def test_claims_are_judged_by_a_reports_runs() -> None:
 def test_a_report_that_decides_a_claim_is_taken_before_one_with_more_runs() -> None:
     more = {"serial": 0.02, "parallel": 0.01, "naive": 0.0001, "shared": 0.00007}
     made = {"more.json": more, "right.json": {"naive": 0.0001, "constant": 0.00004}}
-    given = {name: reports.report({"devices": {}, "cpu": "x"}, _claim_rows(times)) for name, times in made.items()}
+    given = {name: Report({"devices": {}, "cpu": "x"}, _claim_rows(times)) for name, times in made.items()}
     found = {j.claim.id: j for j in judge_by_reports(all_claims(), given)}
     assert found["S4-constant"].holds is True and "right.json" in found["S4-constant"].where
     assert found["S4-table"].holds is True and "more.json" in found["S4-table"].where
@@ -195,9 +221,7 @@ def test_a_run_survives_its_row() -> None:
 
 
 def test_recorded_reports_are_whole_and_small() -> None:
-    from gpu_ops.measuring.judging import RECORDED
-
     for name, content in recorded_reports().items():
         assert (RECORDED / name).stat().st_size < 1 << 20
-        assert all(r["ok"] for r in content["runs"] if not r["failure"])
-        assert content["provenance"]["flags"] and content["provenance"]["source_tree"]
+        assert all(r.ok for r in content.rows if not r.failure)
+        assert content.provenance["flags"] and content.provenance["source_tree"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tasks import of
 
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic, arithmetic
 from gpu_ops.filters.conv3x3.rows import quotient, tap_bytes
+from gpu_ops.filters.mean import MEAN1D
 from gpu_ops.filters.mean.fast import SCAN_BLOCK, STEPS, scan_steps
 
 
@@ -49,12 +51,15 @@ def test_rows_of_weights_are_bytes() -> None:
     assert tap_bytes(_whole(1, (-129, *[0] * 8))) is None
 
 
+TYPES = {1: "uint8", 2: "uint16", 4: "float32", 8: "float64"}
+
+
 @pytest.mark.parametrize("itemsize", [1, 2, 4, 8])
 def test_a_window_of_the_scan_reaches_over_at_most_half_of_its_tile(itemsize: int) -> None:
     chosen = set()
     for block in SCAN_BLOCK.choices:
         for window in (3, 5, 1023, 2047, 4095):
-            steps = scan_steps(itemsize, {"window": window}, {"block": block})
+            steps = scan_steps(of(MEAN1D, TYPES[itemsize], {"window": window}, {"block": block}))
             chosen.add(steps)
             vectors = -(-window * itemsize // 16) + 1  # at most, in whichever vector a window begins
             assert steps == 0 or 2 * (vectors - 1) <= block * steps  # type: ignore[operator]

@@ -10,6 +10,7 @@ import pytest
 
 from gpu_ops import from_array, recorded_reports, sample
 from gpu_ops.errors import ParamError
+from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.sweeps import (
     SIZE,
     WIDTH,
@@ -26,31 +27,22 @@ from gpu_ops.measuring.sweeps import (
     sweep_lines,
 )
 from gpu_ops.params import Param
+from gpu_ops.run_key import RunKey
+from gpu_ops.types import Timing
 
 BLOCK, OUTPUTS, WINDOW = Varied("knob", "block"), Varied("knob", "outputs"), Varied("param", "window")
 
 
-def row(variant: str, device: str, seconds: float | None, **more: Any) -> dict[str, Any]:
-    kernel = {"median_s": seconds, "q1_s": seconds, "q3_s": seconds, "clock": "wall"}
-    return {
-        "filter": "mean2d",
-        "variant": variant,
-        "device": device,
-        "clock": "wall",
-        "params": {"window": 3, "border": "reflect"},
-        "knobs": {},
-        "shape": [64, 64],
-        "dtype": "float32",
-        "mode": "stream",
-        "protocol": "quick",
-        "stages": {} if seconds is None else {"kernel": kernel},
-        "ok": True,
-    } | more
+def row(variant: str, device: str, seconds: float | None, **more: Any) -> Row:
+    stages = {} if seconds is None else {"kernel": Timing("kernel", "wall", *[seconds] * 4, 3, "")}
+    told: dict[str, Any] = {"filter": "mean2d", "shape": (64, 64), "params": {"window": 3, "border": "reflect"}} | more
+    told = {"knobs": {}, "dtype": "float32", "mode": "stream", "clock": "wall", "ok": True, "stages": stages} | told
+    return Row(variant=variant, device=device, protocol="quick", **told)
 
 
 def line(device: str, times: dict[int, float], variant: str = "") -> Line:
     points = tuple(Point(value, t, 0.9 * t, 1.1 * t) for value, t in times.items())
-    return Line(variant or device, device, "wall", points)
+    return Line(RunKey("mean2d", variant or device, device), "wall", points)
 
 
 def test_lines_that_are_straight_on_logarithmic_axes_cross_where_their_powers_meet() -> None:
@@ -109,18 +101,18 @@ def test_equal_times_are_no_crossing_of_their_own() -> None:
 
 
 def test_the_size_of_an_image_is_the_side_of_a_square_with_as_many_pixels() -> None:
-    assert settings(row("serial", "cpu", 1.0, shape=[1080, 1920]))[SIZE] == 1440
-    assert settings(row("serial", "cpu", 1.0, shape=[64, 64, 3]))[SIZE] == 64
-    assert settings(row("serial", "cpu", 1.0, filter="mean1d", shape=[1000, 2]))[SIZE] == 1000
+    assert settings(row("serial", "cpu", 1.0, shape=(1080, 1920)))[SIZE] == 1440
+    assert settings(row("serial", "cpu", 1.0, shape=(64, 64, 3)))[SIZE] == 64
+    assert settings(row("serial", "cpu", 1.0, filter="mean1d", shape=(1000, 2)))[SIZE] == 1000
 
 
 def test_images_of_one_height_vary_in_width() -> None:
-    rows = [row("serial", "cpu", 1.0, shape=[4096, width]) for width in (4095, 4096, 4097, 4100)]
+    rows = [row("serial", "cpu", 1.0, shape=(4096, width)) for width in (4095, 4096, 4097, 4100)]
     assert find_varied(rows) == (WIDTH,)
     (found,) = slices(rows)
     (line,) = sweep_lines(found.rows, WIDTH)
     assert [p.value for p in line.points] == [4095, 4096, 4097, 4100] and found.held == {}
-    rows.append(row("serial", "cpu", 1.0, shape=[512, 4096]))
+    rows.append(row("serial", "cpu", 1.0, shape=(512, 4096)))
     assert find_varied(rows) == (SIZE,)
 
 
@@ -161,7 +153,7 @@ def test_words_and_rows_that_differ_in_type_are_no_axis() -> None:
 
 
 def test_only_times_become_points() -> None:
-    sizes = {"shape": [64, 64]}, {"shape": [128, 128]}
+    sizes = {"shape": (64, 64)}, {"shape": (128, 128)}
     rows = [
         row("serial", "cpu", 1.0, **sizes[0]),
         row("serial", "cpu", None, **sizes[1], failure="no memory"),
@@ -173,8 +165,17 @@ def test_only_times_become_points() -> None:
     assert [(one.device, [p.value for p in one.points]) for one in found] == [("cpu", [64]), ("cuda:0", [128])]
 
 
+def test_a_knob_that_does_not_vary_and_an_edited_kernel_have_lines_of_their_own() -> None:
+    more = ({"knobs": {"block": 128}}, {"knobs": {"block": 256}}, {"knobs": {"block": 128}, "edits": "0a1b"})
+    rows = [row("naive", "cuda:0", 1e-6 * n, shape=(n, n), **own) for own in more for n in (64, 128)]
+    lines = sweep_lines(rows, SIZE)
+    assert [(one.key.knobs, one.key.edits) for one in lines] == [(o["knobs"], o.get("edits", "")) for o in more]
+    assert all([p.value for p in one.points] == [64, 128] for one in lines)
+    assert [one.key.knobs for one in sweep_lines(rows[::2], BLOCK)] == [{}, {}]
+
+
 def test_a_recorded_sweep_over_the_block() -> None:
-    rows = recorded_reports()["h200-mean1d-blocks.json"]["runs"]
+    rows = recorded_reports()["h200-mean1d-blocks.json"].rows
     first = slices(rows)[0]
     assert first.varied == BLOCK and list(first.held) == [OUTPUTS]
     for one in sweep_lines(first.rows, BLOCK):
@@ -220,7 +221,8 @@ def test_an_image_keeps_its_middle_and_a_signal_its_beginning() -> None:
     image = from_array(np.arange(7 * 9, dtype=np.float32).reshape(7, 9))
     part = resized(image, 3)
     np.testing.assert_array_equal(part.array, image.array[2:5, 3:6])
-    assert part.array.flags.c_contiguous and part.origin["steps"] == [{"crop": {"start": [2, 3], "shape": [3, 3]}}]
+    assert part.array.flags.c_contiguous
+    assert part.origin["steps"] == [{"step": "crop", "start": [2, 3], "shape": [3, 3]}]
     signal = from_array(np.arange(9.0))
     np.testing.assert_array_equal(resized(signal, 4).array, np.arange(4.0))
     colour = from_array(np.zeros((8, 8, 3), np.uint8))

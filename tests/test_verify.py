@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from tasks import on
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.guarded import GuardedSession
@@ -17,6 +17,7 @@ from gpu_ops.measuring import runner
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.verify import measure_error, regions, verify
 from gpu_ops.plan import Call, Plan
+from gpu_ops.task import Task
 from gpu_ops.types import BORDERS, Experiment, Filter, Pick, Run
 
 RANDOM = np.random.default_rng(3)
@@ -95,13 +96,13 @@ def test_checking_samples_agrees_with_checking_all(border: str, shape: tuple[int
     array = RANDOM.random(shape).astype(np.float32)
     filter = find_filter("mean2d")
     experiment = _experiment(array, border, 7)
-    right = filter.reference(array, experiment.params)["image"].astype(np.float32)
-    variant = filter.variant("serial")
-    sampled = verify(filter, variant, experiment, {"image": right}, {})
+    right = filter.reference(on(filter, array, experiment.params))["image"].astype(np.float32)
+    variant, task, input = filter.variant("serial"), on(filter, array, experiment.params), experiment.input
+    sampled = verify(filter, variant, input, task, {"image": right}, "sample")
     assert sampled["image"].ok
     wrong = right.copy()
     wrong.reshape(-1)[0] += 1
-    found = verify(filter, variant, experiment, {"image": wrong}, {})["image"]
+    found = verify(filter, variant, input, task, {"image": wrong}, "sample")["image"]
     assert not found.ok
     assert found.worst == (0,) * len(shape)
 
@@ -123,14 +124,14 @@ def _one_run(plan, array: np.ndarray, monkeypatch: pytest.MonkeyPatch, **how: An
 
 
 def _right(x: np.ndarray, out: np.ndarray) -> None:
-    result = find_filter("mean2d").reference(x, {"window": 3, "border": "reflect"})["image"]
+    result = find_filter("mean2d").reference(on(find_filter("mean2d"), x, {"window": 3, "border": "reflect"}))["image"]
     np.copyto(out, result.astype(out.dtype))
 
 
 def _plan(function):  # type: ignore[no-untyped-def]
-    def plan(device: Any, x: Any, params: Mapping[str, Any], knobs: Mapping[str, Any]) -> Plan:
-        out = device.empty(x.shape, x.dtype)
-        return Plan((Call(function, (x, out)),), {"image": out})
+    def plan(device: Any, task: Task) -> Plan:
+        out = device.empty(task.x.shape, task.x.dtype)
+        return Plan((Call(function, (task.x, out)),), {"image": out})
 
     return plan
 

@@ -233,11 +233,12 @@ def test_the_way_back_says_what_is_gone() -> None:
 
 def test_memory_that_must_be_crossed_stays() -> None:
     said = _said(_ray(**PLAIN), _ray(**TILED))
-    assert "stay 8 a sample" in said["memory"] and "24 bytes a sample are asked" in said["memory"]
+    assert "stay 8 a sample" in said["memory"]
+    assert "requested were 24 bytes a sample in sectors, now 5.12" in said["memory"]
     assert "at most 5.12 bytes a sample can come from the L2 cache, 24 before" in said["sectors"]
     moved = replace(_ray(**TILED), least_bytes=400)
     assert _said(_ray(**PLAIN), moved)["memory"] == (
-        "The bytes that must cross the card's memory fall from 8 to 4 a sample (÷2)."
+        "The bytes that device memory must move fall from 8 to 4 a sample (÷2)."
     )
 
 
@@ -257,27 +258,27 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "requests": (
         {"global_load_sectors": 100, "global_load_requests": 100},
         {"global_load_sectors": 100, "global_load_requests": 25},
-        "fall from 1 to 0.25 a sample (÷4): each brings more",
+        "fall from 1 to 0.25 a sample (÷4), for the same sectors: 4 sectors a request, 1 before",
     ),
     "load waste": (
         {"global_load_sectors": 80, "global_load_ideal_sectors": 40},
         {"global_load_sectors": 40, "global_load_ideal_sectors": 40},
-        "better together: it touches 1 times the sectors",
+        "loads is better: addresses of a warp lie closer together, in 1 times the sectors",
     ),
     "store waste": (
         {"global_store_sectors": 40, "global_store_ideal_sectors": 40},
         {"global_store_sectors": 80, "global_store_ideal_sectors": 40},
-        "less well together: it touches 2 times the sectors",
+        "stores is worse: addresses of a warp lie farther apart, in 2 times the sectors",
     ),
     "memory": (
         {"global_store_sectors": 50},
         {"global_store_sectors": 25},
-        "16 bytes a sample are asked of them before, 8",
+        "requested were 16 bytes a sample in sectors, now 8",
     ),
     "bank conflicts": (
         {"shared_wavefronts": 320, "shared_ideal_wavefronts": 10},
         {"shared_wavefronts": 10, "shared_ideal_wavefronts": 10},
-        "are gone: an access to shared memory took 32 times",
+        "are gone: shared memory took 32 times the wavefronts",
     ),
     "constant words": (
         {"constant_words": 10, "constant_requests": 10},
@@ -294,7 +295,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "lanes": (
         {"thread_instructions": 3200, "warp_instructions": 100},
         {"thread_instructions": 1600, "warp_instructions": 100},
-        "32 lanes 16 work in an instruction on average, 32 before",
+        "of 32: 16 on average, 32 before",
     ),
     "divergence": ({"divergent_branches": 10}, {"divergent_branches": 20}, "rise from 0.1 to 0.2 a sample (×2)"),
     "occupancy": (
@@ -302,7 +303,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"occupancy": Occupancy(2, 8, 32, "shared memory")},
         "falls from 100% to 25%, with shared memory as its limit: fewer warps",
     ),
-    "spills": ({}, {"resources": {"spill_store_bytes": 8, "spill_load_bytes": 4}}, "12, 0 before"),
+    "spills": ({}, {"resources": {"spill_store_bytes": 8, "spill_load_bytes": 4}}, "12 bytes a thread, 0 before"),
 }
 
 
@@ -327,12 +328,18 @@ def test_every_rule_of_change_is_tried() -> None:
 
 
 ALONE: dict[str, tuple[dict[str, Any], str]] = {
-    "memory": ({"global_load_sectors": 100}, "32 bytes a sample are asked for in sectors, 8 must"),
-    "load waste": ({"global_load_sectors": 40, "global_load_ideal_sectors": 5}, "A load touches 8 times"),
-    "store waste": ({"global_store_sectors": 10, "global_store_ideal_sectors": 5}, "A store touches 2 times"),
-    "bank conflicts": ({"shared_wavefronts": 80, "shared_ideal_wavefronts": 10}, "takes 8 times the passes"),
-    "constant words": ({"constant_words": 40, "constant_requests": 10}, "want 4 constant words at a time"),
-    "lanes": ({"thread_instructions": 500, "warp_instructions": 100}, "only 5 work in an instruction"),
+    "memory": ({"global_load_sectors": 100}, "32 bytes a sample are requested in sectors, 8 must device memory move"),
+    "load waste": (
+        {"global_load_sectors": 40, "global_load_ideal_sectors": 5},
+        "loads are not fully coalesced: its addresses lie in 8 times the sectors",
+    ),
+    "store waste": (
+        {"global_store_sectors": 10, "global_store_ideal_sectors": 5},
+        "stores are not fully coalesced: its addresses lie in 2 times the sectors",
+    ),
+    "bank conflicts": ({"shared_wavefronts": 80, "shared_ideal_wavefronts": 10}, "takes 8 times the wavefronts"),
+    "constant words": ({"constant_words": 40, "constant_requests": 10}, "constant-cache request wants 4 words"),
+    "lanes": ({"thread_instructions": 500, "warp_instructions": 100}, "only 5 of 32 on average"),
     "atomics": ({"atomics": 100, "atomic_collisions": 75}, "75% of the atomic operations"),
     "spills": ({"resources": {"spill_store_bytes": 64}}, "64 bytes a thread go to local memory"),
     "local memory": ({"local_sectors": 400}, "4 sectors a sample"),

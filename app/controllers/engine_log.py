@@ -23,6 +23,7 @@ from gpu_ops.engine.messages import (
     SaveRequest,
     XRayRequest,
 )
+from gpu_ops.measuring.rows import error_json
 
 WHO = "engine"
 
@@ -68,11 +69,11 @@ class EngineLog(QObject):
     def _tell_fault(self, update: RunUpdate) -> None:
         """A pick that failed, or whose result is wrong."""
         row = update.row
-        where = f"job {update.job}: {row['variant']} on {row['device']}"
-        if row["failure"]:
-            self._log.add(WHO, f"{where} failed ({row['failure_kind']}): {row['failure']}")
-        elif row["ok"] is False:
-            self._log.add(WHO, f"{where} is wrong by {row['error_max']} where {row['tolerance']} is allowed")
+        where = f"job {update.job}: {row.variant} on {row.device}"
+        if row.failure:
+            self._log.add(WHO, f"{where} failed ({row.failure_kind}): {row.failure}")
+        elif row.ok is False:
+            self._log.add(WHO, f"{where} is wrong by {error_json(row.error_max)} where {row.tolerance} is allowed")
 
     def _after(self, job: int) -> str:
         begun = self._begun.pop(job, None)

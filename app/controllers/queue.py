@@ -9,10 +9,11 @@ from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 from app.models.job_kind import LIVE, SIMULATE, SWEEP, TIME, XRAY, JobKind
 from app.models.results import Results
 from app.models.session import Session
-from app.models.subject import Subject
+from app.models.slot import RowSlot
 from app.worker import Engine
+from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunRequest
-from gpu_ops.types import Pick, Variant
+from gpu_ops.types import Pick
 
 QUIET_MS = 400
 """After the last change: the live picture is then timed as well."""
@@ -21,9 +22,10 @@ QUIET_MS = 400
 class RunQueue(QObject):
     """Jobs at work by number, each with its kind.
 
-    `generation` grows with every choice that a run is of, and `subjects` says what its variants' results are of.
-    `timed_after_pause`: a live picture is timed as well, once the person pauses. `began` says that a job begins,
-    `busy_changed(text)` what it does, empty when nothing runs; `settled` that all is done that was asked for.
+    `generation` grows with every choice that a run is of, and with every input: what comes of the newest one is of the
+    input there is. `timed_after_pause`: a live picture is timed as well, once the person pauses. `began` says that a
+    job begins, `busy_changed(text)` what it does, empty when nothing runs; `settled` that all is done that was asked
+    for.
     """
 
     began = Signal()
@@ -35,7 +37,6 @@ class RunQueue(QObject):
         self._engine, self._session, self._results = engine, session, results
         self.jobs: dict[int, JobKind] = {}
         self.generation = 0
-        self.subjects: dict[str, Subject] = {}
         self.timed_after_pause = True
         self._waiting: JobKind | None = None
         self._to_simulate: tuple[Pick, ...] = ()
@@ -98,10 +99,9 @@ class RunQueue(QObject):
         if how.new:
             # Only now: while a parameter moves, what the last run still brings is shown, and says what it is of.
             self.generation += 1
-            self.subjects = {p.variant: self._session.subject(p.variant) for p in picks}
         if how.simulated == "after":
-            self._to_simulate = tuple(p for p in picks if _simulated(p))
-            picks = tuple(p for p in picks if not _simulated(p))
+            self._to_simulate = tuple(p for p in picks if is_simulated(p.device))
+            picks = tuple(p for p in picks if not is_simulated(p.device))
         if picks:
             self._submit_run(how, picks)
         else:
@@ -121,17 +121,13 @@ class RunQueue(QObject):
             checks=how.checks,
             roofs=how.roofs,
         )
-        self._results.set_running([(p.variant, p.device) for p in picks])
+        self._results.set_running([RowSlot(p.variant, p.device) for p in picks])
         self.submit(how, request)
 
     def picks(self, how: JobKind) -> tuple[Pick, ...]:
         """What such a run is of. A simulated GPU has no time: what it counts came with the picture."""
-        picks = (self.pick(v) for v in self._session.filter.variants if v.id in self._session.choice.picks)
-        return tuple(p for p in picks if how.simulated != "never" or not _simulated(p))
-
-    def pick(self, variant: Variant) -> Pick:
-        """A variant where and how it runs as things are chosen now."""
-        return Pick(variant.id, self._session.device_of(variant.id), self._session.choice.knobs.get(variant.id, {}))
+        picks = (self._session.pick(v.id) for v in self._session.filter.variants if v.id in self._session.choice.picks)
+        return tuple(p for p in picks if how.simulated != "never" or not is_simulated(p.device))
 
     def _time_live(self) -> None:
         """A person pauses: time the picture that is shown, before a simulated GPU goes on."""
@@ -189,7 +185,3 @@ class RunQueue(QObject):
             self.busy_changed.emit("")
             if not self.busy:
                 self.settled.emit()
-
-
-def _simulated(pick: Pick) -> bool:
-    return pick.device.partition(":")[0] == "sim"

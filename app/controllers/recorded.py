@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from app.models.job_text import job_text, nearest_jobs
 from app.models.results import Results
 from app.models.session import Session
+from gpu_ops.measuring.machines import machine_name
+from gpu_ops.measuring.rows import Report, Row
+from gpu_ops.run_key import items_of
 
-Reports = Mapping[str, Mapping[str, Any]]
+Reports = Mapping[str, Report]
 SUBJECT = "recorded"
-
-
-def machine(report: Mapping[str, Any]) -> str:
-    """What a report's machine is called: by its GPUs, else by its processor."""
-    provenance = report["provenance"]
-    models = [d["model"] for name, d in provenance.get("devices", {}).items() if name != "cpu" and d.get("model")]
-    return ", ".join(dict.fromkeys(models)) or str(provenance.get("cpu") or "")
 
 
 class RecordedRuns(QObject):
@@ -69,44 +63,40 @@ class RecordedRuns(QObject):
             self._told = True
             self.message.emit("info", self._missing(), "", SUBJECT)
 
-    def _rows(self) -> list[tuple[Mapping[str, Any], str]]:
+    def _rows(self) -> list[tuple[Row, str]]:
         """Rows of the filter chosen now, each with its machine."""
         reports, filter = (self._reports or {}).values(), self._session.choice.filter
-        return [(row, machine(report)) for report in reports for row in report["runs"] if row["filter"] == filter]
+        named = ((report, machine_name(report.provenance)) for report in reports)
+        return [(row, machine) for report, machine in named for row in report.rows if row.filter == filter]
 
-    def _matching(self) -> list[tuple[Mapping[str, Any], str]]:
+    def _matching(self) -> list[tuple[Row, str]]:
         """Rows with the filter, parameters, shape and type chosen now; one for a variant, device and machine."""
         shared, choice = self._session.input, self._session.choice
         if shared is None:
             return []
-        wanted = _text([choice.params, shared.array.shape, shared.array.dtype])
-        found: dict[tuple[str, str, str], Mapping[str, Any]] = {}
+        wanted = items_of(choice.params), tuple(shared.array.shape), shared.array.dtype
+        order = [v.id for v in self._session.filter.variants]
+        found: dict[tuple[str, str, str], Row] = {}
         for row, machine in self._rows():
-            key = (row["variant"], row["device"], machine)
-            same = _text([row[n] for n in ("params", "shape", "dtype")]) == wanted
+            key = (row.variant, row.device, machine)
+            same = row.variant in order and (row.key.param_items, row.shape, row.dtype) == wanted
             if same and (key not in found or self._rank(row) > self._rank(found[key])):
                 found[key] = row
-        order = [v.id for v in self._session.filter.variants]
-        kept = [(row, key[2]) for key, row in found.items() if key[0] in order]
-        return sorted(kept, key=lambda pair: (pair[1], order.index(pair[0]["variant"])))
+        kept = [(row, key[2]) for key, row in found.items()]
+        return sorted(kept, key=lambda pair: (pair[1], order.index(pair[0].variant)))
 
-    def _rank(self, row: Mapping[str, Any]) -> tuple[bool, bool]:
-        """Careful timing counts more; then the knobs that are set here."""
-        variant = self._session.filter.variant(row["variant"])
-        knobs = {k.name: k.default for k in variant.knobs} | dict(self._session.choice.knobs.get(variant.id, {}))
-        return row.get("protocol") == "careful", row.get("knobs") == knobs
+    def _rank(self, row: Row) -> tuple[bool, bool, bool]:
+        """Shipped kernels and careful timing count more; then the knobs that are set here."""
+        own = self._session.key(row.variant)
+        return not row.edits, row.protocol == "careful", row.key.knob_items == own.knob_items
 
     def _missing(self) -> str:
         """That there is none, and what comes nearest."""
         shared, filter = self._session.input, self._session.filter
         assert shared is not None
         job = job_text(filter, self._session.choice.params, shared.array.shape, shared.array.dtype)
-        near = nearest_jobs(filter, [row for row, _ in self._rows()], shared.array.shape, shared.array.dtype)
+        near = nearest_jobs([row for row, _ in self._rows()], shared.array.shape, shared.array.dtype)
         if not near:
             return self.tr("No run of {filter} is recorded; open Help, Claims for what is.").format(filter=filter.title)
         text = self.tr("No recorded run did this: {job}. The nearest that is recorded: {near}.")
         return text.format(job=job, near=self.tr("; or ").join(near))
-
-
-def _text(job: list[Any]) -> str:
-    return json.dumps(job, sort_keys=True, default=dict)

@@ -14,7 +14,10 @@ from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
 from app.models.shown import Shown
+from app.models.slot import RowSlot
+from app.models.subject import Subject
 from app.worker import Engine
+from gpu_ops.device_names import device_place, is_simulated
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (
     DoctorAnswer,
@@ -78,7 +81,7 @@ class SessionController(QObject):
         self.queue.settled.connect(self.settled)
         self._loading: LoadRequest | None = None
         self._held: dict[tuple[str, str], SharedResult] = {}
-        self._input_segment = ""
+        self._input_segments: tuple[str, ...] = ()
         engine.answered.connect(self._answered)
         session.choice_changed.connect(self._choice_changed)
         session.input_changed.connect(self._input_changed)
@@ -140,16 +143,16 @@ class SessionController(QObject):
         """Look into a variant's kernels on a simulated GPU, and into those of another to compare it with. It gives way
         to whatever else is asked for."""
         assert self.session.input is not None
-        choice, find = self.session.choice, self.session.filter.variant
-        pick, other = self.queue.pick(find(variant)), self.queue.pick(find(against)) if against else None
+        choice, pick = self.session.choice, self.session.pick(variant)
+        other = self.session.pick(against) if against else None
         job, architecture = self._engine.next_job(), self._architecture()
         request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, architecture, other)
         self.queue.submit(XRAY, request)
 
     def _architecture(self) -> str:
         """That of the device that is chosen, so that its counts are those of the code that runs there."""
-        kind, _, named = self.session.device.partition(":")
-        if kind == "sim" and named:
+        named = device_place(self.session.device)
+        if self.session.simulated and named:
             return named
         known = {status.name: status.architecture for status in self._engine.devices}
         return known.get(self.session.device, "") or SIMULATED
@@ -189,9 +192,9 @@ class SessionController(QObject):
         self._declare()
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
         self._release_outputs(())
-        if self._input_segment:
-            self._engine.release(self._input_segment)
-        self._input_segment = shared.array.segment
+        for segment in self._input_segments:
+            self._engine.release(segment)
+        self._input_segments = shared.segments
         self.run_live()
 
     @Slot(object, str)
@@ -216,14 +219,14 @@ class SessionController(QObject):
         """The rows there will be: every picked variant on its device, in the filter's order."""
         picked = self.queue.picks(LIVE)
         titles = {v.id: v.title for v in self.session.filter.variants}
-        self.results.declare([(p.variant, p.device) for p in picked], titles)
+        self.results.declare([RowSlot(p.variant, p.device) for p in picked], titles)
         self._set_baseline(self.session.baseline)
 
     @Slot(str)
     def _set_baseline(self, variant: str) -> None:
         """Speed-ups are against this variant, where it runs."""
-        chosen = {v.id: v for v in self.session.filter.variants}.get(variant)
-        self.results.set_baseline((variant, self.queue.pick(chosen).device) if chosen else None)
+        there = any(v.id == variant for v in self.session.filter.variants)
+        self.results.set_baseline(RowSlot(variant, self.session.device_of(variant)) if there else None)
 
     # What the engine says.
 
@@ -291,24 +294,28 @@ class SessionController(QObject):
         fresh = update.generation == self.queue.generation
         known = {o.id for o in self.session.filter.outputs}
         for name, shared in update.outputs.items():
-            if fresh and name in known and update.row["variant"] in self.session.choice.picks:
+            if fresh and name in known and update.key.variant in self.session.choice.picks:
                 self._take_output(update, name, shared)
             else:
                 self._engine.release(shared.array.segment)
         if fresh:
-            self.results.put(update.row, subject=self.queue.subjects.get(str(update.row["variant"])))
+            self.results.put(update.row, self._subject(update))
             self.results.compare_with(self.session.subject)
-            subject = f"run/{update.row['variant']}"
-            if update.row["failure"] and update.row["failure_kind"] != "unsupported":
-                self.message.emit("error", str(update.row["failure"]), "", subject)
-            elif not update.row["failure"]:
+            subject = f"run/{update.key.variant}"
+            if update.row.failure and update.row.failure_kind != "unsupported":
+                self.message.emit("error", update.row.failure, "", subject)
+            elif not update.row.failure:
                 self.succeeded.emit(subject)
 
+    def _subject(self, update: RunUpdate) -> Subject:
+        """What news of the newest generation is of: another input would have begun another one."""
+        return Subject(self.session.inputs, update.key)
+
     def _take_output(self, update: RunUpdate, name: str, shared: SharedResult) -> None:
-        variant, input = str(update.row["variant"]), self.session.input
+        variant, input = update.key.variant, self.session.input
         whole = input.array.shape[: len(update.place)] if input is not None else ()
-        simulated = str(update.row["device"]).startswith("sim")
-        origin = Origin(simulated, update.place, whole, update.exact, self.queue.subjects.get(variant))
+        simulated = is_simulated(update.key.device)
+        origin = Origin(simulated, update.place, whole, update.exact, self._subject(update))
         self.outputs_changed.emit(variant, name, Shown(shared, self._engine.array(shared.array), origin))
         # The view has the new array now; nothing draws from the old segment any more.
         if (variant, name) in self._held:

@@ -7,13 +7,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.controllers.recorded import Reports, machine
+from app.controllers.recorded import Reports
 from app.controllers.session import SessionController
 from app.models.sweep import Option, Planned, Sweep, options, parsed, planned, recorded_sweeps
 from gpu_ops.engine.messages import Failed, Finished, Progress, RunRequest, RunUpdate
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
-from gpu_ops.types import Meta
+from gpu_ops.measuring.machines import machine_name
+from gpu_ops.task import Meta
 
 PARTS = 1000
 """How finely the progress of one run is told."""
@@ -134,7 +135,7 @@ class SweepController(QObject):
         self.options = options(filter, self._meta()) if shared is not None and shared.kind == filter.accepts else ()
         if self._reports is not None and self._recorded_of != filter.id:
             self._recorded_of = filter.id
-            sweeps = [recorded_sweeps(filter, r["runs"], machine(r)) for r in self._reports.values()]
+            sweeps = [recorded_sweeps(filter, r.rows, machine_name(r.provenance)) for r in self._reports.values()]
             self.recorded = tuple(sweep for found in sweeps for sweep in found)
             if self.shown is not self.made:
                 self.show(self.made)
@@ -150,7 +151,7 @@ class SweepController(QObject):
             self._tell(answer)
         elif isinstance(answer, RunUpdate):
             row = answer.row
-            if row["stage"] == "timed" or row["failure"] or row["ok"] is False:
+            if answer.stage == "timed" or row.failure or row.ok is False:
                 sweep.put(row)
                 self.changed.emit()
         elif isinstance(answer, Failed | Finished):

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.controllers.session import SessionController
 from app.models.entry import Entry
+from app.models.slot import RowSlot
 from gpu_ops.types import Variant
 
 State = Literal["empty", "waiting", "running", "shown", "stopped", "failed"]
@@ -93,9 +94,9 @@ class XRayController(QObject):
         had, results = self._had, self._controller.results
         if not had or not self.gpu or not self._wanted()._replace(against=None).within(had):
             return None
-        key = (had.variant, had.device)
-        entry = results.entry(key) if key in results else None
-        return entry if entry and entry.seconds("kernel") and entry.row["filter"] == had.filter else None
+        slot = RowSlot(had.variant, had.device)
+        entry = results.entry(slot) if slot in results else None
+        return entry if entry and entry.seconds("kernel") and entry.row and entry.row.filter == had.filter else None
 
     # What a person does.
 

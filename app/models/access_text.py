@@ -62,7 +62,7 @@ def what(access: Access) -> str:
 
 def sentence(access: Access) -> str:
     """What the access costs, and what it would cost at best."""
-    said = {"global": _sectors, "shared": _passes, "constant": _words}[access.space](access)
+    said = {"global": _sectors, "shared": _wavefronts, "constant": _words}[access.space](access)
     met = len(access.lanes) - access.distinct
     if access.verb == "atomic" and met:
         text = tr("{said} {count} of {lanes} atomics meet another at their address and wait for it.")
@@ -96,27 +96,33 @@ def _sectors(access: Access) -> str:
     return text.format(first=first, ideal=found.ideal, share=share)
 
 
-def _passes(access: Access) -> str:
+def _wavefronts(access: Access) -> str:
     banks = access.banks
-    passes = tr("1 pass") if len(banks.passes) == 1 else tr("{count} passes").format(count=len(banks.passes))
+    wavefronts = (
+        tr("1 wavefront")
+        if len(banks.wavefronts) == 1
+        else tr("{count} wavefronts").format(count=len(banks.wavefronts))
+    )
     if banks.conflicts:
-        return _conflict(banks, passes)
+        return _conflict(banks, wavefronts)
     if banks.parts > 1:
         half = access.nbytes == 8
         by = tr("half-warps") if half else tr("quarters of a warp")
-        text = tr("{bytes} bytes a lane go by {by}: {passes}, as few as can be.")
-        return text.format(bytes=access.nbytes, by=by, passes=passes)
+        text = tr("{bytes} bytes a lane go by {by}: {wavefronts}, as few as can be.")
+        return text.format(bytes=access.nbytes, by=by, wavefronts=wavefronts)
     if banks.shared:
-        return tr("Lanes that want the same word share it, and no bank gives two: {passes}.").format(passes=passes)
-    return tr("No bank is wanted for two words: {passes}.").format(passes=passes)
+        return tr("No bank conflict, and lanes that want the same word share it: {wavefronts}.").format(
+            wavefronts=wavefronts
+        )
+    return tr("No bank conflict: {wavefronts}.").format(wavefronts=wavefronts)
 
 
-def _conflict(banks: Banks, passes: str) -> str:
+def _conflict(banks: Banks, wavefronts: str) -> str:
     """The bank of which the most words are wanted, and who wants them."""
     bank, cells = max(banks.conflicts.items(), key=lambda item: len(item[1]))
-    text = tr("Lanes {lanes} meet in bank {bank}, each for another word: {passes}; {least} would do.")
+    text = tr("Bank conflict: lanes {lanes} want different words of bank {bank}: {wavefronts}; {least} would do.")
     lanes = lane_numbers([cell.lanes[0] for cell in cells])
-    return text.format(lanes=lanes, bank=bank, passes=passes, least=banks.parts)
+    return text.format(lanes=lanes, bank=bank, wavefronts=wavefronts, least=banks.parts)
 
 
 def _words(access: Access) -> str:
@@ -152,13 +158,13 @@ def _where(access: Access, lane: int) -> str:
         assert number is not None
         text = tr("word {number} of {total}") if access.space == "constant" else tr("sector {number} of {total}")
         return text.format(number=number + 1, total=total)
-    banks = [bank for cells in access.banks.passes for bank, cell in cells.items() if lane in cell.lanes]
+    banks = [bank for cells in access.banks.wavefronts for bank, cell in cells.items() if lane in cell.lanes]
     text = (
-        tr("bank {banks}, pass {number} of {total}")
+        tr("bank {banks}, wavefront {number} of {total}")
         if len(banks) == 1
-        else tr("banks {banks}, pass {number} of {total}")
+        else tr("banks {banks}, wavefront {number} of {total}")
     )
-    number, total = access.banks.lane_pass[lane] + 1, len(access.banks.passes)
+    number, total = access.banks.lane_wavefront[lane] + 1, len(access.banks.wavefronts)
     return text.format(banks=lane_numbers(sorted(banks)), number=number, total=total)
 
 
@@ -178,7 +184,7 @@ def told_piece(access: Access, piece: Piece) -> str:
 
 
 def told_bank(access: Access, bank: int) -> str:
-    """What a bank gives, pass by pass."""
+    """What a bank gives, wavefront by wavefront."""
     cells = access.banks.of_bank(bank)
     if not cells:
         return tr("Bank {bank} gives nothing.").format(bank=bank)

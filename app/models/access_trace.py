@@ -1,6 +1,6 @@
 """What one warp's lanes address at once: the sectors or the banks they fall into, and what that costs. No widgets.
 
-The numbers are those of the counters: sectors are told by where each lane's access begins, passes over the banks of
+The numbers are those of the counters: sectors are told by where each lane's access begins, wavefronts over the banks of
 shared memory are counted by half-warps for 8 bytes a lane and by quarters for 16.
 """
 
@@ -59,7 +59,7 @@ class Access:
 
     @cached_property
     def banks(self) -> Banks:
-        """The passes over the banks of shared memory."""
+        """The wavefronts that shared memory takes."""
         return _banks(self)
 
 
@@ -152,7 +152,7 @@ def _pieces(access: Access) -> Pieces:
 
 @dataclass(frozen=True)
 class Cell:
-    """What a bank gives in a pass: one word, to these lanes."""
+    """What a bank gives in a wavefront: one word, to these lanes."""
 
     word: int
     lanes: tuple[int, ...]
@@ -160,12 +160,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Banks:
-    """The passes over the banks, in order: what each bank gives in it. `parts` are those of the warp in which lanes
-    take part, each of which needs a pass; `lane_pass` says in which one each lane has all it wants."""
+    """The wavefronts over the banks, in order: what each bank gives in it. `parts` are those of the warp in which lanes
+    take part, each of which needs a wavefront; `lane_wavefront` says in which one each lane has all it wants."""
 
-    passes: tuple[Mapping[int, Cell], ...]
+    wavefronts: tuple[Mapping[int, Cell], ...]
     parts: int
-    lane_pass: Mapping[int, int]
+    lane_wavefront: Mapping[int, int]
     conflicts: Mapping[int, tuple[Cell, ...]]
     """By bank: the different words that one part of the warp wants of it, the most there are, where it is more than
     one."""
@@ -173,11 +173,11 @@ class Banks:
     @property
     def shared(self) -> bool:
         """Whether several lanes use one word."""
-        return any(len(cell.lanes) > 1 for cells in self.passes for cell in cells.values())
+        return any(len(cell.lanes) > 1 for cells in self.wavefronts for cell in cells.values())
 
     def of_bank(self, bank: int) -> list[Cell]:
-        """All that a bank gives, pass by pass."""
-        return [cells[bank] for cells in self.passes if bank in cells]
+        """All that a bank gives, wavefront by wavefront."""
+        return [cells[bank] for cells in self.wavefronts if bank in cells]
 
 
 def _banks(access: Access) -> Banks:
@@ -185,8 +185,8 @@ def _banks(access: Access) -> Banks:
     parts: dict[int, list[tuple[int, int]]] = {}
     for lane, address in zip(access.lanes, access.addresses, strict=True):
         parts.setdefault(lane // (WARP // words), []).append((lane, address // BANK_BYTES))
-    passes: list[Mapping[int, Cell]] = []
-    lane_pass: dict[int, int] = {}
+    wavefronts: list[Mapping[int, Cell]] = []
+    lane_wavefront: dict[int, int] = {}
     conflicts: dict[int, tuple[Cell, ...]] = {}
     for part in parts.values():
         wanted = _wanted(part, words)
@@ -195,9 +195,9 @@ def _banks(access: Access) -> Banks:
                 conflicts[bank] = tuple(cells)
         for turn in range(max(map(len, wanted.values()))):
             given = {bank: cells[turn] for bank, cells in sorted(wanted.items()) if turn < len(cells)}
-            lane_pass |= {lane: len(passes) for cell in given.values() for lane in cell.lanes}
-            passes.append(given)
-    return Banks(tuple(passes), len(parts), lane_pass, dict(sorted(conflicts.items())))
+            lane_wavefront |= {lane: len(wavefronts) for cell in given.values() for lane in cell.lanes}
+            wavefronts.append(given)
+    return Banks(tuple(wavefronts), len(parts), lane_wavefront, dict(sorted(conflicts.items())))
 
 
 def _wanted(part: Sequence[tuple[int, int]], words: int) -> dict[int, list[Cell]]:

@@ -2,108 +2,109 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from PySide6.QtCore import QCoreApplication
 
+from app.models.apart import BETWEEN
+from app.models.slot import RowSlot
 from app.models.subject import Subject
+from gpu_ops.device_names import is_simulated
+from gpu_ops.measuring.rows import Row
+from gpu_ops.measuring.standing import five_bars
+from gpu_ops.types import Timing
 
-Key = tuple[str, str]
-"""Variant id and device name; after the device of a row recorded elsewhere, that machine's name."""
-APART = " · "
 State = Literal["waiting", "running", "fresh", "stale", "failed"]
 """Waiting: declared, and nothing came yet."""
 
 
-def by_weight(counters: Iterable[str]) -> tuple[str, ...]:
-    """Each name once: the work of all warps, which every simulated row has, before what is special."""
-    return tuple(sorted(dict.fromkeys(counters), key=lambda name: name != "warp_instructions"))
-
-
 @dataclass(frozen=True)
 class Entry:
-    """One row: a report's row with what the window knows of it. `row` is empty until there is a first result.
+    """One row: a report's row with what the window knows of it. There is no `row` until there is a first result.
 
     `subject` is what the row is of, and `current` whether that is what is chosen now. Until a new row is timed, `past`
-    is the last one that was: its times stand there meanwhile, marked stale.
+    is the last one that was: its times stand there meanwhile, marked stale. `apart` says in what it differs from other
+    rows of its variant, where there are any.
     """
 
-    key: Key
+    slot: RowSlot
     title: str = ""
-    row: Mapping[str, Any] = field(default_factory=dict)
+    row: Row | None = None
     state: State = "waiting"
     recorded: bool = False
-    machine: str = ""
     subject: Subject | None = None
     current: bool = True
-    past: Mapping[str, Any] = field(default_factory=dict)
+    past: Row | None = None
+    apart: str = ""
 
     @property
     def variant(self) -> str:
-        return self.key[0]
+        return self.slot.variant
 
     @property
     def device(self) -> str:
-        return self.key[1].partition(APART)[0]
+        return self.slot.device
+
+    @property
+    def machine(self) -> str:
+        """Where a recorded row was made; "" for one made here."""
+        return self.slot.machine
 
     @property
     def name(self) -> str:
-        """The title, or the id where none was given."""
-        return self.title or self.variant
+        """The title, or the id where none was given, and what differs from other rows of the variant."""
+        return BETWEEN.join(part for part in (self.title or self.variant, self.apart) if part)
 
     @property
-    def timed(self) -> Mapping[str, Any]:
+    def timed(self) -> Row | None:
         """The row that the times are of: its parameters, its rates and its verdict belong to them."""
         return self.past or self.row
 
-    def stage(self, name: str) -> Mapping[str, Any] | None:
-        """The timing of a stage: median_s, q1_s, q3_s, min_s, n, stop, clock, mode."""
-        stages: Mapping[str, Mapping[str, Any]] = self.timed.get("stages", {})
-        return stages.get(name)
+    def stage(self, name: str) -> Timing | None:
+        """The timing of a stage."""
+        return self.timed.stages.get(name) if self.timed else None
 
     def seconds(self, name: str) -> float | None:
         """The median of a stage."""
-        stage = self.stage(name)
-        return stage["median_s"] if stage else None
+        return self.timed.seconds(name) if self.timed else None
 
     def doubt(self, name: str) -> str:
         """Why the time of a stage is worth nothing; empty where it is good."""
-        return str((self.stage(name) or {}).get("doubt", ""))
-
-    @property
-    def clock(self) -> str:
-        kernel = self.stage("kernel")
-        return kernel["clock"] if kernel else ""
+        stage = self.stage(name)
+        return stage.doubt if stage else ""
 
     @property
     def ok(self) -> bool | None:
-        return False if faulty(self.row) else self.row.get("ok")
+        if self.row is None:
+            return None
+        return False if self.row.faulty else self.row.ok
+
+    @property
+    def failure(self) -> str:
+        """Why there is no result; empty where there is one, or none yet."""
+        return self.row.failure if self.row else ""
 
     @property
     def simulated(self) -> bool:
         """Whether a simulated GPU runs it: it counts its work and has no times."""
-        return self.device.partition(":")[0] == "sim" or self.clock == "simulated"
+        return is_simulated(self.device) or bool(self.timed and self.timed.simulated)
 
     @property
     def counters(self) -> Mapping[str, int]:
         """What a simulated GPU counted, by name."""
-        counters: Mapping[str, int] = self.row.get("counters", {})
-        return counters
+        return self.row.counters if self.row else {}
 
     @property
     def findings(self) -> Sequence[Mapping[str, Any]]:
         """What a simulated GPU found wrong: kind, severity, file, line, count, block, thread, detail, text."""
-        findings: Sequence[Mapping[str, Any]] = self.row.get("findings", ())
-        return findings
+        return self.row.findings if self.row else ()
 
     @property
     def printed(self) -> Sequence[str]:
         """Lines that the kernel printed."""
-        printed: Sequence[str] = self.row.get("printed", ())
-        return printed
+        return self.row.printed if self.row else ()
 
     @property
     def origin(self) -> tuple[bool, str]:
@@ -123,44 +124,32 @@ class FairBar:
     entry: Entry | None = None
 
 
-def state_of(row: Mapping[str, Any]) -> State:
+def state_of(row: Row) -> State:
     """The state of a row that has just come."""
-    return "failed" if row.get("failure") or row.get("ok") is False or faulty(row) else "fresh"
+    return "failed" if row.failure or row.ok is False or row.faulty else "fresh"
 
 
-def untimed(row: Mapping[str, Any]) -> bool:
-    """Whether a row has no time of what it computes."""
-    return "kernel" not in row.get("stages", {})
-
-
-def faulty(row: Mapping[str, Any]) -> bool:
-    """Whether a simulated GPU found an error: then the result is wrong, whatever it looks like."""
-    return any(f["severity"] == "error" for f in row.get("findings", ()))
-
-
-def job_of(row: Mapping[str, Any]) -> str:
-    """Rows with the same job may be compared; knobs and device are what differs."""
-    return json.dumps([row.get(n) for n in ("filter", "params", "shape", "dtype", "mode")], sort_keys=True)
+def untimed(row: Row | None) -> bool:
+    """Whether there is no time of what a row computes."""
+    return row is None or "kernel" not in row.stages
 
 
 def fair(members: Sequence[Entry]) -> tuple[FairBar, ...]:
     """The five bars of rows that did one job on one machine."""
     translate = QCoreApplication.translate
-    cpu = [e for e in members if e.device == "cpu"]
-    gpu = [e for e in members if e.device != "cpu"]
-    one_core = [e for e in cpu if e.variant == "serial"]
-    return (
-        _best("cpu_one", translate("Results", "CPU, one core"), one_core, "kernel"),
-        _best("cpu_best", translate("Results", "CPU, best"), cpu, "kernel"),
-        _best("gpu_kernel", translate("Results", "GPU, kernel alone"), gpu, "kernel"),
-        _best("gpu_pageable", translate("Results", "GPU, from pageable memory"), gpu, "elapsed"),
-        _best("gpu_pinned", translate("Results", "GPU, from pinned memory"), gpu, "elapsed_pinned"),
-    )
-
-
-def _best(id: str, title: str, members: Sequence[Entry], stage: str) -> FairBar:
-    timed = [(s["median_s"], e, s["clock"]) for e in members if (s := e.stage(stage))]
-    if not timed:
-        return FairBar(id, title)
-    seconds, entry, clock = min(timed, key=lambda t: t[0])
-    return FairBar(id, title, seconds, entry.name, clock, entry)
+    titles = {
+        "cpu_one": translate("Results", "CPU, one core"),
+        "cpu_best": translate("Results", "CPU, best"),
+        "gpu_kernel": translate("Results", "GPU, kernel alone"),
+        "gpu_pageable": translate("Results", "GPU, from pageable memory"),
+        "gpu_pinned": translate("Results", "GPU, from pinned memory"),
+    }
+    timed = [(entry, row) for entry in members if (row := entry.timed)]
+    found = []
+    for bar in five_bars([row for _, row in timed]):
+        entry = timed[bar.place][0] if bar.place is not None else None
+        if entry is None or bar.timing is None:
+            found.append(FairBar(bar.id, titles[bar.id]))
+        else:
+            found.append(FairBar(bar.id, titles[bar.id], bar.timing.median, entry.name, bar.timing.clock, entry))
+    return tuple(found)

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from gpu_ops.measuring.rows import Row
 
-def job_cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """The parameters, knobs, shape and input of a report's row; empty where the row does not say."""
-    origin = row.get("input") or {}
-    found = {name: json.dumps(row[name]) if name in row else "" for name in ("params", "knobs")}
-    shape = "x".join(str(n) for n in row.get("shape", ()))
-    return {**found, "shape": shape, "input": input_name(origin), "input_hash": str(origin.get("hash", ""))}
+
+def job_cells(row: Row) -> dict[str, str]:
+    """The parameters, knobs, shape and input of a row; empty where the row does not say."""
+    found = {"params": json.dumps(row.params), "knobs": json.dumps(row.knobs), "shape": "x".join(map(str, row.shape))}
+    return {**found, "input": input_name(row.input), "input_hash": str(row.input.get("hash", ""))}
 
 
 def input_name(origin: Mapping[str, Any]) -> str:
@@ -27,8 +27,3 @@ def input_name(origin: Mapping[str, Any]) -> str:
         f"{name}={value}" for name, value in sorted(origin.items()) if name not in ("generator", "steps", "hash")
     ]
     return " ".join([str(origin.get("generator", "")), *options]).strip()
-
-
-def device_model(provenance: Mapping[str, Any], device: str) -> str:
-    """What a device is called in a machine's provenance; "" where that does not know it."""
-    return str(provenance.get("devices", {}).get(device, {}).get("model") or "")

@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from gpu_ops.measuring.rows import Row
 from gpu_ops.types import Filter
 
 NEAR = 2
@@ -39,15 +40,13 @@ def job_text(filter: Filter, params: Mapping[str, Any], shape: Sequence[int], dt
     return text.format(filter=filter.title, params=params_text(params), array=shape_text(shape, dtype))
 
 
-def nearest_jobs(
-    filter: Filter, rows: Sequence[Mapping[str, Any]], shape: Sequence[int], dtype: str
-) -> tuple[str, ...]:
+def nearest_jobs(rows: Sequence[Row], shape: Sequence[int], dtype: str) -> tuple[str, ...]:
     """The jobs among rows of a filter that come nearest to an array: of its size and type, else of the nearest size."""
 
-    def far(row: Mapping[str, Any]) -> tuple[float, bool]:
-        apart = abs(math.log2(max(math.prod(row["shape"]), 1) / max(math.prod(shape), 1)))
-        return apart if len(row["shape"]) == len(shape) else apart + 1, row["dtype"] != dtype
+    def far(row: Row) -> tuple[float, bool]:
+        apart = abs(math.log2(max(math.prod(row.shape), 1) / max(math.prod(shape), 1)))
+        return apart if len(row.shape) == len(shape) else apart + 1, row.dtype != dtype
 
     ordered = sorted(rows, key=far)
-    texts = (f"{params_text(row['params'])}, {shape_text(row['shape'], row['dtype'])}" for row in ordered)
+    texts = (f"{params_text(row.params)}, {shape_text(row.shape, row.dtype)}" for row in ordered)
     return tuple(dict.fromkeys(texts))[:NEAR]

@@ -11,20 +11,15 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.models.entry import (
-    APART,
-    Entry,
-    FairBar,
-    Key,
-    State,
-    by_weight,
-    fair,
-    job_of,
-    state_of,
-    untimed,
-)
-from app.models.job_cells import device_model, job_cells
+from app.models.apart import rows_apart
+from app.models.entry import Entry, FairBar, State, fair, state_of, untimed
+from app.models.job_cells import job_cells
+from app.models.slot import RowSlot
 from app.models.subject import Subject
+from gpu_ops.counters import in_order
+from gpu_ops.measuring.machines import device_model
+from gpu_ops.measuring.rows import Row, report_json
+from gpu_ops.measuring.standing import speedup
 
 CSV_COLUMNS = (
     "filter",
@@ -53,11 +48,16 @@ CSV_COLUMNS = (
     "failure",
     "notes",
 )
-"""Where rows are simulated, their findings and one column for each counter follow."""
+"""Where kernels were edited, the hash of the edits follows; where rows are simulated, their findings and one column for
+each counter."""
 
 
 class Results(QObject):
-    """Rows by (variant, device) with their states, and what is computed from them."""
+    """Rows by their slots, with their states, and what is computed from them. Rows of the present choice have a slot
+    for a variant on a device, all others one for what they hold: RowSlot says why.
+
+    `row_changed(slot)`; `rows_reset`: there are other rows, or in another order.
+    """
 
     row_changed = Signal(object)
     rows_reset = Signal()
@@ -65,125 +65,141 @@ class Results(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._entries: dict[Key, Entry] = {}
-        self._before: dict[Key, State] = {}
-        self._baseline: Key | None = None
+        self._entries: dict[RowSlot, Entry] = {}
+        self._before: dict[RowSlot, State] = {}
+        self._recorded: tuple[RowSlot, ...] = ()
+        self._baseline: RowSlot | None = None
         self.provenance: dict[str, Any] = {}
 
     # ---------------------------------------------------------------- rows
 
-    def declare(self, keys: Iterable[Key], titles: Mapping[str, str] | None = None) -> None:
-        """Show these rows, in this order; rows that stay keep their results."""
+    def declare(self, slots: Iterable[RowSlot], titles: Mapping[str, str] | None = None) -> None:
+        """Show these rows, in this order; rows that stay keep their results. Where several settings of a variant are
+        asked for at once each slot names its key."""
         titles = titles or {}
         known = self._entries
-        entries = {k: replace(known.get(k, Entry(k)), title=titles.get(k[0], "")) for k in keys}
+        entries = {s: replace(known.get(s, Entry(s)), title=titles.get(s.variant, "")) for s in slots}
         if list(entries.items()) != list(known.items()):  # a moving parameter declares the same rows again and again
             self._entries = entries
+            self._tell_apart()
             self.rows_reset.emit()
 
     def load(
-        self,
-        rows: Sequence[Mapping[str, Any]],
-        machine: str = "",
-        recorded: bool = True,
-        titles: Mapping[str, str] = {},
+        self, rows: Sequence[Row], machine: str = "", recorded: bool = True, titles: Mapping[str, str] | None = None
     ) -> None:
-        """Replace everything by a report's rows; of several for one key the last counts."""
-        self._entries = {}
+        """Replace everything by a report's rows, every one of them."""
+        self._entries, self._recorded = {}, ()
         for row in rows:
-            key = (row["variant"], row["device"])
-            self._entries[key] = Entry(key, (titles or {}).get(key[0], ""), row, state_of(row), recorded, machine)
+            self._hold(row, machine, recorded, titles or {})
+        self._tell_apart()
         self.rows_reset.emit()
 
-    def put(
-        self, row: Mapping[str, Any], recorded: bool = False, machine: str = "", subject: Subject | None = None
-    ) -> None:
-        """A row has come. One that was not declared goes to the end. Until it has times of its own the last ones stay
-        beside it, marked stale, unless it failed."""
-        key = (row["variant"], row["device"])
-        new = key not in self._entries
-        old = self._entries.get(key, Entry(key))
+    def _hold(self, row: Row, machine: str, recorded: bool, titles: Mapping[str, str]) -> RowSlot:
+        """Put a row at the end, into a slot of its own."""
+        slot = RowSlot(row.variant, row.device, row.key, machine)
+        while slot in self._entries:
+            slot = replace(slot, number=slot.number + 1)
+        self._entries[slot] = Entry(slot, titles.get(row.variant, ""), row, state_of(row), recorded)
+        return slot
+
+    def put(self, row: Row, subject: Subject | None = None) -> None:
+        """A row has come: into the slot of its own run where that was declared, else into its variant's; one that was
+        not declared goes to the end. Until it has times of its own the last ones stay beside it, marked stale, unless
+        it failed."""
+        slot = RowSlot(row.variant, row.device, row.key)
+        slot = slot if slot in self._entries else replace(slot, key=None)
+        new = slot not in self._entries
+        old = self._entries.get(slot, Entry(slot))
         state = state_of(row)
-        kept = old.timed if state == "fresh" and untimed(row) and not untimed(old.timed) else {}
-        self._entries[key] = replace(
-            old,
-            row=row,
-            state="stale" if kept else state,
-            recorded=recorded,
-            machine=machine,
-            subject=subject,
-            current=True,
-            past=kept,
-        )
+        kept = old.timed if state == "fresh" and untimed(row) and not untimed(old.timed) else None
+        entry = replace(old, row=row, state="stale" if kept else state, subject=subject, current=True, past=kept)
+        self._entries[slot] = entry
+        others = self._tell_apart()
         if new:
             self.rows_reset.emit()
         else:
-            self.row_changed.emit(key)
+            for changed in dict.fromkeys((slot, *others)):
+                self.row_changed.emit(changed)
 
-    def set_recorded(self, rows: Iterable[tuple[Mapping[str, Any], str]], titles: Mapping[str, str]) -> None:
+    def set_recorded(self, rows: Iterable[tuple[Row, str]], titles: Mapping[str, str]) -> None:
         """Let these rows, each with its machine, stand after the session's own, in place of those put before."""
-        before = len(self._entries)
-        self._entries = {k: e for k, e in self._entries.items() if APART not in k[1]}
-        changed = before != len(self._entries)
-        for row, machine in rows:
-            key = (row["variant"], f"{row['device']}{APART}{machine}")
-            self._entries[key] = Entry(key, titles.get(key[0], ""), row, state_of(row), True, machine)
-            changed = True
-        if changed:
+        gone = set(self._recorded) & set(self._entries)
+        self._entries = {slot: entry for slot, entry in self._entries.items() if slot not in gone}
+        self._recorded = tuple(self._hold(row, machine, True, titles) for row, machine in rows)
+        if gone or self._recorded:
+            self._tell_apart()
             self.rows_reset.emit()
 
-    def set_running(self, keys: Iterable[Key]) -> None:
+    def _tell_apart(self) -> list[RowSlot]:
+        """Let rows of one variant, device and origin say in what they differ. Returns those that say something else
+        than before."""
+        groups: dict[Any, list[tuple[RowSlot, Row]]] = {}
+        for slot, entry in self._entries.items():
+            if entry.timed is not None:
+                groups.setdefault((slot.variant, slot.device, entry.origin), []).append((slot, entry.timed))
+        told: dict[RowSlot, str] = {}
+        for members in groups.values():
+            texts = rows_apart([row for _, row in members]) if len(members) > 1 else [""]
+            told |= dict(zip((slot for slot, _ in members), texts, strict=True))
+        changed = [slot for slot, entry in self._entries.items() if entry.apart != told.get(slot, "")]
+        for slot in changed:
+            self._entries[slot] = replace(self._entries[slot], apart=told.get(slot, ""))
+        return changed
+
+    def set_running(self, slots: Iterable[RowSlot]) -> None:
         """These rows are being measured; their last result stays visible meanwhile."""
-        for key in keys:
-            if key in self._entries and self._entries[key].state != "running":
-                self._before[key] = self._entries[key].state
-                self._set_state(key, "running")
+        for slot in slots:
+            if slot in self._entries and self._entries[slot].state != "running":
+                self._before[slot] = self._entries[slot].state
+                self._set_state(slot, "running")
 
     def compare_with(self, present: Callable[[str], Subject]) -> None:
-        """The choice changed: rows that are of something else than `present` says of their variant are of the past."""
-        self.mark_stale(k for k, e in list(self._entries.items()) if e.subject and e.subject != present(e.variant))
+        """The choice changed: rows that follow it and are of something else than `present` says of their variant are of
+        the past."""
+        following = [e for slot, e in self._entries.items() if slot.follows and e.subject]
+        self.mark_stale([e.slot for e in following if e.subject != present(e.variant)])
 
-    def mark_stale(self, keys: Iterable[Key] | None = None) -> None:
+    def mark_stale(self, slots: Iterable[RowSlot] | None = None) -> None:
         """These rows, or all, belong to the past. Recorded rows are what they always were."""
-        for key in list(self._entries if keys is None else keys):
-            entry = self._entries.get(key)
-            if entry is None or not entry.row or entry.recorded:
+        for slot in list(self._entries if slots is None else slots):
+            entry = self._entries.get(slot)
+            if entry is None or entry.row is None or entry.recorded:
                 continue
             running = entry.state == "running"
             if running:
-                self._before[key] = "stale"
+                self._before[slot] = "stale"
             outdated = replace(entry, current=False, state="running" if running else "stale")
             if outdated != entry:
-                self._entries[key] = outdated
-                self.row_changed.emit(key)
+                self._entries[slot] = outdated
+                self.row_changed.emit(slot)
 
     def stop_running(self) -> None:
         """The run was cancelled: rows without a new result are again what they were."""
-        for key, entry in list(self._entries.items()):
+        for slot, entry in list(self._entries.items()):
             if entry.state == "running":
-                self._set_state(key, self._before.get(key, "waiting"))
+                self._set_state(slot, self._before.get(slot, "waiting"))
 
-    def _set_state(self, key: Key, state: State) -> None:
-        if self._entries[key].state != state:
-            self._entries[key] = replace(self._entries[key], state=state)
-            self.row_changed.emit(key)
+    def _set_state(self, slot: RowSlot, state: State) -> None:
+        if self._entries[slot].state != state:
+            self._entries[slot] = replace(self._entries[slot], state=state)
+            self.row_changed.emit(slot)
 
     def clear(self) -> None:
         """No rows at all."""
-        self._entries = {}
+        self._entries, self._recorded = {}, ()
         self.rows_reset.emit()
 
-    def keys(self) -> tuple[Key, ...]:
+    def slots(self) -> tuple[RowSlot, ...]:
         return tuple(self._entries)
 
     def entries(self) -> tuple[Entry, ...]:
         return tuple(self._entries.values())
 
-    def entry(self, key: Key) -> Entry:
-        return self._entries[key]
+    def entry(self, slot: RowSlot) -> Entry:
+        return self._entries[slot]
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._entries
+    def __contains__(self, slot: object) -> bool:
+        return slot in self._entries
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -191,31 +207,25 @@ class Results(QObject):
     # ---------------------------------------------------------------- comparing
 
     @property
-    def baseline(self) -> Key | None:
+    def baseline(self) -> RowSlot | None:
         """What speed-ups are against."""
         return self._baseline
 
-    def set_baseline(self, key: Key | None) -> None:
-        if key != self._baseline:
-            self._baseline = key
-            self.baseline_changed.emit(key)
+    def set_baseline(self, slot: RowSlot | None) -> None:
+        if slot != self._baseline:
+            self._baseline = slot
+            self.baseline_changed.emit(slot)
 
-    def speedup(self, key: Key, stage: str = "kernel") -> float | None:
+    def speedup(self, slot: RowSlot, stage: str = "kernel") -> float | None:
         """The baseline's kernel time over this row's stage.
 
         None when either was not timed or its time is in doubt, when they did different jobs, or when they ran on
         different machines.
         """
-        base, entry = self._entries.get(self._baseline or ("", "")), self._entries.get(key)
-        if base is None or entry is None:
+        base, entry = self._entries.get(self._baseline) if self._baseline else None, self._entries.get(slot)
+        if base is None or entry is None or base.timed is None or entry.timed is None or base.origin != entry.origin:
             return None
-        above, below = base.seconds("kernel"), entry.seconds(stage)
-        comparable = base.origin == entry.origin and job_of(base.timed) == job_of(entry.timed)
-        if not comparable or not above or not below or base.simulated or entry.simulated:
-            return None
-        if base.doubt("kernel") or entry.doubt(stage):
-            return None
-        return above / below
+        return speedup(base.timed, entry.timed, stage)
 
     def five_bars(self) -> tuple[FairBar, ...]:
         """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU from and to the host.
@@ -224,8 +234,8 @@ class Results(QObject):
         """
         groups: dict[Any, list[Entry]] = {}
         for entry in self._entries.values():
-            if entry.seconds("kernel") and entry.ok is not False and not entry.simulated:
-                groups.setdefault((entry.origin, job_of(entry.timed)), []).append(entry)
+            if entry.timed and entry.seconds("kernel") and entry.ok is not False and not entry.simulated:
+                groups.setdefault((entry.origin, entry.timed.job), []).append(entry)
         candidates = [(fair(members), members) for members in groups.values()]
 
         def merit(candidate: tuple[tuple[FairBar, ...], list[Entry]]) -> tuple[bool, int, bool]:
@@ -236,8 +246,8 @@ class Results(QObject):
         return max(candidates, key=merit)[0] if candidates else fair([])
 
     def counters(self) -> tuple[str, ...]:
-        """Names of all that was counted in any simulated row, what tells most first."""
-        return by_weight(name for e in self._entries.values() if e.simulated for name in e.counters)
+        """Ids of all that was counted in any simulated row, in the catalogue's order: what tells most is first."""
+        return in_order(name for e in self._entries.values() if e.simulated for name in e.counters)
 
     # ---------------------------------------------------------------- files
 
@@ -250,33 +260,34 @@ class Results(QObject):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         counters = self.counters()
-        columns = (*CSV_COLUMNS, *(("findings", *counters) if counters else ()))
+        edited = any(entry.timed.edits for entry in self._entries.values() if entry.timed)
+        columns = (*CSV_COLUMNS, *(["edits"] if edited else []), *(("findings", *counters) if counters else ()))
         writer.writerow(columns)
         for entry in self._entries.values():
-            if entry.row:
-                cells = {name: entry.counters.get(name, "") for name in counters} | self._csv_cells(entry)
+            if entry.timed is not None:
+                cells = {name: entry.counters.get(name, "") for name in counters} | self._csv_cells(entry, entry.timed)
                 writer.writerow([cells[name] for name in columns])
         return text.getvalue()
 
-    def _csv_cells(self, entry: Entry) -> dict[str, Any]:
-        row, kernel = entry.timed, entry.stage("kernel") or {}
-        speedup = self.speedup(entry.key)
-        cells: dict[str, Any] = {name: row.get(name) for name in CSV_COLUMNS}
-        cells |= {name: kernel.get(name) for name in ("q1_s", "q3_s", "n", "clock")}
+    def _csv_cells(self, entry: Entry, row: Row) -> dict[str, Any]:
+        kernel, told, ratio = row.stages.get("kernel"), row.to_json(), self.speedup(entry.slot)
+        cells: dict[str, Any] = {name: told.get(name) for name in CSV_COLUMNS}
+        cells |= {name: None for name in ("q1_s", "q3_s", "n", "clock")}
+        cells |= {"q1_s": kernel.q1, "q3_s": kernel.q3, "n": kernel.n, "clock": kernel.clock} if kernel else {}
         cells |= {"clock": "simulated"} if entry.simulated else {}
-        cells |= {f"{stage}_s": entry.seconds(stage) for stage in ("kernel", "upload", "download")}
-        cells |= {f"{stage}_s": entry.seconds(stage) for stage in ("elapsed", "elapsed_pinned")}
+        for stage in ("kernel", "upload", "download", "elapsed", "elapsed_pinned"):
+            cells[f"{stage}_s"] = row.seconds(stage)
         cells |= {
+            "edits": row.edits,
             "ok": entry.ok,
             "state": entry.state,
             "recorded": entry.recorded,
             "machine": self.machine(entry),
-            "speedup": speedup,
         }
+        base = self._baseline
+        cells |= {"speedup": ratio, "against": f"{base.variant} on {base.device}" if ratio and base else None}
         cells |= job_cells(row)
-        cells |= {"against": " on ".join(self._baseline) if speedup and self._baseline else None}
-        doubts = [f"{name}: {entry.doubt(name)}" for name in row.get("stages", {}) if entry.doubt(name)]
-        cells["notes"] = "; ".join([*row.get("notes", []), *doubts])
+        cells["notes"] = "; ".join([*row.notes, *(f"{name}: {t.doubt}" for name, t in row.stages.items() if t.doubt)])
         cells["findings"] = "; ".join(str(f["text"]) for f in entry.findings)
         return {name: "" if value is None else value for name, value in cells.items()}
 
@@ -284,17 +295,17 @@ class Results(QObject):
         """The rows as a report holds them; recorded and stale ones say so."""
         rows = []
         for entry in self._entries.values():
-            if entry.row:
+            if entry.timed is not None:
                 machine = self.machine(entry)
                 mark: dict[str, Any] = {"machine": machine} if machine else {}
                 if entry.recorded:
                     mark["recorded"] = True
                 if entry.state == "stale":
                     mark["stale"] = True
-                rows.append({**entry.timed, **mark})
+                rows.append({**entry.timed.to_json(), **mark})
         return rows
 
     def to_json(self) -> str:
         """A whole report as text, with the provenance the window has."""
-        content = {"schema": "kernelscope-report/1", "provenance": self.provenance, "runs": self.to_report_rows()}
+        content = report_json(self.provenance, self.to_report_rows())
         return json.dumps(content, indent=1, allow_nan=False) + "\n"

@@ -10,8 +10,10 @@ from PySide6.QtCore import QObject, Signal
 
 from app.models.subject import Subject
 from gpu_ops import FILTERS, find_filter
+from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import SharedInput
-from gpu_ops.types import Filter, Output
+from gpu_ops.run_key import RunKey
+from gpu_ops.types import Filter, Output, Pick
 
 MOST_STEPS = 200
 
@@ -113,7 +115,7 @@ class Session(QObject):
     @property
     def simulated(self) -> bool:
         """Whether kernels run on a simulated GPU."""
-        return self.device.partition(":")[0] == "sim"
+        return is_simulated(self.device)
 
     def set_devices(self, names: tuple[str, ...]) -> None:
         """The devices that run kernels, the best first. It is taken, and its variants join an untouched choice."""
@@ -128,10 +130,20 @@ class Session(QObject):
         """Where a variant of the filter runs as things are chosen now."""
         return "cpu" if self.filter.variant(variant).device == "cpu" else self.device
 
+    def pick(self, variant: str) -> Pick:
+        """A variant where and how it runs as things are chosen now."""
+        return Pick(variant, self.device_of(variant), self._choice.knobs.get(variant, {}))
+
+    def key(self, variant: str) -> RunKey:
+        """That of a run of this variant as things are chosen now; what nobody set has its default, as in the run."""
+        pick, choice = self.pick(variant), self._choice
+        params = {p.name: choice.params.get(p.name, p.default) for p in self.filter.params}
+        knobs = {k.name: pick.knobs.get(k.name, k.default) for k in self.filter.variant(variant).knobs}
+        return RunKey.of(choice.filter, variant, pick.device, params, knobs, pick.edits)
+
     def subject(self, variant: str) -> Subject:
         """What a result of this variant would be of now."""
-        c = self._choice
-        return Subject(self.inputs, c.filter, variant, self.device_of(variant), c.params, c.knobs.get(variant, {}))
+        return Subject(self.inputs, self.key(variant))
 
     def reset_params(self) -> None:
         self.set_params({p.name: p.default for p in self.filter.params})

@@ -9,25 +9,29 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
-from app.models.job_cells import device_model, job_cells
+from app.models.apart import BETWEEN, settings_text
+from app.models.job_cells import job_cells
 from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
+from gpu_ops.measuring.machines import device_model
+from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.sweeps import (
     SIZE,
     BreakEven,
     Line,
-    Row,
     Varied,
     break_even,
     proposed_sizes,
     proposed_values,
     settings,
-    simulated,
+    settings_apart,
     slices,
     sweep_lines,
 )
 from gpu_ops.params import Param
-from gpu_ops.types import Filter, Meta, Pick
+from gpu_ops.run_key import Items
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Filter, Pick
 
 Where = Literal["", "middle", "noise"]
 """For sizes: of what. The middle of an image and the beginning of a signal count as the same."""
@@ -37,7 +41,8 @@ CSV_COLUMNS = (
     *("error_max", "tolerance", "ok", "failure", "shape", "dtype", "params", "knobs"),
     *("input", "input_hash", "mode", "protocol", "machine"),
 )
-"""They follow what varies, which is empty for a variant that does not depend on it."""
+"""They follow what varies, which is empty for a variant that does not depend on it. Where kernels were edited, the hash
+of the edits comes last."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,15 @@ class Sweep:
     def title(self, variant: str) -> str:
         return next((v.title for v in self.filter.variants if v.id == variant), variant)
 
+    def name(self, line: Line) -> str:
+        """The title of a line's variant, and what tells it from other lines of that variant."""
+        return _named(self.title(line.variant), line.apart)
+
+    def names(self) -> list[str]:
+        """What each row is called, as its line is."""
+        apart = settings_apart(self.rows, self.varied)
+        return [_named(self.title(row.variant), own) for row, own in zip(self.rows, apart, strict=True)]
+
     def lines(self) -> tuple[Line, ...]:
         """A line for every variant that was timed, in the filter's order."""
         order = [v.id for v in self.filter.variants]
@@ -106,7 +120,7 @@ class Sweep:
 
     def without_time(self) -> tuple[str, ...]:
         """Titles of the variants that only a simulated GPU ran: what it counts is no time."""
-        there = [self.title(row["variant"]) for row in self.rows if simulated(row)]
+        there = [self.title(row.variant) for row in self.rows if row.simulated]
         return tuple(dict.fromkeys([*self.uncounted, *there]))
 
     def to_csv(self, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
@@ -114,23 +128,28 @@ class Sweep:
         devices of a sweep made here are."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([self.varied.name, *CSV_COLUMNS])
+        columns = (*CSV_COLUMNS, *(["edits"] if any(row.edits for row in self.rows) else []))
+        writer.writerow([self.varied.name, *columns])
         for row in self.rows:
-            kernel = row["stages"].get("kernel", {})
-            cells = {**row, **kernel, "kernel_s": kernel.get("median_s")}
-            cells |= job_cells(row) | {"machine": self.machine or device_model(provenance, row["device"])}
-            found = [self.value(row), *(cells.get(name) for name in CSV_COLUMNS)]
+            told = row.to_json()
+            kernel = told["stages"].get("kernel", {})
+            cells = {**told, **kernel, "kernel_s": kernel.get("median_s")}
+            cells |= job_cells(row) | {"machine": self.machine or device_model(provenance, row.device)}
+            found = [self.value(row), *(cells.get(name) for name in columns)]
             writer.writerow(["" if value is None else value for value in found])
         return text.getvalue()
+
+
+def _named(title: str, apart: Items) -> str:
+    return BETWEEN.join(text for text in (title, settings_text(dict(apart), BETWEEN)) if text)
 
 
 def options(filter: Filter, meta: Meta) -> tuple[Option, ...]:
     """What may vary for an input: its size, whole-number parameters, and knobs of any variant."""
     found: list[Option] = []
-    kind = INPUT_KINDS[meta.kind]
-    if kind.largest_noise:
-        found.append(Option(SIZE, proposed_sizes(min(kind.spatial(meta.shape))), "middle"))
-        found.append(Option(SIZE, proposed_sizes(kind.largest_noise), "noise"))
+    if meta.of_kind.largest_noise:
+        found.append(Option(SIZE, proposed_sizes(min(meta.of_kind.spatial(meta.shape))), "middle"))
+        found.append(Option(SIZE, proposed_sizes(meta.of_kind.largest_noise), "noise"))
     knobs = {knob.name: knob for v in reversed(filter.variants) for knob in v.knobs}
     for param in filter.params:
         found.append(Option(Varied("param", param.name), proposed_values(param), help=param.help))
@@ -164,21 +183,21 @@ def planned(
     if option.varied == SIZE:
         sizes = [_sized(meta, value, option.where) for value in values]
         for size in sizes:
-            filter.check(size, params)
+            filter.check(Task.of(size, params))
         return tuple(Planned(value, params, picks, value) for value in values)
     param = next(p for p in filter.params if p.name == option.varied.name)
     chosen = [{**params, param.name: param.check(value)} for value in values]
     for one in chosen:
-        filter.check(meta, one)
+        filter.check(Task.of(meta, one))
     return tuple(Planned(value, one, picks) for value, one in zip(values, chosen, strict=True))
 
 
 def _sized(meta: Meta, value: int, where: Where) -> Meta:
-    kind = INPUT_KINDS[meta.kind]
-    largest = min(kind.spatial(meta.shape))
+    axes = meta.of_kind.rank
+    largest = min(meta.shape[:axes])
     if where == "middle" and value > largest:
         raise ParamError(f"size must be from 1 to {largest} for this input, not {value}; noise may be larger.")
-    return replace(meta, shape=(value,) * kind.rank + tuple(meta.shape[kind.rank :]))
+    return replace(meta, shape=(value,) * axes + tuple(meta.shape[axes:]))
 
 
 def _over_knob(
@@ -211,7 +230,7 @@ def _allows(knob: Param | None, value: int) -> bool:
 
 def recorded_sweeps(filter: Filter, rows: Iterable[Row], machine: str) -> tuple[Sweep, ...]:
     """Every sweep over one quantity among a report's rows of this filter."""
-    own = [row for row in rows if row["filter"] == filter.id]
+    own = [row for row in rows if row.filter == filter.id]
     return tuple(
         Sweep(filter, found.varied, held=found.held, machine=machine, rows=list(found.rows)) for found in slices(own)
     )

@@ -1,72 +1,22 @@
-"""An X-ray as a view wants it: counts by line, what each counter means, and what is shown of all."""
+"""An X-ray as a view wants it: counts by line, and what is shown of all."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from PySide6 import QtCore
 from PySide6.QtCore import QCoreApplication
 
 from app.figures import count
 from app.models.access_trace import WarpTrace, warp_trace
+from app.terms import counter_name
+from gpu_ops.counters import COUNTERS, FIGURES, in_order
 
-QT_TRANSLATE_NOOP = cast(Callable[[str, str], str], QtCore.QT_TRANSLATE_NOOP)
 Counts = Mapping[str, int]
-SECTORS = "global_sectors"
-"""A counter of this module's: sectors of all global accesses together."""
-PARTS_OF_SECTORS = ("global_load_sectors", "global_store_sectors", "global_atomic_sectors")
-
-WORDS: dict[str, str] = {
-    SECTORS: QT_TRANSLATE_NOOP("XRay", "sectors of global memory touched"),
-    "warp_instructions": QT_TRANSLATE_NOOP("XRay", "instructions, once a warp"),
-    "thread_instructions": QT_TRANSLATE_NOOP("XRay", "instructions of threads"),
-    "divergent_branches": QT_TRANSLATE_NOOP("XRay", "branches at which lanes of a warp part"),
-    "global_load_requests": QT_TRANSLATE_NOOP("XRay", "requests to load from global memory"),
-    "global_load_sectors": QT_TRANSLATE_NOOP("XRay", "sectors of 32 bytes that loads touch"),
-    "global_load_threads": QT_TRANSLATE_NOOP("XRay", "global loads of threads"),
-    "global_store_requests": QT_TRANSLATE_NOOP("XRay", "requests to store to global memory"),
-    "global_store_sectors": QT_TRANSLATE_NOOP("XRay", "sectors of 32 bytes that stores touch"),
-    "global_store_threads": QT_TRANSLATE_NOOP("XRay", "global stores of threads"),
-    "global_atomic_requests": QT_TRANSLATE_NOOP("XRay", "atomic requests to global memory"),
-    "global_atomic_sectors": QT_TRANSLATE_NOOP("XRay", "sectors of 32 bytes that atomics touch"),
-    "global_atomic_threads": QT_TRANSLATE_NOOP("XRay", "global atomics of threads"),
-    "atomics": QT_TRANSLATE_NOOP("XRay", "atomic operations of threads"),
-    "atomic_collisions": QT_TRANSLATE_NOOP("XRay", "atomics that meet another of their warp"),
-    "shared_load_requests": QT_TRANSLATE_NOOP("XRay", "requests to load from shared memory"),
-    "shared_load_threads": QT_TRANSLATE_NOOP("XRay", "shared loads of threads"),
-    "shared_store_requests": QT_TRANSLATE_NOOP("XRay", "requests to store to shared memory"),
-    "shared_store_threads": QT_TRANSLATE_NOOP("XRay", "shared stores of threads"),
-    "shared_atomic_requests": QT_TRANSLATE_NOOP("XRay", "atomic requests to shared memory"),
-    "shared_atomic_threads": QT_TRANSLATE_NOOP("XRay", "shared atomics of threads"),
-    "shared_wavefronts": QT_TRANSLATE_NOOP("XRay", "passes over the banks of shared memory"),
-    "constant_requests": QT_TRANSLATE_NOOP("XRay", "requests to constant memory"),
-    "constant_words": QT_TRANSLATE_NOOP("XRay", "words of constant memory, one after the other"),
-    "constant_threads": QT_TRANSLATE_NOOP("XRay", "constant reads of threads"),
-    "texture_requests": QT_TRANSLATE_NOOP("XRay", "requests to textures"),
-    "texture_threads": QT_TRANSLATE_NOOP("XRay", "texture fetches of threads"),
-    "local_requests": QT_TRANSLATE_NOOP("XRay", "requests to local memory, which is the card's"),
-    "local_bytes": QT_TRANSLATE_NOOP("XRay", "bytes of local memory"),
-    "local_sectors": QT_TRANSLATE_NOOP("XRay", "sectors of 32 bytes of local memory"),
-}
-"""Every counter in the order in which it is shown."""
-IDEALS = {
-    "global_load_sectors": "global_load_ideal_sectors",
-    "global_store_sectors": "global_store_ideal_sectors",
-    "global_atomic_sectors": "global_atomic_ideal_sectors",
-    "shared_wavefronts": "shared_ideal_wavefronts",
-    "constant_words": "constant_requests",
-}
-"""Where a counter has a best case, what that is counted in."""
-BEST = frozenset(v for v in IDEALS.values() if "_ideal_" in v)
-"""Counters that are only ever shown beside what they are the best case of."""
-
-
-def words(counter: str) -> str:
-    """What a counter counts; a counter unknown here says its own name."""
-    return QCoreApplication.translate("XRay", WORDS[counter]) if counter in WORDS else counter.replace("_", " ")
+SECTORS = FIGURES["global_sectors"].id
+"""What is shown first: sectors of all global accesses together."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +29,9 @@ class Figure:
 
     @property
     def text(self) -> str:
-        """In words: "1,024 sectors of 32 bytes that loads touch; 512 at best"."""
+        """In words: "1,024 global load sectors; 512 at best"."""
         said = QCoreApplication.translate("XRay", "{count} {what}").format(
-            count=count(self.value), what=words(self.counter)
+            count=count(self.value), what=counter_name(self.counter)
         )
         if not self.best:
             return said
@@ -89,10 +39,13 @@ class Figure:
 
 
 def figures(counts: Counts) -> list[Figure]:
-    """What was counted, in the order of WORDS; counters unknown there come last."""
-    known = [n for n in WORDS if n in counts]
-    rest = sorted(n for n in counts if n not in WORDS and n not in BEST)
-    return [Figure(n, counts[n], counts.get(IDEALS.get(n, ""), 0)) for n in (*known, *rest) if counts[n]]
+    """What was counted, in the catalogue's order; counters that a newer engine has come last."""
+    found = []
+    for id in in_order(sorted(counts)):
+        known = COUNTERS.get(id)
+        if counts[id] and (known is None or known.hint != "best"):
+            found.append(Figure(id, counts[id], counts.get(known.best, 0) if known else 0))
+    return found
 
 
 @dataclass(frozen=True)
@@ -160,7 +113,7 @@ class FileView:
 
 
 def _sum(counter: str, counts: Counts) -> int:
-    return sum(counts.get(part, 0) for part in (PARTS_OF_SECTORS if counter == SECTORS else (counter,)))
+    return sum(counts.get(part, 0) for part in (FIGURES[SECTORS].parts if counter == SECTORS else (counter,)))
 
 
 def _column(counter: str, lines: Mapping[int, Counts]) -> dict[int, int]:
@@ -205,10 +158,10 @@ class KernelView:
         return file.work / total if total else 0.0
 
     def counters(self) -> list[str]:
-        """The counters that occur, those of this module's first."""
+        """What occurs, sectors of all accesses first."""
         there = {f.counter for file in self.files for counts in file.lines.values() for f in figures(counts)}
-        sectors = [SECTORS] if there & set(PARTS_OF_SECTORS) else []
-        return [*sectors, *(n for n in WORDS if n in there), *sorted(there - set(WORDS))]
+        sectors = [SECTORS] if there & set(FIGURES[SECTORS].parts) else []
+        return [*sectors, *in_order(sorted(there))]
 
     def most(self, counter: str) -> int:
         """The most that a counter is on any line itself, in whichever file."""

@@ -12,19 +12,21 @@ import numpy as np
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.devices import device_statuses
-from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel, header_fields, read_source, supported_architectures
+from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel, supported_architectures
 from gpu_ops.devices.instruments import INSTRUMENTS
+from gpu_ops.devices.kernel_source import header_fields, read_source
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import DeviceError, ParamError, plain
 from gpu_ops.filters import FILTERS, all_claims, find_filter
-from gpu_ops.input_kinds import Shape
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.judging import Judgement, judge_by_reports, judge_here, recorded_reports
 from gpu_ops.measuring.report import read_report
 from gpu_ops.params import Param, Values, nearest
 from gpu_ops.plan import Launch, Limits
-from gpu_ops.types import SOURCE_TITLES, Filter, Meta, Variant
+from gpu_ops.task import MAIN, Meta, Task
+from gpu_ops.types import SOURCE_TITLES, Filter, Variant
 
 
 def list_filters(args: argparse.Namespace) -> int:
@@ -107,7 +109,9 @@ def _largest_json(filter: Filter, variant: Variant) -> dict[str, float]:
     if variant.largest is None:
         return {}
     params, knobs = ({p.name: p.default for p in those} for those in (filter.params, variant.knobs))
-    found = {d: variant.largest(d, params, knobs) for d in filter.dtypes if d.startswith("float")}
+    shape = INPUT_KINDS[filter.accepts].usual[0]
+    tasks = {d: Task.of(Meta(filter.accepts, shape, d), params, knobs) for d in filter.dtypes if d.startswith("float")}
+    found = {dtype: variant.largest(task) for dtype, task in tasks.items()}
     return {dtype: most for dtype, most in found.items() if most < float(np.finfo(dtype).max)}
 
 
@@ -192,28 +196,25 @@ def _compiled_rows(architecture: str, kernels: list[str]) -> Iterator[dict[str, 
 def _compiled_variant(architecture: str, filter: Filter, variant: Variant, dtype: str) -> Iterator[dict[str, Any]]:
     device = OfflineDevice(architecture)
     knobs = {p.name: p.default for p in variant.knobs}
-    job = _something_supported(filter, variant, dtype, knobs, device.limits)
-    if job is None:
+    task = _something_supported(filter, variant, dtype, knobs, device.limits)
+    if task is None:
         return  # there is no kernel for samples of this type
-    shape, params = job
-    plan = variant.plan(device, device.empty(shape, np.dtype(dtype)), params, knobs)
+    plan = variant.plan(device, task.on(**{MAIN: device.empty(task.meta.shape, task.dtype)}))
     device.check(plan)
     for step in plan.steps:
         if isinstance(step, Launch):
             yield _compiled_row(step.kernel.compiled, step.kernel.name, dtype)
 
 
-def _something_supported(
-    filter: Filter, variant: Variant, dtype: str, knobs: Values, limits: Limits
-) -> tuple[Shape, Values] | None:
-    """A shape and parameters that the variant takes, as near to the defaults as can be; None where there are none."""
-    shapes: tuple[Shape, ...] = ((256, 256), (256, 256, 3)) if filter.accepts == "image" else ((65536,),)
+def _something_supported(filter: Filter, variant: Variant, dtype: str, knobs: Values, limits: Limits) -> Task | None:
+    """A task that the variant takes, as near to the defaults as can be; None where there is none."""
     defaults = {p.name: p.default for p in filter.params}
     changed = [{**defaults, p.name: choice} for p in filter.params for choice in p.choices]
-    for shape, params in product(shapes, (defaults, *changed)):
-        if variant.supports(Meta(filter.accepts, shape, dtype), params, knobs, limits) is None:
-            return shape, params
-    return None
+    tasks = (
+        Task.of(Meta(filter.accepts, shape, dtype), params, knobs, limits)
+        for shape, params in product(INPUT_KINDS[filter.accepts].usual, (defaults, *changed))
+    )
+    return next((task for task in tasks if variant.supports(task) is None), None)
 
 
 def _compiled_row(compiled: Any, name: str, dtype: str) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from gpu_ops.cli import streams
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, convert, load, sample
 from gpu_ops.io.regular import require_regular
 from gpu_ops.measuring.runner import default_picks
 from gpu_ops.params import Param, Value, Values, nearest
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 
-DEFAULT_SAMPLES = {"image": "camera", "signal": "ecg"}
 LARGEST_KERNEL = 1 << 20
 """Bytes of a kernel file."""
 
@@ -91,7 +91,7 @@ def _default_sample(name: str) -> str:
     if not filters:
         find_filter(name)  # raises, naming what there is
     kinds = [f.accepts for f in filters]
-    return DEFAULT_SAMPLES["image" if "image" in kinds else "signal"]
+    return next(kind.sample for kind in INPUT_KINDS.values() if kind.id in kinds)
 
 
 def preset(args: argparse.Namespace, filter: Filter) -> Values:

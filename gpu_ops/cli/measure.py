@@ -6,35 +6,31 @@ import argparse
 import itertools
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.cli import streams, tables
+from gpu_ops.cli import outputs, streams, tables
 from gpu_ops.cli.inputs import check_words, given, knobs_of, make_experiment, make_job, read_kernel
 from gpu_ops.cli.limits import within_limits
+from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
-from gpu_ops.errors import InputError, ParamError, ReportError, shortened
+from gpu_ops.errors import ParamError, ReportError, shortened
 from gpu_ops.filters import find_filter
-from gpu_ops.io import save
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases
 from gpu_ops.measuring.file_lock import locked
+from gpu_ops.measuring.machines import same_machine
 from gpu_ops.measuring.provenance import machine
-from gpu_ops.measuring.report import (
-    read_report,
-    report,
-    row,
-    row_key,
-    same_machine,
-    with_speedups,
-    write_report,
-    written_to,
-)
+from gpu_ops.measuring.report import read_report, row, write_report, written_to
+from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.measuring.runner import planned_run, run_experiment
+from gpu_ops.measuring.standing import with_speedups
 from gpu_ops.measuring.verify import looked_at
+from gpu_ops.run_key import RunKey, items_of
+from gpu_ops.task import MAIN, Task
 from gpu_ops.types import Claim, Experiment, Filter, Pick, Run, Variant
 
 FINE, BAD_INPUT, WRONG, UNAVAILABLE = 0, 2, 3, 4
@@ -49,11 +45,11 @@ def run(args: argparse.Namespace) -> int:
     filter = find_filter(experiment.filter, experiment.input.kind)
     if not args.variant:
         experiment = replace(experiment, picks=_one_each(filter, experiment))
+    targets = outputs.targets(filter, args.output)
     runs = _final(run_experiment(experiment))
-    if args.output is not None:
-        _save(args.output, runs, experiment)
+    outputs.save_all(targets, runs, experiment)
     rows = [row(r, experiment) for r in runs]
-    _print_runs(args, experiment, rows)
+    _print_runs(args, experiment, rows, outputs.told(runs))
     return _exit_code(rows, explicit=bool(args.variant))
 
 
@@ -65,69 +61,54 @@ def _one_each(filter: Filter, experiment: Experiment) -> tuple[Pick, ...]:
         limits = open_device(pick.device).limits
         defaults = {p.name: p.default for p in filter.params}
         knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
-        if variant.library or variant.refusal(
-            looked_at(experiment.input), {**defaults, **experiment.params}, knobs, limits
-        ):
+        task = Task.of(looked_at(experiment.input), {**defaults, **experiment.params}, knobs, limits)
+        if variant.library or variant.refusal(task):
             continue
         best[pick.device] = pick
     return tuple(best.values())
 
 
-def _final(runs: Any) -> list[Run]:
+def _final(runs: Iterable[Run]) -> list[Run]:
     """The last word on each pick, in the order of their first."""
-    last: dict[tuple[str, str], Run] = {}
+    last: dict[RunKey, Run] = {}
     for one in runs:
-        last[(one.pick.variant, one.pick.device)] = one
+        last[one.key] = one
     return list(last.values())
 
 
-def _save(path: str, runs: Sequence[Run], experiment: Experiment) -> None:
-    usable = [r for r in runs if r.outputs and r.ok is not False]
-    if not usable:
-        raise InputError(f"Nothing is written to {path}: no variant gave a right result.")
-    output = next(iter(usable[-1].outputs.values()))
-    save(path, output, rate=experiment.input.rate)
-    streams.say(f"{path} holds the result of {usable[-1].pick.variant} on {usable[-1].pick.device}")
-
-
-def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: list[dict[str, Any]]) -> None:
+def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence[Row], told: str) -> None:
     if args.json:
         devices = list(dict.fromkeys(p.device for p in experiment.picks))
-        emit(args.json, report(machine(devices, with_roofs=False), rows))
+        emit(args.json, Report(machine(devices, with_roofs=False), tuple(rows)).to_json())
     if args.json == "-":
         return
     print(_title(experiment))
     heading = ["variant", "device", "largest error", "allowed", "verdict"]
     lines = [heading]
-    for r in rows:
-        allowed = "" if r["tolerance"] is None else f"{r['tolerance']:.2g}"
-        lines.append([r["variant"], r["device"], tables._error(r), allowed, tables._verdict(r)])
+    for name, r in zip(tables.names(rows), rows, strict=True):
+        allowed = "" if r.tolerance is None else f"{r.tolerance:.2g}"
+        lines.append([name, r.device, tables.error_text(r), allowed, tables.verdict(r)])
     print(tables.align(lines, frozenset({2, 3})))
-    notes = tables.footnotes(rows)
-    if notes:
-        print(notes)
+    for text in (tables.footnotes(rows), told):
+        if text:
+            print(text)
     print("Errors are relative to the largest magnitude in the input and the reference; of integers, to their range.")
 
 
 def _title(experiment: Experiment) -> str:
     shape = " x ".join(map(str, experiment.input.array.shape))
-    values = ", ".join(f"{k} {v}" for k, v in experiment.params.items())
+    knobs = {k: v for pick in experiment.picks for k, v in pick.knobs.items()}
+    values = ", ".join(f"{k} {v}" for k, v in {**experiment.params, **knobs}.items())
     what = f"{experiment.filter} of {experiment.input.name}, {shape} {experiment.input.array.dtype.name}"
     return f"{what}; {values}" if values else what
 
 
-def _exit_code(rows: Sequence[dict[str, Any]], explicit: bool) -> int:
+def _exit_code(rows: Sequence[Row], explicit: bool) -> int:
     """A wrong result weighs most. What a variant cannot do is an error only when it was asked for by name."""
-    if any(r["ok"] is False for r in rows):
+    if any(r.ok is False for r in rows):
         return WRONG
-    codes = [FAILURE_CODES[r["failure_kind"]] for r in rows if r["failure_kind"]]
-    if not explicit:
-        codes = [c for c, r in zip(codes, (r for r in rows if r["failure_kind"]), strict=True) if _grave(r)]
-    return max(codes, default=FINE)
-
-
-def _grave(r: dict[str, Any]) -> bool:
-    return bool(r["failure_kind"] != "unsupported")
+    kinds = [r.failure_kind for r in rows if r.failure_kind]
+    return max((FAILURE_CODES[kind] for kind in kinds if explicit or kind != "unsupported"), default=FINE)
 
 
 def _run_kernel(args: argparse.Namespace) -> int:
@@ -146,7 +127,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
     there = any(s.kind == "cuda" and s.available for s in device_statuses())
     device = args.device[0] if args.device else "cuda:0" if there else "sim"
     limits = open_device(device).limits
-    cases = covering_cases(filter, variant, limits, most_work=SIMULATED_WORK if device.startswith("sim") else None)
+    cases = covering_cases(filter, variant, limits, most_work=SIMULATED_WORK if is_simulated(device) else None)
     wrong: list[str] = []
     held = 0
     for held, case in enumerate(cases, start=1):
@@ -169,10 +150,9 @@ def _run_kernel(args: argparse.Namespace) -> int:
     own = replace(experiment, picks=(replace(pick, device=device),))
     with within_limits(args, f"{experiment.input.name} on {device}"):
         runs = _final(run_experiment(own))
-    if args.output is not None:
-        _save(args.output, runs, own)
+    outputs.save_all(outputs.targets(filter, args.output), runs, own)
     rows = [row(r, own) for r in runs]
-    _print_runs(args, own, rows)
+    _print_runs(args, own, rows, outputs.told(runs))
     return _exit_code(rows, explicit=True)
 
 
@@ -201,7 +181,8 @@ def _check_offline(filter: Filter, variant: Variant, experiment: Experiment, edi
     device = OfflineDevice("sm_75", edits)
     params = {**{p.name: p.default for p in filter.params}, **experiment.params}
     knobs = {**{k.name: k.default for k in variant.knobs}, **experiment.picks[0].knobs}
-    device.check(variant.plan(device, experiment.input.array, params, knobs))
+    task = Task.of(experiment.input.meta, params, knobs, device.limits)
+    device.check(variant.plan(device, task.on(**{MAIN: experiment.input.array})))
 
 
 @dataclass
@@ -210,7 +191,7 @@ class _Bench:
 
     args: argparse.Namespace
     provenance: dict[str, Any]
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     deadline: float | None = None
 
     def write(self) -> None:
@@ -218,29 +199,26 @@ class _Bench:
             write_report(self.args.json, self.content())
 
     def content(self) -> dict[str, Any]:
-        return report(self.provenance, with_speedups(self.rows, self.args.baseline))
+        return Report(self.provenance, tuple(with_speedups(self.rows, self.args.baseline))).to_json()
 
-    def measure(self, experiment: Experiment) -> list[dict[str, Any]]:
+    def measure(self, experiment: Experiment) -> list[Row]:
         """The rows of one experiment: those that the report has already, and new ones for the rest."""
-        done = {row_key(r): r for r in self.rows}
-        missing, wanted = [], []
-        for pick in experiment.picks:
-            key = row_key(_expected(experiment, pick))
-            wanted.append(key)
-            if key not in done:
-                missing.append(pick)
+        done = {r.measurement for r in self.rows}
+        wanted = [_expected(experiment, pick) for pick in experiment.picks]
+        picks = dict(zip(wanted, experiment.picks, strict=True))
+        missing = [pick for measurement, pick in picks.items() if measurement not in done]
         if missing:
             for one in run_experiment(replace(experiment, picks=tuple(missing)), self.deadline):
                 if one.stage == "timed" or one.failure or one.ok is False:
                     self.rows.append(row(one, experiment))
                     self.write()
-        by_key = {row_key(r): r for r in with_speedups(self.rows, self.args.baseline)}
-        return [by_key[key] for key in wanted if key in by_key]
+        found = {r.measurement: r for r in with_speedups(self.rows, self.args.baseline)}
+        return [found[measurement] for measurement in wanted if measurement in found]
 
 
-def _expected(experiment: Experiment, pick: Pick) -> dict[str, Any]:
-    """The identity of a row before it is measured, made by the same code as the row's own."""
-    return row(planned_run(experiment, pick), experiment)
+def _expected(experiment: Experiment, pick: Pick) -> Hashable:
+    """What a row will be the measurement of, before it is measured, made by the same code as the row's own."""
+    return Row.of(planned_run(experiment, pick), experiment).measurement
 
 
 def bench(args: argparse.Namespace) -> int:
@@ -288,7 +266,7 @@ def _measured(args: argparse.Namespace, experiments: Sequence[Experiment], expli
     deadline = time.perf_counter() + args.budget if args.budget is not None else None
     earlier = _earlier(args)  # before roofs are measured, which takes seconds
     bench = _resumed(args, earlier, machine(devices), deadline)
-    found: list[dict[str, Any]] = []
+    found: list[Row] = []
     complete = True
     for experiment in experiments:
         if deadline is not None and time.perf_counter() >= deadline:
@@ -313,49 +291,49 @@ def _measured(args: argparse.Namespace, experiments: Sequence[Experiment], expli
     return _exit_code(found, explicit)
 
 
-def _earlier(args: argparse.Namespace) -> dict[str, Any] | None:
+def _earlier(args: argparse.Namespace) -> Report | None:
     """The report that is there already."""
     return read_report(args.json) if args.json not in (None, "-") and Path(args.json).exists() else None
 
 
 def _resumed(
-    args: argparse.Namespace, earlier: dict[str, Any] | None, provenance: dict[str, Any], deadline: float | None
+    args: argparse.Namespace, earlier: Report | None, provenance: dict[str, Any], deadline: float | None
 ) -> _Bench:
     """A bench that goes on with the rows of an earlier report of the same machine, if there is one."""
     bench = _Bench(args, provenance, deadline=deadline)
     if earlier is not None:
-        if not same_machine(earlier["provenance"], provenance):
+        if not same_machine(earlier.provenance, provenance):
             raise ReportError(f"{args.json} was measured on another machine; choose another file for --json.")
-        bench.rows = list(earlier["runs"])
-        history = [*earlier["provenance"].get("earlier", []), _short(earlier["provenance"])]
+        bench.rows = list(earlier.rows)
+        history = [*earlier.provenance.get("earlier", []), _short(earlier.provenance)]
         bench.provenance = {**provenance, "earlier": history}
     return bench
 
 
-def _short(provenance: dict[str, Any]) -> dict[str, Any]:
+def _short(provenance: Mapping[str, Any]) -> dict[str, Any]:
     return {k: provenance.get(k) for k in ("time", "commit", "clean", "source_tree")}
 
 
-def _print_bench(args: argparse.Namespace, experiment: Experiment, rows: list[dict[str, Any]]) -> None:
+def _print_bench(args: argparse.Namespace, experiment: Experiment, rows: Sequence[Row]) -> None:
     filter = find_filter(experiment.filter, experiment.input.kind)
     print(f"\n{_title(experiment)}; {experiment.mode} timing")
     print(tables.bench_table(rows, _claim_for(filter, rows), args.baseline))
-    bars = tables.five_bars(rows)
+    bars = tables.fair_table(rows)
     print(f"\nFive bars\n{bars}" if bars else "", end="\n" if bars else "")
     notes = tables.footnotes(rows)
     print(f"\n{notes}" if notes else "", end="\n" if notes else "")
 
 
-def _claim_for(filter: Filter, rows: Sequence[dict[str, Any]]) -> Claim | None:
+def _claim_for(filter: Filter, rows: Sequence[Row]) -> Claim | None:
     """The claim with published figures whose experiment this is."""
     for claim in filter.claims:
         sample = claim.experiment["sample"]
         alike = [
             r
             for r in rows
-            if r["params"] == claim.experiment["params"]
-            and r["dtype"] == sample.get("dtype")
-            and r["shape"] == [sample.get("length")]
+            if r.key.param_items == items_of(claim.experiment["params"])
+            and r.dtype == sample.get("dtype")
+            and r.shape == (sample.get("length"),)
         ]
         if claim.figures and alike:
             return claim

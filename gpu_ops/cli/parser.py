@@ -15,8 +15,9 @@ from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import SAMPLES
-from gpu_ops.io.inputs import NONFINITE
+from gpu_ops.io.inputs import FILE_KINDS, NONFINITE
 from gpu_ops.measuring.report import written_to
+from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.params import Param
 from gpu_ops.types import DTYPES, Filter
 
@@ -78,7 +79,14 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
     _add_values(parser, filters)
     parser.add_argument("--json", metavar="FILE", help="write the report here; - for standard output")
     if name == "run":
-        parser.add_argument("--output", metavar="FILE", help="save the result (.png, .npy, .wav, .txt)")
+        formats = " ".join(dict.fromkeys(s for kind in OUTPUT_KINDS.values() for s in kind.formats))
+        parser.add_argument(
+            "--output",
+            action="append",
+            default=[],
+            metavar="[NAME=]FILE",
+            help=f"save an output, the first one unless it is named ({formats})",
+        )
         parser.add_argument("--kernel", metavar="FILE.cu", help="hold this kernel to the contract in a variant's place")
         _add_limits(parser, "a case of --kernel")
         return
@@ -104,7 +112,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "--sample", choices=[s.id for s in SAMPLES], metavar="NAME", help=", ".join(s.id for s in SAMPLES)
     )
     group.add_argument("--dtype", choices=DTYPES, help="convert the input, or generate it so")
-    group.add_argument("--kind", choices=("image", "signal"), help="take an array of (N, C) for a signal")
+    group.add_argument("--kind", choices=FILE_KINDS, help="take an array of (N, C) for a signal")
     group.add_argument("--limit", type=int, metavar="N", help="samples an input may have (default 2^30)")
     group.add_argument("--nonfinite", choices=NONFINITE, help="NaN and infinities (default: refuse)")
     _add_flags(group, (p for s in SAMPLES for p in s.params if p.name != "dtype"))

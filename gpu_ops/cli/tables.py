@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from gpu_ops.measuring.explain import number
+from gpu_ops.measuring.rows import Row
+from gpu_ops.measuring.standing import five_bars
+from gpu_ops.run_key import EDITS, differences
+from gpu_ops.stages import STAGES, stage_name
 from gpu_ops.types import Claim
+
+BARS = {
+    "cpu_one": "CPU, one core",
+    "cpu_best": "CPU, best",
+    "gpu_kernel": "GPU, kernel",
+    "gpu_pageable": "GPU, from pageable memory",
+    "gpu_pinned": "GPU, from pinned memory",
+}
+"""What the bars of the fair comparison are called."""
 
 
 def seconds(value: float | None) -> str:
@@ -16,6 +30,19 @@ def seconds(value: float | None) -> str:
         if value >= scale:
             return f"{value / scale:.4g} {unit}"
     return f"{value / 1e-9:.4g} ns"
+
+
+PRINTERS: Mapping[str, Callable[[float], str]] = {
+    "count": number,
+    "best": number,
+    "ratio": lambda value: f"{value:.3g}",
+    "duration": seconds,
+}
+
+
+def printed(value: float, hint: str) -> str:
+    """A value of a counter or a stage, as the catalogue's hint says."""
+    return PRINTERS[hint](value)
 
 
 def align(rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()) -> str:
@@ -30,89 +57,98 @@ def align(rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()) 
     return "\n".join(lines)
 
 
-def _median(row: Mapping[str, Any], stage: str) -> float | None:
-    found = row["stages"].get(stage)
-    return found["median_s"] if found else None
+def _time(row: Row, stage: str) -> str:
+    median = row.seconds(stage)
+    return "" if median is None else printed(median, STAGES[stage].hint)
 
 
-def bench_table(rows: Sequence[Mapping[str, Any]], claim: Claim | None, baseline: str) -> str:
+def names(rows: Sequence[Row]) -> list[str]:
+    """What each row is called: its variant, and where several are of one variant on a device, what differs."""
+    found = [row.variant for row in rows]
+    for own in {(row.variant, row.device) for row in rows}:
+        places = [i for i, row in enumerate(rows) if (row.variant, row.device) == own]
+        for i, apart in zip(places, differences([rows[i].key for i in places]), strict=True):
+            found[i] = " · ".join([found[i], *map(_setting, apart.items())])
+    return found
+
+
+def _setting(item: tuple[str, object]) -> str:
+    return "edited" if item[0] == EDITS else f"{item[0]} {item[1]}"
+
+
+def bench_table(rows: Sequence[Row], claim: Claim | None, baseline: str) -> str:
     """A comparison: time, spread, bandwidth, share of roof, speed-up, end-to-end times, error, verdict, published."""
-    heading = ["variant", "device", "kernel", "q1 … q3", "n", "GB/s", "share", f"× {baseline}"]
-    heading += ["end to end", "pinned", "error", "verdict"]
+    kernel, pageable, pinned = (STAGES[id].column for id in ("kernel", "elapsed", "elapsed_pinned"))
+    heading = ["variant", "device", kernel, "q1 … q3", "n", "GB/s", "share", f"× {baseline}"]
+    heading += [pageable, pinned, "error", "verdict"]
     if claim:
         heading.append(f"{claim.source} published")
     lines = [heading]
-    for row in rows:
-        line = [row["variant"], row["device"], *_timing_cells(row)]
-        line += [seconds(_median(row, "elapsed")), seconds(_median(row, "elapsed_pinned"))]
-        line += [_error(row), _verdict(row)]
+    for name, row in zip(names(rows), rows, strict=True):
+        line = [name, row.device, *_timing_cells(row)]
+        line += [_time(row, "elapsed"), _time(row, "elapsed_pinned")]
+        line += [error_text(row), verdict(row)]
         if claim:
             line.append(_published(row, claim, baseline))
         lines.append(line)
     filled = [i for i in range(len(heading)) if any(line[i] for line in lines[1:])]
     shown = [[line[i] for i in filled] for line in lines]
-    numbers = {"kernel", "n", "GB/s", "share", f"× {baseline}", "end to end", "pinned", "error"}
+    numbers = {kernel, "n", "GB/s", "share", f"× {baseline}", pageable, pinned, "error"}
     return align(shown, frozenset(place for place, i in enumerate(filled) if heading[i] in numbers))
 
 
-def _timing_cells(row: Mapping[str, Any]) -> list[str]:
-    kernel = row["stages"].get("kernel")
+def _timing_cells(row: Row) -> list[str]:
+    kernel = row.stages.get("kernel")
     if not kernel:
         return [""] * 6
-    speedup = row.get("speedup", {}).get("kernel")
-    spread = f"{seconds(kernel['q1_s'])} … {seconds(kernel['q3_s'])}"
-    share = f"{row['share']:.3f}" if "share" in row else ""
-    gbps = f"{row['gbps']:.4g}" if "gbps" in row else ""
-    against = "unsure" if kernel.get("doubt") else f"{speedup:.4g}" if speedup else ""
-    return [seconds(kernel["median_s"]), spread, str(kernel["n"]), gbps, share, against]
+    speedup = row.speedup.stages.get("kernel") if row.speedup else None
+    spread = f"{seconds(kernel.q1)} … {seconds(kernel.q3)}"
+    share = f"{row.share:.3f}" if row.share is not None else ""
+    gbps = f"{row.gbps:.4g}" if row.gbps is not None else ""
+    against = "unsure" if kernel.doubt else f"{speedup:.4g}" if speedup else ""
+    return [seconds(kernel.median), spread, str(kernel.n), gbps, share, against]
 
 
-def _error(row: Mapping[str, Any]) -> str:
-    value = row["error_max"]
-    if value is None:
+def error_text(row: Row) -> str:
+    """The largest error of a row; nothing where none was looked for."""
+    if row.error_max is None:
         return ""
-    return value if isinstance(value, str) else f"{value:.2g}"
+    return "infinite" if math.isinf(row.error_max) else f"{row.error_max:.2g}"
 
 
-def _verdict(row: Mapping[str, Any]) -> str:
-    if row["failure"]:
-        return str(row["failure_kind"])
-    return {True: "right", False: "WRONG", None: "unverified"}[row["ok"]]
+def verdict(row: Row) -> str:
+    """Right, wrong, unverified, or the kind of failure."""
+    if row.failure:
+        return row.failure_kind
+    return {True: "right", False: "WRONG", None: "unverified"}[row.ok]
 
 
-def _published(row: Mapping[str, Any], claim: Claim, baseline: str) -> str:
-    figure = claim.figures.get(row["variant"])
+def _published(row: Row, claim: Claim, baseline: str) -> str:
+    figure = claim.figures.get(row.variant)
     base = claim.figures.get(baseline)
     if figure is None:
         return ""
-    ratio = f" (×{base / figure:.4g})" if base and row["variant"] != baseline else ""
+    ratio = f" (×{base / figure:.4g})" if base and row.variant != baseline else ""
     return seconds(figure) + ratio
 
 
-def footnotes(rows: Sequence[Mapping[str, Any]]) -> str:
+def footnotes(rows: Sequence[Row]) -> str:
     """Failures, notes and flags, each once, naming the variants they belong to."""
     said: dict[str, list[str]] = {}
-    for row in rows:
-        texts = [row["failure"]] if row["failure"] else row["notes"]
-        texts = [*texts, *(f["text"] for f in row.get("findings", ()))]
-        texts += [f"{stage}: {t['doubt']}" for stage, t in row["stages"].items() if t.get("doubt")]
-        for text in [*texts, *([row["flag"]] if "flag" in row else [])]:
-            said.setdefault(text, []).append(row["variant"])
+    for name, row in zip(names(rows), rows, strict=True):
+        texts = [row.failure] if row.failure else list(row.notes)
+        texts += [f["text"] for f in row.findings]
+        texts += [f"{stage_name(stage)}: {t.doubt}" for stage, t in row.stages.items() if t.doubt]
+        for text in [*texts, *([row.flag] if row.flag else [])]:
+            said.setdefault(text, []).append(name)
     return "\n".join(f"  {', '.join(dict.fromkeys(who))}: {text}" for text, who in said.items())
 
 
-def five_bars(rows: Sequence[Mapping[str, Any]]) -> str:
+def fair_table(rows: Sequence[Row]) -> str:
     """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU from and to host memory."""
-    timed = [r for r in rows if "kernel" in r["stages"] and r["ok"] is not False]
-    cpu = [r for r in timed if r["device"] == "cpu"]
-    gpu = [r for r in timed if r["device"] != "cpu"]
-    bars = [("CPU, one core", [r for r in cpu if r["variant"] == "serial"], "kernel"), ("CPU, best", cpu, "kernel")]
-    bars += [("GPU, kernel", gpu, "kernel"), ("GPU, from pageable memory", gpu, "elapsed")]
-    bars.append(("GPU, from pinned memory", gpu, "elapsed_pinned"))
-    lines = []
-    for title, candidates, stage in bars:
-        times = {r["variant"]: s for r in candidates if (s := _median(r, stage)) is not None}
-        if times:
-            best = min(times, key=lambda v: times[v])
-            lines.append(f"  {title:26}{seconds(times[best]):>10}  {best}")
-    return "\n".join(lines)
+    called = names(rows)
+    return "\n".join(
+        f"  {BARS[bar.id]:26}{seconds(bar.timing.median):>10}  {called[bar.place]}"
+        for bar in five_bars(rows)
+        if bar.place is not None and bar.timing is not None
+    )

@@ -4,105 +4,31 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from gpu_ops.cli import streams
 from gpu_ops.cli.inputs import check_knobs, check_words, given, knobs_of, preset, read_input, read_kernel
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
-from gpu_ops.cli.tables import align
+from gpu_ops.cli.tables import align, printed
+from gpu_ops.counters import COLUMNS, COUNTERS, Counter
 from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import DeviceError, KernelError, ParamError, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.affordable import affordable, cut_note
-from gpu_ops.measuring.comparison import COUNTERS, said, side_by_side
+from gpu_ops.measuring.comparison import said, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
 from gpu_ops.measuring.files import FileXRay
 from gpu_ops.measuring.verify import looked_at
 from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.params import check_values
-from gpu_ops.types import Filter, Input, Meta, Variant
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Filter, Input, Variant
 
 FINE, WRONG = 0, 3
 Counts = Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column beside the source: the sum of `counts`, divided by the sum of `over` where that is given."""
-
-    title: str
-    meaning: str
-    counts: tuple[str, ...]
-    over: tuple[str, ...] = ()
-
-    def cell(self, counts: Counts) -> str:
-        """What stands in a line's cell: nothing where nothing was counted."""
-        value = sum(counts.get(name, 0) for name in self.counts)
-        if not self.over:
-            return number(value) if value else ""
-        base = sum(counts.get(name, 0) for name in self.over)
-        return f"{value / base:.3g}" if base and value else ""
-
-
-SHARED = ("shared_load_requests", "shared_store_requests", "shared_atomic_requests")
-COLUMNS = (
-    Column("instr", "instructions executed, counted once a warp", ("warp_instructions",)),
-    Column("lanes", "lanes of 32 that work in them, on average", ("thread_instructions",), ("warp_instructions",)),
-    Column("div", "branches at which lanes of a warp part", ("divergent_branches",)),
-    Column("ld", "requests (one a warp) to load from global memory", ("global_load_requests",)),
-    Column("sec/ld", "sectors of 32 bytes a load touches", ("global_load_sectors",), ("global_load_requests",)),
-    Column(
-        "idl/ld",
-        "sectors its bytes would fill, side by side",
-        ("global_load_ideal_sectors",),
-        ("global_load_requests",),
-    ),
-    Column(
-        "tra/ld",
-        "transactions a load takes by the older rule",
-        ("global_load_transactions",),
-        ("global_load_requests",),
-    ),
-    Column("st", "requests to store to global memory", ("global_store_requests",)),
-    Column("sec/st", "sectors a store touches", ("global_store_sectors",), ("global_store_requests",)),
-    Column(
-        "idl/st",
-        "sectors its bytes would fill, side by side",
-        ("global_store_ideal_sectors",),
-        ("global_store_requests",),
-    ),
-    Column(
-        "tra/st",
-        "transactions a store takes by the older rule",
-        ("global_store_transactions",),
-        ("global_store_requests",),
-    ),
-    Column("atom", "atomic operations of threads", ("atomics",)),
-    Column("coll", "of them, those that meet another of their warp", ("atomic_collisions",)),
-    Column("sh", "requests to shared memory", SHARED),
-    Column("wav/sh", "passes over its banks a request takes", ("shared_wavefronts",), SHARED),
-    Column("idl/sh", "passes it would take without bank conflicts", ("shared_ideal_wavefronts",), SHARED),
-    Column("const", "requests to constant memory", ("constant_requests",)),
-    Column(
-        "wor/co", "different words a request wants, one after the other", ("constant_words",), ("constant_requests",)
-    ),
-    Column("tex", "requests to textures", ("texture_requests",)),
-    Column("local", "requests to local memory, which is the card's", ("local_requests",)),
-    Column("sec/lo", "sectors such a request touches", ("local_sectors",), ("local_requests",)),
-)
-
-IDEALS = {
-    "global_load_sectors": "global_load_ideal_sectors",
-    "global_store_sectors": "global_store_ideal_sectors",
-    "global_atomic_sectors": "global_atomic_ideal_sectors",
-    "shared_wavefronts": "shared_ideal_wavefronts",
-    "constant_words": "constant_requests",
-}
-"""What each total would be at best."""
 WIDEST = 160
 """Letters of a source line that are shown."""
 AROUND = 2
@@ -153,7 +79,7 @@ def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:
             knobs = check_values(variant.knobs, knobs_of(variant, values), variant.id)
         except ParamError:
             continue
-        if variant.refusal(meta, params, knobs, limits_of(args.gpu)) is None:
+        if variant.refusal(Task.of(meta, params, knobs, limits_of(args.gpu))) is None:
             return variant
     return variants[-1]
 
@@ -214,8 +140,14 @@ def _single(x: XRay, sentences: Sequence[Sentence]) -> str:
     return "\n\n".join(p for p in parts if p)
 
 
-def _used(counts: Sequence[Counts]) -> list[Column]:
-    return [c for c in COLUMNS if any(c.cell(one) for one in counts)]
+def _used(counts: Sequence[Counts]) -> list[Counter]:
+    return [c for c in COLUMNS if any(c.value(one) for one in counts)]
+
+
+def _cell(counter: Counter, counts: Counts) -> str:
+    """What stands in a line's cell: nothing where nothing was counted."""
+    value = counter.value(counts)
+    return printed(value, counter.hint) if value else ""
 
 
 def _kernel(kernel: KernelXRay) -> str:
@@ -245,42 +177,42 @@ def _table(file: FileXRay, shown: Sequence[int]) -> str:
     """Lines of a file with their counts; a line that calls others has theirs with its own, and is marked."""
     counts = {n: add_up((file.lines.get(n, {}), file.calls.get(n, {}))) for n in {*file.lines, *file.calls}}
     columns = _used([*counts.values()])
-    rows, text, before = [["line", *(c.title for c in columns), "source"]], file.text.splitlines(), 0
+    rows, text, before = [["line", *(c.column for c in columns), "source"]], file.text.splitlines(), 0
     for line in shown:
         if line > before + 1 and before:
             rows.append(["…", *("" for _ in columns), ""])
         mark = CALLS if line in file.calls else " "
-        cells = (c.cell(counts.get(line, {})) for c in columns)
+        cells = (_cell(c, counts.get(line, {})) for c in columns)
         rows.append([f"{line}{mark}", *cells, shortened(text[line - 1].expandtabs(4), WIDEST)])
         before = line
     if 0 in counts:
-        rows.append(["? ", *(c.cell(counts[0]) for c in columns), "(no line: the compiler's own)"])
+        rows.append(["? ", *(_cell(c, counts[0]) for c in columns), "(no line: the compiler's own)"])
     return align(rows, frozenset(range(len(columns) + 1)))
 
 
 def _legend(x: XRay) -> str:
     columns = _used([counts for k in x.kernels for f in k.files for counts in f.lines.values()])
     calls = any(f.calls for k in x.kernels for f in k.files)
-    width = max((len(c.title) for c in columns), default=0)
+    width = max((len(c.column) for c in columns), default=0)
     rule = [f"older rule: {RULES[x.coalescing]}"] if x.coalescing != "today" else []
     marked = (
         [f"  {CALLS.ljust(width)}  the line with all that it calls, which stands on lines of its own as well"]
         if calls
         else []
     )
-    meanings = [f"  {c.title.ljust(width)}  {c.meaning}" for c in columns]
+    names = max((len(c.name) for c in columns), default=0)
+    meanings = [f"  {c.column.ljust(width)}  {c.name.ljust(names)}  {c.description}" for c in columns]
     return "\n".join([*meanings, *marked, *(f"  {r}" for r in rule)])
 
 
 def _totals(x: XRay) -> str:
     totals = x.totals
     rows = [["in all", "count", f"a {x.unit}", "at best", "ratio"]]
-    for name, title in COUNTERS.items():
-        if totals.get(name):
-            best = totals.get(IDEALS.get(name, ""), 0)
-            ratio = f"{totals[name] / best:.3g}" if best else ""
-            each = number(totals[name] / x.outputs)
-            rows.append([title, number(totals[name]), each, number(best) if best else "", ratio])
+    for counter in COUNTERS.values():
+        count, best = totals.get(counter.id, 0), totals.get(counter.best, 0)
+        if count and counter.hint != "best":
+            at_best = [printed(best, counter.hint), printed(count / best, "ratio")] if best else ["", ""]
+            rows.append([counter.name, printed(count, counter.hint), number(count / x.outputs), *at_best])
     return align(rows, frozenset(range(1, 5)))
 
 
@@ -304,7 +236,7 @@ def _expected(x: XRay) -> str:
     if x.expected is None or len(x.kernels) != 1:
         return ""
     counted = {**x.kernels[0].block_loads, "total": x.totals.get("global_load_threads", 0)}
-    rows = [["global loads of threads", "counted", "formula"]]
+    rows = [[COUNTERS["global_load_threads"].name, "counted", "formula"]]
     for name, title in zip((*BLOCK_LOADS, "total"), ("first block", "inner block", "last block", "all"), strict=True):
         rows.append([title, str(counted.get(name, "not in the sample")), str(getattr(x.expected, name))])
     return align(rows, frozenset({1, 2}))
@@ -324,7 +256,7 @@ def _comparison(a: XRay, b: XRay, sentences: Sequence[Sentence]) -> str:
     rows = [[f"a {b.unit}", a.variant, b.variant, "ratio"]]
     for row in side_by_side(a, b):
         ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
-        rows.append([COUNTERS[row.counter], number(row.before), number(row.after), ratio])
+        rows.append([COUNTERS[row.counter].name, number(row.before), number(row.after), ratio])
     told = "\n".join(f"  {s.text}" for s in sentences)
     resources = "\n".join(_resources(k) for x in (a, b) for k in x.kernels)
     ideas = f"{a.variant}  –  {a.idea}\n{b.variant}  –  {b.idea}"

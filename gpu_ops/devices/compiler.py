@@ -12,14 +12,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from gpu_ops.devices.kernel_source import header_fields, included_headers, read_source
 from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
 from gpu_ops.params import Value
 from gpu_ops.progress import patiently
 
-KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 FLAGS = ("-std=c++17", "-lineinfo", "-ftz=false", "-fmad=true")
 ASSEMBLER_FLAGS = ("--ptxas-options=-v",)
 ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
@@ -77,52 +76,6 @@ class Compiled:
         return self.entries[name]
 
 
-def kernel_files() -> list[str]:
-    """Every shipped kernel file, as kernels are named: "mean1d/1_naive.cu"."""
-    return sorted(p.relative_to(KERNELS).as_posix() for p in KERNELS.glob("*/*.cu"))
-
-
-def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
-    """The text of a kernel file or header, edited or shipped."""
-    if edits and source in edits:
-        return edits[source]
-    path = KERNELS / source
-    if not path.is_file():
-        raise KernelError(f"There is no kernel file {source}; shipped are {', '.join(kernel_files())}.")
-    return path.read_text(encoding="utf-8")
-
-
-def source_of(file: str, edits: Mapping[str, str] | None = None) -> str | None:
-    """The text of a file as the compiler names it, a kernel's or a header's; None for the compiler's own headers."""
-    known = (file, f"include/{file}")
-    found = next((n for n in known if n in (edits or {}) or (KERNELS / n).is_file()), None)
-    return read_source(found, edits) if found else None
-
-
-def header_fields(text: str) -> dict[str, str]:
-    """The fields of a kernel file's leading comment: What, Idea, Shapes, Launch, Traffic, Source, Flags."""
-    fields: dict[str, str] = {}
-    name = ""
-    for line in text.splitlines():
-        if not line.startswith("//"):
-            break
-        match = re.match(r"//\s(\w+):\s+(.*)$", line)
-        if match:
-            name = match[1]
-            fields[name] = match[2].strip()
-        elif name:
-            fields[name] += " " + line[2:].strip()
-    return fields
-
-
-def source_hash(source: str, edits: Mapping[str, str] | None = None) -> str:
-    """16 hexadecimal digits over a kernel file and every shipped header."""
-    digest = hashlib.sha256(read_source(source, edits).encode())
-    for name, text in sorted(_headers(edits).items()):
-        digest.update(f"\0{name}\0{text}".encode())
-    return digest.hexdigest()[:16]
-
-
 def compile_kernel(
     source: str,
     architecture: str,
@@ -135,7 +88,7 @@ def compile_kernel(
     Raises KernelError with NVRTC's diagnostics (file, line, column), DeviceError when NVRTC is not installed or does
     not know the architecture.
     """
-    text, headers = read_source(source, edits), _headers(edits)
+    text, headers = read_source(source, edits), included_headers(source, edits)
     defines = dict(defines or {})
     extra = tuple(header_fields(text).get("Flags", "").split())
     target = architecture if assemble else architecture.replace("sm_", "compute_")
@@ -152,11 +105,6 @@ def compile_kernel(
 
 
 _CACHE: dict[str, Compiled] = {}
-
-
-def _headers(edits: Mapping[str, str] | None) -> dict[str, str]:
-    names = [p.name for p in sorted((KERNELS / "include").glob("*.cuh"))]
-    return {name: read_source(f"include/{name}", edits) for name in names}
 
 
 def _compile(
@@ -317,9 +265,11 @@ def _call(result: tuple[Any, ...]) -> Any:
 
 
 def _blob(size: Any, get: Any, program: Any) -> bytes:
-    buffer = b" " * int(_call(size(program)))
+    length = int(_call(size(program)))
+    # NVRTC writes into an object that must be ours alone: Python keeps one object for all equal single bytes.
+    buffer = bytes(length + 1)
     _call(get(program, buffer))
-    return buffer
+    return buffer[:length]
 
 
 def _text(blob: bytes) -> str:

@@ -26,9 +26,11 @@ from gpu_ops.plan import (
     How,
     Launch,
     Limits,
+    MemoryKind,
     Mode,
     Plan,
     Sampler,
+    Span,
     Step,
 )
 from gpu_ops.progress import finite
@@ -85,8 +87,8 @@ class CpuDevice:
     def free(self, array: DeviceArray) -> None:
         """NumPy frees what nobody refers to."""
 
-    def host(self, kind: Literal["pageable", "pinned"], shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-        return np.empty(shape, dtype)
+    def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        return self.empty(shape, dtype)  # all memory is the same to it
 
     def register(self, array: np.ndarray[Any, Any]) -> None:
         """The CPU reads all memory alike."""
@@ -110,7 +112,7 @@ class CpuDevice:
             for step in plan.steps:
                 begin = time.perf_counter() - start
                 run_step(step)
-                spans.append((step.name, begin, time.perf_counter() - start))
+                spans.append(Span.of(step, begin, time.perf_counter() - start))
         return Execution(time.perf_counter() - start, tuple(spans) if trace else ())
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.plan import Device, DeviceArray
+from gpu_ops.plan import Device, DeviceArray, MemoryKind
 
 GUARD_BYTES = 1 << 16
 """A multiple of every alignment that allocations promise, and as much as one block can write past an end."""
@@ -32,6 +32,10 @@ class GuardedSession:
             self._session.fill(guard, PATTERN)
             self._guards.append(guard)
         return inside.view(dtype).reshape(shape)
+
+    def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Memory of the device lies between guards, other memory does not."""
+        return self.empty(shape, dtype) if kind == "device" else self._session.allocate(kind, shape, dtype)
 
     def damaged(self) -> bool:
         """Whether something wrote outside the arrays handed out."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpu_ops.device_names import device_kind
+
 
 @dataclass(frozen=True)
 class DeviceStatus:
@@ -19,4 +21,4 @@ class DeviceStatus:
     @property
     def kind(self) -> str:
         """cpu, cuda or sim."""
-        return self.name.partition(":")[0]
+        return device_kind(self.name)

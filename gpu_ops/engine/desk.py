@@ -121,9 +121,11 @@ class Desk:
         for known, input in self._inputs:
             if known == shared:
                 return input
-        array = self.array(shared.array)
-        self._drop_inputs(shared.array.segment)
-        input = Input(shared.kind, array, shared.axes, shared.name, shared.origin, shared.rate, finite=shared.finite)
+        array, clean = self.array(shared.array), None if shared.clean is None else self.array(shared.clean)
+        for segment in shared.segments:
+            self._drop_inputs(segment)
+        named = (shared.axes, shared.name, shared.origin, shared.rate)
+        input = Input(shared.kind, array, *named, clean=clean, finite=shared.finite)
         self._inputs = [(shared, input), *self._inputs[: KEPT_INPUTS - 1]]
         return input
 
@@ -162,7 +164,7 @@ class Desk:
 
     def _drop_inputs(self, segment: str) -> None:
         """An input that lay there is gone, and its reference with it."""
-        self._inputs = [(shared, input) for shared, input in self._inputs if shared.array.segment != segment]
+        self._inputs = [(shared, input) for shared, input in self._inputs if segment not in shared.segments]
 
 
 def _bytes(map: mmap.mmap) -> np.ndarray[Any, Any]:

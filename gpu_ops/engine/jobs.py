@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.desk import Desk
 from gpu_ops.engine.messages import (
     DoctorAnswer,
@@ -27,17 +27,20 @@ from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import KernelscopeError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import SAMPLES, convert, load, sample, save, save_result
+from gpu_ops.io import SAMPLES, convert, load, sample, save_result
 from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import shown, shown_note
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.explain import explain
 from gpu_ops.measuring.report import row
+from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.sweeps import resized
 from gpu_ops.measuring.xray import XRay, as_dict, xray
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form
 from gpu_ops.progress import finite, listening, stage
+from gpu_ops.run_key import RunKey
+from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Output, Pick, Run
 
 Job = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest
@@ -59,18 +62,11 @@ def work(desk: Desk, job: Job) -> None:
                 _xray(desk, job)
             case SaveRequest():
                 desk.progress(f"saving {plain(job.path)}")
-                _save(desk, job)
+                made = job.result
+                save_result(job.path, made.kind, desk.array(made.array), made.form, made.unit, job.rate)
             case DoctorRequest():
                 desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))
-
-
-def _save(desk: Desk, request: SaveRequest) -> None:
-    result, array = request.result, desk.array(request.result.array)
-    if OUTPUT_KINDS[result.kind].headed:
-        save_result(request.path, array, result.form, result.unit)
-    else:
-        save(request.path, array, rate=request.rate)
 
 
 def _load(desk: Desk, request: LoadRequest) -> None:
@@ -101,7 +97,9 @@ def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:
         figures = statistics(_looked_at(input))
     with stage(3, 4):
         array = desk.share(input.array)
-    shared = SharedInput(input.kind, array, input.axes, input.name, input.origin, input.rate, input.finite, figures)
+        clean = None if input.clean is None else desk.share(input.clean)
+    named = (input.axes, input.name, input.origin, input.rate, input.finite)
+    shared = SharedInput(input.kind, array, *named, figures, clean)
     desk.send(Loaded(job, shared))
 
 
@@ -118,8 +116,8 @@ def _run(desk: Desk, request: RunRequest) -> None:
         with finite():
             whole = resized(whole, request.size, request.noise)
     desk.pin(request.input.array.segment, (p.device for p in request.picks))
-    fast = tuple(p for p in request.picks if not p.device.startswith("sim"))
-    slow = tuple(p for p in request.picks if p.device.startswith("sim"))
+    fast = tuple(p for p in request.picks if not is_simulated(p.device))
+    slow = tuple(p for p in request.picks if is_simulated(p.device))
     if fast:
         _run_picks(desk, request, whole, whole, (), fast)
     if slow:
@@ -132,41 +130,45 @@ def _run_picks(
     """Run picks on a part of the input that begins at `place`; the window gets of its results what the whole's are."""
     experiment = Experiment(request.filter, part, request.params, picks, request.protocol, request.mode, request.checks)
     count, of = len(picks), len(request.picks)
-    before = of - count if picks[0].device.startswith("sim") else 0
+    before = of - count if is_simulated(picks[0].device) else 0
 
     def tell(text: str, done: int, total: int) -> None:
         """These picks are a part of what was asked for; every pick takes as many steps."""
         desk.progress(text, done + total * before // count, total * of // count)
 
-    sent: list[Pick] = []
+    sent: set[RunKey] = set()
     for run in run_experiment(experiment, stop=desk.stopped, progress=tell):
-        first = not any(pick is run.pick for pick in sent)
-        sent.append(run.pick)
-        part_shown = shown(find_filter(run.filter), run.params, whole, part, place)
+        first = run.key not in sent
+        sent.add(run.key)
+        task = Task.of(part.meta, run.params, run.pick.knobs)
+        part_shown = shown(find_filter(run.filter), task, whole.array.shape, place)
         if place:
             run = replace(run, notes=(shown_note(whole, part, part_shown), *run.notes))
         news = _row(desk, run, experiment, request.roofs)
-        outputs = _outputs(desk, run, part, part_shown.cut) if first and request.outputs else {}
+        outputs = _outputs(desk, run, task, part_shown.cut) if first and request.outputs else {}
         machine = desk.provenance(run.pick.device) if run.timings or run.outputs else {}  # it is open by then
-        desk.send(RunUpdate(request.job, request.generation, news, outputs, *part_shown[1:], machine))
+        where = part_shown[1:]
+        desk.send(RunUpdate(request.job, request.generation, run.stage, news, outputs, *where, machine))
 
 
-def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Mapping[str, Any]:
+def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Row:
     if roofs and "kernel" in run.timings:
         desk.now(f"measuring the bandwidth of {run.pick.device}")  # takes a while, once a device
-    return {**row(run, experiment, with_roofs=roofs), "stage": run.stage}
+    return row(run, experiment, with_roofs=roofs)
 
 
-def _outputs(desk: Desk, run: Run, input: Input, cut: tuple[slice, ...]) -> dict[str, SharedResult]:
+def _outputs(desk: Desk, run: Run, task: Task, cut: tuple[slice, ...]) -> dict[str, SharedResult]:
     desk.now(f"examining {run.pick.variant} on {run.pick.device}")
     declared = {o.id: o for o in find_filter(run.filter).outputs}
-    return {name: _shared(desk, declared[name], array, input, cut) for name, array in run.outputs.items()}
+    forms = run.forms
+    return {n: _shared(desk, declared[n], array, forms[n], task, cut) for n, array in run.outputs.items()}
 
 
-def _shared(desk: Desk, output: Output, array: Array, input: Input, cut: tuple[slice, ...]) -> SharedResult:
-    kind = OUTPUT_KINDS[output.kind]
-    axes = INPUT_KINDS[input.kind].axes_of(array.shape, input.rate)
-    form, shown = Form(array.shape, array.dtype.name, axes).cut(cut), np.ascontiguousarray(array[cut])
+def _shared(desk: Desk, output: Output, array: Array, form: Form, task: Task, cut: tuple[slice, ...]) -> SharedResult:
+    """An output as the window gets it; one that lies over the input is cut to what the whole input gives."""
+    kind = output.of_kind
+    over = cut if form.shape[: len(cut)] == task.meta.shape[: len(cut)] else ()
+    form, shown = form.cut(over), np.array(array[over], order="C")
     figures = kind.figures(shown)
     made = None if figures is None else statistics(figures)
     return SharedResult(kind.id, desk.share(shown), form, output.unit, kind.tell(shown, form, output.unit), made)
@@ -185,7 +187,7 @@ def _xray(desk: Desk, request: XRayRequest) -> None:
         "sentences": comparison.said(explain(found)),
         "sources": {f.file: f.text for k in found.kernels for f in k.files},
         "name": whole.name,
-        "whole": list(whole.array.shape[: 2 if whole.kind == "image" else 1]),
+        "whole": list(whole.meta.of_kind.spatial(whole.array.shape)),
         "place": list(place),
     }
     if request.against:

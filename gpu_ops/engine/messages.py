@@ -13,10 +13,12 @@ from typing import Any, Literal
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.errors import plain
 from gpu_ops.input_kinds import INPUT_KINDS, Kind, Shape
+from gpu_ops.measuring.rows import Row
 from gpu_ops.output_kinds import Form, ViewKind
-from gpu_ops.types import Pick
+from gpu_ops.run_key import RunKey
+from gpu_ops.types import Pick, Stage
 
-PROTOCOL = 1
+PROTOCOL = 2
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class SharedResult:
 
 @dataclass(frozen=True)
 class SharedInput:
-    """An Input whose array lies in a segment."""
+    """An Input whose array lies in a segment, and its noise-free original where one is known."""
 
     kind: Kind
     array: SharedArray
@@ -68,6 +70,12 @@ class SharedInput:
     rate: float | None
     finite: bool
     statistics: Statistics
+    clean: SharedArray | None = None
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The names of the segments that it lies in."""
+        return (self.array.segment,) if self.clean is None else (self.array.segment, self.clean.segment)
 
     @property
     def result(self) -> SharedResult:
@@ -214,7 +222,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class RunUpdate:
-    """News of one pick: a row in the schema of reports, with "stage" added. `outputs` come with the first news.
+    """News of one pick: its row, and how far it is. `outputs` come with the first news.
 
     `place` is where they begin in the input along each spatial axis, when only a part of it was run; else (). They are
     what the whole input gives there, unless `exact` is False: then they are what the part gives by itself.
@@ -224,11 +232,17 @@ class RunUpdate:
 
     job: int
     generation: int
-    row: Mapping[str, Any]
+    stage: Stage
+    row: Row
     outputs: Mapping[str, SharedResult] = field(default_factory=dict)
     place: tuple[int, ...] = ()
     exact: bool = True
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> RunKey:
+        """What the run is of: its row, its outputs and its times are of nothing else."""
+        return self.row.key
 
 
 @dataclass(frozen=True)
@@ -309,7 +323,7 @@ def doing(request: Request) -> str:
 def segments_read(request: Request) -> Iterator[str]:
     """Names of the segments whose content a request needs."""
     if isinstance(request, RunRequest | XRayRequest):
-        yield request.input.array.segment
+        yield from request.input.segments
     elif isinstance(request, SaveRequest):
         yield request.result.array.segment
 
@@ -317,7 +331,7 @@ def segments_read(request: Request) -> Iterator[str]:
 def segments_given(answer: Answer) -> Iterator[str]:
     """Names of the segments that an answer hands over."""
     if isinstance(answer, Loaded):
-        yield answer.input.array.segment
+        yield from answer.input.segments
     elif isinstance(answer, RunUpdate):
         for output in answer.outputs.values():
             yield output.array.segment

@@ -6,9 +6,10 @@ from gpu_ops.errors import ParamError
 from gpu_ops.filters.box import BOX
 from gpu_ops.filters.conv3x3 import CONV3X3
 from gpu_ops.filters.mean import MEAN1D, MEAN2D
+from gpu_ops.filters.registry import checked
 from gpu_ops.types import Claim, Filter
 
-FILTERS: tuple[Filter, ...] = (MEAN1D, MEAN2D, BOX, CONV3X3)
+FILTERS: tuple[Filter, ...] = checked((MEAN1D, MEAN2D, BOX, CONV3X3))
 
 
 def find_filter(name: str, kind: str | None = None) -> Filter:

@@ -1,15 +1,18 @@
 """Inputs and results: files, samples, arrays. Decoders are loaded when they are first needed."""
 
-from gpu_ops.io.files import FORMATS, load, save, save_result
+from gpu_ops.io.crop import crop
+from gpu_ops.io.files import FORMATS, load, save
 from gpu_ops.io.inputs import convert, from_array
 from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
+from gpu_ops.io.results import save_result
 from gpu_ops.io.samples import SAMPLES, sample
 
 __all__ = [
     "FORMATS",
     "SAMPLES",
     "convert",
+    "crop",
     "from_array",
     "from_origin",
     "load",

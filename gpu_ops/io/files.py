@@ -17,10 +17,8 @@ import numpy as np
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io import arrays, images, sound, text
-from gpu_ops.io.columns import TABLES, write_columns
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, Decoded, check_choice, enough_memory, make_input
 from gpu_ops.io.regular import require_regular
-from gpu_ops.output_kinds import Form
 from gpu_ops.progress import advance, finite, stage
 from gpu_ops.types import Input
 
@@ -162,34 +160,28 @@ def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = Non
     (44100 when None); text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
     untouched until the new one is complete. Raises InputError when it cannot be written so.
     """
-    file, name = Path(path), plain(os.fspath(path))
-    array = np.asarray(array)
-    format = BY_SUFFIX.get(file.suffix.lower())
+    name, array = plain(os.fspath(path)), np.asarray(array)
+    format = BY_SUFFIX.get(Path(path).suffix.lower())
     if format is None or format.write is None:
         known = " ".join(suffix for suffix, format in BY_SUFFIX.items() if format.write)
-        raise InputError(f"{name} cannot be written as '{plain(file.suffix, 20)}'; choose one of {known}.")
+        raise InputError(f"{name} cannot be written as '{plain(Path(path).suffix, 20)}'; choose one of {known}.")
     if array.size == 0:
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
-    with enough_memory(name, "save a smaller array"), _replacing(file, name, overwrite) as opened:
-        format.write(opened, array, rate, name)
+    write = format.write
+    with replaced(path, overwrite) as opened:
+        write(opened, array, rate, name)
 
 
-def save_result(path: str | os.PathLike[str], array: Array, form: Form, unit: str = "") -> None:
-    """Writes a result as `save` does, but as text with a line of names and a column that says where each row lies.
-
-    Raises InputError when it cannot be written so.
-    """
-    file, name = Path(path), plain(os.fspath(path))
-    if file.suffix.lower() not in TABLES:
-        save(path, array)
-        return
-    with enough_memory(name, "save a smaller array"), _replacing(file, name, True) as opened:
-        write_columns(opened, array, form, unit, name)
+@contextmanager
+def replaced(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator[IO[bytes]]:
+    """A file beside the target that takes its place when all went well, and is gone otherwise. Raises InputError."""
+    name = plain(os.fspath(path))
+    with enough_memory(name, "save a smaller array"), _replacing(Path(path), name, overwrite) as opened:
+        yield opened
 
 
 @contextmanager
 def _replacing(file: Path, name: str, overwrite: bool) -> Iterator[IO[bytes]]:
-    """A file beside the target that takes its place when all went well, and is gone otherwise."""
     try:
         target = Path(os.path.realpath(file))
     except ValueError:

@@ -16,8 +16,9 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from gpu_ops.errors import InputError
+from gpu_ops.input_kinds import IMAGE_CHANNELS
 from gpu_ops.io.codec import codec
-from gpu_ops.io.inputs import IMAGE_CHANNELS, Array, Decoded, check_limit
+from gpu_ops.io.inputs import Array, Decoded, check_limit
 from gpu_ops.io.orientation import find_orientation, turn_upright
 from gpu_ops.io.pieces import read_whole
 from gpu_ops.progress import advance

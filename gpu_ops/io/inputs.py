@@ -11,24 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.errors import InputError, NonFiniteError, ParamError, plain
-from gpu_ops.input_kinds import Kind
+from gpu_ops.input_kinds import IMAGE, IMAGE_CHANNELS, INPUT_KINDS, MOST_CHANNELS, SIGNAL, STACK, Kind
 from gpu_ops.types import DTYPES, Input
 
 Array = np.ndarray[Any, Any]
 
-KINDS: tuple[Kind, ...] = ("image", "signal", "stack")
-FILE_KINDS: tuple[Kind, ...] = ("image", "signal")
+KINDS: tuple[Kind, ...] = tuple(kind.id for kind in INPUT_KINDS.values())
+FILE_KINDS: tuple[Kind, ...] = (IMAGE.id, SIGNAL.id)
 NONFINITE = ("refuse", *NonFiniteError.choices)
-IMAGE_CHANNELS = (1, 3, 4)
-MOST_CHANNELS = 256
-"""Channels that a signal may have; the largest caps of electrodes have as many. More is a picture or a mistake."""
 NO_THREAD = "can't start new thread"
 """What Python says when there is no memory for another thread's stack."""
-LAYOUTS = {
-    "signal": "a signal is (N,) or (N, C)",
-    "image": "an image is (H, W) or (H, W, C) with C = 1, 3 or 4",
-    "stack": "a stack is (D, H, W)",
-}
 
 
 class Decoded(NamedTuple):
@@ -84,26 +76,26 @@ def check_channels(count: int, name: str) -> None:
 def find_kind(shape: tuple[int, ...], name: str) -> Kind:
     """What an array of that shape is when nobody says. Raises InputError for 0 or more than 3 dimensions."""
     if len(shape) == 1:
-        return "signal"
+        return SIGNAL.id
     if len(shape) == 2 or (len(shape) == 3 and shape[-1] in IMAGE_CHANNELS):
-        return "image"
+        return IMAGE.id
     if len(shape) == 3:
-        return "stack"
+        return STACK.id
     raise InputError(
-        f"{name} has {len(shape)} dimensions, shape {shape}, but {', '.join(LAYOUTS.values())}; take a part of it."
+        f"{name} has {len(shape)} dimensions, shape {shape}, but {', '.join(k.layout for k in INPUT_KINDS.values())}; "
+        "take a part of it."
     )
 
 
 def find_axes(shape: tuple[int, ...], kind: Kind, name: str) -> str:
     """The axes' letters, such as "yxc". Raises InputError when the shape does not suit the kind."""
-    axes = {
-        "signal": {1: "t", 2: "tc"},
-        "image": {2: "yx", 3: "yxc" if shape[-1] in IMAGE_CHANNELS else ""},
-        "stack": {3: "zyx"},
-    }[kind].get(len(shape))
+    of_kind = INPUT_KINDS[kind]
+    axes = of_kind.axes.get(len(shape), "")
+    if kind == IMAGE.id and of_kind.channels_of(shape) not in IMAGE_CHANNELS:
+        axes = ""
     if not axes:
         natural = find_kind(shape, name)
-        raise InputError(f"{name} has shape {shape}, but {LAYOUTS[kind]}; use it as kind {natural}.")
+        raise InputError(f"{name} has shape {shape}, but {of_kind.layout}; use it as kind {natural}.")
     if axes == "tc":
         check_channels(shape[1], name)
     return axes
@@ -124,7 +116,7 @@ def check_array(array: Array, name: str) -> Array:
 
 def _check_filled(shape: tuple[int, ...], name: str) -> None:
     if not shape:
-        raise InputError(f"{name} is a single number without axes; {LAYOUTS['signal']}: store it as an array of one.")
+        raise InputError(f"{name} is a single number without axes; {SIGNAL.layout}: store it as an array of one.")
     if 0 in shape:
         raise InputError(f"{name} is empty, shape {plain(shape, 60)}; every axis needs at least one element.")
 
@@ -167,7 +159,7 @@ def make_input(
     array = check_array(array, label)
     kind = kind or find_kind(array.shape, label)
     axes = find_axes(array.shape, kind, label)
-    if kind == "image" and array.dtype == np.bool_:
+    if kind == IMAGE.id and array.dtype == np.bool_:
         array = array.astype(np.uint8) * np.uint8(255)
     array, finite, steps = settle_nonfinite(array, nonfinite, label)
     return Input(kind, array, axes, name, {**origin, "steps": [*origin.get("steps", ()), *steps]}, rate, finite=finite)

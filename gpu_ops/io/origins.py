@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_ops.errors import InputError, plain
+from gpu_ops.io.crop import crop
 from gpu_ops.io.files import LIMIT, load
 from gpu_ops.io.inputs import convert
 from gpu_ops.io.samples import sample
 from gpu_ops.types import Input
 
-STEPS = ("upright", "nonfinite", "convert")
+STEPS = ("upright", "nonfinite", "convert", "crop")
 
 
 def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
@@ -36,4 +37,6 @@ def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
     for step in steps:
         if step["step"] == "convert":
             result = convert(result, step["dtype"])
+        elif step["step"] == "crop":
+            result = crop(result, step.get("start", ()), step.get("shape", ()))
     return result

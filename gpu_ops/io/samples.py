@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.errors import ParamError
-from gpu_ops.input_kinds import Kind
+from gpu_ops.input_kinds import IMAGE_CHANNELS, Kind
 from gpu_ops.io.chart import draw_chart
-from gpu_ops.io.inputs import IMAGE_CHANNELS, Array, cast, enough_memory, find_axes
+from gpu_ops.io.inputs import Array, cast, enough_memory, find_axes
 from gpu_ops.params import Param, check_values
 from gpu_ops.types import DTYPES, Input
 

@@ -10,8 +10,9 @@ from typing import IO
 import numpy as np
 
 from gpu_ops.errors import InputError
+from gpu_ops.input_kinds import MOST_CHANNELS
 from gpu_ops.io.codec import codec
-from gpu_ops.io.inputs import MOST_CHANNELS, Array, Decoded, check_channels, check_limit
+from gpu_ops.io.inputs import Array, Decoded, check_channels, check_limit
 from gpu_ops.io.pieces import write_from
 from gpu_ops.progress import advance
 

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
-from gpu_ops.params import Values
+from gpu_ops.input_kinds import INPUT_KINDS, Shape
+from gpu_ops.io import crop
+from gpu_ops.task import Task
 from gpu_ops.types import Filter, Input
-
-IMAGE_SIDE = 256
-SIGNAL_LENGTH = 1 << 16
 
 
 def affordable(input: Input) -> tuple[Input, tuple[int, ...]]:
     """The middle of an input, and where it begins along each spatial axis; () when it is the whole.
 
-    Images are cut to 256 × 256 pixels, signals to 65,536 samples, stacks not at all.
+    The table of input kinds says how large a part is: 256 × 256 pixels of images, 65,536 samples of signals; kinds
+    without a size are not cut.
     """
-    sides = {"image": (IMAGE_SIDE, IMAGE_SIDE), "signal": (SIGNAL_LENGTH,), "stack": ()}[input.kind]
-    extents = input.array.shape[: len(sides)]
-    if all(extent <= side for extent, side in zip(extents, sides, strict=True)):
+    kind = INPUT_KINDS[input.kind]
+    extents = kind.spatial(input.array.shape)
+    if not kind.part or all(n <= side for n, side in zip(extents, kind.part, strict=True)):
         return input, ()
-    starts = tuple(max(0, (extent - side) // 2) for extent, side in zip(extents, sides, strict=True))
-    cut = tuple(slice(start, start + side) for start, side in zip(starts, sides, strict=True))
-    array = np.ascontiguousarray(input.array[cut])
-    step = {"crop": {"start": list(starts), "shape": list(array.shape[: len(sides)])}}
-    origin = {**input.origin, "steps": [*input.origin.get("steps", ()), step]}
-    return replace(input, array=array, origin=origin, clean=None), starts
+    middle = kind.middle(input.array.shape, kind.part)
+    starts = tuple(cut.start for cut in middle)
+    return crop(input, starts, [cut.stop - cut.start for cut in middle]), starts
 
 
 class Shown(NamedTuple):
@@ -40,9 +34,10 @@ class Shown(NamedTuple):
     exact: bool
 
 
-def shown(filter: Filter, params: Values, whole: Input, part: Input, place: tuple[int, ...]) -> Shown:
-    """Where a part of an input that begins at `place` gives what the whole gives: as far inside as the filter reaches,
-    except at the input's own edges. All of it where that is nowhere: then it is a result of the part alone.
+def shown(filter: Filter, task: Task, whole: Shape, place: tuple[int, ...]) -> Shown:
+    """Where a part of an input of shape `whole`, which begins at `place`, gives what the whole gives: as far inside as
+    the filter reaches, except at the input's own edges. All of it where that is nowhere: then it is a result of the
+    part alone. `task` is of the part.
 
     A wrapped edge reads the opposite one, which a part that was cut along that axis does not have.
     """
@@ -51,10 +46,10 @@ def shown(filter: Filter, params: Values, whole: Input, part: Input, place: tupl
     local = filter.locality
     if local.kind in ("mergeable", "global"):
         return Shown((), place, False)
-    reach = local.halo(params) if local.halo is not None else (0,) * len(place)
+    reach = local.halo(task) if local.halo is not None else (0,) * len(place)
     cut = []
-    for start, extent, n, h in zip(place, part.array.shape, whole.array.shape, reach, strict=False):
-        wraps = params.get("border") == "wrap" and extent < n
+    for start, extent, n, h in zip(place, task.meta.shape, whole, reach, strict=False):
+        wraps = task.params.get("border") == "wrap" and extent < n
         low = h if start > 0 or wraps else 0
         high = extent - (h if start + extent < n or wraps else 0)
         cut.append(slice(low, high))
@@ -78,5 +73,5 @@ def shown_note(whole: Input, part: Input, shown: Shown) -> str:
     return f"{text}; shown are the {_size(extents, part)} that the cut changes nothing of" if inside else text
 
 
-def _size(shape: tuple[int, ...], input: Input) -> str:
-    return " x ".join(map(str, shape[: 2 if input.kind == "image" else 1]))
+def _size(shape: Shape, input: Input) -> str:
+    return " x ".join(map(str, INPUT_KINDS[input.kind].spatial(shape)))

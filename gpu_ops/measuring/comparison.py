@@ -2,40 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gpu_ops.counters import COUNTERS
 from gpu_ops.measuring.explain import Sentence, compare
 from gpu_ops.measuring.xray import XRay
-
-COUNTERS: Mapping[str, str] = {
-    "warp_instructions": "instructions of warps",
-    "thread_instructions": "instructions of threads",
-    "divergent_branches": "divergent branches",
-    "global_load_threads": "global loads of threads",
-    "global_load_requests": "global load requests",
-    "global_load_sectors": "global load sectors",
-    "global_load_transactions": "global load transactions",
-    "global_load_transaction_bytes": "global load transaction bytes",
-    "global_store_threads": "global stores of threads",
-    "global_store_requests": "global store requests",
-    "global_store_sectors": "global store sectors",
-    "global_store_transactions": "global store transactions",
-    "global_store_transaction_bytes": "global store transaction bytes",
-    "global_atomic_sectors": "global atomic sectors",
-    "atomics": "atomic operations",
-    "atomic_collisions": "atomic collisions",
-    "shared_load_threads": "shared loads of threads",
-    "shared_store_threads": "shared stores of threads",
-    "shared_wavefronts": "shared wavefronts",
-    "constant_threads": "constant reads of threads",
-    "constant_words": "constant words",
-    "texture_threads": "texture fetches of threads",
-    "local_bytes": "local memory bytes",
-    "local_sectors": "local memory sectors",
-}
-"""What is told of a whole variant, in the order in which it is shown, and what each is called."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +25,11 @@ class Row:
 
 
 def side_by_side(before: XRay, after: XRay) -> list[Row]:
-    """Every counter of COUNTERS that either of the two has."""
+    """Every counter that either of the two has, in the catalogue's order."""
     rows = (
-        Row(name, before.totals.get(name, 0) / before.outputs, after.totals.get(name, 0) / after.outputs)
-        for name in COUNTERS
+        Row(c.id, c.value(before.totals) / before.outputs, c.value(after.totals) / after.outputs)
+        for c in COUNTERS.values()
+        if c.hint != "best"
     )
     return [row for row in rows if row.before or row.after]
 

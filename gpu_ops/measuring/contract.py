@@ -8,21 +8,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gpu_ops.errors import ParamError
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.params import Param, Value
 from gpu_ops.plan import Limits
-from gpu_ops.types import Experiment, Filter, Input, Meta, Pick, Run, Variant
+from gpu_ops.task import NO_LIMITS, Meta, Task
+from gpu_ops.types import Experiment, Filter, Input, Pick, Run, Variant
 
-SHAPES: Mapping[str, tuple[tuple[int, ...], ...]] = {
-    "image": ((1, 1), (1, 7), (7, 1), (17, 33), (33, 257), (61, 127), (19, 23, 3), (16, 31, 4), (130, 70)),
-    "signal": ((1,), (3,), (7,), (257,), (1009,), (5003,), (1025, 2), (97, 3)),
-}
 DATA = ("random", "constant", "extremes", "impulse")
 ENDS = ("largest", "denormal")
 """Data at the ends of a floating type's range: the largest values that a variant holds for, and the smallest."""
@@ -103,15 +102,20 @@ def _best_case(
     return best
 
 
+def task_of(filter: Filter, case: Case, limits: Limits = NO_LIMITS) -> Task:
+    """What a case asks of a variant."""
+    return Task.of(Meta(filter.accepts, case.shape, case.dtype), case.params, case.knobs, limits)
+
+
 def _work(filter: Filter, variant: Variant, case: Case) -> int:
-    meta = Meta(filter.accepts, case.shape, case.dtype)
-    return variant.operations(meta, case.params) if variant.operations else filter.work(meta, case.params).flops
+    task = task_of(filter, case)
+    return variant.operations(task) if variant.operations else filter.work(task).flops
 
 
 def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
     """Small cases at both ends of the range of each floating type, with parameters as near to the defaults as the
     variant takes."""
-    shapes = [s for s in SHAPES[filter.accepts] if s in ((17, 33), (19, 23, 3), (257,))]
+    shapes = INPUT_KINDS[filter.accepts].ends
     defaults: dict[str, Value] = {p.name: p.default for p in filter.params}
     changed = [{**defaults, p.name: choice} for p in filter.params for choice in p.choices]
     knobs = {p.name: p.default for p in variant.knobs}
@@ -134,21 +138,21 @@ def all_cases(filter: Filter, variant: Variant, limits: Limits) -> Iterator[Case
 
 def unsupported(filter: Filter, variant: Variant, case: Case, limits: Limits) -> str | None:
     """None, or why the filter or the variant refuses the case."""
-    meta = Meta(filter.accepts, case.shape, case.dtype)
+    task = task_of(filter, case, limits)
     try:
-        filter.check(meta, case.params)
+        filter.check(task)
     except ParamError as error:
         return str(error)
-    return variant.refusal(meta, case.params, case.knobs, limits)
+    return variant.refusal(task)
 
 
 def check_case(filter: Filter, variant: Variant, case: Case, device: str, edits: Mapping[str, str]) -> Run:
     """Run one case, whole and verified."""
     most = math.inf
     if variant.largest is not None and case.data == "largest":
-        most = variant.largest(case.dtype, case.params, case.knobs)
+        most = variant.largest(task_of(filter, case))
     array = case_data(case, seed=len(str(case)), most=most)
-    axes = {"image": "yxc", "signal": "tc"}[filter.accepts][: array.ndim]
+    axes = INPUT_KINDS[filter.accepts].axes[array.ndim]
     input = Input(filter.accepts, array, axes, "contract", {"generator": "contract", "steps": []})
     pick = Pick(variant.id, device, case.knobs, edits)
     experiment = Experiment(filter.id, input, case.params, (pick,), protocol="none")
@@ -186,7 +190,7 @@ def _end_data(case: Case, random: np.random.Generator, most: float) -> np.ndarra
 
 
 def _axes(filter: Filter, variant: Variant) -> dict[str, Sequence[Any]]:
-    axes: dict[str, Sequence[Any]] = {"shape": SHAPES[filter.accepts], "dtype": filter.dtypes, "data": DATA}
+    axes: dict[str, Sequence[Any]] = {"shape": INPUT_KINDS[filter.accepts].shapes, "dtype": filter.dtypes, "data": DATA}
     together = _preset_names(filter)
     if together:
         axes["preset"] = settings_of(filter)
@@ -217,6 +221,18 @@ def settings_of(filter: Filter) -> tuple[tuple[tuple[str, Value], ...], ...]:
         pairs = zip(params, numbers, strict=True)
         found.append(tuple((p.name, p.check(_like(p, number))) for p, number in pairs))
     return tuple(found)
+
+
+def heavier(filter: Filter, case: Case) -> dict[str, Value]:
+    """Whole-number parameters that make most work: of each the last value worth testing that suits the case."""
+    found: dict[str, Value] = {}
+    for param in (p for p in filter.params if isinstance(p.default, int)):
+        for value in reversed(values_of(param)):
+            with suppress(ParamError):
+                filter.check(task_of(filter, replace(case, params={**case.params, **found, param.name: value})))
+                found[param.name] = value
+                break
+    return found
 
 
 def _odd(param: Param) -> Value:

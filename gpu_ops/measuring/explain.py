@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gpu_ops.measuring.xray import KernelXRay, XRay
+if TYPE_CHECKING:
+    from gpu_ops.measuring.xray import KernelXRay, XRay
 
 Facts = Mapping[str, Any]
 """Numbers by name, 0 for what does not occur; `limiter` is a word."""
@@ -161,7 +162,7 @@ def _sectors(a: Facts, b: Facts, unit: str) -> str | None:
     most = (
         f"at most {number(SECTOR * after)} bytes a {unit} can come from the L2 cache, {number(SECTOR * before)} before"
     )
-    return f"The sectors that loads ask for {move(before, after, unit)}: {most}."
+    return f"Global load sectors {move(before, after, unit)}: {most}."
 
 
 def _fewer_requests(a: Facts, b: Facts, unit: str) -> str | None:
@@ -170,8 +171,11 @@ def _fewer_requests(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["global_load_requests"], b["global_load_requests"]
     if not differs(before, after):
         return None
-    each = "brings more" if after < before else "brings less"
-    return f"The same sectors are asked for, but requests to load {move(before, after, unit)}: each {each}."
+    was, now = (_ratio(f, "global_load_sectors", "global_load_requests") for f in (a, b))
+    return (
+        f"Global load requests {move(before, after, unit)}, for the same sectors: {number(now)} sectors a request, "
+        f"{number(was)} before."
+    )
 
 
 def _waste(kind: str) -> Callable[[Facts, Facts, str], str | None]:
@@ -181,10 +185,10 @@ def _waste(kind: str) -> Callable[[Facts, Facts, str], str | None]:
         before, after = _ratio(a, actual, ideal), _ratio(b, actual, ideal)
         if not a[ideal] or not b[ideal] or not differs(before, after):
             return None
-        how = "better" if after < before else "less well"
+        how, where = ("better", "closer together") if after < before else ("worse", "farther apart")
         return (
-            f"Addresses of a {kind} lie {how} together: it touches {number(after)} times the sectors that its bytes "
-            f"would fill side by side, {number(before)} times before."
+            f"Coalescing of {kind}s is {how}: addresses of a warp lie {where}, in {number(after)} times the sectors "
+            f"that its bytes would fill, {number(before)} times before."
         )
 
     return say
@@ -196,14 +200,14 @@ def _asked(f: Facts) -> float:
 
 def _dram(a: Facts, b: Facts, unit: str) -> str | None:
     if differs(a["least_bytes"], b["least_bytes"]):
-        return f"The bytes that must cross the card's memory {move(a['least_bytes'], b['least_bytes'], unit)}."
+        return f"The bytes that device memory must move {move(a['least_bytes'], b['least_bytes'], unit)}."
     before, after = _asked(a), _asked(b)
     if not differs(before, after):
         return None
-    asked = f"{number(before)} bytes a {unit} are asked of them before, {number(after)} after"
+    asked = f"requested were {number(before)} bytes a {unit} in sectors, now {number(after)}"
     return (
-        f"The bytes that must cross the card's memory stay {number(b['least_bytes'])} a {unit}: where its bandwidth is "
-        f"the limit and the caches catch the rest ({asked}), nothing changes."
+        f"The bytes that device memory must move stay {number(b['least_bytes'])} a {unit}: where its bandwidth is the "
+        f"limit and the caches serve the rest ({asked}), nothing changes."
     )
 
 
@@ -212,19 +216,21 @@ def _instructions(a: Facts, b: Facts, unit: str) -> str | None:
     if not differs(before, after):
         return None
     gain = "less" if after < before else "more"
-    return f"Instructions of warps {move(before, after, unit)}: {gain} to issue, where that is the limit."
+    return f"Warp instructions {move(before, after, unit)}: {gain} to issue, where that is the limit."
 
 
 def _lanes(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = (_ratio(f, "thread_instructions", "warp_instructions") for f in (a, b))
     if not differs(before, after):
         return None
-    return f"Of a warp's 32 lanes {number(after)} work in an instruction on average, {number(before)} before."
+    return f"Active lanes of a warp instruction, of 32: {number(after)} on average, {number(before)} before."
 
 
 def _divergence(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["divergent_branches"], b["divergent_branches"]
-    return f"Divergent branches {move(before, after, unit)}." if differs(before, after) else None
+    if not differs(before, after):
+        return None
+    return f"Divergent branches {move(before, after, unit)}: there a warp goes both ways, one after the other."
 
 
 def _conflicts(a: Facts, b: Facts, unit: str) -> str | None:
@@ -232,21 +238,21 @@ def _conflicts(a: Facts, b: Facts, unit: str) -> str | None:
     if not b["shared_ideal_wavefronts"] or not differs(before, after):
         return None
     if not differs(after, 1.0):
-        return f"Bank conflicts are gone: an access to shared memory took {number(before)} times the passes it needs."
+        return f"Bank conflicts are gone: shared memory took {number(before)} times the wavefronts it needs."
     was = f", {number(before)} before" if a["shared_ideal_wavefronts"] else ""
-    return f"Bank conflicts: an access to shared memory takes {number(after)} times the passes it needs{was}."
+    return f"Bank conflicts: shared memory takes {number(after)} times the wavefronts it needs{was}."
 
 
 def _constants(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = (_ratio(f, "constant_words", "constant_requests") for f in (a, b))
     if not differs(before, after):
         return None
-    return f"A constant read of a warp takes {number(after)} words one after the other, {number(before)} before."
+    return f"A constant-cache request takes {number(after)} words one after the other, {number(before)} before."
 
 
 def _atomics(a: Facts, b: Facts, unit: str) -> str | None:
     lines = []
-    for name, title in (("atomics", "Atomic operations"), ("atomic_collisions", "Collisions of them within a warp")):
+    for name, title in (("atomics", "Atomic operations"), ("atomic_collisions", "Atomic collisions within a warp")):
         if differs(a[name], b[name]):
             lines.append(f"{title} {move(a[name], b[name], unit)}.")
     return " ".join(lines) or None
@@ -254,7 +260,7 @@ def _atomics(a: Facts, b: Facts, unit: str) -> str | None:
 
 def _local(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["local_sectors"], b["local_sectors"]
-    return f"Sectors of local memory {move(before, after, unit)}." if differs(before, after) else None
+    return f"Local memory sectors {move(before, after, unit)}." if differs(before, after) else None
 
 
 def _occupancy(a: Facts, b: Facts, unit: str) -> str | None:
@@ -264,8 +270,8 @@ def _occupancy(a: Facts, b: Facts, unit: str) -> str | None:
     how = "falls" if after < before else "rises"
     effect = "fewer" if after < before else "more"
     return (
-        f"Occupancy {how} from {before:.0%} to {after:.0%}, with {b['limiter']} as its limit: {effect} warps there to "
-        "work while others wait for memory."
+        f"Occupancy {how} from {before:.0%} to {after:.0%}, with {b['limiter']} as its limit: {effect} warps hide "
+        "the latency of memory: they work while others wait."
     )
 
 
@@ -273,7 +279,7 @@ def _spills(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["spilled_bytes"], b["spilled_bytes"]
     if before == after:
         return None
-    return f"Bytes of registers that a thread spills to local memory: {number(after)}, {number(before)} before."
+    return f"Register spills to local memory: {number(after)} bytes a thread, {number(before)} before."
 
 
 def _launches(a: Facts, b: Facts, unit: str) -> str | None:
@@ -310,8 +316,8 @@ def _repeats(f: Facts, unit: str) -> str | None:
     if not f["least_bytes"] or asked < 1.5 * f["least_bytes"]:
         return None
     return (
-        f"{number(asked)} bytes a {unit} are asked for in sectors, {number(f['least_bytes'])} must cross the card's "
-        "memory: the caches have to catch the rest."
+        f"{number(asked)} bytes a {unit} are requested in sectors, {number(f['least_bytes'])} must device memory move: "
+        "the caches have to serve the rest."
     )
 
 
@@ -320,45 +326,52 @@ def _wasteful(kind: str) -> Callable[[Facts, str], str | None]:
         ratio = _ratio(f, f"global_{kind}_sectors", f"global_{kind}_ideal_sectors")
         if ratio < 1.05:
             return None
-        return f"A {kind} touches {number(ratio)} times the sectors that its bytes would fill side by side."
+        return (
+            f"A warp's {kind}s are not fully coalesced: its addresses lie in {number(ratio)} times the sectors that "
+            "its bytes would fill."
+        )
 
     return say
 
 
 def _conflicting(f: Facts, unit: str) -> str | None:
     ratio = _ratio(f, "shared_wavefronts", "shared_ideal_wavefronts")
-    return f"Bank conflicts: shared memory takes {number(ratio)} times the passes it needs." if ratio > 1.02 else None
+    return (
+        f"Bank conflicts: shared memory takes {number(ratio)} times the wavefronts it needs." if ratio > 1.02 else None
+    )
 
 
 def _spread(f: Facts, unit: str) -> str | None:
     ratio = _ratio(f, "constant_words", "constant_requests")
     if ratio < 1.02:
         return None
-    return f"Lanes want {number(ratio)} constant words at a time, which come one after the other."
+    return f"A constant-cache request wants {number(ratio)} words on average, which come one after the other."
 
 
 def _idle(f: Facts, unit: str) -> str | None:
     lanes = _ratio(f, "thread_instructions", "warp_instructions")
-    return f"Of a warp's 32 lanes only {number(lanes)} work in an instruction on average." if lanes < 30 else None
+    return f"Active lanes of a warp instruction: only {number(lanes)} of 32 on average." if lanes < 30 else None
 
 
 def _colliding(f: Facts, unit: str) -> str | None:
     if not f["atomic_collisions"]:
         return None
     share = f["atomic_collisions"] / f["atomics"]
-    return f"{share:.0%} of the atomic operations meet another one of their warp at the same address and wait for it."
+    return (
+        f"Atomic collisions: {share:.0%} of the atomic operations meet another of their warp at one address and wait."
+    )
 
 
 def _spilling(f: Facts, unit: str) -> str | None:
     spilled = f["spilled_bytes"]
-    return f"Registers do not suffice: {number(spilled)} bytes a thread go to local memory." if spilled else None
+    return f"Register spills: {number(spilled)} bytes a thread go to local memory." if spilled else None
 
 
 def _in_local(f: Facts, unit: str) -> str | None:
     sectors = f["local_sectors"]
     if not sectors:
         return None
-    return f"An array of each thread lies in local memory, which is the card's: {number(sectors)} sectors a {unit}."
+    return f"Arrays of a thread lie in local memory, which is in device memory: {number(sectors)} sectors a {unit}."
 
 
 def _limited(f: Facts, unit: str) -> str | None:

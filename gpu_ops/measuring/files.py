@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from gpu_ops.devices.compiler import source_of
+from gpu_ops.devices.kernel_source import source_of
 from gpu_ops.plan import Counted
 
 Place = tuple[str, int]

@@ -11,11 +11,13 @@ import numpy as np
 
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.errors import KernelError, KernelFault
+from gpu_ops.measuring.declared import check_plan, mistakes
 from gpu_ops.measuring.timing import check_stop
 from gpu_ops.measuring.verify import verify
 from gpu_ops.plan import Device, DeviceArray, How, Plan
 from gpu_ops.progress import advance, listening
-from gpu_ops.types import Experiment, Filter, Pick, Run, Timing, Variant
+from gpu_ops.task import MAIN, Task
+from gpu_ops.types import Error, Experiment, Filter, Input, Run, Timing, Variant
 
 PARTS = 1000
 """What a step counts in what `progress` is told, so that parts of it are whole numbers."""
@@ -26,15 +28,35 @@ CHUNK = 1 << 24
 
 @dataclass
 class Job:
-    """A pick at work. `run` is what is known so far."""
+    """A pick at work: what it was asked, and `run`, what is known so far."""
 
-    pick: Pick
+    filter: Filter
+    experiment: Experiment
     variant: Variant
     device: Device
     run: Run
     session: Device
+    task: Task
     plan: Plan | None = None
     timings: dict[str, Timing] = field(default_factory=dict)
+
+    @property
+    def input(self) -> Input:
+        """What goes in."""
+        return self.experiment.input
+
+    def planned(self, x: DeviceArray) -> Plan:
+        """The variant's plan on this memory. Raises DeclarationError when it does not give what the filter declares."""
+        task = self.task.on(**{MAIN: x})
+        with mistakes(self.filter, self.variant):
+            plan = self.variant.plan(self.session, task)
+        check_plan(self.filter, self.variant, task, plan)
+        return plan
+
+    def verified(self, outputs: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, Error]:
+        """The errors of outputs of the whole input."""
+        with mistakes(self.filter, self.variant):
+            return verify(self.filter, self.variant, self.input, self.task, outputs, self.experiment.checks)
 
     @property
     def name(self) -> str:
@@ -122,7 +144,7 @@ def faultless(run: Run) -> bool:
     return not any(f.severity == "error" for f in run.findings)
 
 
-def verify_again(job: Job, filter: Filter, experiment: Experiment) -> None:
+def verify_again(job: Job) -> None:
     """Once more over other poison – on a simulated GPU in another order of blocks and branches as well."""
     simulated = job.device.clock == "simulated"
     poison = {name: turned_over(array) for name, array in job.run.outputs.items()}
@@ -134,19 +156,19 @@ def verify_again(job: Job, filter: Filter, experiment: Experiment) -> None:
         job.run = replace(job.run, findings=(*job.run.findings, *error.findings))
         condemn(job, str(error))
         return
-    errors = verify(filter, job.variant, experiment, again, job.pick.knobs)
+    errors = job.verified(again)
     if not all(e.ok for e in errors.values()):
         condemn(job, DEPENDS_ON_ORDER if simulated else DEPENDS_ON_TIMING)
         job.run = replace(job.run, errors=errors)
 
 
-def verify_memory(job: Job, experiment: Experiment, x: DeviceArray) -> None:
+def verify_memory(job: Job, x: DeviceArray) -> None:
     """What the kernel may not touch: memory beyond its arrays, and the input."""
     if cast(GuardedSession, job.session).damaged():
         condemn(job, "memory outside the arrays was written: a bound is missing")
-    if not _same_bytes(job.session.download(x), experiment.input.array):
+    if not _same_bytes(job.session.download(x), job.input.array):
         condemn(job, "the input was overwritten")
-        job.session.upload(experiment.input.array, out=x)
+        job.session.upload(job.input.array, out=x)
 
 
 def _same_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:

@@ -11,9 +11,12 @@ from typing import Any
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import sample
+from gpu_ops.measuring.machines import machine_parts
 from gpu_ops.measuring.report import read_report
+from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.measuring.runner import default_picks, run_experiment
-from gpu_ops.types import SOURCE_TITLES, Claim, Error, Experiment, Filter, Pick, Run, Timing, Work
+from gpu_ops.run_key import items_of
+from gpu_ops.types import SOURCE_TITLES, Claim, Error, Experiment, Filter, Pick, Run, Work
 
 RECORDED = Path(__file__).resolve().parent.parent.parent / "resources" / "recorded"
 
@@ -44,26 +47,26 @@ class Judgement:
         }
 
 
-def recorded_reports() -> dict[str, dict[str, Any]]:
+def recorded_reports() -> dict[str, Report]:
     """Reports shipped with the product, by file name."""
     return {path.name: read_report(path) for path in sorted(RECORDED.glob("*.json"))}
 
 
-def judge_by_reports(claims: Iterable[Claim], reports: Mapping[str, Mapping[str, Any]]) -> list[Judgement]:
+def judge_by_reports(claims: Iterable[Claim], reports: Mapping[str, Report]) -> list[Judgement]:
     """Each claim by a report that decides it, of these by the one with most runs of its experiment; counted claims need
     none."""
     return [_judged(claim, reports) for claim in claims]
 
 
-def _judged(claim: Claim, reports: Mapping[str, Mapping[str, Any]]) -> Judgement:
+def _judged(claim: Claim, reports: Mapping[str, Report]) -> Judgement:
     best = Judgement(claim, *claim.judge({}), "counted" if claim.basis == "counted" else "not measured yet")
     most = (False, 0)
     for name, report in reports.items() if claim.basis == "measured" else ():
-        rows = matching_rows(claim, report["runs"])
-        found, holds = claim.judge({r["variant"]: run_of(r) for r in rows})
+        rows = matching_rows(claim, report.rows)
+        found, holds = claim.judge({r.variant: run_of(r) for r in rows})
         if (holds is not None, len(rows)) > most:
             most = (holds is not None, len(rows))
-            best = Judgement(claim, found, holds, f"recorded: {_machine(report)} ({name})")
+            best = Judgement(claim, found, holds, f"recorded: {machine_parts(report.provenance)} ({name})")
     return best
 
 
@@ -100,58 +103,46 @@ def _knobs(filter: Filter, variant: str, claim: Claim) -> dict[str, Any]:
     return found
 
 
-def matching_rows(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def matching_rows(claim: Claim, rows: Iterable[Row]) -> list[Row]:
     """The rows of a report that are of the claim's experiment, each variant with the claim's knobs as far as it has
-    them; rows that tell none match any."""
+    them; rows that tell none match any. Of several on one device the first counts; edited kernels are no part of it."""
     wanted = claim.experiment
     filter = find_filter(wanted["filter"])
     ids = {v.id for v in filter.variants}
     sample_options = wanted["sample"]
 
-    def matches(r: Mapping[str, Any]) -> bool:
-        origin = r.get("input", {})
-        same_input = origin.get("generator") == sample_options["id"] and all(
-            origin.get(k) == v for k, v in sample_options.items() if k != "id"
+    def matches(r: Row) -> bool:
+        same_input = r.input.get("generator") == sample_options["id"] and all(
+            r.input.get(k) == v for k, v in sample_options.items() if k != "id"
         )
-        if r["filter"] != wanted["filter"] or r["params"] != wanted["params"] or r["variant"] not in ids:
+        if r.filter != wanted["filter"] or r.key.param_items != items_of(wanted["params"]) or r.variant not in ids:
             return False
-        knobs = _knobs(filter, r["variant"], claim)
-        return bool(same_input and r["ok"] and all(knobs.get(k) == v for k, v in r["knobs"].items()))
+        knobs = _knobs(filter, r.variant, claim)
+        return bool(same_input and r.ok and not r.edits and all(knobs.get(k) == v for k, v in r.knobs.items()))
 
-    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    found: dict[tuple[str, str], Row] = {}
     for r in rows:
         if matches(r):
-            found.setdefault((r["variant"], r["device"]), r)
+            found.setdefault((r.variant, r.device), r)
     return list(found.values())
 
 
-def run_of(r: Mapping[str, Any]) -> Run:
+def run_of(r: Row) -> Run:
     """A run from a report's row, without its outputs."""
-    timings = {
-        stage: Timing(stage, t["clock"], t["median_s"], t["q1_s"], t["q3_s"], t["min_s"], t["n"], t["stop"], t["mode"])
-        for stage, t in r["stages"].items()
-    }
     errors = {}
-    if r["error_max"] is not None:
-        relative = float("inf") if r["error_max"] == "infinite" else float(r["error_max"])
-        errors = {"output": Error(relative, 0.0, (), 1.0, float(r["tolerance"]))}
+    if r.error_max is not None and r.tolerance is not None:
+        errors = {"output": Error(r.error_max, 0.0, (), 1.0, r.tolerance)}
     return Run(
-        pick=Pick(r["variant"], r["device"], r["knobs"]),
-        filter=r["filter"],
-        params=r["params"],
-        shape=tuple(r["shape"]),
-        dtype=r["dtype"],
+        pick=Pick(r.variant, r.device, r.knobs),
+        filter=r.filter,
+        params=r.params,
+        shape=r.shape,
+        dtype=r.dtype,
         stage="timed",
         outputs={},
-        work=Work(0, r["bytes"], 0),
+        work=Work(0, r.bytes, 0),
         errors=errors,
-        ok=r["ok"],
-        timings=timings,
-        source_hash=r["source_hash"],
+        ok=r.ok,
+        timings=r.stages,
+        source_hash=r.source_hash,
     )
-
-
-def _machine(report: Mapping[str, Any]) -> str:
-    devices = report["provenance"].get("devices", {})
-    models = [str(d.get("model")) for n, d in devices.items() if n != "cpu"]
-    return ", ".join([*models, str(report["provenance"].get("cpu"))])

@@ -1,4 +1,4 @@
-"""Reports: the schema kernelscope-report/1, written after every row, read with unknown keys ignored."""
+"""Reports as files: written after every row, in one step, and read with unknown keys ignored."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gpu_ops.errors import InputError, ReportError, plain
 from gpu_ops.io.regular import require_regular
-from gpu_ops.measuring.report_check import MAJOR, SCHEMA, fault_of
+from gpu_ops.measuring.report_check import fault_of
 from gpu_ops.measuring.roofline import roofs, roofs_at
+from gpu_ops.measuring.rows import Report, Roof, Row
 from gpu_ops.types import Experiment, Run, Timing
 
 IMPOSSIBLE = 1.05
@@ -23,43 +25,11 @@ MOST_DIGITS = 300
 """Of a whole number in a report: a float still holds it."""
 
 
-def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> dict[str, Any]:
+def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> Row:
     """One run as a report's row. Speed-ups are added by `with_speedups`, which sees the other rows. Without roofs
     there is a bandwidth but no share; with them the device's are measured on first use, which takes seconds."""
-    kernel = run.timings.get("kernel")
-    result: dict[str, Any] = {
-        "filter": run.filter,
-        "variant": run.pick.variant,
-        "device": run.pick.device,
-        "clock": kernel.clock if kernel else "simulated" if run.pick.device.startswith("sim") else None,
-        "params": _plain(run.params),
-        "knobs": _plain(run.pick.knobs),
-        "shape": list(run.shape),
-        "dtype": run.dtype,
-        "input": dict(experiment.input.origin),
-        "mode": experiment.mode,
-        "protocol": experiment.protocol,
-        "checks": experiment.checks,
-        "stages": {name: _stage(t) for name, t in run.timings.items()},
-        "errors": {k: {"max": _number(e.max), "rms": _number(e.rms)} for k, e in run.errors.items()},
-        "error_max": _number(max((e.relative for e in run.errors.values()), default=math.nan)),
-        "tolerance": _number(max((e.tolerance for e in run.errors.values()), default=math.nan)),
-        "ok": run.ok,
-        "notes": list(run.notes),
-        "failure": run.failure,
-        "failure_kind": run.failure_kind,
-        "bytes": run.work.bytes,
-        "source_hash": run.source_hash,
-    }
-    if run.pick.device.startswith("sim"):
-        result["counters"] = dict(run.counters)
-        result["findings"] = [{**vars(f), "text": str(f)} for f in run.findings]
-        result["printed"] = list(run.printed)
-    if kernel:
-        result["gbps"] = run.work.bytes / kernel.median / 1e9
-        if with_roofs:
-            result.update(_against_roofs(run, kernel))
-    return result
+    found, kernel = Row.of(run, experiment), run.timings.get("kernel")
+    return replace(found, **_against_roofs(run, kernel)) if kernel and with_roofs else found
 
 
 def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:
@@ -70,89 +40,14 @@ def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:
     large, same = roofs(run.pick.device), roofs_at(run.pick.device, buffer)
     roof = getattr(large, kind)
     rate = run.work.bytes / kernel.median
-    found = {
+    found: dict[str, Any] = {
         "share": rate / roof,
-        "roof": {"kind": kind, "bytes_s": roof},
+        "roof": Roof(kind, roof),
         "share_same_size": rate / getattr(same, kind),
     }
     if min(found["share"], found["share_same_size"]) > IMPOSSIBLE:
         found["flag"] = "faster than its own roof: the data stayed in a cache, or something is not done"
     return found
-
-
-def _stage(t: Timing) -> dict[str, Any]:
-    return {
-        "median_s": t.median,
-        "q1_s": t.q1,
-        "q3_s": t.q3,
-        "min_s": t.min,
-        "n": t.n,
-        "stop": t.stop,
-        "clock": t.clock,
-        "mode": t.mode,
-        **({"doubt": t.doubt} if t.doubt else {}),
-    }
-
-
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
-
-
-def _number(value: float) -> float | str | None:
-    """JSON knows no infinity: a word stands for it, null for no number at all."""
-    if math.isnan(value):
-        return None
-    return value if math.isfinite(value) else "infinite"
-
-
-def with_speedups(rows: Sequence[dict[str, Any]], baseline: str) -> list[dict[str, Any]]:
-    """Rows with `speedup` against the baseline variant of the same job, kernel against kernel and end to end; none
-    where one of the times is in doubt."""
-    base = {_job_key(r): r for r in rows if r["variant"] == baseline and _sure(r, "kernel")}
-    result = []
-    for r in rows:
-        against = base.get(_job_key(r))
-        if against is not None and "kernel" in r["stages"]:
-            seconds = against["stages"]["kernel"]["median_s"]
-            speedup = {"against": f"{baseline} on {against['device']}"}
-            for stage in ("kernel", "elapsed", "elapsed_pinned"):
-                if _sure(r, stage):
-                    speedup[stage] = seconds / r["stages"][stage]["median_s"]
-            r = {**r, "speedup": speedup}
-        result.append(r)
-    return result
-
-
-def _sure(r: Mapping[str, Any], stage: str) -> bool:
-    """Whether a row has a time of this stage that may be compared."""
-    return stage in r["stages"] and not r["stages"][stage].get("doubt")
-
-
-def _job_key(r: Mapping[str, Any]) -> str:
-    return json.dumps([r["filter"], r["params"], r["shape"], r["dtype"], r["mode"]], sort_keys=True)
-
-
-def row_key(r: Mapping[str, Any]) -> str:
-    """What makes two rows the same measurement, for resuming."""
-    names = (
-        "filter",
-        "variant",
-        "device",
-        "params",
-        "knobs",
-        "shape",
-        "dtype",
-        "input",
-        "mode",
-        "protocol",
-        "source_hash",
-    )
-    return json.dumps([r.get(n) for n in names], sort_keys=True)
-
-
-def report(provenance: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """A whole report."""
-    return {"schema": f"{SCHEMA}/{MAJOR}", "provenance": dict(provenance), "runs": list(rows)}
 
 
 def written_to(path: str | Path) -> Path:
@@ -190,7 +85,7 @@ def write_report(path: str | Path, content: Mapping[str, Any]) -> None:
         raise ReportError(f"{plain(path)} cannot be written ({reason}); choose another file for --json.") from error
 
 
-def read_report(path: str | Path) -> dict[str, Any]:
+def read_report(path: str | Path) -> Report:
     """A report of this major version or an earlier one, with every field that a reader needs in its own type. Raises
     ReportError saying what the file is instead."""
     name = plain(path)
@@ -212,7 +107,7 @@ def read_report(path: str | Path) -> dict[str, Any]:
     fault = fault_of(content)
     if fault:
         raise ReportError(f"{name} {fault}.")
-    return dict(content)
+    return Report.from_json(content)
 
 
 def _finite(text: str) -> float:
@@ -226,10 +121,3 @@ def _whole(text: str) -> int:
     if len(text) > MOST_DIGITS:
         raise ValueError(f"a number of {len(text)} digits")
     return int(text)
-
-
-def same_machine(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-    """Whether two provenances are of machines whose figures may share a report."""
-    models = [{n: d.get("model") for n, d in p.get("devices", {}).items()} for p in (a, b)]
-    shared = set(models[0]) & set(models[1])
-    return a.get("cpu") == b.get("cpu") and all(models[0][n] == models[1][n] for n in shared)

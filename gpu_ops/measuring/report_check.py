@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from gpu_ops.errors import plain
+from gpu_ops.measuring.rows import MAJOR, SCHEMA
 
-SCHEMA = "kernelscope-report"
-MAJOR = 1
 DEEPEST = 32
 """Levels of lists and objects in one another."""
 FAILURES = ("unsupported", "kernel", "memory")
@@ -68,11 +67,30 @@ def _speedup(value: Any) -> bool:
     return isinstance(value, dict) and all(_text(v) if k == "against" else _number(v) for k, v in value.items())
 
 
+def _errors(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return all(isinstance(e, dict) and all(n in e and _error(e[n]) for n in ("max", "rms")) for e in value.values())
+
+
+def _roof(value: Any) -> bool:
+    return isinstance(value, dict) and _text(value.get("kind")) and _number(value.get("bytes_s"))
+
+
+def _counters(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_number, value.values()))
+
+
+def _text_or_null(value: Any) -> bool:
+    return value is None or _text(value)
+
+
 def _findings(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(f, dict) and _text(f.get("text")) for f in value)
 
 
 TEXT, OBJECT, NUMBER = Field("text", _text), Field("an object", _object), Field("a number", _number)
+TEXT_OR_NULL = Field("text or null", _text_or_null)
 ERROR = Field('a number, "infinite" or null', _error)
 NEEDED: Mapping[str, Field] = {
     **dict.fromkeys(("filter", "variant", "device", "dtype", "mode", "source_hash"), TEXT),
@@ -83,15 +101,19 @@ NEEDED: Mapping[str, Field] = {
     "tolerance": ERROR,
     "ok": Field("true, false or null", lambda value: value is None or isinstance(value, bool)),
     "notes": Field("a list of texts", _texts),
-    "failure": Field("text or null", lambda value: value is None or _text(value)),
+    "failure": TEXT_OR_NULL,
     "failure_kind": Field(f"null or one of {', '.join(FAILURES)}", lambda value: value in (None, "", *FAILURES)),
     "bytes": NUMBER,
 }
 OPTIONAL: Mapping[str, Field] = {
     "input": OBJECT,
-    "gbps": NUMBER,
-    "share": NUMBER,
+    **dict.fromkeys(("clock", "edits", "protocol", "checks"), TEXT_OR_NULL),
+    "errors": Field("an object of errors, each with max and rms", _errors),
+    **dict.fromkeys(("gbps", "share", "share_same_size"), NUMBER),
+    "roof": Field("an object with a kind and bytes_s", _roof),
     "flag": TEXT,
+    "counters": Field("an object of numbers", _counters),
+    "printed": Field("a list of texts", _texts),
     "speedup": Field("an object of numbers", _speedup),
     "findings": Field("a list of findings", _findings),
 }

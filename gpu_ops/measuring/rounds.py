@@ -9,27 +9,26 @@ from typing import Literal
 from gpu_ops.errors import DeviceMemoryError
 from gpu_ops.measuring.jobs import Job, Watch, fail, verify_again
 from gpu_ops.measuring.load import Others
-from gpu_ops.measuring.stages import time_transfers, wrap_host
-from gpu_ops.measuring.timing import RULES, TRANSFERS, Rule, check_stop, measure_interleaved, once
-from gpu_ops.plan import Device, DeviceArray, Plan, Sampler
+from gpu_ops.measuring.timing import RULES, TRANSFERS, check_stop, measure_interleaved, once
+from gpu_ops.measuring.transfers import time_transfers, wrap_host
+from gpu_ops.plan import Device, DeviceArray, Mode, Plan, Sampler
 from gpu_ops.progress import listening
-from gpu_ops.types import Experiment, Filter, Run, Timing
+from gpu_ops.types import Run, Timing
 
 ROTATION_BYTES = 256 << 20
 """Inputs and outputs rotate over at least this much, and over four times the last-level cache."""
 MOST_COPIES = 64
 
 
-def time_jobs(jobs: list[Job], filter: Filter, experiment: Experiment, x: DeviceArray, watch: Watch) -> Iterator[Run]:
-    """Time the jobs of one device together, in as few groups as fit its memory."""
-    rule = RULES[experiment.protocol]
-    device = jobs[0].device
+def time_jobs(jobs: list[Job], x: DeviceArray, watch: Watch) -> Iterator[Run]:
+    """Time the jobs of one experiment on one device together, in as few groups as fit its memory."""
+    device, experiment = jobs[0].device, jobs[0].experiment
     device.sampler([_nothing()], "wall")  # first-use costs belong to nobody
     shared = time_transfers(device, experiment.input.array, x, watch.stop)
-    inputs = _rotation(device, experiment, x, len(jobs), watch)
+    inputs = _rotation(device, experiment.mode, x, len(jobs), watch)
     waiting = list(jobs)
     while waiting:
-        samplers, waiting = _samplers(waiting, experiment, inputs, watch)
+        samplers, waiting = _samplers(waiting, inputs, watch)
         if not samplers:
             yield fail(waiting.pop(0), "it does not fit in the device's memory next to the input", "memory")
             continue
@@ -37,16 +36,16 @@ def time_jobs(jobs: list[Job], filter: Filter, experiment: Experiment, x: Device
             note = "measured in groups, because the variants do not fit in memory together"
             for job in jobs:
                 job.run = replace(job.run, notes=tuple(dict.fromkeys((*job.run.notes, note))))
-        yield from _time_group(jobs, samplers, filter, experiment, rule, shared, x, watch)
+        yield from _time_group(jobs, samplers, shared, x, watch)
 
 
 def _nothing() -> Plan:
     return Plan((), {})
 
 
-def _rotation(device: Device, experiment: Experiment, x: DeviceArray, jobs: int, watch: Watch) -> list[DeviceArray]:
+def _rotation(device: Device, mode: Mode, x: DeviceArray, jobs: int, watch: Watch) -> list[DeviceArray]:
     """Copies of the input so that nothing timed finds its data in the cache; as many as memory allows."""
-    if experiment.mode != "stream":
+    if mode != "stream":
         return [x]
     total = max(4 * device.limits.l2_bytes, ROTATION_BYTES)
     wanted = min(-(-total // max(2 * x.nbytes, 1)), MOST_COPIES)
@@ -59,17 +58,15 @@ def _rotation(device: Device, experiment: Experiment, x: DeviceArray, jobs: int,
     return inputs
 
 
-def _samplers(
-    jobs: list[Job], experiment: Experiment, inputs: list[DeviceArray], watch: Watch
-) -> tuple[dict[int, Sampler], list[Job]]:
+def _samplers(jobs: list[Job], inputs: list[DeviceArray], watch: Watch) -> tuple[dict[int, Sampler], list[Job]]:
     """Samplers by job, for as many jobs from the front as fit in memory, and the jobs left."""
     samplers: dict[int, Sampler] = {}
     for place, job in enumerate(jobs):
         assert job.plan is not None
         check_stop(watch.stop)
         try:
-            more = [job.variant.plan(job.session, x, experiment.params, job.pick.knobs) for x in inputs[1:]]
-            samplers[id(job)] = job.session.sampler([job.plan, *more], experiment.mode)
+            more = [job.planned(x) for x in inputs[1:]]
+            samplers[id(job)] = job.session.sampler([job.plan, *more], job.experiment.mode)
         except DeviceMemoryError:
             return samplers, jobs[place:]
     return samplers, []
@@ -78,14 +75,11 @@ def _samplers(
 def _time_group(
     jobs: list[Job],
     samplers: dict[int, Sampler],
-    filter: Filter,
-    experiment: Experiment,
-    rule: Rule,
     shared: Mapping[str, Timing],
     x: DeviceArray,
     watch: Watch,
 ) -> Iterator[Run]:
-    by_id = {id(job): job for job in jobs}
+    by_id, rule = {id(job): job for job in jobs}, RULES[jobs[0].experiment.protocol]
     timings_by_key = measure_interleaved(
         samplers, rule, "kernel", watch.deadline, watch.seed, stop=watch.stop, tell=watch.tell, others=Others().share
     )
@@ -96,20 +90,20 @@ def _time_group(
         if host:
             timings["enqueue"] = once("enqueue", host)
         if shared:
-            timings.update(_time_elapsed(job, experiment, x, watch))
+            timings.update(_time_elapsed(job, x, watch))
         job.run = replace(job.run, stage="timed", timings=timings)
-        if experiment.checks != "off":
+        if job.experiment.checks != "off":
             with listening(watch.stop):
-                verify_again(job, filter, experiment)
+                verify_again(job)
         yield job.run
 
 
-def _time_elapsed(job: Job, experiment: Experiment, x: DeviceArray, watch: Watch) -> dict[str, Timing]:
+def _time_elapsed(job: Job, x: DeviceArray, watch: Watch) -> dict[str, Timing]:
     """Upload, plan and download as one, from memory the system may move and from pinned memory."""
     assert job.plan is not None
     kinds: dict[str, Literal["pageable", "pinned"]] = {"elapsed": "pageable", "elapsed_pinned": "pinned"}
     samplers = {
-        stage: job.session.sampler([wrap_host(job.session, job.plan, experiment.input.array, x, kind)], "wall")
+        stage: job.session.sampler([wrap_host(job.session, job.plan, job.input.array, x, kind)], "wall")
         for stage, kind in kinds.items()
     }
     timings = {}

@@ -6,18 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
+from gpu_ops.device_names import device_kind
 from gpu_ops.devices import open_device
-from gpu_ops.devices.compiler import source_hash
 from gpu_ops.devices.guarded import GuardedSession
-from gpu_ops.errors import DeviceMemoryError, KernelError, KernelFault, LibraryMissing, ParamError
+from gpu_ops.devices.kernel_source import source_hash
+from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, KernelFault, LibraryMissing, ParamError
 from gpu_ops.filters import find_filter
+from gpu_ops.measuring.declared import mistakes
 from gpu_ops.measuring.jobs import Job, Watch, execute, fail, faultless, poison, verify_again, verify_memory
 from gpu_ops.measuring.rounds import time_jobs
 from gpu_ops.measuring.timing import once
-from gpu_ops.measuring.verify import looked_at, verify
+from gpu_ops.measuring.verify import looked_at
 from gpu_ops.params import check_values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
+from gpu_ops.task import MAIN, Task
 from gpu_ops.types import Experiment, Filter, Pick, Run, Timing, Variant
 
 
@@ -43,10 +46,10 @@ def run_experiment(
     resident: dict[str, DeviceArray] = {}
     for job in jobs:
         watch.begin(f"preparing {job.name}")
-        yield from _compute(job, filter, experiment, resident, watch)
+        yield from _compute(job, resident, watch)
         if job.plan is not None and experiment.checks != "off":
             watch.begin(f"verifying {job.name}")
-            yield _verify(job, filter, experiment, resident[job.device.name], watch)
+            yield _verify(job, resident[job.device.name], watch)
     if experiment.protocol == "none":
         return
     timed = [j for j in jobs if j.plan is not None and j.run.ok is not False]
@@ -54,9 +57,9 @@ def run_experiment(
         group = [j for j in timed if j.device.name == name]
         watch.begin(f"timing {', '.join(j.variant.id for j in group)} on {name}", len(group))
         if group[0].device.clock == "simulated":
-            yield from _count(group, filter, experiment, watch)
+            yield from _count(group, watch)
         else:
-            yield from time_jobs(group, filter, experiment, resident[name], watch)
+            yield from time_jobs(group, resident[name], watch)
 
 
 def default_picks(filter: Filter, devices: Sequence[str], variants: Sequence[str] = ()) -> tuple[Pick, ...]:
@@ -67,7 +70,7 @@ def default_picks(filter: Filter, devices: Sequence[str], variants: Sequence[str
 
 def _runs_on(variant: Variant, device: str) -> bool:
     """CPU variants run on the CPU, kernels on CUDA devices and simulated ones, libraries of CUDA on CUDA devices."""
-    kind = device.split(":")[0]
+    kind = device_kind(device)
     return kind == variant.device or (kind == "sim" and variant.device == "cuda" and not variant.library)
 
 
@@ -80,7 +83,7 @@ def _checked(experiment: Experiment) -> tuple[Filter, Experiment]:
         allowed = ", ".join(filter.dtypes)
         raise ParamError(f"{filter.id} takes {allowed}, {experiment.input.name} is {meta.dtype}; convert it (--dtype).")
     params = check_values(filter.params, experiment.params, filter.id)
-    filter.check(meta, params)
+    filter.check(Task.of(meta, params))
     if not experiment.picks:
         raise ParamError(
             f"No variant of {filter.id} is picked; choose from {', '.join(v.id for v in filter.variants)}."
@@ -103,7 +106,7 @@ def planned_run(experiment: Experiment, pick: Pick) -> Run:
         dtype=meta.dtype,
         stage="computed",
         outputs={},
-        work=filter.work(meta, experiment.params),
+        work=filter.work(Task.of(meta, experiment.params)),
         source_hash="-".join(source_hash(kernel, pick.edits) for kernel in variant.kernels),
         notes=(variant.caveat,) if variant.caveat else (),
     )
@@ -116,16 +119,17 @@ def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
         raise ParamError(f"{filter.id} {variant.id} runs on {variant.device}, not on {pick.device}.")
     run = planned_run(experiment, pick)
     session = device.session(pick.edits, experiment.checks)
-    guard = experiment.protocol == "none" and experiment.checks != "off"
-    return Job(run.pick, variant, device, run, cast(Device, GuardedSession(session)) if guard else session)
+    if experiment.protocol == "none" and experiment.checks != "off":
+        session = cast(Device, GuardedSession(session))
+    task = Task.of(experiment.input.meta, experiment.params, run.pick.knobs, device.limits)
+    return Job(filter, experiment, variant, device, run, session, task)
 
 
-def _compute(
-    job: Job, filter: Filter, experiment: Experiment, resident: dict[str, DeviceArray], watch: Watch
-) -> Iterator[Run]:
+def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> Iterator[Run]:
     with listening(watch.stop):
-        meta = looked_at(experiment.input)
-    reason = job.variant.refusal(meta, experiment.params, job.pick.knobs, job.device.limits)
+        job.task = replace(job.task, metas={MAIN: looked_at(job.input)})
+    with mistakes(job.filter, job.variant):
+        reason = job.variant.refusal(job.task)
     if job.device.kind == "sim" and job.variant.library:
         reason = f"it calls {job.variant.library}; a simulated GPU runs kernels only"
     if reason:
@@ -133,13 +137,12 @@ def _compute(
         return
     try:
         if job.device.name not in resident:
-            watch.say(f"copying {experiment.input.name} to {job.device.name}")
-            resident[job.device.name] = job.device.upload(experiment.input.array)
+            watch.say(f"copying {job.input.name} to {job.device.name}")
+            resident[job.device.name] = job.device.upload(job.input.array)
             watch.say(f"preparing {job.name}")
-        x = resident[job.device.name]
         # Compiling and allocating; nothing is launched that is waited for.
         with finite(), listening(watch.stop):
-            job.plan = job.variant.plan(job.session, x, experiment.params, job.pick.knobs)
+            job.plan = job.planned(resident[job.device.name])
         watch.say(f"computing {job.name}")
         with watch.listening():
             outputs = execute(job, {name: poison(out) for name, out in job.plan.outputs.items()})
@@ -149,6 +152,9 @@ def _compute(
         job.run = replace(job.run, findings=error.findings)
         yield fail(job, str(error), "kernel")
         return
+    except DeclarationError as error:
+        yield fail(job, str(error), "kernel")
+        return
     except LibraryMissing as error:
         yield fail(job, str(error), "unsupported")
         return
@@ -156,7 +162,8 @@ def _compute(
         yield fail(job, str(error), "memory")
         return
     job.timings.update(_compile_timing(job.plan))
-    job.run = replace(job.run, outputs=outputs, timings=dict(job.timings))
+    forms = {o.id: o.form(job.task) for o in job.filter.outputs}
+    job.run = replace(job.run, outputs=outputs, forms=forms, timings=dict(job.timings))
     yield job.run
 
 
@@ -165,25 +172,25 @@ def _compile_timing(plan: Plan) -> dict[str, Timing]:
     return {"compile": once("compile", sum(k.compile_seconds for k in kernels.values()))} if kernels else {}
 
 
-def _count(jobs: list[Job], filter: Filter, experiment: Experiment, watch: Watch) -> Iterator[Run]:
+def _count(jobs: list[Job], watch: Watch) -> Iterator[Run]:
     """A simulated GPU has no time: its runs are complete with what was counted."""
     for job in jobs:
-        if experiment.checks == "full":
+        if job.experiment.checks == "full":
             with watch.listening():
-                verify_again(job, filter, experiment)
+                verify_again(job)
         job.run = replace(job.run, stage="timed")
         yield job.run
 
 
-def _verify(job: Job, filter: Filter, experiment: Experiment, x: DeviceArray, watch: Watch) -> Run:
+def _verify(job: Job, x: DeviceArray, watch: Watch) -> Run:
     """Hold the outputs to the reference; without timing to come, everything else is checked right away as well."""
     with watch.listening():
-        errors = verify(filter, job.variant, experiment, job.run.outputs, job.pick.knobs)
+        errors = job.verified(job.run.outputs)
     ok = all(e.ok for e in errors.values()) and faultless(job.run)
     job.run = replace(job.run, stage="verified", errors=errors, ok=ok)
     with listening(watch.stop):
-        if job.run.ok and experiment.protocol == "none":
-            verify_again(job, filter, experiment)
+        if job.run.ok and job.experiment.protocol == "none":
+            verify_again(job)
         if isinstance(job.session, GuardedSession):
-            verify_memory(job, experiment, x)
+            verify_memory(job, x)
     return job.run

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
 from gpu_ops.errors import ParamError
-from gpu_ops.io import sample
+from gpu_ops.input_kinds import INPUT_KINDS, InputKind
+from gpu_ops.io import crop, sample
+from gpu_ops.measuring.rows import Row
 from gpu_ops.params import Param
+from gpu_ops.run_key import Items, RunKey, differences
 from gpu_ops.types import Input
 
-Row = Mapping[str, Any]
 MOST_VALUES = 8
 REACH = 32
 """Proposed values go so many times beyond the default: much longer windows, say, take minutes on one core."""
@@ -37,24 +36,20 @@ WIDTH = Varied("width", "width")
 
 def settings(row: Row) -> dict[Varied, Any]:
     """Everything that may differ between two rows of one variant, as plain values."""
-    shape, image = row["shape"], _is_image(row)
-    pixels = math.prod(shape[:2]) if image else shape[0]
-    found: dict[Varied, Any] = {SIZE: math.isqrt(pixels) if image else pixels}
-    found |= {WIDTH: shape[1]} if image else {}
-    found |= {Varied("param", name): _plain(value) for name, value in row["params"].items()}
-    found |= {Varied("knob", name): _plain(value) for name, value in row["knobs"].items()}
-    found[Varied("other", "channels")] = math.prod(shape[2 if image else 1 :])
-    return found | {Varied("other", name): row.get(name) for name in ("filter", "dtype", "mode", "protocol")}
+    shape, rank = row.shape, _kind(row).rank
+    elements = math.prod(shape[:rank])
+    found: dict[Varied, Any] = {SIZE: math.isqrt(elements) if rank > 1 else elements}
+    found |= {WIDTH: shape[1]} if rank > 1 else {}
+    found |= {Varied("param", name): value for name, value in row.params.items()}
+    found |= {Varied("knob", name): value for name, value in row.knobs.items()}
+    found[Varied("other", "channels")] = math.prod(shape[rank:])
+    return found | {Varied("other", name): getattr(row, name) for name in ("filter", "dtype", "mode", "protocol")}
 
 
-def _is_image(row: Row) -> bool:
+def _kind(row: Row) -> InputKind:
     from gpu_ops.filters import find_filter
 
-    return find_filter(row["filter"]).accepts == "image"
-
-
-def _plain(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, list | tuple) else value
+    return INPUT_KINDS[find_filter(row.filter).accepts]
 
 
 def _values(rows: Sequence[Row]) -> dict[Varied, list[Any]]:
@@ -63,7 +58,7 @@ def _values(rows: Sequence[Row]) -> dict[Varied, list[Any]]:
     for row in rows:
         for quantity, value in settings(row).items():
             found.setdefault(quantity, {})[value] = None
-    one_height = len({row["shape"][0] for row in rows}) == 1
+    one_height = len({row.shape[0] for row in rows}) == 1
     found.pop(SIZE if one_height and len(found.get(WIDTH, ())) > 1 else WIDTH, None)
     return {quantity: list(values) for quantity, values in found.items()}
 
@@ -104,9 +99,9 @@ def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
 
 def _sweeps(rows: Iterable[Row], varied: Varied) -> bool:
     """Whether some variant ran at two values."""
-    values: dict[tuple[str, str], set[Any]] = {}
+    values: dict[RunKey, set[Any]] = {}
     for row in rows:
-        values.setdefault((row["variant"], row["device"]), set()).add(settings(row).get(varied))
+        values.setdefault(_without(row.key, varied), set()).add(settings(row).get(varied))
     return any(len(own - {None}) > 1 for own in values.values())
 
 
@@ -126,14 +121,23 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """A variant's times on a device, by growing value. `level` says that it does not depend on what varies: it was
-    measured once and has the same point at every value."""
+    """The times of one variant on a device, by growing value. `key` is what all its runs have in common: two settings
+    of another knob, or an edited kernel, have a line of their own. `level` says that it does not depend on what varies:
+    it was measured once and has the same point at every value."""
 
-    variant: str
-    device: str
+    key: RunKey
     clock: str
     points: tuple[Point, ...]
     level: bool = False
+    apart: Items = ()
+
+    @property
+    def variant(self) -> str:
+        return self.key.variant
+
+    @property
+    def device(self) -> str:
+        return self.key.device
 
     @property
     def cpu(self) -> bool:
@@ -143,32 +147,53 @@ class Line:
         return next((p for p in self.points if p.value == value), None)
 
 
-def simulated(row: Row) -> bool:
-    """Whether a simulated GPU ran it: such a run has counts and no time."""
-    return str(row["device"]).partition(":")[0] == "sim" or row.get("clock") == "simulated"
-
-
 def sweep_lines(rows: Iterable[Row], varied: Varied, stage: str = "kernel") -> tuple[Line, ...]:
-    """A line for every variant on a device that was timed, in the order of the rows; simulated rows have none."""
-    rows = [row for row in rows if not simulated(row)]
+    """A line for every run that was timed, whatever it has of what varies, in the order of the rows; simulated rows
+    have none."""
+    rows = [row for row in rows if not row.simulated]
     values = sorted({v for row in rows if (v := settings(row).get(varied)) is not None})
-    found: dict[tuple[str, str], dict[int | None, Row]] = {}
-    for row in rows:
-        if stage in row["stages"] and row["ok"] is not False:
-            found.setdefault((row["variant"], row["device"]), {})[settings(row).get(varied)] = row
-    return tuple(_line(*key, by_value, values, stage) for key, by_value in found.items())
+    found: dict[RunKey, dict[int | None, Row]] = {}
+    apart: dict[RunKey, Items] = {}
+    for row, own in zip(rows, settings_apart(rows, varied), strict=True):
+        if stage in row.stages and row.ok is not False:
+            key = _without(row.key, varied)
+            found.setdefault(key, {})[settings(row).get(varied)] = row
+            apart[key] = own
+    return tuple(replace(_line(key, by_value, values, stage), apart=apart[key]) for key, by_value in found.items())
 
 
-def _line(variant: str, device: str, by_value: Mapping[int | None, Row], values: Sequence[int], stage: str) -> Line:
+def settings_apart(rows: Sequence[Row], varied: Varied) -> list[Items]:
+    """For each row what tells its line from other lines of its variant and device: parameters, knobs and edits in which
+    these differ. Empty where there is one line."""
+    keys = [_without(row.key, varied) for row in rows]
+    groups: dict[tuple[str, str], dict[RunKey, None]] = {}
+    for key in keys:
+        groups.setdefault((key.variant, key.device), {})[key] = None
+    told: dict[RunKey, Items] = {}
+    for members in groups.values():
+        told |= {key: tuple(own.items()) for key, own in zip(members, differences(list(members)), strict=True)}
+    return [told[key] for key in keys]
+
+
+def _without(key: RunKey, varied: Varied) -> RunKey:
+    """A key less the parameter or knob that varies."""
+    if varied.kind == "param":
+        return replace(key, param_items=tuple(item for item in key.param_items if item[0] != varied.name))
+    if varied.kind == "knob":
+        return replace(key, knob_items=tuple(item for item in key.knob_items if item[0] != varied.name))
+    return key
+
+
+def _line(key: RunKey, by_value: Mapping[int | None, Row], values: Sequence[int], stage: str) -> Line:
     def point(value: int, row: Row) -> Point:
-        timing = row["stages"][stage]
-        return Point(value, timing["median_s"], timing["q1_s"], timing["q3_s"])
+        timing = row.stages[stage]
+        return Point(value, timing.median, timing.q1, timing.q3)
 
-    clock = next(iter(by_value.values()))["stages"][stage]["clock"]
+    clock = next(iter(by_value.values())).stages[stage].clock
     if None in by_value:
-        return Line(variant, device, clock, tuple(point(v, by_value[None]) for v in values), level=True)
-    measured = sorted((value, row) for value, row in by_value.items() if value is not None)
-    return Line(variant, device, clock, tuple(point(*pair) for pair in measured))
+        return Line(key, clock, tuple(point(v, by_value[None]) for v in values), level=True)
+    measured = sorted(((v, row) for v, row in by_value.items() if v is not None), key=lambda pair: pair[0])
+    return Line(key, clock, tuple(point(*pair) for pair in measured))
 
 
 @dataclass(frozen=True)
@@ -255,19 +280,15 @@ def _doublings(first: int, last: int, most: int, allowed: Callable[[int], int]) 
 
 def resized(input: Input, size: int, noise: bool = False) -> Input:
     """The middle `size` × `size` pixels of an image or the first `size` samples of a signal; or noise of that size with
-    as many channels and the same type. Raises ParamError when the input is smaller than that, or a stack."""
-    if input.kind == "stack":
-        raise ParamError("A stack has no size to vary; use an image or a signal.")
-    image = input.kind == "image"
+    as many channels and the same type. Raises ParamError when the input is smaller than that, or of a kind whose size
+    does not vary."""
+    kind = input.meta.of_kind
+    if not kind.largest_noise:
+        raise ParamError(f"The size of a {kind.id} does not vary; use an image or a signal.")
     if noise:
-        channels = input.meta.channels
-        extent: dict[str, Any] = {"size": f"{size}x{size}"} if image else {"length": size}
-        return sample("noise", **extent, channels=channels, dtype=input.array.dtype.name)
-    extents = input.array.shape[: 2 if image else 1]
+        return sample("noise", **kind.noise(size), channels=input.meta.channels, dtype=input.array.dtype.name)
+    extents = kind.spatial(input.array.shape)
     if size < 1 or size > min(extents):
         raise ParamError(f"size must be from 1 to {min(extents)} for {input.name}, not {size}; noise may be larger.")
-    starts = [(extent - size) // 2 if image else 0 for extent in extents]
-    cut = tuple(slice(start, start + size) for start in starts)
-    step = {"crop": {"start": starts, "shape": [size] * len(starts)}}
-    origin = {**input.origin, "steps": [*input.origin.get("steps", ()), step]}
-    return replace(input, array=np.ascontiguousarray(input.array[cut]), origin=origin, clean=None)
+    middle = kind.middle(input.array.shape, (size,) * kind.rank) if kind.rank > 1 else (slice(0, size),)
+    return crop(input, [cut.start for cut in middle], [size] * kind.rank)

@@ -12,10 +12,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gpu_ops.filters.borders import padded
-from gpu_ops.params import Values
+from gpu_ops.filters.kit.borders import padded
+from gpu_ops.measuring.declared import check_reference
+from gpu_ops.output_kinds import difference, largest_magnitude
+from gpu_ops.plan import Checks
 from gpu_ops.progress import advance, collect, finite, quiet, stage
-from gpu_ops.types import Error, Experiment, Filter, Input, Meta, Variant
+from gpu_ops.task import MAIN, Meta, Task
+from gpu_ops.types import Error, Filter, Input, Variant
 
 Array = np.ndarray[Any, Any]
 Region = tuple[slice, ...]
@@ -31,13 +34,15 @@ _magnitudes: weakref.WeakKeyDictionary[Input, float] = weakref.WeakKeyDictionary
 _KEPT = 3
 
 
-def reference(filter: Filter, experiment: Experiment) -> dict[str, Array]:
-    """The filter's reference for a whole experiment; the last few are kept as long as their inputs are."""
-    key = (id(experiment.input), filter.id, tuple(sorted(experiment.params.items())))
+def reference(filter: Filter, input: Input, task: Task) -> dict[str, Array]:
+    """The filter's reference for a whole input; the last few are kept as long as their inputs are. Raises
+    DeclarationError when it is not what the filter's outputs say."""
+    key = (id(input), filter.id, tuple(sorted(task.params.items())))
     if key not in _references:
-        made = filter.reference(experiment.input.array, experiment.params)
+        made = filter.reference(task.on(**{MAIN: input.array}))
+        check_reference(filter, task, made)
         if not any(key[0] == known[0] for known in _references):
-            weakref.finalize(experiment.input, _forget, key[0]).atexit = False
+            weakref.finalize(input, _forget, key[0]).atexit = False
         _references[key] = made
         while len(_references) > _KEPT:
             _references.popitem(last=False)
@@ -63,60 +68,61 @@ def looked_at(input: Input) -> Meta:
 
 
 def verify(
-    filter: Filter, variant: Variant, experiment: Experiment, outputs: Mapping[str, Array], knobs: Values
+    filter: Filter, variant: Variant, input: Input, task: Task, outputs: Mapping[str, Array], checks: Checks = "full"
 ) -> dict[str, Error]:
     """The error of each output. With checks "sample", a local filter is checked in border strips and random crops.
-    Raises Cancelled when whoever listens wants to stop."""
-    local = filter.locality.kind == "halo" and filter.locality.halo is not None
+    Raises DeclarationError when the reference is not what the filter declares, Cancelled when whoever listens wants to
+    stop."""
+    tolerances = {o.id: (variant.tolerance or o.tolerance)(task) for o in filter.outputs}
     with finite():
-        if experiment.checks == "sample" and local:
-            return _verify_regions(filter, variant, experiment, outputs, knobs)
-        return _verify_whole(filter, variant, experiment, outputs, knobs)
+        if checks == "sample" and _is_local(filter, task):
+            return _verify_regions(filter, input, task, outputs, tolerances)
+        return _verify_whole(filter, input, task, outputs, tolerances)
 
 
-def tolerance_of(filter: Filter, variant: Variant, output_id: str, experiment: Experiment, knobs: Values) -> float:
-    """The tolerance that holds for this output of this variant, relative to the reference's scale."""
-    output = next(o for o in filter.outputs if o.id == output_id)
-    rule = variant.tolerance or output.tolerance
-    return rule(experiment.input.array.dtype.name, experiment.params, knobs)
+def _is_local(filter: Filter, task: Task) -> bool:
+    """Whether every output lies over the input, and depends on what is near."""
+    shape = task.meta.shape
+    over = all(o.form(task).shape[: task.meta.of_kind.rank] == task.meta.of_kind.spatial(shape) for o in filter.outputs)
+    return over and filter.locality.kind == "halo" and filter.locality.halo is not None
 
 
 def _verify_whole(
-    filter: Filter, variant: Variant, experiment: Experiment, outputs: Mapping[str, Array], knobs: Values
+    filter: Filter, input: Input, task: Task, outputs: Mapping[str, Array], tolerances: Mapping[str, float]
 ) -> dict[str, Error]:
     with stage(0, 2):
-        expected = reference(filter, experiment)
+        expected = reference(filter, input, task)
     errors = {}
     for place, output in enumerate(filter.outputs):
-        tolerance = tolerance_of(filter, variant, output.id, experiment, knobs)
         right = expected[output.id]
         with stage(len(filter.outputs) + place, 2 * len(filter.outputs)):
             with stage(0, 2):
-                scale = _scale(experiment.input, output.least(experiment.params), right)
+                scale = _scale(input, output.least(task), right)
             with stage(1, 2):
-                errors[output.id] = measure_error(right, outputs[output.id], scale, tolerance)
+                errors[output.id] = measure_error(right, outputs[output.id], scale, tolerances[output.id])
     return errors
 
 
 def _verify_regions(
-    filter: Filter, variant: Variant, experiment: Experiment, outputs: Mapping[str, Array], knobs: Values
+    filter: Filter, input: Input, task: Task, outputs: Mapping[str, Array], tolerances: Mapping[str, float]
 ) -> dict[str, Error]:
     assert filter.locality.halo is not None
-    array, params = experiment.input.array, experiment.params
-    halo = filter.locality.halo(params)
-    border = str(params.get("border", "zero"))
+    array, halo = input.array, filter.locality.halo(task)
+    border = str(task.params.get("border", "zero"))
     with stage(0, 2):
-        scales = {o.id: _scale(experiment.input, o.least(params)) for o in filter.outputs}
-    tolerances = {o.id: tolerance_of(filter, variant, o.id, experiment, knobs) for o in filter.outputs}
+        scales = {o.id: _scale(input, o.least(task)) for o in filter.outputs}
     worst: dict[str, Error] = {}
     chosen = list(regions(array.shape, halo))
     for place, region in enumerate(chosen):
         advance(len(chosen) + place, 2 * len(chosen))
         wide, inner = _surroundings(array.shape, region, halo, border)
         cut = padded(array, wide, border)
+        part = replace(task, metas={MAIN: replace(task.meta, shape=cut.shape)}, arrays={MAIN: cut})
         with quiet():
-            for name, right in filter.reference(cut, params).items():
-                scales[name] = max(scales[name], _scale(experiment.input, 0.0, right[inner]))
+            expected = filter.reference(part)
+            check_reference(filter, part, expected)
+            for name, right in expected.items():
+                scales[name] = max(scales[name], _scale(input, 0.0, right[inner]))
                 error = measure_error(right[inner], outputs[name][region], 1.0, tolerances[name], offset=region)
                 if name not in worst or not error.max <= worst[name].max:
                     worst[name] = error
@@ -161,14 +167,7 @@ def _scale(input: Input, least: float, expected: Array | None = None) -> float:
 
 
 def _largest(array: Array) -> float:
-    return max(_in_chunks(_largest_of, array.reshape(-1)), default=0.0)
-
-
-def _largest_of(part: Array) -> float:
-    if part.dtype.kind == "f":
-        finite = np.isfinite(part)
-        part = part if finite.all() else part[finite]
-    return max(abs(float(part.max())), abs(float(part.min()))) if part.size else 0.0
+    return max(_in_chunks(largest_magnitude, array.reshape(-1)), default=0.0)
 
 
 def _in_chunks(work: Callable[..., Found], *arrays: Array) -> list[Found]:
@@ -205,29 +204,7 @@ def measure_error(expected: Array, actual: Array, scale: float, tolerance: float
 
 def _compared(expected: Array, actual: Array) -> tuple[float, int, float]:
     """The largest difference, where it is, and the sum of their squares."""
-    difference = _difference(expected, actual)
-    at = int(np.argmax(difference))
+    found = difference(expected, actual)
+    at = int(np.argmax(found))
     with np.errstate(over="ignore"):
-        return float(difference[at]), at, float(np.dot(difference, difference))
-
-
-def _difference(expected: Array, actual: Array) -> Array:
-    """Absolute differences in float64; 0 where both are the same NaN or infinity, infinite where only one is."""
-    if expected.dtype.kind in "ui" and actual.dtype.kind in "ui":
-        return np.abs(expected.astype(np.int64) - actual.astype(np.int64)).astype(np.float64)
-    a, b = expected.astype(np.float64), actual.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        difference = np.abs(a - b)
-    odd = ~np.isfinite(difference)
-    if odd.any():
-        same = (a == b) | (np.isnan(a) & np.isnan(b))
-        difference[odd] = np.where(same[odd], 0.0, np.inf)
-    return difference
-
-
-def poison_for(expected: Array, dtype: Any) -> Array:
-    """Something wrong in every element: NaN, or the bits of the right integer turned over."""
-    if np.dtype(dtype).kind == "f":
-        return np.full(expected.shape, np.nan, dtype)
-    inverted: Array = np.invert(expected.astype(dtype))
-    return inverted
+        return float(found[at]), at, float(np.dot(found, found))

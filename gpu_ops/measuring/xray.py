@@ -8,18 +8,20 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Any
 
-from gpu_ops.devices.compiler import header_fields, read_source
+from gpu_ops.devices.kernel_source import header_fields, read_source
 from gpu_ops.devices.occupancy import Occupancy, by_block_size, is_known, occupancy
 from gpu_ops.devices.sim.coalescing import Rule
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
 from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
+from gpu_ops.measuring.declared import check_plan
 from gpu_ops.measuring.files import FileXRay, by_file
 from gpu_ops.measuring.verify import looked_at
 from gpu_ops.params import Values, check_values
-from gpu_ops.plan import Access, Counted, Execution, Finding, Launch, Plan, Trace
-from gpu_ops.types import Accesses, Filter, Input, Meta, Variant
+from gpu_ops.plan import Access, Counted, Execution, Finding, Launch, Limits, Plan, Trace
+from gpu_ops.task import MAIN, Task
+from gpu_ops.types import Accesses, Filter, Input, Variant
 
 SCHEMA = "kernelscope-xray/1"
 
@@ -110,16 +112,11 @@ def xray(
     if not variant.kernels:
         kernels = ", ".join(v.id for v in filter.variants if v.kernels)
         raise ParamError(f"{variant.id} has no kernel to look into; choose from {kernels}.")
-    params = check_values(filter.params, params, filter.id)
-    knobs = check_values(variant.knobs, knobs, variant.id)
-    filter.check(input.meta, params)
     options = Options(counters=counters, coalescing=coalescing, tracing=Tracing() if trace else None)
-    device = SimDevice(architecture, options)
-    reason = variant.refusal(looked_at(input), params, knobs, device.limits)
-    if reason:
-        raise ParamError(f"{variant.id} cannot do this: {reason}.")
-    session = device.session(edits or {})
-    plan = variant.plan(session, session.upload(input.array), params, knobs)
+    session = SimDevice(architecture, options).session(edits or {})
+    task = _task(filter, variant, input, params, knobs, session.limits)
+    plan = variant.plan(session, task.on(**{MAIN: session.upload(input.array)}))
+    check_plan(filter, variant, task, plan)
     # Step by step, so that each launch has counts of its own.
     done = [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
     return XRay(
@@ -130,12 +127,12 @@ def xray(
         architecture=architecture,
         shape=input.array.shape,
         dtype=input.array.dtype.name,
-        params=params,
-        knobs=knobs,
+        params=task.params,
+        knobs=task.knobs,
         outputs=sum(int(out.size) for out in plan.outputs.values()),
-        unit=_unit(filter, input.meta),
-        least_bytes=filter.work(input.meta, params).bytes,
-        expected=variant.accesses(input.meta, params, knobs) if variant.accesses else None,
+        unit=_unit(filter, task),
+        least_bytes=filter.work(task).bytes,
+        expected=variant.accesses(task) if variant.accesses else None,
         coalescing=coalescing,
         kernels=_kernels(done, architecture, edits, trace),
         findings=tuple(f for _, found in done for f in found.findings),
@@ -143,12 +140,24 @@ def xray(
     )
 
 
-def _unit(filter: Filter, meta: Meta) -> str:
+def _task(filter: Filter, variant: Variant, input: Input, params: Values, knobs: Values, limits: Limits) -> Task:
+    """What is asked, checked. Raises ParamError for what the filter or the variant does not take."""
+    params = check_values(filter.params, params, filter.id)
+    knobs = check_values(variant.knobs, knobs, variant.id)
+    task = Task.of(looked_at(input), params, knobs, limits)
+    filter.check(task)
+    reason = variant.refusal(task)
+    if reason:
+        raise ParamError(f"{variant.id} cannot do this: {reason}.")
+    return task
+
+
+def _unit(filter: Filter, task: Task) -> str:
     """What one element of the result is called."""
-    kinds = {o.kind for o in filter.outputs}
-    names = {frozenset({"signal"}): "sample", frozenset({"image"}): "pixel"}
-    name = names.get(frozenset(kinds), "output")
-    return "value" if name != "output" and meta.channels > 1 else name
+    meta = task.meta
+    if any(o.form(task).shape != meta.shape for o in filter.outputs):
+        return "output"
+    return "value" if meta.channels > 1 else meta.of_kind.element
 
 
 Done = tuple[Launch, Execution]

@@ -86,9 +86,10 @@ def test_streams_meet_where_the_plan_says(session: Device, mode) -> None:  # typ
 def test_a_trace_names_every_step_in_order(session: Device) -> None:
     plan = _diamond(session, session.upload(np.ones(N, np.float32)))
     execution = session.execute(plan, trace=True)
-    assert [name for name, _, _ in execution.spans] == ["left", "right", "join"]
-    assert all(0 <= start <= end for _, start, end in execution.spans)
-    assert execution.spans[2][1] >= max(execution.spans[0][2], execution.spans[1][2]) - 1e-6
+    assert [span.name for span in execution.spans] == ["left", "right", "join"]
+    assert all(0 <= span.start <= span.end for span in execution.spans)
+    assert [(span.stream, span.nbytes) for span in execution.spans] == [(1, 0), (2, 0), (0, 0)]
+    assert execution.spans[2].start >= max(span.end for span in execution.spans[:2]) - 1e-6
 
 
 def test_a_step_that_waits_for_nobody_is_refused(session: Device) -> None:
@@ -99,13 +100,26 @@ def test_a_step_that_waits_for_nobody_is_refused(session: Device) -> None:
 
 @pytest.mark.parametrize("kind", ["pageable", "pinned"])
 def test_copies_and_fills_are_steps(session: Device, kind) -> None:  # type: ignore[no-untyped-def]
-    source, target = (session.host(kind, (N,), np.float32) for _ in range(2))
+    source, target = (session.allocate(kind, (N,), np.float32) for _ in range(2))
     source[:] = RANDOM.random(N)
     x, y = (session.empty((N,), np.float32) for _ in range(2))
     steps = (Fill(y, 7.0), Copy(x, source), Copy(y[: N // 2], x[: N // 2]), Copy(target, y))
     session.execute(Plan(steps, {}))
     session.synchronize()
     np.testing.assert_array_equal(target, np.concatenate([source[: N // 2], np.full(N // 2, 7, np.float32)]))
+
+
+@pytest.mark.parametrize("kind", ["mapped", "managed"])
+def test_kernels_reach_memory_that_is_not_the_devices(session: Device, kind) -> None:  # type: ignore[no-untyped-def]
+    host = RANDOM.random(N, dtype=np.float32)
+    x = session.allocate(kind, (N,), np.float32)
+    session.upload(host, out=x)
+    launch, out = _scale(session, x, 2.0, name="scale")
+    copied = Copy(session.empty((N,), np.float32), x, name="copy", after=(launch.name,))
+    execution = session.execute(Plan((launch, copied), {"y": out}), trace=True)
+    np.testing.assert_allclose(session.download(out), host * 2, rtol=1e-6)
+    np.testing.assert_array_equal(session.download(copied.target), host)
+    assert execution.spans[1].nbytes == host.nbytes
 
 
 def test_a_copy_of_another_size_is_refused(session: Device) -> None:

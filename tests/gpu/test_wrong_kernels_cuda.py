@@ -28,7 +28,7 @@ def test_rejected(cuda: str, path: Path) -> None:
 
 @pytest.mark.parametrize("filter_id", ["mean1d", "mean2d"])
 def test_the_shipped_kernel_passes(cuda: str, filter_id: str) -> None:
-    from gpu_ops.devices.compiler import KERNELS
+    from gpu_ops.devices.kernel_source import KERNELS
 
     shipped = KERNELS / find_filter(filter_id).variant("shared").kernels[0]
     done = _hold_to_contract(shipped, filter_id, "shared", cuda)

@@ -126,4 +126,5 @@ def bring(window: MainWindow, variant: str, results: Mapping[str, Made], device:
     session, engine = controller.session, controller._engine
     news = row(variant, device, None, filter=session.filter.id, params=dict(session.choice.params), **more)
     outputs = {name: shared(engine, result) for name, result in results.items()}
-    engine.answered.emit(RunUpdate(engine.jobs, controller.queue.generation, news, outputs))
+    update = RunUpdate(engine.jobs, controller.queue.generation, "verified", news, outputs)
+    engine.answered.emit(update)

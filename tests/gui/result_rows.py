@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from app.models.results import Results
+from app.models.slot import RowSlot
+from gpu_ops.measuring.rows import Row
 
 TITLES = {"serial": "CPU, one core", "parallel": "CPU, all cores", "naive": "1 naive", "shared": "3 constant + shared"}
 
@@ -20,8 +25,8 @@ def stage(median: float, clock: str = "wall", mode: str = "stream", n: int = 100
     }
 
 
-def row(variant: str, device: str, kernel: float | None, **more: Any) -> dict[str, Any]:
-    """One row as a report holds it; `more` replaces entries."""
+def row(variant: str, device: str, kernel: float | None, **more: Any) -> Row:
+    """One row, from what a report holds; `more` replaces entries of that."""
     gpu = device != "cpu"
     stages: dict[str, Any] = {}
     if kernel is not None:
@@ -52,13 +57,21 @@ def row(variant: str, device: str, kernel: float | None, **more: Any) -> dict[st
         rate = 160e6 / kernel
         roof = 4.28e12 if gpu else 1.33e11
         result |= {"gbps": rate / 1e9, "share": rate / roof, "roof": {"kind": "copy", "bytes_s": roof}}
-    return result | more
+    return Row.from_json(result | more)
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[Row]:
     return [
         row("serial", "cpu", 0.029),
         row("parallel", "cpu", 0.00167),
         row("naive", "cuda:0", 5.85e-5),
         row("shared", "cuda:0", 5.2e-5),
     ]
+
+
+def show_rows(results: Results, rows: Sequence[Row], titles: Mapping[str, str] | None = None) -> None:
+    """Rows of the present choice, and nothing else."""
+    results.clear()
+    results.declare([RowSlot(r.variant, r.device) for r in rows], titles)
+    for r in rows:
+        results.put(r)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import PROTOCOL, Ready, RunUpdate, SharedArray, SharedResult, Statistics
 from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.measuring.rows import Row
 from gpu_ops.output_kinds import Form
 
 CPU = DeviceStatus("cpu", "Xeon", True)
@@ -33,10 +35,10 @@ def finding(line: int, severity: str = "error") -> dict[str, Any]:
     return {"kind": "read-after-write hazard", "severity": severity, "count": 1, "detail": "", "text": text, **place}
 
 
-def simulated(variant: str, **more: Any) -> dict[str, Any]:
+def simulated(variant: str, **more: Any) -> Row:
     """One simulated row as the engine sends it: counters and no kernel time; `more` replaces entries."""
-    extra = {"clock": "simulated", "counters": dict(COUNTERS), "findings": [], "printed": [], "stage": "verified"}
-    return row(variant, "sim", None, **extra) | more
+    extra = {"clock": "simulated", "counters": dict(COUNTERS), "findings": [], "printed": []}
+    return row(variant, "sim", None, **extra | more)
 
 
 def shared_result(
@@ -57,12 +59,14 @@ def shared_result(
 def bring(
     window: MainWindow,
     engine: FakeEngine,
-    row: dict[str, Any],
+    row: Row,
     array: np.ndarray,
     place: tuple[int, ...] = (),
     exact: bool = True,
 ) -> None:
-    """A result comes for what is asked now."""
+    """A result comes of what is asked now."""
+    key = window.controller.session.key(row.variant)
+    row = replace(row, filter=key.filter, params=key.params, knobs=key.knobs)
     name = f"segment{len(engine.arrays)}"
     engine.arrays[name] = array
     low, high = float(array.min()), float(array.max())
@@ -71,4 +75,4 @@ def bring(
     rate = session.input.rate if session.input else None
     output = {o.id: shared_result(o.kind, name, array, figures, place, rate) for o in session.filter.outputs}
     generation = window.controller.queue.generation
-    engine.answered.emit(RunUpdate(engine.jobs, generation, row, output, place, exact))
+    engine.answered.emit(RunUpdate(engine.jobs, generation, "verified", row, output, place, exact))

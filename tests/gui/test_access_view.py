@@ -72,17 +72,17 @@ SENTENCES = {
         "32 lanes touch 2 sectors, as few as can be: all that is moved is used. "
         "16 of 32 atomics meet another at their address and wait for it.",
     ),
-    "two way": (TWO_WAY, "Lanes 0 and 16 meet in bank 0, each for another word: 2 passes; 1 would do."),
-    "all in one": (ALL_IN_ONE, "Lanes 0–31 meet in bank 0, each for another word: 32 passes; 1 would do."),
-    "no conflict": (access("shared"), "No bank is wanted for two words: 1 pass."),
-    "broadcast": (BROADCAST, "Lanes that want the same word share it, and no bank gives two: 1 pass."),
+    "two way": (TWO_WAY, "Bank conflict: lanes 0 and 16 want different words of bank 0: 2 wavefronts; 1 would do."),
+    "all in one": (ALL_IN_ONE, "Bank conflict: lanes 0–31 want different words of bank 0: 32 wavefronts; 1 would do."),
+    "no conflict": (access("shared"), "No bank conflict: 1 wavefront."),
+    "broadcast": (BROADCAST, "No bank conflict, and lanes that want the same word share it: 1 wavefront."),
     "8 bytes": (
         access("shared", lambda lane: 8 * lane, nbytes=8),
-        "8 bytes a lane go by half-warps: 2 passes, as few as can be.",
+        "8 bytes a lane go by half-warps: 2 wavefronts, as few as can be.",
     ),
     "16 bytes in conflict": (
         access("shared", lambda lane: 128 * lane, nbytes=16),
-        "Lanes 0–7 meet in bank 0, each for another word: 32 passes; 4 would do.",
+        "Bank conflict: lanes 0–7 want different words of bank 0: 32 wavefronts; 4 would do.",
     ),
     "one constant": (access("constant", lambda lane: 8), "32 lanes want one word: it is fetched once."),
     "constants": (
@@ -177,9 +177,9 @@ def test_what_is_told_of_parts() -> None:
     quad = access(offset=lambda lane: 16 * lane, nbytes=16)
     assert told_lane(quad, 1) == "Lane 1: bytes 16–31 of image, elements 4–7; sector 1 of 16"
     assert told_lane(HALF, 20) == "Lane 20 rests."
-    assert told_lane(TWO_WAY, 16) == "Lane 16: bytes 128–131 of tile; bank 0, pass 2 of 2"
+    assert told_lane(TWO_WAY, 16) == "Lane 16: bytes 128–131 of tile; bank 0, wavefront 2 of 2"
     wide = access("shared", lambda lane: 16 * lane, nbytes=16)
-    assert told_lane(wide, 9) == "Lane 9: bytes 144–159 of tile; banks 4–7, pass 2 of 4"
+    assert told_lane(wide, 9) == "Lane 9: bytes 144–159 of tile; banks 4–7, wavefront 2 of 4"
     assert told_piece(STRIDED, STRIDED.pieces.pieces[1]) == (
         "Sector, bytes 32–63 of image: lanes 4–7 use 16 of its 32 bytes"
     )

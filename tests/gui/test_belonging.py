@@ -12,10 +12,12 @@ from pytestqt.qtbot import QtBot
 from result_rows import row
 from simulated_rows import shared_result
 
+from app.models.slot import RowSlot
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import LEVELS
 from gpu_ops import save
 from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate, Statistics
+from gpu_ops.measuring.rows import Row
 from gpu_ops.types import Input
 
 PICKS = ("serial", "parallel")
@@ -32,20 +34,24 @@ def engine(window: MainWindow) -> Any:
 
 def bring(window: MainWindow, request: RunRequest, variant: str, array: np.ndarray, **more: Any) -> None:
     """The engine's news of one pick of a run: its result, with verdict `ok` when that is known already."""
+    news = row(variant, "cpu", None, filter=request.filter, params=dict(request.params), shape=array.shape, **more)
+    bring_row(window, request, news, array)
+
+
+def bring_row(window: MainWindow, request: RunRequest, news: Row, array: np.ndarray) -> None:
     name = f"result{len(engine(window).arrays)}"
     engine(window).arrays[name] = array
     low, high = float(array.min()), float(array.max())
     figures = Statistics(low, high, low, {0.1: low, 1: low, 50: low, 99: high, 99.9: high}, (1,) * 256, 0, 0)
-    news = row(variant, "cpu", None, filter=request.filter, params=dict(request.params), shape=array.shape, **more)
     output = "image" if array.ndim == 2 else "signal"
     shared = {output: shared_result(output, name, array, figures)}
-    update = RunUpdate(request.job, request.generation, news, shared)
+    update = RunUpdate(request.job, request.generation, "computed", news, shared)
     engine(window).answered.emit(update)
 
 
 def verify(window: MainWindow, request: RunRequest, variant: str, ok: bool = True) -> None:
     news = row(variant, "cpu", None, filter=request.filter, params=dict(request.params), ok=ok)
-    engine(window).answered.emit(RunUpdate(request.job, request.generation, news))
+    engine(window).answered.emit(RunUpdate(request.job, request.generation, "verified", news))
 
 
 def finish(window: MainWindow, request: RunRequest) -> None:
@@ -158,6 +164,26 @@ def test_a_turned_parameter_dims_what_is_shown_until_its_own_result_comes(window
     assert state(window, "parallel") == "stale"
 
 
+def test_another_knob_makes_the_row_stale_and_the_next_one_takes_its_place(window: MainWindow) -> None:
+    session, results = window.controller.session, window.controller.results
+    session.set_devices(("cuda:0",))
+    session.set_picks(("naive",))
+    engine(window).show(image(picture(255)))
+    slot = RowSlot("naive", "cuda:0")
+    for block in (64, 256):
+        if block == 256:
+            session.set_knobs("naive", {"block": block})
+            assert results.entry(slot).state in ("stale", "running") and not results.entry(slot).current
+            assert state(window, "naive") == "stale"
+            assert window.panes.pane("naive").layer.verdict == "of block 128"
+        key = session.key("naive")
+        news = row("naive", "cuda:0", 1e-5, filter="mean2d", params=key.params, knobs=key.knobs, shape=(40, 40))
+        bring_row(window, run(window), news, picture(block - 1))
+        assert results.entry(slot).row.knobs == key.knobs and results.entry(slot).current
+        assert len(results) == 1 and state(window, "naive") == "fresh"
+        finish(window, run(window))
+
+
 def test_what_comes_of_an_overtaken_run_says_so(window: MainWindow) -> None:
     params = verified(window, picture(255)).params
     window.controller.session.set_params({**params, "window": 5})
@@ -175,15 +201,15 @@ def test_what_comes_of_an_overtaken_run_says_so(window: MainWindow) -> None:
 def test_a_new_picture_is_not_stale_though_its_time_is(window: MainWindow) -> None:
     first = verified(window, picture(255))
     timed = row("serial", "cpu", 1e-3, filter="mean2d", params=dict(first.params))
-    engine(window).answered.emit(RunUpdate(first.job, first.generation, timed))
+    engine(window).answered.emit(RunUpdate(first.job, first.generation, "timed", timed))
     window.controller.session.set_params({**first.params, "window": 9})
     request = run(window)
     bring(window, request, "serial", picture(250), ok=None)
     verify(window, request, "serial")
     assert state(window, "serial") == "fresh"
-    entry = window.controller.results.entry(("serial", "cpu"))
+    entry = window.controller.results.entry(RowSlot("serial", "cpu"))
     assert entry.state == "stale" and entry.seconds("kernel") == 1e-3
-    assert entry.timed["params"]["window"] == 3 and entry.row["params"]["window"] == 9
+    assert entry.timed.params["window"] == 3 and entry.row.params["window"] == 9
 
 
 def test_another_tick_leaves_the_other_pictures_as_they_are(window: MainWindow) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from app.settings import Settings
 from app.views.window.panels import TABLE
 from gpu_ops import FORMATS, find_filter, from_array, save
 from gpu_ops.engine.messages import Failed, Finished, LoadRequest, RunUpdate, SaveRequest
+from gpu_ops.measuring.rows import Row
 
 
 class Refusing(FakeEngine):
@@ -152,10 +154,10 @@ def test_an_input_that_opens_takes_back_that_others_could_not(window, files, tmp
 
 
 def news(window, failure: str = "") -> RunUpdate:
-    row = {"variant": "serial", "device": "cpu", "filter": "mean2d", "stages": {}, "ok": not failure or None}
-    more = {"failure": failure, "failure_kind": "kernel" if failure else "", "notes": [], "stage": "checked"}
-    more |= {"errors": {}, "error_max": 0.0, "tolerance": 0.0}
-    return RunUpdate(1, window.controller.queue.generation, {**row, **more})
+    key = window.controller.session.key("serial")
+    row = Row(key.filter, key.variant, key.device, key.params, key.knobs, (8, 9), "uint8", "stream")
+    row = replace(row, ok=not failure or None, failure=failure, failure_kind="kernel" if failure else "")
+    return RunUpdate(1, window.controller.queue.generation, "verified", row)
 
 
 def test_a_variant_that_runs_takes_back_that_it_did_not(engine, window, files) -> None:

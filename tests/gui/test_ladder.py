@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from itertools import combinations
 from typing import Any
 
@@ -10,25 +9,26 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QRectF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QToolTip
-from result_rows import TITLES, row, rows, stage
+from result_rows import TITLES, row, rows, show_rows, stage
 
 from app import theme
 from app.models.results import Results
+from app.models.slot import RowSlot
 from app.views.timing.ladder import TimingLadder
 from app.views.timing.ladder_axis import axis_for
 from app.views.timing.ladder_layout import Geometry, legend_texts
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # menus and tool tips, offscreen
-SERIAL, NAIVE = ("serial", "cpu"), ("naive", "cuda:0")
+SERIAL, NAIVE = RowSlot("serial", "cpu"), RowSlot("naive", "cuda:0")
 LONG = {"naive": "a name so long that nobody would give it to a variant, and yet somebody did one day"}
 
 
-def filled(many: int = 4, **more: Any) -> Results:
+def filled(many: int = 4) -> Results:
     results = Results()
     content = rows()
     while len(content) < many:
         content.append(row(f"variant{len(content)}", "cuda:0", 1e-5 * len(content)))
-    results.load(content[:many], titles=TITLES | LONG, recorded=False, **more)
+    show_rows(results, content[:many], TITLES | LONG)
     results.set_baseline(SERIAL)
     return results
 
@@ -101,9 +101,7 @@ def test_the_fair_bars_stand_below(ladder: TimingLadder) -> None:
 
 
 def test_simulated_time_has_its_own_axis(results: Results, qtbot) -> None:
-    simulated = row("naive", "sim", 3.0)
-    simulated["stages"] = {"kernel": stage(3.0, "simulated")}
-    results.put(simulated)
+    results.put(row("naive", "sim", 3.0, stages={"kernel": stage(3.0, "simulated")}))
     view = TimingLadder(results)
     qtbot.addWidget(view)
     measured, simulation, fair = view.canvas.geometry_for(1000).sections
@@ -120,6 +118,22 @@ def test_the_legend_names_the_clocks(results: Results) -> None:
     assert "recorded" not in legend
     results.load(rows(), "NVIDIA H200")
     assert "recorded" in dict(legend_texts(results.entries()))
+
+
+def test_rows_of_one_variant_say_in_what_they_differ(qtbot) -> None:
+    results = Results()
+    kinds = ({"knobs": {"block": 128}}, {"knobs": {"block": 256}}, {"knobs": {"block": 256}, "edits": "0a1b"})
+    results.load([row("naive", "cuda:0", 1e-5 * n, **more) for n, more in enumerate(kinds, 1)], titles=TITLES)
+    view = TimingLadder(results)
+    qtbot.addWidget(view)
+    lines = view.canvas.geometry_for(1000).sections[0].lines
+    assert [line.entry.name for line in lines] == [
+        "1 naive · block 128",
+        "1 naive · block 256",
+        "1 naive · block 256 · edited",
+    ]
+    assert [line.texts["kernel"] for line in lines] == ["10 µs", "20 µs", "30 µs"]
+    assert "knobs: block 256, edited" in view.canvas.words(lines[2])
 
 
 def test_axes() -> None:
@@ -146,10 +160,10 @@ def test_keys_move_and_details_name_every_clock(ladder: TimingLadder, qtbot) -> 
     ladder.log_box.setFocus()
     qtbot.keyClick(ladder.log_box, Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is ladder.canvas
-    assert ladder.current_key() == SERIAL
+    assert ladder.current_slot() == SERIAL
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_Down)
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_Down)
-    assert told[-1] == NAIVE == ladder.current_key()
+    assert told[-1] == NAIVE == ladder.current_slot()
     text = ladder.details.toPlainText()
     assert ladder.details.isVisible() and text == ladder.canvas.accessibleDescription()
     lines = text.splitlines()
@@ -165,7 +179,7 @@ def test_keys_move_and_details_name_every_clock(ladder: TimingLadder, qtbot) -> 
 def test_clicking_chooses_and_copying_copies(ladder: TimingLadder, qtbot) -> None:
     line = ladder.canvas.ladder().lines[3]
     qtbot.mouseClick(ladder.canvas, Qt.MouseButton.LeftButton, pos=line.rect.center().toPoint())
-    assert ladder.current_key() == ("shared", "cuda:0")
+    assert ladder.current_slot() == RowSlot("shared", "cuda:0")
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text() == ladder.details.toPlainText()
 
@@ -206,8 +220,7 @@ def test_bars_are_painted_and_recorded_ones_hatched(ladder: TimingLadder, result
     colours = theme.colours_of(ladder.palette())
     assert {colours.cpu.name(), colours.kernel.name(), colours.upload.name()} <= colours_in(ladder.picture(900))
     plain = ladder.picture(900)
-    content = [copy.deepcopy(r) for r in rows()]
-    results.load(content, "NVIDIA H200", titles=TITLES | LONG)
+    results.load(rows(), "NVIDIA H200", titles=TITLES | LONG)
     hatched = ladder.picture(900)
     assert colours.recorded.colour.name() in colours_in(hatched)
     bar = ladder.canvas.geometry_for(900).sections[0].lines[0].bars

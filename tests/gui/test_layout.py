@@ -11,7 +11,7 @@ from fake_engine import FakeEngine, act, make
 from PySide6.QtCore import QByteArray, QRect, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QCheckBox, QPushButton, QWidget
-from result_rows import row
+from result_rows import row, show_rows
 from simulated_rows import SIM, simulated
 from xray_answers import show, window_with
 
@@ -23,6 +23,7 @@ from app.views.window.docks import LAYOUT_VERSION
 from app.views.window.main_window import MainWindow
 from app.views.window.placing import fitted
 from gpu_ops import from_array
+from gpu_ops.measuring.rows import Row
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 FILE = "an experiment of last week, the one with the long name, " * 3 + "x" * 120 + ".png"
@@ -58,7 +59,7 @@ def fill(window: MainWindow, engine: FakeEngine) -> None:
     session = window.controller.session
     session.set_picks(tuple(v.id for v in session.filter.variants))
     names = {f"variant{i}": f"a variant whose name is long {i}" for i in range(40)}
-    window.controller.results.load([row(id, "cpu", 1e-3) for id in names], titles=names, recorded=False)
+    show_rows(window.controller.results, [row(id, "cpu", 1e-3) for id in names], names)
     tell_much(window)
 
 
@@ -208,11 +209,11 @@ def test_a_place_that_was_kept_is_fitted_into_the_screen(qtbot, engine: FakeEngi
 # Every row is in view.
 
 
-def times(variant: str, **more: object) -> dict:
+def times(variant: str, **more: object) -> Row:
     return row(variant, "cuda:0", 5e-5, knobs={"block": 128, "outputs": 2}, filter="mean2d", **more)
 
 
-def rows_of(kind: str) -> list[dict]:
+def rows_of(kind: str) -> list[Row]:
     host = [row("serial", "cpu", 4e-3), row("parallel", "cpu", 4e-4)]
     make = simulated if kind == "simulated" else times
     return [*host, *(make(variant) for variant in ("naive", "constant", "shared"))]
@@ -226,7 +227,7 @@ def test_the_whole_ladder_stands_beside_the_pictures(
     window.resize(1280, 800)
     engine.show(from_array(np.zeros(900, np.float32) if signal else image(), name="input"))
     titles = {v.id: v.title for v in window.controller.session.filter.variants}
-    window.controller.results.load(rows_of(kind), titles=titles, recorded=False)
+    show_rows(window.controller.results, rows_of(kind), titles)
     canvas = window.ladder.canvas
     fair = 5
     assert len(canvas.ladder().lines) == 5 + fair
@@ -237,7 +238,7 @@ def test_the_whole_ladder_stands_beside_the_pictures(
 
 def test_the_ladder_beside_the_pictures_is_told_in_full(qtbot, engine: FakeEngine, window: MainWindow) -> None:
     window.resize(1280, 800)
-    window.controller.results.load(rows_of("timed"), recorded=False)
+    show_rows(window.controller.results, rows_of("timed"))
     qtbot.waitUntil(lambda: window.timing_dock.width() > 300)
     geometry, small = window.ladder.canvas.ladder(), window.ladder.canvas.fontMetrics()
     assert geometry.narrow
@@ -310,7 +311,7 @@ def test_panels_have_their_sizes_again_when_there_is_room(qtbot, window: MainWin
 
 def test_controls_above_the_ladder_wrap(qtbot, window: MainWindow) -> None:
     window.resize(900, 600)
-    window.controller.results.load(rows_of("simulated"), recorded=False)
+    show_rows(window.controller.results, rows_of("simulated"))
     box = window.ladder.findChild(QCheckBox, "ladder_log")
     for large in (False, True):
         window.look.set_presenter(large)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from gpu_ops.engine.messages import (
     SharedInput,
     Statistics,
 )
+from gpu_ops.measuring.rows import Row
 from gpu_ops.types import Pick
 
 TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}  ")
@@ -75,10 +77,10 @@ def test_the_engines_doings_are_logged(qtbot, tmp_path: Path) -> None:
             engine.submit(LoadRequest(job, str(path)))
         qtbot.waitUntil(lambda: "job 2: failed" in log.text(), timeout=60_000)
         engine.answered.emit(Finished(2, cancelled=True))
-        row = {"variant": "serial", "device": "cpu", "failure": "no memory", "failure_kind": "memory", "ok": None}
-        engine.answered.emit(RunUpdate(7, 1, row))
-        wrong = {**row, "failure": "", "ok": False, "error_max": 2.0, "tolerance": 1.0}
-        engine.answered.emit(RunUpdate(7, 1, wrong))
+        row = Row("mean2d", "serial", "cpu", {}, {}, (8, 9), "uint8", "stream")
+        failed = replace(row, failure="no memory", failure_kind="memory")
+        engine.answered.emit(RunUpdate(7, 1, "computed", failed))
+        engine.answered.emit(RunUpdate(7, 1, "verified", replace(row, ok=False, error_max=2.0, tolerance=1.0)))
     finally:
         engine.close()
     lines = log.text().splitlines()

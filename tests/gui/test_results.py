@@ -5,17 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QLocale
 from result_rows import TITLES, row, rows, stage
 
 from app.models.results import Results
+from app.models.slot import RowSlot
+from app.models.subject import Subject
 from app.views.timing.ladder_layout import entry_texts
 from app.views.timing.row_text import details, verdict
+from gpu_ops.measuring.rows import Report
 
-SERIAL, NAIVE, SHARED = ("serial", "cpu"), ("naive", "cuda:0"), ("shared", "cuda:0")
-PARALLEL = ("parallel", "cpu")
+SERIAL, PARALLEL = RowSlot("serial", "cpu"), RowSlot("parallel", "cpu")
+NAIVE, SHARED = RowSlot("naive", "cuda:0"), RowSlot("shared", "cuda:0")
+H200 = "NVIDIA H200"
 
 
 @pytest.fixture
@@ -34,7 +39,7 @@ def fill(results: Results) -> None:
 def test_rows_keep_the_declared_order(results: Results) -> None:
     assert [e.state for e in results.entries()] == ["waiting"] * 4
     fill(results)
-    assert results.keys() == (SERIAL, PARALLEL, NAIVE, SHARED)
+    assert results.slots() == (SERIAL, PARALLEL, NAIVE, SHARED)
     assert results.entry(NAIVE).name == "1 naive" and results.entry(NAIVE).state == "fresh"
 
 
@@ -93,7 +98,7 @@ def test_speedups_are_against_the_chosen_baseline(results: Results) -> None:
     assert results.speedup(SERIAL, "elapsed") is None
     results.set_baseline(NAIVE)
     assert results.speedup(SHARED) == pytest.approx(5.85 / 5.2)
-    results.set_baseline(("nothing", "cpu"))
+    results.set_baseline(RowSlot("nothing", "cpu"))
     assert results.speedup(SHARED) is None
 
 
@@ -101,11 +106,9 @@ def test_only_the_same_job_on_the_same_machine_is_compared(results: Results) -> 
     fill(results)
     results.put(row("naive", "cuda:0", 5.85e-5, shape=[4096]))
     assert results.speedup(NAIVE) is None
-    results.put(rows()[3], recorded=True, machine="NVIDIA H200")
-    assert results.speedup(SHARED) is None
-    simulated = row("parallel", "cpu", 1e-3)
-    simulated["stages"]["kernel"] = stage(1e-3, "simulated")
-    results.put(simulated)
+    results.set_recorded([(rows()[3], H200)], TITLES)
+    assert results.speedup(SHARED) and results.speedup(results.slots()[-1]) is None
+    results.put(row("parallel", "cpu", 1e-3, stages={"kernel": stage(1e-3, "simulated")}))
     assert results.speedup(PARALLEL) is None
 
 
@@ -124,8 +127,7 @@ def test_the_five_fair_bars(results: Results) -> None:
 def test_the_fair_bars_never_mix_machines(results: Results) -> None:
     for r in rows()[:2]:
         results.put(r)
-    for r in rows()[2:]:
-        results.put(r, recorded=True, machine="NVIDIA H200")
+    results.set_recorded([(r, H200) for r in rows()[2:]], TITLES)
     told = [b for b in results.five_bars() if b.entry]
     assert len({b.entry.origin for b in told}) == 1
     assert [b.seconds for b in Results().five_bars()] == [None] * 5
@@ -165,24 +167,24 @@ def test_an_exported_row_says_what_it_is_of_and_where_it_ran(results: Results) -
 
 def test_report_rows_and_json(results: Results) -> None:
     results.put(rows()[0])
-    results.put(rows()[3], recorded=True, machine="NVIDIA H200")
+    results.set_recorded([(rows()[3], H200)], TITLES)
     told = results.to_report_rows()
-    assert told[0] == rows()[0]
-    assert told[1] == rows()[3] | {"recorded": True, "machine": "NVIDIA H200"}
+    assert told[0] == rows()[0].to_json()
+    assert told[1] == rows()[3].to_json() | {"recorded": True, "machine": H200}
     results.mark_stale()
     content = json.loads(results.to_json())
     assert content["schema"] == "kernelscope-report/1" and content["runs"][0]["stale"] is True
 
 
 def test_a_time_in_doubt_says_so_instead_of_a_speedup() -> None:
-    doubted = row("parallel", "cpu", 2.3e-3)
-    doubted["stages"]["kernel"]["doubt"] = "half of its samples spread over 80% of their median"
+    doubt = "half of its samples spread over 80% of their median"
+    doubted = row("parallel", "cpu", 2.3e-3, stages={"kernel": stage(2.3e-3) | {"doubt": doubt}})
     results = Results()
-    results.set_baseline(("serial", "cpu"))
+    results.set_baseline(RowSlot("serial", "cpu"))
     results.put(row("serial", "cpu", 0.03))
     results.put(doubted)
-    entry = results.entry(("parallel", "cpu"))
-    assert results.speedup(entry.key) is None
+    entry = results.entry(RowSlot("parallel", "cpu"))
+    assert results.speedup(entry.slot) is None
     assert entry_texts(entry, results)["speedup"] == "unsure"
     assert "80%" in details(entry, results) and "80%" in results.to_csv()
 
@@ -191,10 +193,90 @@ def test_a_row_without_times_keeps_those_before_apart() -> None:
     results = Results()
     results.put(row("serial", "cpu", 0.03, params={"window": 3}))
     results.put(row("serial", "cpu", None, params={"window": 5}))
-    entry = results.entry(("serial", "cpu"))
+    entry = results.entry(RowSlot("serial", "cpu"))
     assert entry.state == "stale" and entry.seconds("kernel") == 0.03 and verdict(entry) == "right"
     assert [r["params"]["window"] for r in results.to_report_rows()] == [3]
     results.mark_stale()
-    assert verdict(results.entry(entry.key)) == ""
+    assert verdict(results.entry(entry.slot)) == ""
     results.put(row("serial", "cpu", None, params={"window": 5}, ok=False))
-    assert results.entry(entry.key).state == "failed" and results.entry(entry.key).seconds("kernel") is None
+    assert results.entry(entry.slot).state == "failed" and results.entry(entry.slot).seconds("kernel") is None
+
+
+BLOCKS = [row("naive", "cuda:0", 1e-5 * block, knobs={"block": block}) for block in (64, 128, 256)]
+
+
+def test_a_loaded_report_keeps_every_row(qapp) -> None:
+    results = Results()
+    sizes = [row("naive", "cuda:0", 1e-5, knobs={"block": 64}, shape=[n]) for n in (10, 20)]
+    results.load([*BLOCKS, *sizes, BLOCKS[0]], H200, titles=TITLES)
+    assert [e.row for e in results.entries()] == [*BLOCKS, *sizes, BLOCKS[0]]
+    assert len(set(results.slots())) == 6 and len(results.to_report_rows()) == 6
+    names = [e.name for e in results.entries()]
+    assert names[1] == "1 naive · block 128 · 10000000 float64" and names[3] == "1 naive · block 64 · 10 float64"
+    assert len(list(csv.DictReader(io.StringIO(results.to_csv())))) == 6
+
+
+def test_recorded_rows_with_other_knobs_stand_beside_the_own_one(results: Results) -> None:
+    fill(results)
+    before = results.slots()
+    results.set_recorded([(r, machine) for r in BLOCKS for machine in (H200, "another")], TITLES)
+    found = results.entries()[4:]
+    assert [(e.row.knobs["block"], e.machine) for e in found[:2]] == [(64, H200), (64, "another")] and len(found) == 6
+    assert {e.device for e in found} == {"cuda:0"} and found[0].name == "1 naive · block 64"
+    assert results.entry(NAIVE).name == "1 naive", "it is the only one that was made here"
+    results.mark_stale([NAIVE])
+    results.put(row("naive", "cuda:0", 1e-6, knobs={"block": 256}))
+    assert results.entry(NAIVE).state == "fresh" and results.entries()[4:] == found
+    results.set_recorded([], TITLES)
+    assert results.slots() == before
+
+
+def test_several_settings_of_one_variant_that_are_asked_for_at_once(qapp) -> None:
+    results = Results()
+    slots = [RowSlot("naive", "cuda:0", r.key) for r in BLOCKS]
+    results.declare([SERIAL, *slots], TITLES)
+    results.set_running(slots)
+    assert [e.state for e in results.entries()] == ["waiting", "running", "running", "running"]
+    for r in reversed(BLOCKS):
+        results.put(r)
+    assert [e.row for e in results.entries()[1:]] == BLOCKS and len(results) == 4
+    assert [e.name for e in results.entries()[1:]] == [f"1 naive · block {n}" for n in (64, 128, 256)]
+    results.put(row("naive", "cuda:0", 1e-3, knobs={"block": 64}))
+    assert results.entry(slots[0]).seconds("kernel") == 1e-3 and results.entry(slots[1]).row == BLOCKS[1]
+
+
+def test_a_row_of_the_choice_follows_it(results: Results) -> None:
+    """Another setting of a knob makes the row stale, and the next row takes its place."""
+
+    def present(variant: str) -> Subject:
+        return Subject(1, replace(BLOCKS[1].key, variant=variant))
+
+    results.put(BLOCKS[0], Subject(1, BLOCKS[0].key))
+    results.compare_with(present)
+    assert results.entry(NAIVE).state == "stale" and not results.entry(NAIVE).current
+    results.put(BLOCKS[1], Subject(1, BLOCKS[1].key))
+    results.compare_with(present)
+    assert (results.entry(NAIVE).state, results.entry(NAIVE).row) == ("fresh", BLOCKS[1])
+    assert len(results) == 4 and results.entry(NAIVE).name == "1 naive"
+
+
+def test_a_row_says_anew_in_what_it_differs_when_its_neighbour_changes(results: Results, qtbot) -> None:
+    kept = RowSlot("naive", "cuda:0", BLOCKS[0].key)
+    results.declare([NAIVE, kept], TITLES)
+    results.put(BLOCKS[0])
+    results.put(BLOCKS[1])
+    assert [e.name for e in results.entries()] == ["1 naive · block 128", "1 naive · block 64"]
+    with qtbot.waitSignals([results.row_changed] * 2):
+        results.put(replace(BLOCKS[0], edits="0a1b"))
+    assert [e.name for e in results.entries()] == ["1 naive · edited", "1 naive"]
+
+
+def test_an_edited_kernel_has_a_row_of_its_own_in_every_file(qapp) -> None:
+    results = Results()
+    results.load(BLOCKS[:1], H200, titles=TITLES)
+    assert "edits" not in results.to_csv() and "edits" not in results.to_json()
+    results.load([BLOCKS[0], replace(BLOCKS[0], edits="0a1b")], H200, titles=TITLES)
+    assert [e.name for e in results.entries()] == ["1 naive", "1 naive · edited"]
+    assert [cells["edits"] for cells in csv.DictReader(io.StringIO(results.to_csv()))] == ["", "0a1b"]
+    content = Report.from_json(json.loads(results.to_json()))
+    assert [r.key for r in content.rows] == [e.row.key for e in results.entries()]

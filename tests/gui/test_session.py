@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 from app.models.session import MOST_STEPS, Session
+from gpu_ops import FILTERS, from_array
 from gpu_ops.engine.messages import SharedArray, SharedInput, Statistics
+from gpu_ops.measuring.runner import planned_run
+from gpu_ops.types import Experiment, Filter
 
 NOTHING = Statistics(0, 1, 0.5, {}, (0,) * 256, 0, 0)
 
@@ -32,6 +38,24 @@ def test_every_change_is_told_with_its_kind(qtbot) -> None:
     session.set_filter("mean2d")
     session.set_filter("mean2d")
     assert told == ["params", "picks", "knobs", "filter"]
+
+
+@pytest.mark.parametrize("filter", FILTERS, ids=lambda f: f.id)
+def test_the_key_of_a_choice_is_that_of_its_run(qtbot, filter: Filter) -> None:
+    """Also where a form gives lists, and where nobody set a knob, or one that the variant does not have."""
+    session, (array,) = Session(), [np.zeros(64 if filter.accepts == "signal" else (8, 9), np.float32)]
+    session.set_filter(filter.id)
+    session.set_device("cuda:0")
+    lists = {n: list(v) if isinstance(v, tuple) else v for n, v in session.choice.params.items()}
+    for params in (session.choice.params, lists):
+        session.set_params(params)
+        for variant in filter.variants:
+            if params is lists:
+                last = {k.name: k.choices[-1] for k in variant.knobs if k.choices}
+                session.set_knobs(variant.id, last | {"nothing": 1})
+            pick = session.pick(variant.id)
+            run = planned_run(Experiment(filter.id, from_array(array), params, (pick,)), pick)
+            assert session.key(variant.id) == run.key and session.subject(variant.id).key == run.key
 
 
 def test_undo_and_redo_walk_through_every_choice(qtbot) -> None:

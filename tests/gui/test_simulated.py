@@ -13,9 +13,10 @@ from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from result_rows import rows
+from result_rows import rows, show_rows
 from simulated_rows import COUNTERS, CUDA, NO_CUDA, NO_SIM, SIM, bring, finding, ready, simulated
 
+from app.models.slot import RowSlot
 from app.theme import colours_of
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import TABLE
@@ -46,7 +47,7 @@ def shown(window: MainWindow, engine: FakeEngine) -> MainWindow:
     window.controller.queue.timed_after_pause = False
     engine.show(from_array(picture()))
     engine.end()
-    bring(window, engine, rows()[0] | {"device": "cpu"}, picture())
+    bring(window, engine, rows()[0], picture())
     bring(window, engine, simulated("naive"), picture()[20:60, 30:90].copy(), (20, 30))
     return window
 
@@ -172,7 +173,7 @@ def test_the_mark_stands_on_the_picture_whatever_happens(qtbot, shown: MainWindo
     qtbot.keyClick(canvas, Qt.Key.Key_Plus)
     qtbot.mouseMove(canvas, QPoint(50, 50))
     assert marked()
-    bring(shown, engine, rows()[2] | {"filter": "mean2d"}, picture())  # measured on a GPU since
+    bring(shown, engine, rows()[2], picture())  # measured on a GPU since
     assert not marked() and canvas.accessibleName() == "Image 1 naive"
 
 
@@ -254,10 +255,10 @@ def test_a_curve_begins_at_its_sample_and_bears_the_mark(qtbot, window: MainWind
 def counted(window: MainWindow) -> None:
     """Two simulated rows beside two measured ones."""
     results = window.controller.results
-    results.load(rows()[:2], recorded=False)
+    show_rows(results, rows()[:2])
     results.put(simulated("naive"))
     results.put(simulated("shared", counters=COUNTERS | {"warp_instructions": 253504}))
-    results.set_baseline(("serial", "cpu"))
+    results.set_baseline(RowSlot("serial", "cpu"))
 
 
 def test_counted_work_has_a_section_and_an_axis_of_its_own(qtbot, window: MainWindow) -> None:
@@ -291,7 +292,7 @@ def test_nothing_overlaps_in_the_counted_section(window: MainWindow, width: int)
 
 
 def test_only_simulated_rows(window: MainWindow) -> None:
-    window.controller.results.load([simulated("naive")], recorded=False)
+    show_rows(window.controller.results, [simulated("naive")])
     (work,) = window.ladder.canvas.geometry_for(800).sections
     assert work.lines[0].texts["counted"] == "507008"
     assert window.ladder.picture(800).height() > 100
@@ -302,6 +303,7 @@ def test_another_counter_can_be_chosen(qtbot, window: MainWindow) -> None:
     assert not box.isVisible()
     counted(window)
     assert box.isVisible() and box.currentText() == "warp instructions"
+    assert box.itemData(0, Qt.ItemDataRole.ToolTipRole).startswith("Instructions executed")
     box.setFocus()
     qtbot.keyClick(box, Qt.Key.Key_End)
     assert window.ladder.canvas.ladder().sections[1].counter == "blocks"
@@ -314,7 +316,7 @@ def test_the_table_says_simulated_and_gives_no_time(window: MainWindow) -> None:
     table, results = window.docks[TABLE], window.controller.results
     place = [c.id for c in table.table_model.columns].index("counted")
     window.tabs.setCurrentWidget(table)
-    results.load(rows()[:2], recorded=False)
+    show_rows(results, rows()[:2])
     QTest.qWait(0)
     assert table.isColumnHidden(place)
     counted(window)
@@ -330,13 +332,13 @@ def test_the_table_says_simulated_and_gives_no_time(window: MainWindow) -> None:
     assert cell(0, "counted") == "" and cell(0, "speedup") == "×1"
     table.sortByColumn(place, Qt.SortOrder.AscendingOrder)
     assert [cell(r, "variant") for r in range(2)] == ["shared", "naive"]
-    results.set_baseline(("naive", "sim"))
+    results.set_baseline(RowSlot("naive", "sim"))
     assert [cell(r, "speedup") for r in range(4)] == [""] * 4
 
 
 def test_files_carry_the_counters(window: MainWindow) -> None:
     results = window.controller.results
-    results.load(rows()[:2], recorded=False)
+    show_rows(results, rows()[:2])
     assert "warp_instructions" not in results.to_csv()
     counted(window)
     results.put(simulated("constant", findings=[finding(25)]))

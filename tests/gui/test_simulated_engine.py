@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import Qt
+from tasks import right
 
 import gpu_ops
+from app.models.slot import RowSlot
 from app.views.window.main_window import INPUT
 from gpu_ops import device_statuses, find_filter
 
@@ -38,15 +40,15 @@ def window(qtbot, engine):
 def test_the_middle_is_simulated_verified_counted_and_shown_in_its_place(qtbot, window) -> None:
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     whole = np.asarray(window.panes.pane(INPUT).layer.pyramid.array)
-    result = find_filter("mean2d").reference(whole, {"window": 3, "border": "reflect"})["image"]
+    result = right(find_filter("mean2d"), whole, window=3, border="reflect")
     expected = result[129:383, 129:383]  # the middle 256 × 256, less what its own border changes
     for variant in ("naive", "constant", "shared"):
-        pane, entry = window.panes.pane(variant), window.controller.results.entry((variant, "sim"))
+        pane, entry = window.panes.pane(variant), window.controller.results.entry(RowSlot(variant, "sim"))
         np.testing.assert_array_equal(pane.layer.pyramid.array, expected)
         assert pane.layer.value(200.5, 150.5) == result[150, 200]
         assert pane.layer.state == "fresh" and "simulated · middle 254 × 254" in pane.canvas.accessibleName()
         assert entry.ok and entry.counters["warp_instructions"] > 0 and entry.seconds("kernel") is None
-    assert window.controller.results.entry(("serial", "cpu")).seconds("kernel") > 0
+    assert window.controller.results.entry(RowSlot("serial", "cpu")).seconds("kernel") > 0
     assert window.ladder.canvas.ladder().sections[1].title == "Counted work (simulated)"
 
 
@@ -54,10 +56,10 @@ def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatc
     path = Path(gpu_ops.__file__).parent / "kernels" / SHARED
     text = path.read_text().replace("__syncthreads();", "", 1)
     assert text != path.read_text()
-    pick = window.controller.queue.pick
-    monkeypatch.setattr(window.controller.queue, "pick", lambda variant: replace(pick(variant), edits={SHARED: text}))
+    pick = window.controller.session.pick
+    monkeypatch.setattr(window.controller.session, "pick", lambda variant: replace(pick(variant), edits={SHARED: text}))
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
-    entry, pane = window.controller.results.entry(("shared", "sim")), window.panes.pane("shared")
+    entry, pane = window.controller.results.entry(RowSlot("shared", "sim")), window.panes.pane("shared")
     assert entry.ok is False and pane.layer.state == "wrong"
     assert pane.findings.isVisible() and pane.findings.sentence.text().startswith(f"{SHARED}:")
     assert "hazard" in pane.findings.sentence.text()
@@ -66,7 +68,7 @@ def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatc
 
 def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(qtbot, window, engine) -> None:
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
-    before, child = window.controller.results.entry(("naive", "sim")).row, engine.client.pid
+    before, child = window.controller.results.entry(RowSlot("naive", "sim")).row, engine.client.pid
     told: list[tuple[int, int]] = []
     window.controller.began.connect(told.clear)  # each job tells how far it is itself
     window.controller.progressed.connect(lambda done, total: told.append((done, total)))
@@ -76,12 +78,12 @@ def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(qtbot
         lambda: status.busy.text() == "computing naive on sim" and status.button.isVisible(), timeout=PATIENCE
     )
     assert status.progress.isVisible() and status.progress.maximum() > 0, "the variants before it are done"
-    assert window.controller.results.entry(("naive", "sim")).state == "running"
+    assert window.controller.results.entry(RowSlot("naive", "sim")).state == "running"
     qtbot.waitUntil(lambda: any(0 < done < total for done, total in told), timeout=PATIENCE)
     with qtbot.waitSignal(window.controller.settled, timeout=PATIENCE):
         qtbot.mouseClick(status.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not window.controller.busy, timeout=PATIENCE)
-    entry = window.controller.results.entry(("naive", "sim"))
+    entry = window.controller.results.entry(RowSlot("naive", "sim"))
     assert entry.row is before and entry.state == "stale" and window.messages.current() is None
     shares = [done / total for done, total in told if total]
     assert shares == sorted(shares) and 0 < max(shares) < 1

@@ -20,6 +20,7 @@ from app.views.strokes import colour, pen
 from app.views.sweep.plot import look
 from gpu_ops import FILTERS, find_filter, from_array
 from gpu_ops.measuring.sweeps import SIZE, Line
+from gpu_ops.run_key import RunKey
 
 MOST = 16
 EYES = {
@@ -87,7 +88,7 @@ def test_a_variant_looks_the_same_whichever_others_are_there(qtbot) -> None:
         titles = {id: mean.variant(id).title for id in picks}
         assert {id: curves[title] for id, title in titles.items()} == {id: variant_stroke(mean, id) for id in picks}
         assert len(set(curves.values())) == len(curves) == len(picks) + 1
-    line = Line(ids[-1], "cpu", "wall", ())
+    line = Line(RunKey(mean.id, ids[-1], "cpu"), "wall", ())
     assert look(Sweep(mean, SIZE), line, window.palette()).stroke == variant_stroke(mean, ids[-1])
     engine.end()
     window.controller.cancel()

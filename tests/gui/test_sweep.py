@@ -26,8 +26,10 @@ from gpu_ops import FILTERS, find_filter, from_array, recorded_reports
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate
 from gpu_ops.errors import ParamError
+from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.sweeps import SIZE, Varied
-from gpu_ops.types import Meta, Pick
+from gpu_ops.task import Meta
+from gpu_ops.types import Pick, Timing
 
 IMAGE = Meta("image", (300, 200), "float32")
 MEAN2D = find_filter("mean2d")
@@ -36,30 +38,16 @@ PARAMS = {"window": 3, "border": "reflect"}
 CPU, GPU = Pick("serial", "cpu"), Pick("naive", "cuda:0", {"outputs": 1})
 
 
-def row(variant: str, device: str, side: int, seconds: float | None, **more: Any) -> dict[str, Any]:
+def row(variant: str, device: str, side: int, seconds: float | None, **more: Any) -> Row:
     """A row as the engine sends it."""
     clock = "wall" if device == "cpu" else "cuda-event"
-    spread = {"q1_s": 0.9 * (seconds or 0), "q3_s": 1.1 * (seconds or 0), "min_s": seconds, "n": 20, "clock": clock}
-    return {
-        "filter": "mean2d",
-        "variant": variant,
-        "device": device,
-        "clock": clock if seconds else None,
-        "params": PARAMS,
-        "knobs": {},
-        "shape": [side, side],
-        "dtype": "float32",
-        "mode": "stream",
-        "protocol": "quick",
-        "stages": {"kernel": {"median_s": seconds, **spread}} if seconds else {},
-        "error_max": 1e-8,
-        "tolerance": 1e-6,
-        "ok": True,
-        "notes": [],
-        "failure": "",
-        "failure_kind": "",
-        "stage": "timed",
-    } | more
+    stages = {}
+    if seconds:
+        stages["kernel"] = Timing("kernel", clock, seconds, 0.9 * seconds, 1.1 * seconds, seconds, 20, "", "stream")
+    told: dict[str, Any] = {"filter": "mean2d", "params": PARAMS, "knobs": {}, "shape": (side, side), "ok": True}
+    told |= {"dtype": "float32", "mode": "stream", "protocol": "quick", "clock": clock if seconds else ""}
+    told |= {"error_max": 1e-8, "tolerance": 1e-6, "stages": stages}
+    return Row(variant=variant, device=device, **told | more)
 
 
 def crossing_sweep() -> Sweep:
@@ -129,10 +117,10 @@ def test_a_window_that_is_longer_than_a_short_signal_is_told_before_anything_run
 
 def test_the_recorded_reports_have_sweeps_of_both_means() -> None:
     reports = recorded_reports()
-    blocks = recorded_sweeps(find_filter("mean1d"), reports["h200-mean1d-blocks.json"]["runs"], "H200")
+    blocks = recorded_sweeps(find_filter("mean1d"), reports["h200-mean1d-blocks.json"].rows, "H200")
     assert {s.varied.name for s in blocks} == {"block", "outputs"}
-    assert recorded_sweeps(MEAN2D, reports["h200-mean1d-blocks.json"]["runs"], "H200") == ()
-    sizes = recorded_sweeps(MEAN2D, reports["h200-mean2d.json"]["runs"], "H200")
+    assert recorded_sweeps(MEAN2D, reports["h200-mean1d-blocks.json"].rows, "H200") == ()
+    sizes = recorded_sweeps(MEAN2D, reports["h200-mean2d.json"].rows, "H200")
     assert [s.varied for s in sizes] == [SIZE] and len(sizes[0].lines()) == 8
 
 
@@ -193,6 +181,18 @@ def test_simulated_and_failed_rows_are_told_of_and_never_drawn() -> None:
     assert "2 constant taps at 64 × 64 pixels: the result is wrong" in said
 
 
+def test_two_settings_of_a_knob_are_two_lines_that_say_so() -> None:
+    sweep = crossing_sweep()
+    for block in (128, 256):
+        for side in (16, 64):
+            sweep.put(row("constant", "cuda:0", side, 1e-5 * block, knobs={"block": block}))
+    sweep.put(row("constant", "cuda:0", 16, 1e-5, knobs={"block": 256}, edits="0a1b"))
+    names = [sweep.name(line) for line in sweep.lines()]
+    title = "2 constant taps · block"
+    assert names == ["CPU, one core", "1 naive", f"{title} 128", f"{title} 256", f"{title} 256 · edited"]
+    assert sweep.names()[-1] == names[-1] and sweep.names()[0] == "CPU, one core"
+
+
 # The plot
 
 
@@ -211,7 +211,7 @@ def test_no_two_variants_look_alike(qtbot, filter) -> None:
     sweep = Sweep(filter, SIZE)
     for variant in filter.variants:
         for side in (16, 32):
-            shape = [side, side] if filter.accepts == "image" else [side]
+            shape = (side, side) if filter.accepts == "image" else (side,)
             device = "cpu" if variant.device == "cpu" else "cuda:0"
             sweep.put(row(variant.id, device, side, 1e-3, filter=filter.id, shape=shape))
     lines = sweep.lines()
@@ -276,11 +276,11 @@ def test_one_run_a_value_beside_the_sessions_results(window: MainWindow, engine:
     engine.answered.emit(Progress(first.job, "timing", 1, 2))
     assert window.status.busy.text() == "sweep, run 1 of 2: timing"
     assert (window.status.progress.value(), window.status.progress.maximum()) == (500, 2000)
-    engine.answered.emit(RunUpdate(first.job, -1, row("serial", "cpu", 16, 1e-5)))
+    engine.answered.emit(RunUpdate(first.job, -1, "timed", row("serial", "cpu", 16, 1e-5)))
     assert len(window.sweep.sheet.plot.lines) == 1 and window.sweep.table.rowCount() == 1
     assert window.sweep.state.text() == "Running: 0 of 2 values done."
     engine.answered.emit(Finished(first.job))
-    engine.answered.emit(RunUpdate(second.job, -1, row("serial", "cpu", 64, 9e-5)))
+    engine.answered.emit(RunUpdate(second.job, -1, "timed", row("serial", "cpu", 64, 9e-5)))
     engine.answered.emit(Finished(second.job))
     assert window.sweep.state.text() == "" and window.sweep.button.isEnabled()
     assert [p.value for p in window.sweep.sheet.plot.lines[0].points] == [16, 64]
@@ -305,7 +305,7 @@ def test_cancelling_leaves_the_rows_there_are(window: MainWindow, engine: FakeEn
     choose(window, 0, "16, 64")
     act(window, "sweep")
     first, _ = sweeps_asked(engine)
-    engine.answered.emit(RunUpdate(first.job, -1, row("serial", "cpu", 16, 1e-5)))
+    engine.answered.emit(RunUpdate(first.job, -1, "timed", row("serial", "cpu", 16, 1e-5)))
     engine.answered.emit(Finished(first.job))
     engine.cancel = lambda job, kill=True: engine.answered.emit(Finished(job, cancelled=True))
     act(window, "cancel")
@@ -319,7 +319,7 @@ def test_a_run_that_fails_is_told_and_the_others_go_on(window: MainWindow, engin
     act(window, "sweep")
     first, second = sweeps_asked(engine)
     engine.answered.emit(Failed(first.job, "The engine was killed.", kind="engine"))
-    engine.answered.emit(RunUpdate(second.job, -1, row("serial", "cpu", 64, 1e-5)))
+    engine.answered.emit(RunUpdate(second.job, -1, "timed", row("serial", "cpu", 64, 1e-5)))
     engine.answered.emit(Finished(second.job))
     assert "16 × 16 pixels: The engine was killed." in window.sweep.sheet.findings.text()
     assert [p.value for p in window.sweep.sheet.plot.lines[0].points] == [64]
@@ -453,8 +453,8 @@ def test_sweeps_as_a_person_makes_them(qtbot, live) -> None:
             assert sweep is not None
             wanted = list(parsed(values))
             assert [[p.value for p in line.points] for line in sweep.lines()] == [wanted, wanted]
-            assert all(row["ok"] and row["protocol"] == "quick" and row["dtype"] == "uint8" for row in sweep.rows)
-            assert {row["input"]["generator"] for row in sweep.rows} == {"noise" if place == 1 else "camera"}
+            assert all(row.ok and row.protocol == "quick" and row.dtype == "uint8" for row in sweep.rows)
+            assert {row.input["generator"] for row in sweep.rows} == {"noise" if place == 1 else "camera"}
             assert controller.results.entries() == before
         updates = [answer for answer in answers if isinstance(answer, RunUpdate)]
         assert updates and not any(update.outputs for update in updates)

@@ -9,9 +9,10 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication
-from result_rows import TITLES, row, rows
+from result_rows import TITLES, row, rows, show_rows
 
 from app.models.results import Results
+from app.models.slot import RowSlot
 from app.views.timing.result_table import ResultTable
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # menus and tool tips, offscreen
@@ -20,11 +21,11 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # menus 
 @pytest.fixture
 def results(qapp) -> Results:
     results = Results()
-    results.load(rows(), titles=TITLES, recorded=False)
+    show_rows(results, rows(), TITLES)
     results.put(
         row("opencv", "cpu", None, failure="No such size.", failure_kind="unsupported", ok=None, error_max=None)
     )
-    results.set_baseline(("serial", "cpu"))
+    results.set_baseline(RowSlot("serial", "cpu"))
     return results
 
 
@@ -128,9 +129,9 @@ def test_a_file_that_cannot_be_written_is_said(results: Results, qtbot, tmp_path
 def test_it_follows_its_model(table: ResultTable, results: Results) -> None:
     results.put(row("serial", "cpu", 0.058))
     assert cells(table, "speedup")[:2] == ["×1", "×34.7"]
-    results.mark_stale([("parallel", "cpu")])
+    results.mark_stale([RowSlot("parallel", "cpu")])
     assert cells(table, "state")[1] == "stale"
-    results.set_baseline(("naive", "cuda:0"))
+    results.set_baseline(RowSlot("naive", "cuda:0"))
     assert cells(table, "speedup")[2] == "×1"
     results.clear()
     assert table.sorter.rowCount() == 0

@@ -12,7 +12,9 @@ import pytest
 from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QSpinBox
+from tasks import right
 
+from app.models.slot import RowSlot
 from app.views.window.main_window import INPUT
 from gpu_ops import find_filter, save
 
@@ -44,12 +46,12 @@ def test_a_sample_shows_with_its_results_times_and_verdicts(qtbot, window, contr
     assert window.windowTitle().startswith("camera")
     picture = shown(window, INPUT)
     assert picture.shape == (512, 512)
-    expected = find_filter("mean2d").reference(picture, {"window": 3, "border": "reflect"})["image"]
+    expected = right(find_filter("mean2d"), picture, window=3, border="reflect")
     for variant in ("serial", "parallel"):
         np.testing.assert_array_equal(shown(window, variant), expected)
-        row = controller.results.entry((variant, "cpu")).row
-        assert row["ok"] is True
-        assert row["stages"]["kernel"]["median_s"] > 0
+        row = controller.results.entry(RowSlot(variant, "cpu")).row
+        assert row.ok is True
+        assert row.stages["kernel"].median > 0
 
 
 def test_turning_a_parameter_brings_a_new_picture_and_undo_the_old_one(qtbot, window, controller) -> None:
@@ -64,7 +66,7 @@ def test_turning_a_parameter_brings_a_new_picture_and_undo_the_old_one(qtbot, wi
     settle(qtbot, controller, turn)
     assert controller.session.choice.params["window"] == 5
     after = shown(window, "serial").copy()
-    reference = find_filter("mean2d").reference(shown(window, INPUT), {"window": 5, "border": "reflect"})["image"]
+    reference = right(find_filter("mean2d"), shown(window, INPUT), window=5, border="reflect")
     np.testing.assert_array_equal(after, reference)
     settle(qtbot, controller, window.actions_by_id["undo"].trigger)
     np.testing.assert_array_equal(shown(window, "serial"), before)
@@ -86,7 +88,7 @@ def test_a_tick_adds_a_variant_and_its_pane(qtbot, window, controller) -> None:
     settle(qtbot, controller, lambda: qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=box.rect().center()))
     assert "scipy" in controller.session.choice.picks
     assert shown(window, "scipy").shape == (512, 512)
-    assert controller.results.entry(("scipy", "cpu")).row["ok"] is True
+    assert controller.results.entry(RowSlot("scipy", "cpu")).row.ok is True
 
 
 def test_a_signal_shows_as_curves(qtbot, window, controller) -> None:
@@ -126,11 +128,11 @@ def test_measure_gives_shares_and_speedups(qtbot, window, controller) -> None:
     controller.session.set_picks(("serial", "parallel"))
     settle(qtbot, controller, window.panel.measure_button.click)
     for variant in ("serial", "parallel"):
-        entry = controller.results.entry((variant, "cpu"))
-        assert entry.row["share"] > 0
-        assert entry.row["protocol"] == "careful"
-    speedup = controller.results.speedup(("parallel", "cpu"))
-    doubted = any(controller.results.entry((v, "cpu")).doubt("kernel") for v in ("serial", "parallel"))
+        entry = controller.results.entry(RowSlot(variant, "cpu"))
+        assert entry.row.share > 0
+        assert entry.row.protocol == "careful"
+    speedup = controller.results.speedup(RowSlot("parallel", "cpu"))
+    doubted = any(controller.results.entry(RowSlot(v, "cpu")).doubt("kernel") for v in ("serial", "parallel"))
     assert (speedup is None) if doubted else speedup > 0, "a machine that does other work has times, but no speed-up"
     report = json.loads(controller.results.to_json())
     model = report["provenance"]["devices"]["cpu"]["model"]
@@ -148,7 +150,7 @@ def test_a_killed_engine_is_said_and_the_next_run_works(qtbot, window, controlle
     qtbot.waitUntil(lambda: window.messages.current() is not None, timeout=PATIENCE)
     assert shown(window, INPUT).shape == (512, 512)
     settle(qtbot, controller, lambda: controller.session.set_params({"window": 3, "border": "zero"}))
-    assert controller.results.entry(("serial", "cpu")).row["ok"] is True
+    assert controller.results.entry(RowSlot("serial", "cpu")).row.ok is True
 
 
 @pytest.mark.gpu
@@ -163,10 +165,10 @@ def test_cuda_variants_run_verified_and_measured(
     qtbot.waitUntil(lambda: not controller.busy, timeout=PATIENCE)
     settle(qtbot, controller, window.panel.measure_button.click)
     for variant in kernels:
-        row = controller.results.entry((variant, cuda)).row
-        assert row["ok"] is True
-        assert row["clock"] == "cuda-event"
-        assert set(row["stages"]) >= {"kernel", "upload", "download", "elapsed", "elapsed_pinned"}
+        row = controller.results.entry(RowSlot(variant, cuda)).row
+        assert row.ok is True
+        assert row.clock == "cuda-event"
+        assert set(row.stages) >= {"kernel", "upload", "download", "elapsed", "elapsed_pinned"}
 
 
 def test_many_changes_end_with_the_newest(qtbot, window, controller) -> None:
@@ -177,7 +179,7 @@ def test_many_changes_end_with_the_newest(qtbot, window, controller) -> None:
             controller.session.set_params({"window": width, "border": "reflect"})
 
     settle(qtbot, controller, sweep)
-    reference = find_filter("mean2d").reference(shown(window, INPUT), {"window": 5, "border": "reflect"})["image"]
+    reference = right(find_filter("mean2d"), shown(window, INPUT), window=5, border="reflect")
     np.testing.assert_array_equal(shown(window, "parallel"), reference)
 
 

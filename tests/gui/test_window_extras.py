@@ -9,6 +9,7 @@ import argparse
 import gc
 import math
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,10 @@ from app.views.window.offers import palette_offers
 from app.window import settings_for
 from gpu_ops import from_array, save
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.measuring.rows import Report, Row
+from gpu_ops.types import Timing
 
-REPORT = {"provenance": {"cpu": "Xeon", "devices": {"cuda:0": {"model": "NVIDIA H200"}}}}
+REPORT = Report({"cpu": "Xeon", "devices": {"cuda:0": {"model": "NVIDIA H200"}}}, ())
 
 
 @pytest.fixture
@@ -272,11 +275,11 @@ def test_a_look_holds_nothing_of_windows_that_are_gone(qtbot, engine, qapp: QApp
 # Runs of other machines.
 
 
-def recorded_row(variant: str, device: str, median: float, **more: Any) -> dict[str, Any]:
-    stage = {"median_s": median, "q1_s": median, "q3_s": median, "n": 9, "clock": "wall", "mode": "stream"}
-    job = {"filter": "mean2d", "params": {"border": "reflect", "window": 3}, "shape": [8, 9], "dtype": "uint8"}
-    row = {"variant": variant, "device": device, "knobs": {}, "stages": {"kernel": stage}, "ok": True, "notes": []}
-    return {**job, **row, "mode": "stream", "protocol": "careful", "failure": "", **more}
+def recorded_row(variant: str, device: str, median: float, **more: Any) -> Row:
+    kernel = Timing("kernel", "wall", median, median, median, median, 9, "", "stream")
+    job = {"filter": "mean2d", "params": {"border": "reflect", "window": 3}, "shape": (8, 9), "dtype": "uint8"}
+    told = {"knobs": {}, "stages": {"kernel": kernel}, "ok": True, "mode": "stream", "protocol": "careful"}
+    return Row(variant=variant, device=device, **job | told | more)
 
 
 def test_recorded_runs_of_the_same_job_stand_beside_own_ones(engine, window, files: list[str]) -> None:
@@ -285,14 +288,14 @@ def test_recorded_runs_of_the_same_job_stand_beside_own_ones(engine, window, fil
         recorded_row("serial", "cpu", 1e-4, protocol="quick"),
         recorded_row("serial", "cpu", 2e-4),
         recorded_row("naive", "cuda:0", 1e-6),
-        recorded_row("shared", "cuda:0", 1e-6, shape=[9, 9]),
+        recorded_row("shared", "cuda:0", 1e-6, shape=(9, 9)),
     ]
-    window.context.recorded._read = lambda: {"one.json": {**REPORT, "runs": runs}}
+    window.context.recorded._read = lambda: {"one.json": replace(REPORT, rows=tuple(runs))}
     window.controller.open_file(files[0])
-    own = results.keys()
+    own = results.slots()
     act(window, "recorded")
     found = [e for e in results.entries() if e.recorded]
-    assert results.keys()[: len(own)] == own
+    assert results.slots()[: len(own)] == own
     assert [(e.variant, e.device, e.machine) for e in found] == [
         ("serial", "cpu", "NVIDIA H200"),
         ("naive", "cuda:0", "NVIDIA H200"),
@@ -303,7 +306,7 @@ def test_recorded_runs_of_the_same_job_stand_beside_own_ones(engine, window, fil
     session.undo()
     assert [e.state for e in results.entries() if e.recorded] == ["fresh", "fresh"]
     act(window, "recorded")
-    assert results.keys() == own
+    assert results.slots() == own
 
 
 def test_without_a_recorded_run_of_the_job_it_is_said(window, files: list[str]) -> None:
@@ -316,7 +319,7 @@ def test_without_a_recorded_run_of_the_job_it_is_said(window, files: list[str]) 
 
 def test_recorded_runs_that_appear_take_back_that_there_are_none(window, files: list[str]) -> None:
     runs = [recorded_row("serial", "cpu", 2e-4, params={"window": 5, "border": "reflect"})]
-    window.context.recorded._read = lambda: {"one.json": {**REPORT, "runs": runs}}
+    window.context.recorded._read = lambda: {"one.json": replace(REPORT, rows=tuple(runs))}
     window.actions_by_id["recorded"].trigger()
     assert window.messages.messages() == (), "before there is an input nothing can be missing"
     window.controller.open_file(files[0])

@@ -12,6 +12,7 @@ from result_rows import row
 from xray_answers import answer, asked, content, plain, show, window_with
 
 from app.controllers.engine_log import described
+from app.models.slot import RowSlot
 from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished
@@ -198,7 +199,7 @@ def test_the_measured_time_stands_beside_with_its_clock(qtbot, window, engine) -
     results.put(row("shared", "cuda:0", 12.3e-6, filter="mean2d"))
     said = "Measured on NVIDIA H200: 12.3 µs a run (kernel, event clock, stream)."
     assert report.toPlainText().startswith(f"{said}\n")
-    results.mark_stale([("shared", "cuda:0")])
+    results.mark_stale([RowSlot("shared", "cuda:0")])
     assert report.toPlainText().startswith(f"{said} It is of an earlier choice.\n")
 
 

@@ -18,7 +18,7 @@ from app.controllers.session import SessionController
 from app.figures import count
 from app.models.results import Results
 from app.models.session import Session
-from app.models.xray import BEST, SECTORS, WORDS
+from app.models.xray import SECTORS
 from app.settings import Settings
 from app.theme import TEXT_CONTRAST, contrast, palette
 from app.views.window.main_window import MainWindow
@@ -26,6 +26,7 @@ from app.views.window.offers import palette_offers
 from app.views.xray.source_view import Gutter, heat
 from app.worker import Engine
 from gpu_ops import device_statuses, find_filter
+from gpu_ops.counters import COUNTERS
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished, Ready, RunRequest
 
@@ -94,7 +95,7 @@ def test_numbers_stand_beside_the_lines_and_the_counter_is_chosen(qtbot, window,
     assert panel.counters.currentData() == SECTORS
     assert [source.cell(line) for line in (3, 4, 5)] == [("", 0.0), ("12.5 k", 1.0), ("2.5 k", 0.2)]
     counters = [panel.counters.itemData(i) for i in range(panel.counters.count())]
-    assert counters == [SECTORS, *(n for n in WORDS if n in {**LOADS, **STORES})]
+    assert counters == [SECTORS, *(c.id for c in COUNTERS.values() if c.id in {**LOADS, **STORES} and c.hint != "best")]
     panel.counters.setFocus()
     QTest.keyClick(panel.counters, Qt.Key.Key_Down)
     assert panel.counters.currentData() == "warp_instructions"
@@ -116,8 +117,8 @@ def test_a_line_tells_all_its_counters_to_mouse_and_keys(qtbot, window, engine) 
     show(qtbot, window, engine)
     source = window.xray_panel.source
     tip = source.tip(4)
-    assert f"{count(12500)} sectors of 32 bytes that loads touch; {count(6250)} at best" in tip
-    assert f"{count(2000)} requests to load from global memory" in tip
+    assert f"{count(12500)} global load sectors; {count(6250)} at best" in tip
+    assert f"{count(2000)} global load requests" in tip
     assert "two threads write &lt;x&gt;" in tip, "the finding of a header stands at the line that uses it"
     assert source.tip(3) == ""
     source.go_to(4)
@@ -177,8 +178,8 @@ def test_each_file_is_a_tab_with_its_share_and_counts_of_its_own(qtbot, window, 
     assert source.toPlainText() + "\n" == SOURCE and source.mark(4) == "✗", "the line that calls it is marked as well"
     assert [source.cell(line) for line in (4, 5)] == [("» 12.5 k", 0.0), ("2.5 k", 0.2)]
     tip = source.tip(4)
-    assert "15 instructions, once a warp" in tip and "It calls mean.cuh:2, mean.cuh:3; there:" in tip
-    assert tip.index("60 instructions, once a warp") > tip.index("It calls")
+    assert "15 warp instructions" in tip and "It calls mean.cuh:2, mean.cuh:3; there:" in tip
+    assert tip.index("60 warp instructions") > tip.index("It calls")
 
 
 def test_a_call_leads_to_the_header_and_back(qtbot, window, engine) -> None:
@@ -311,7 +312,7 @@ def test_the_engine_looks_into_what_is_clicked_and_is_stopped_by_a_click(qtbot, 
         assert ray.content["totals"]["global_load_threads"] == 2 * 9 * 256**2
         assert ray.content["totals"]["global_store_threads"] == 256**2
         told = {name for line in ray.content["kernels"][0]["lines"] for name in line["counts"]}
-        assert told <= set(WORDS) | BEST and "registers a thread" in panel.report.toPlainText()
+        assert told <= set(COUNTERS) and "registers a thread" in panel.report.toPlainText()
         assert find_filter("mean2d").variant("naive").title in panel.title.text()
         panel.tabs.setCurrentWidget(panel.comparison)
         panel.comparison.variants.setFocus()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_ops.device_names import device_place
 from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
@@ -63,7 +64,7 @@ class Case:
 def launch(case: Case, device: str = "sim", options: Options | None = None, mode: str = "direct") -> Outcome:
     """Run a case on "cuda:0", or on "sim" or "sim:sm_90" with `options`."""
     if options is not None:
-        opened: Any = SimDevice(device.partition(":")[2] or "sm_75", options)
+        opened: Any = SimDevice(device_place(device) or "sm_75", options)
     else:
         opened = open_device(device)
     session = opened.session({FILE: case.text})

@@ -33,7 +33,8 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.params import check_values
 from gpu_ops.plan import Device, Launch, Plan
-from gpu_ops.types import Filter, Meta, Variant
+from gpu_ops.task import MAIN, Meta, Task
+from gpu_ops.types import Filter, Variant
 
 METRICS = {
     "memory_l2_theoretical_sectors_global": "sectors",
@@ -83,11 +84,12 @@ def _planned(
     names = {p.name for p in filter.params}
     params = check_values(filter.params, {"border": border} if "border" in names else {}, filter.id)
     knobs = check_values(variant.knobs, {}, variant.id)
-    if variant.supports(Meta(filter.accepts, shape, dtype), params, knobs, device.limits):
+    task = Task.of(Meta(filter.accepts, shape, dtype), params, knobs, device.limits)
+    if variant.supports(task):
         return None
     values = np.random.default_rng(7).random(shape) * (200 if dtype.startswith("u") else 1)
     name = f"{filter.id} {variant.id} {dtype} {' x '.join(map(str, shape))} {border}"
-    return name, variant.plan(device, device.upload(values.astype(dtype)), params, knobs)
+    return name, variant.plan(device, task.on(**{MAIN: device.upload(values.astype(dtype))}))
 
 
 def run_all(device_name: str) -> None:

@@ -22,6 +22,7 @@ from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.plan import Launch, Plan
+from gpu_ops.task import MAIN, Meta, Task
 
 REPEATS = 7
 HISTOGRAM = """
@@ -40,8 +41,9 @@ extern "C" __global__ void histogram(const unsigned char* x, unsigned int* bins,
 def _planned(variant: str, array: np.ndarray[Any, Any], border: str, **options: Any) -> tuple[SimDevice, Plan]:
     filter = find_filter("mean", "image" if array.ndim == 2 else "signal")
     device = SimDevice("sm_75", Options(**options))
-    params = {"window": 5, "border": border}
-    return device, filter.variant(variant).plan(device, device.upload(array), params, {"block": 128, "outputs": 2})
+    meta = Meta(filter.accepts, array.shape, array.dtype.name)
+    task = Task.of(meta, {"window": 5, "border": border}, {"block": 128, "outputs": 2})
+    return device, filter.variant(variant).plan(device, task.on(**{MAIN: device.upload(array)}))
 
 
 def _image(side: int = 512, **options: Any) -> tuple[SimDevice, Plan]:

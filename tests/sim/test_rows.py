@@ -12,7 +12,8 @@ from gpu_ops.devices import open_device
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.contract import check_case, unsupported
 from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.types import Experiment, Input, Meta, Pick
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Experiment, Input, Pick
 
 CASES = all_row_cases()
 VARIANTS = sorted({(filter, variant) for filter, variant, _ in CASES})
@@ -76,7 +77,7 @@ def test_what_the_contract_does_not_meet_is_refused_too(
     variant = filter.variant(variant_id)
     values = {p.name: params.get(p.name, p.default) for p in filter.params}
     chosen = {p.name: knobs.get(p.name, p.default) for p in variant.knobs}
-    reason = variant.supports(Meta(filter.accepts, shape, dtype), values, chosen, open_device("sim").limits)
+    reason = variant.supports(Task.of(Meta(filter.accepts, shape, dtype), values, chosen, open_device("sim").limits))
     assert reason is not None and words in reason
 
 

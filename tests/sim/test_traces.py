@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tasks import planned
 
 from app.models.access_trace import Access, warp_trace
 from gpu_ops.devices.sim.device import SimDevice
@@ -63,7 +64,7 @@ def added_up(traces: Iterable[Trace]) -> dict[int, dict[str, int]]:
             if a.space == "global":
                 found |= {f"{name}_sectors": len(a.pieces.pieces), f"{name}_ideal_sectors": a.pieces.ideal}
             if a.space == "shared":
-                found |= {"shared_wavefronts": len(a.banks.passes), "shared_ideal_wavefronts": a.banks.parts}
+                found |= {"shared_wavefronts": len(a.banks.wavefronts), "shared_ideal_wavefronts": a.banks.parts}
             if a.verb == "atomic":
                 found |= {"atomics": len(a.lanes), "atomic_collisions": len(a.lanes) - a.distinct}
             for counter, value in found.items():
@@ -129,7 +130,8 @@ def test_what_is_drawn_of_a_filter_is_what_was_counted(filter_id: str, variant_i
     variant = find_filter(filter_id).variant(variant_id)
     session = SimDevice(options=Options(counters="full", tracing=ALL)).session({})
     knobs = check_values(variant.knobs, chosen, variant_id)
-    plan = variant.plan(session, session.upload(np.ones(shape, np.float32)), {"window": 5, "border": "reflect"}, knobs)
+    x, params = session.upload(np.ones(shape, np.float32)), {"window": 5, "border": "reflect"}
+    plan = planned(find_filter(filter_id), variant_id, session, x, params, knobs)
     launches = [step for step in plan.steps if isinstance(step, Launch)]
     assert launches and all(np.prod(step.grid) <= 3 for step in launches)
     for step in launches:
@@ -160,7 +162,7 @@ def test_any_lanes_are_followed_and_drawn_as_they_are_counted(case: tuple[Launch
             found = Requests(alone, rows[block, warp][None, :], 0, nbytes)
             pieces = replace(one, space="global").pieces
             assert (len(pieces.pieces), pieces.ideal) == (found.sectors(), found.ideal_sectors())
-            assert (len(one.banks.passes), one.banks.parts) == found.wavefronts()
+            assert (len(one.banks.wavefronts), one.banks.parts) == found.wavefronts()
 
 
 # Which are followed

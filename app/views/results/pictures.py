@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.models.display import Display
 from app.models.drawing import Drawing
-from app.models.entry import Key
 from app.models.origin import WHOLE
 from app.models.results import Results
 from app.models.session import Session
 from app.models.shown import INPUT as INPUT
 from app.models.shown import Drawn, Shown, as_it_is
+from app.models.slot import RowSlot
 from app.models.subject import Subject
 from app.models.verdict import verdict
 from app.views.results.output_bar import Choice, OutputBar
@@ -354,19 +354,18 @@ class Pictures(Squeezed):
     # Verdicts
 
     @Slot(object)
-    def _row_changed(self, key: Key) -> None:
-        entry = self._results.entry(key)
-        if entry.recorded or key[0] not in self._keys:  # the panes of a choice are made when it is heard of
+    def _row_changed(self, slot: RowSlot) -> None:
+        if not slot.follows or slot.variant not in self._keys:  # the panes of a choice are made when it is heard of
             return
-        self.view.show_findings(key[0], entry)
-        self._judge(key[0])
+        self.view.show_findings(slot.variant, self._results.entry(slot))
+        self._judge(slot.variant)
 
     def _show_rows(self) -> None:
         """What is known of all results, in a view that did not hear of it."""
         for variant in self._session.choice.picks:
-            key = (variant, self._session.device_of(variant))
-            if key in self._results and variant in self._keys:
-                self.view.show_findings(variant, self._results.entry(key))
+            slot = RowSlot(variant, self._session.device_of(variant))
+            if slot in self._results and variant in self._keys:
+                self.view.show_findings(variant, self._results.entry(slot))
         self._judge_all()
 
     @Slot()

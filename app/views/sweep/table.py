@@ -7,10 +7,12 @@ from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem,
 
 from app.figures import NONE, seconds
 from app.models.entry import Entry
+from app.models.slot import RowSlot
 from app.models.sweep import Sweep
+from app.terms import stage_column
 from app.views.sweep.text import quantity, value_text
 from app.views.timing.row_text import clock_name, device_name, verdict
-from gpu_ops.measuring.sweeps import Row
+from gpu_ops.measuring.rows import Row
 
 
 class SweepTable(QTableWidget):
@@ -31,15 +33,16 @@ class SweepTable(QTableWidget):
     def show_sweep(self, sweep: Sweep | None) -> None:
         """Show its rows, each once; those that are there already stay."""
         name = quantity(sweep.varied) if sweep else ""
-        titles = [name, self.tr("variant"), self.tr("device"), self.tr("kernel"), self.tr("quartiles")]
+        titles = [name, self.tr("variant"), self.tr("device"), stage_column("kernel"), self.tr("quartiles")]
         titles += [self.tr("clock"), self.tr("verdict")]
         rows = sweep.rows if sweep else []
         self.setColumnCount(len(titles))
         self.setHorizontalHeaderLabels(titles)
         self.setRowCount(len(rows))
+        names = sweep.names() if sweep else []
         for place, row in enumerate(rows):
             assert sweep is not None
-            for column, text in enumerate(self._texts(sweep, row)):
+            for column, text in enumerate(self._texts(sweep, row, names[place])):
                 item = QTableWidgetItem(text)
                 if column in (0, 3):
                     item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -47,19 +50,19 @@ class SweepTable(QTableWidget):
                 self.setItem(place, column, item)
         self.resizeColumnsToContents()
 
-    def _texts(self, sweep: Sweep, row: Row) -> list[str]:
-        value, kernel = sweep.value(row), row["stages"].get("kernel")
-        entry = Entry((row["variant"], row["device"]), row=row, state="fresh")
+    def _texts(self, sweep: Sweep, row: Row, name: str) -> list[str]:
+        value, kernel = sweep.value(row), row.stages.get("kernel")
+        entry = Entry(RowSlot(row.variant, row.device, row.key), row=row, state="fresh")
         quartiles = NONE
         if kernel:
             text = self.tr("{low} to {high}")
-            quartiles = text.format(low=seconds(kernel["q1_s"]), high=seconds(kernel["q3_s"]))
+            quartiles = text.format(low=seconds(kernel.q1), high=seconds(kernel.q3))
         return [
             value_text(sweep, value, with_unit=False) if value is not None else NONE,
-            sweep.title(row["variant"]),
-            device_name(row["device"]),
-            seconds(kernel["median_s"]) if kernel else NONE,
+            name,
+            device_name(row.device),
+            seconds(kernel.median) if kernel else NONE,
             quartiles,
-            clock_name(kernel["clock"]) if kernel else NONE,
+            clock_name(kernel.clock) if kernel else NONE,
             verdict(entry),
         ]

@@ -9,6 +9,7 @@ from string import ascii_uppercase
 from PySide6.QtCore import QCoreApplication
 
 from app.figures import count
+from app.models.job_text import value_text as value_words
 from app.models.sweep import Option, Sweep
 from app.views.timing.row_text import clock_name, device_name
 from gpu_ops.input_kinds import InputKind
@@ -59,7 +60,7 @@ def axis_title(sweep: Sweep) -> str:
         return translate("Sweep", "{name}, {unit}").format(name=name, unit=unit) if unit else name
     if sweep.kind.rank == 1:
         return elements(sweep.kind)
-    if all(row["shape"][0] == row["shape"][1] for row in sweep.rows):
+    if all(row.shape[0] == row.shape[1] for row in sweep.rows):
         return translate("Sweep", "side of the image, pixels")
     return translate("Sweep", "side of a square with as many pixels")
 
@@ -98,16 +99,18 @@ def recorded_title(sweep: Sweep) -> str:
 
 def _held(sweep: Sweep) -> list[str]:
     """What does not vary: parameters and knobs that do so elsewhere, and of a recorded sweep the input."""
-    texts = [f"{quantity(q)} {value}" for q, value in sweep.held.items() if q.name not in ("channels", "dtype")]
+    texts = [
+        f"{quantity(q)} {value_words(value)}" for q, value in sweep.held.items() if q.name not in ("channels", "dtype")
+    ]
     if not sweep.machine:
         return texts
-    dtypes = {row["dtype"] for row in sweep.rows}
+    dtypes = {row.dtype for row in sweep.rows}
     return texts + _shape_texts(sweep) + (list(dtypes) if len(dtypes) == 1 else [])
 
 
 def _shape_texts(sweep: Sweep) -> list[str]:
     """What inputs have in common."""
-    shapes = {tuple(row["shape"]) for row in sweep.rows}
+    shapes = {row.shape for row in sweep.rows}
     first, axes = min(shapes), sweep.kind.rank
     if len(shapes) == 1:
         sides = " × ".join(count(n) for n in first)
@@ -139,7 +142,7 @@ def group_title(line: Line) -> str:
 
 def line_title(sweep: Sweep, line: Line) -> str:
     """A variant's name; one that does not depend on what varies says so."""
-    title = sweep.title(line.variant)
+    title = sweep.name(line)
     if not line.level:
         return title
     text = translate("Sweep", "{title} (has no {name})")
@@ -173,8 +176,8 @@ def marks(sweep: Sweep) -> tuple[Mark, ...]:
 def _crossing_text(sweep: Sweep, value: str, found: Sequence[Crossing]) -> str:
     """Who overtakes whom."""
     names = {
-        "faster": ", ".join(dict.fromkeys(sweep.title(c.faster.variant) for c in found)),
-        "slower": ", ".join(dict.fromkeys(sweep.title(c.slower.variant) for c in found)),
+        "faster": ", ".join(dict.fromkeys(sweep.name(c.faster) for c in found)),
+        "slower": ", ".join(dict.fromkeys(sweep.name(c.slower) for c in found)),
     }
     if len({c.faster for c in found}) > 1:
         return translate("Sweep", "{faster} overtake {slower} from about {value} (kernel alone).").format(
@@ -201,7 +204,7 @@ def _throughout(sweep: Sweep, found: Sequence[BreakEven]) -> list[str]:
     }
     said = []
     for faster, text in texts.items():
-        names = [sweep.title(b.gpu.variant) for b in found if not b.crossings and b.gpu_faster is faster]
+        names = [sweep.name(b.gpu) for b in found if not b.crossings and b.gpu_faster is faster]
         if names:
             said.append(text.format(names=", ".join(dict.fromkeys(names))))
     return said
@@ -224,12 +227,12 @@ def _left_out(sweep: Sweep) -> list[str]:
         said.append(text.format(names=", ".join(without)))
     failed = [
         translate("Sweep", "{title} at {value}: {reason}").format(
-            title=sweep.title(row["variant"]),
+            title=name,
             value=value_text(sweep, sweep.value(row) or 0),
-            reason=row["failure"] or translate("Sweep", "the result is wrong"),
+            reason=row.failure or translate("Sweep", "the result is wrong"),
         )
-        for row in sweep.rows
-        if row["failure"] or row["ok"] is False
+        for name, row in zip(sweep.names(), sweep.rows, strict=True)
+        if row.failure or row.ok is False
     ]
     failed += [f"{value_text(sweep, value)}: {reason}" for value, reason in sweep.failures.items()]
     if len(failed) > MOST_FAILURES:

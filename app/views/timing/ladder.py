@@ -31,13 +31,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.entry import Key
 from app.models.results import Results
+from app.models.slot import RowSlot
+from app.terms import counter_name, counter_tip
 from app.views.flow import FlowLayout
 from app.views.picture_file import Draw, drawn_image, write_png, write_svg
 from app.views.timing.ladder_layout import Builder, Geometry, Line
 from app.views.timing.ladder_paint import LadderPainter, small_font
-from app.views.timing.row_text import counter_title, details, fair_text
+from app.views.timing.row_text import details, fair_text
 
 DETAIL_LINES = 6
 LEAST = 14
@@ -184,7 +185,7 @@ class TimingLadder(QWidget):
     """The ladder with its axis toggle and the details of the current row."""
 
     current_changed = Signal(object)
-    """The key of the current row, or None on a fair bar and on nothing."""
+    """The slot of the current row, or None on a fair bar and on nothing."""
 
     def __init__(self, results: Results, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -267,7 +268,8 @@ class TimingLadder(QWidget):
         if known != tuple(self.counters.itemData(i) for i in range(self.counters.count())):
             self.counters.clear()
             for name in known:
-                self.counters.addItem(counter_title(name), name)
+                self.counters.addItem(counter_name(name), name)
+                self.counters.setItemData(self.counters.count() - 1, counter_tip(name), Qt.ItemDataRole.ToolTipRole)
         self.counters.setCurrentIndex(self.counters.findData(self.canvas.shown_counter()))
         self.counted.setVisible(bool(known))
 
@@ -280,7 +282,7 @@ class TimingLadder(QWidget):
         if line is not None:
             centre = line.rect.center().toPoint()
             self._scroll.ensureVisible(0, centre.y(), 0, int(line.rect.height()))
-        self.current_changed.emit(line.entry.key if line is not None and line.entry else None)
+        self.current_changed.emit(line.entry.slot if line is not None and line.entry else None)
 
     def _tell(self, line: Line | None) -> None:
         text = self.canvas.words(line) if line is not None else ""
@@ -289,11 +291,11 @@ class TimingLadder(QWidget):
         lines = min(text.count("\n") + 1, DETAIL_LINES) + 1
         self.details.setFixedHeight(lines * self.details.fontMetrics().lineSpacing())
 
-    def current_key(self) -> Key | None:
-        """The key of the current row."""
+    def current_slot(self) -> RowSlot | None:
+        """The slot of the current row."""
         lines = self.canvas.ladder().lines
         line = lines[self.canvas.current] if 0 <= self.canvas.current < len(lines) else None
-        return line.entry.key if line is not None and line.entry else None
+        return line.entry.slot if line is not None and line.entry else None
 
     def set_log(self, log: bool) -> None:
         """Logarithmic or linear time."""

@@ -11,11 +11,12 @@ from PySide6.QtGui import QFontMetricsF
 from app.figures import NONE, count, number, percent, relative_error, seconds, short_count
 from app.models.entry import Entry, FairBar
 from app.models.results import Results
+from app.terms import counter_name, stage_column, stage_name
 from app.views.timing.ladder_axis import Axis, axis_for
 from app.views.timing.row_text import (
     clock_name,
-    counter_title,
     device_name,
+    knobs_text,
     recorded_text,
     speedup_heading,
     speedup_text,
@@ -96,14 +97,14 @@ def entry_texts(entry: Entry, results: Results, counter: str = "") -> dict[str, 
     """The cells of a row; `counter` is what is shown of simulated ones."""
     row, counted = entry.timed, entry.counters.get(counter) if entry.simulated else None
     timed = entry.seconds("kernel") is not None
-    rate = row.get("gbps")
+    rate, share = (row.gbps, row.share) if timed and row else (None, None)
     return {
         "kernel": seconds(entry.seconds("kernel")) if timed else "",
-        "rate": f"{number(rate)} GB/s" if timed and rate is not None else "",
-        "share": percent(row.get("share")) if timed and row.get("share") is not None else "",
+        "rate": f"{number(rate)} GB/s" if rate is not None else "",
+        "share": percent(share) if share is not None else "",
         "speedup": speedup_text(entry, results) if timed else "",
         "counted": "" if counted is None or entry.ok is False else count(counted),
-        "error": relative_error(entry.row.get("error_max")) if verdict(entry) and not entry.row.get("failure") else "",
+        "error": relative_error(entry.row.error_max) if entry.row and verdict(entry) and not entry.failure else "",
         "verdict": verdict(entry),
     }
 
@@ -118,12 +119,8 @@ def fair_texts(bar: FairBar) -> dict[str, str]:
 def sub_text(entry: Entry) -> str:
     """What stands below a name: the device, the state, where it was measured, the knobs."""
     return " · ".join(
-        p for p in (device_name(entry.device), state_text(entry), recorded_text(entry), knob_text(entry)) if p
+        p for p in (device_name(entry.device), state_text(entry), recorded_text(entry), knobs_text(entry.row)) if p
     )
-
-
-def knob_text(entry: Entry) -> str:
-    return ", ".join(f"{k} {v}" for k, v in entry.row.get("knobs", {}).items())
 
 
 def all_times(entries: Sequence[Entry]) -> list[float]:
@@ -133,7 +130,7 @@ def all_times(entries: Sequence[Entry]) -> list[float]:
         found += [t for stage in (*BAR_STAGES, *MARKS) if (t := entry.seconds(stage)) is not None]
         found.append(sum(entry.seconds(stage) or 0.0 for stage in BAR_STAGES))
         kernel = entry.stage("kernel")
-        found += [kernel["q1_s"], kernel["q3_s"]] if kernel else []
+        found += [kernel.q1, kernel.q3] if kernel else []
     return found
 
 
@@ -152,13 +149,13 @@ class Builder:
         self.simulated = [e for e in self.entries if e.simulated]
         bars = results.five_bars()
         self.fair = bars if any(b.seconds for b in bars) else ()
-        self.texts = {e.key: entry_texts(e, results, counter) for e in self.entries}
+        self.texts = {e.slot: entry_texts(e, results, counter) for e in self.entries}
         self.headings = {
-            "kernel": translate("Rows", "kernel"),
+            "kernel": stage_column("kernel"),
             "rate": translate("Rows", "rate"),
             "share": translate("Rows", "of roof"),
             "speedup": speedup_heading(results),
-            "counted": counter_title(counter),
+            "counted": counter_name(counter),
             "error": translate("Rows", "error"),
             "verdict": translate("Rows", "verdict"),
         }
@@ -289,7 +286,7 @@ class Builder:
     def _lines(self, entries: Sequence[Entry], top: float) -> tuple[tuple[Line, ...], float]:
         lines = []
         for entry in entries:
-            lines.append(self._line(top, self.texts[entry.key], entry=entry))
+            lines.append(self._line(top, self.texts[entry.slot], entry=entry))
             top = lines[-1].rect.bottom()
         return tuple(lines), top
 
@@ -340,7 +337,7 @@ class Builder:
         summary = {**texts, "summary": " · ".join(shown)}
         # Where what the row is leaves no room, its knobs cut short, the figures have a line of their own.
         figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)
-        beside = bool(shown) and self._sub_width(entry, knob_text(entry)) + figures <= inner
+        beside = bool(shown) and self._sub_width(entry, knobs_text(entry.row)) + figures <= inner
         sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, unit)
         y = sub.top() if beside else sub.bottom()
         cell = QRectF(self.margin + inner - figures, y, figures, unit if shown else 0)
@@ -375,19 +372,16 @@ class Builder:
 def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
     """What the picture shows, each with its clocks."""
     words = {
-        "cpu": translate("Rows", "computing, CPU"),
-        "kernel": translate("Rows", "kernel, GPU"),
-        "upload": translate("Rows", "upload"),
-        "download": translate("Rows", "download"),
-        "elapsed": translate("Rows", "end to end"),
-        "elapsed_pinned": translate("Rows", "end to end, pinned"),
+        "cpu": translate("Rows", "{stage}, CPU").format(stage=stage_name("kernel", "cpu")),
+        "kernel": translate("Rows", "{stage}, GPU").format(stage=stage_name("kernel")),
+        **{stage: stage_name(stage) for stage in ("upload", "download", *MARKS)},
     }
     clocks: dict[str, dict[str, None]] = {kind: {} for kind in words}
     for entry in entries:
         for stage in (*BAR_STAGES, *MARKS):
             if found := entry.stage(stage):
                 kind = "cpu" if stage == "kernel" and entry.device == "cpu" else stage
-                clocks[kind][clock_name(found["clock"])] = None
+                clocks[kind][clock_name(found.clock)] = None
     items = [(kind, f"{words[kind]} · {' / '.join(used)}") for kind, used in clocks.items() if used]
     if any(e.seconds("kernel") is not None for e in entries):
         items.append(("quartiles", translate("Rows", "quartiles")))

@@ -10,8 +10,8 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalet
 from app.models.entry import Entry
 from app.theme import Colours, Role, colours_of, mix
 from app.views.timing.ladder_axis import Axis
-from app.views.timing.ladder_layout import BAR_STAGES, Geometry, LegendItem, Line, Section, knob_text
-from app.views.timing.row_text import device_name, failure_text, recorded_text, state_text, verdict_role
+from app.views.timing.ladder_layout import BAR_STAGES, Geometry, LegendItem, Line, Section
+from app.views.timing.row_text import device_name, failure_text, knobs_text, recorded_text, state_text, verdict_role
 
 SMALL = 0.86
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -161,7 +161,7 @@ class LadderPainter:
         device = self.colours.simulated if entry.simulated else None
         texts: list[tuple[str, Role | None]] = [(device_name(entry.device), device)]
         texts.append((state_text(entry), None if entry.state == "waiting" else self.colours.stale))
-        texts += [(recorded_text(entry), self.colours.recorded), (knob_text(entry), None)]
+        texts += [(recorded_text(entry), self.colours.recorded), (knobs_text(entry.row), None)]
         for text, role in texts:
             if not text:
                 continue
@@ -279,7 +279,7 @@ class LadderPainter:
     def _quartiles(self, entry: Entry, axis: Axis, start: float, y: float, faded: bool) -> None:
         kernel = entry.stage("kernel")
         if kernel:
-            self._whisker(axis.x(start + kernel["q1_s"]), axis.x(start + kernel["q3_s"]), y, faded)
+            self._whisker(axis.x(start + kernel.q1), axis.x(start + kernel.q3), y, faded)
 
     def _whisker(self, left: float, right: float, y: float, faded: bool) -> None:
         pen = QPen(self.colours.muted if faded else self.text, max(1.0, self.unit / 14))

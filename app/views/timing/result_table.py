@@ -23,8 +23,10 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView, QWidget
 
 from app.figures import number, percent, relative_error, seconds, times
-from app.models.entry import Entry, Key
+from app.models.entry import Entry
 from app.models.results import Results
+from app.models.slot import RowSlot
+from app.terms import stage_column, stage_tip
 from app.theme import colours_of
 from app.views.timing.row_text import (
     counted_text,
@@ -57,12 +59,12 @@ class Column:
     number: bool = True
 
 
-def _stage(name: str, field: str = "median_s") -> Callable[[Entry, Results], Any]:
-    return lambda entry, results: (entry.stage(name) or {}).get(field)
+def _stage(name: str, figure: str = "median") -> Callable[[Entry, Results], Any]:
+    return lambda entry, results: getattr(entry.stage(name), figure, None)
 
 
 def _row(name: str) -> Callable[[Entry, Results], Any]:
-    return lambda entry, results: entry.timed.get(name) if entry.stage("kernel") else None
+    return lambda entry, results: getattr(entry.timed, name) if entry.stage("kernel") else None
 
 
 def _counted(entry: Entry, results: Results) -> Any:
@@ -71,13 +73,8 @@ def _counted(entry: Entry, results: Results) -> Any:
     return [entry.counters[names[0]], counted_text(entry, names[0])] if names and names[0] in entry.counters else None
 
 
-def _error(entry: Entry, results: Results) -> Any:
-    value = entry.row.get("error_max")
-    return float("inf") if isinstance(value, str) else value
-
-
-def _error_text(value: float) -> str:
-    return relative_error("infinite" if value == float("inf") else value)
+def _error(entry: Entry, results: Results) -> float | None:
+    return entry.row.error_max if entry.row else None
 
 
 def _state(entry: Entry, results: Results) -> str:
@@ -85,10 +82,10 @@ def _state(entry: Entry, results: Results) -> str:
 
 
 def _notes(entry: Entry, results: Results) -> str:
-    flag = [entry.row["flag"]] if entry.row.get("flag") else []
-    failure = [entry.row["failure"]] if entry.row.get("failure") else []
-    doubt = [entry.doubt("kernel")] if entry.doubt("kernel") else []
-    return "; ".join([*failure, *doubt, *entry.row.get("notes", []), *flag])
+    if entry.row is None:
+        return ""
+    told = [entry.failure, entry.doubt("kernel"), *entry.row.notes, entry.row.flag]
+    return "; ".join(text for text in told if text)
 
 
 def _align(column: Column) -> Qt.AlignmentFlag:
@@ -107,17 +104,17 @@ def columns() -> tuple[Column, ...]:
     return (
         Column("variant", translate("Rows", "variant"), lambda e, r: e.name, str, False),
         Column("device", translate("Rows", "device"), lambda e, r: device_name(e.device), str, False),
-        Column("kernel", translate("Rows", "kernel"), _stage("kernel"), seconds),
-        Column("q1", translate("Rows", "quartile 1"), _stage("kernel", "q1_s"), seconds),
-        Column("q3", translate("Rows", "quartile 3"), _stage("kernel", "q3_s"), seconds),
+        Column("kernel", stage_column("kernel"), _stage("kernel"), seconds),
+        Column("q1", translate("Rows", "quartile 1"), _stage("kernel", "q1"), seconds),
+        Column("q3", translate("Rows", "quartile 3"), _stage("kernel", "q3"), seconds),
         Column("n", translate("Rows", "n"), _stage("kernel", "n"), _count),
         Column("gbps", translate("Rows", "GB/s"), _row("gbps"), number),
         Column("share", translate("Rows", "of roof"), _row("share"), percent),
-        Column("speedup", "", lambda e, r: r.speedup(e.key), times),
-        Column("elapsed", translate("Rows", "end to end"), _stage("elapsed"), seconds),
-        Column("pinned", translate("Rows", "pinned"), _stage("elapsed_pinned"), seconds),
+        Column("speedup", "", lambda e, r: r.speedup(e.slot), times),
+        Column("elapsed", stage_column("elapsed"), _stage("elapsed"), seconds),
+        Column("pinned", stage_column("elapsed_pinned"), _stage("elapsed_pinned"), seconds),
         Column(COUNTED, translate("Rows", "counted work"), _counted, lambda counted: str(counted[1])),
-        Column("error", translate("Rows", "error"), _error, _error_text),
+        Column("error", translate("Rows", "error"), _error, relative_error),
         Column("verdict", translate("Rows", "verdict"), lambda e, r: verdict(e), str, False),
         Column("state", translate("Rows", "state"), _state, str, False),
         Column("notes", translate("Rows", "notes"), _notes, str, False),
@@ -127,15 +124,15 @@ def columns() -> tuple[Column, ...]:
 def _explained() -> dict[str, str]:
     """What the headings that need it mean, by the column's id."""
     return {
-        "kernel": translate("Rows", "Median time of the steps alone"),
+        "kernel": stage_tip("kernel"),
         "q1": translate("Rows", "A quarter of the samples took less time"),
         "q3": translate("Rows", "A quarter of the samples took more time"),
         "n": translate("Rows", "How many times it was timed"),
         "gbps": translate("Rows", "The least bytes that the job must move, by the kernel time"),
         "share": translate("Rows", "How much that is of what the device can do"),
         "speedup": translate("Rows", "How many times as fast as the baseline"),
-        "elapsed": translate("Rows", "With the copies to and from the device"),
-        "pinned": translate("Rows", "End to end, when the memory is pinned: the GPU copies from it directly"),
+        "elapsed": stage_tip("elapsed"),
+        "pinned": stage_tip("elapsed_pinned"),
         COUNTED: translate("Rows", "What the simulated GPU did; it has no times"),
         "error": translate("Rows", "Largest error against the reference, relative to the reference's scale"),
         "verdict": translate("Rows", "Whether every error is within what the filter allows"),
@@ -149,7 +146,7 @@ class ResultModel(QAbstractTableModel):
         super().__init__(parent)
         self.results = results
         self.columns, self._explained = columns(), _explained()
-        self._keys: tuple[Key, ...] = results.keys()
+        self._slots: tuple[RowSlot, ...] = results.slots()
         self.colours = colours_of(QGuiApplication.palette())
         results.rows_reset.connect(self._reset)
         results.row_changed.connect(self._changed)
@@ -158,25 +155,25 @@ class ResultModel(QAbstractTableModel):
     @Slot()
     def _reset(self) -> None:
         self.beginResetModel()
-        self._keys = self.results.keys()
+        self._slots = self.results.slots()
         self.endResetModel()
 
     @Slot(object)
-    def _changed(self, key: Key) -> None:
+    def _changed(self, slot: RowSlot) -> None:
         # A row's new time may be what all the others are compared with.
-        first = 0 if key == self.results.baseline else self._keys.index(key)
-        last = len(self._keys) - 1 if key == self.results.baseline else first
+        first = 0 if slot == self.results.baseline else self._slots.index(slot)
+        last = len(self._slots) - 1 if slot == self.results.baseline else first
         self.dataChanged.emit(self.index(first, 0), self.index(last, len(self.columns) - 1))
 
     @Slot(object)
-    def _baseline(self, key: Key | None) -> None:
+    def _baseline(self, slot: RowSlot | None) -> None:
         place = next(i for i, c in enumerate(self.columns) if c.id == "speedup")
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, place, place)
-        if self._keys:
-            self.dataChanged.emit(self.index(0, place), self.index(len(self._keys) - 1, place))
+        if self._slots:
+            self.dataChanged.emit(self.index(0, place), self.index(len(self._slots) - 1, place))
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
-        return 0 if parent.isValid() else len(self._keys)
+        return 0 if parent.isValid() else len(self._slots)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
         return 0 if parent.isValid() else len(self.columns)
@@ -192,7 +189,7 @@ class ResultModel(QAbstractTableModel):
         return self._explained.get(column.id) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def entry(self, row: int) -> Entry:
-        return self.results.entry(self._keys[row])
+        return self.results.entry(self._slots[row])
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         entry, column = self.entry(index.row()), self.columns[index.column()]

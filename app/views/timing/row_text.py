@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from PySide6.QtCore import QCoreApplication
 
 from app.figures import NONE, count, number, percent, relative_error, seconds, times
-from app.models.entry import Entry, FairBar, by_weight
+from app.models.apart import settings_text
+from app.models.entry import Entry, FairBar
 from app.models.results import Results
+from app.terms import counter_name, stage_name
 from app.theme import Colours, Role
+from gpu_ops.counters import in_order
+from gpu_ops.device_names import device_kind, device_place, is_simulated
+from gpu_ops.measuring.rows import Row
+from gpu_ops.run_key import EDITS
+from gpu_ops.stages import STAGES
+from gpu_ops.types import Timing
 
 translate = QCoreApplication.translate
 MOST_PRINTED = 8
@@ -31,27 +36,17 @@ def device_name(device: str) -> str:
     """A device as people call it: CPU, GPU 0, simulated GPU."""
     if device == "cpu":
         return translate("Rows", "CPU")
-    kind, _, place = device.partition(":")
-    if kind == "sim":
+    kind, place = device_kind(device), device_place(device)
+    if is_simulated(device):
         name = translate("Rows", "simulated GPU")
         return translate("Rows", "{name}, {architecture}").format(name=name, architecture=place) if place else name
     return translate("Rows", "GPU {place}").format(place=place) if kind == "cuda" else device
 
 
-def counter_title(name: str) -> str:
-    """A counter as people call it; one that is not known here by the words of its name."""
-    names = {
-        "launches": translate("Rows", "launches"),
-        "blocks": translate("Rows", "blocks"),
-        "warp_instructions": translate("Rows", "warp instructions"),
-    }
-    return names.get(name, name.replace("_", " "))
-
-
 def counted_text(entry: Entry, name: str) -> str:
     """A counter of a simulated row with its number; nothing where it was not counted."""
     found = entry.counters.get(name)
-    return "" if found is None else f"{count(found)} {counter_title(name)}"
+    return "" if found is None else f"{count(found)} {counter_name(name)}"
 
 
 def state_text(entry: Entry) -> str:
@@ -77,15 +72,15 @@ def recorded_text(entry: Entry) -> str:
 
 def verdict(entry: Entry) -> str:
     """Right, wrong, unverified, or why there is no result; nothing where that is of an earlier choice."""
-    if not entry.row or not entry.current:
+    if entry.row is None or not entry.current:
         return ""
-    if entry.row.get("failure"):
+    if entry.failure:
         kinds = {
             "unsupported": translate("Rows", "unsupported"),
             "kernel": translate("Rows", "kernel failed"),
             "memory": translate("Rows", "out of memory"),
         }
-        return kinds.get(entry.row.get("failure_kind", ""), translate("Rows", "failed"))
+        return kinds.get(entry.row.failure_kind, translate("Rows", "failed"))
     return {True: translate("Rows", "right"), False: translate("Rows", "WRONG"), None: translate("Rows", "unverified")}[
         entry.ok
     ]
@@ -93,8 +88,8 @@ def verdict(entry: Entry) -> str:
 
 def verdict_role(entry: Entry, colours: Colours) -> Role:
     """Symbol and colour of the verdict."""
-    if entry.row.get("failure"):
-        return colours.warn if entry.row.get("failure_kind") == "unsupported" else colours.error
+    if entry.row is not None and entry.failure:
+        return colours.warn if entry.row.failure_kind == "unsupported" else colours.error
     return {True: colours.ok, False: colours.error, None: colours.warn}[entry.ok]
 
 
@@ -102,8 +97,8 @@ def failure_text(entry: Entry) -> str:
     """The sentence that stands where a bar would."""
     if not entry.current:
         return ""
-    if entry.row.get("failure"):
-        return str(entry.row["failure"])
+    if entry.failure:
+        return entry.failure
     if entry.simulated:
         return _uncounted(entry)
     if entry.ok is False:
@@ -122,28 +117,11 @@ def _uncounted(entry: Entry) -> str:
 
 def speedup_heading(results: Results) -> str:
     """Names what speed-ups are against."""
-    key = results.baseline
-    if key is None:
+    slot = results.baseline
+    if slot is None:
         return translate("Rows", "speed-up")
-    name = results.entry(key).name if key in results else key[0]
-    return translate("Rows", "× {variant}, {device}").format(variant=name, device=device_name(key[1]))
-
-
-STAGES = ("kernel", "upload", "download", "elapsed", "elapsed_pinned", "enqueue", "compile")
-
-
-def stage_title(stage: str, device: str = "") -> str:
-    """A stage as people call it."""
-    names = {
-        "kernel": translate("Rows", "computing") if device == "cpu" else translate("Rows", "kernel"),
-        "upload": translate("Rows", "upload"),
-        "download": translate("Rows", "download"),
-        "elapsed": translate("Rows", "end to end"),
-        "elapsed_pinned": translate("Rows", "end to end, pinned"),
-        "enqueue": translate("Rows", "enqueue"),
-        "compile": translate("Rows", "compile"),
-    }
-    return names.get(stage, stage)
+    name = results.entry(slot).name if slot in results else slot.variant
+    return translate("Rows", "× {variant}, {device}").format(variant=name, device=device_name(slot.device))
 
 
 def details(entry: Entry, results: Results) -> str:
@@ -152,18 +130,24 @@ def details(entry: Entry, results: Results) -> str:
     lines = [" · ".join(w for w in where if w)]
     lines += [_stage_line(name, s, entry.device) for name in STAGES if (s := entry.stage(name))]
     row = entry.timed
-    if row.get("gbps") is not None:
-        lines.append(_rate_line(row))
-    counted = (counted_text(entry, name) for name in by_weight(entry.counters))
+    if row is not None and row.gbps is not None:
+        lines.append(_rate_line(row, row.gbps))
+    counted = (counted_text(entry, name) for name in in_order(entry.counters))
     lines += [translate("Rows", "counted, simulated: {work}").format(work=work) for work in counted]
-    speedup = results.speedup(entry.key)
+    speedup = results.speedup(entry.slot)
     if speedup is not None:
         lines.append(f"{times(speedup)} {speedup_heading(results).removeprefix('× ')}")
     lines += [*_verdict_lines(entry), *(str(f["text"]) for f in entry.findings)]
-    knobs = ", ".join(f"{k} {v}" for k, v in row.get("knobs", {}).items())
-    if knobs:
+    if row is None:
+        return "\n".join(lines)
+    if knobs := knobs_text(row):
         lines.append(translate("Rows", "knobs: {knobs}").format(knobs=knobs))
-    return "\n".join([*lines, *row.get("notes", []), *([row["flag"]] if row.get("flag") else []), *_printed(entry)])
+    return "\n".join([*lines, *row.notes, *([row.flag] if row.flag else []), *_printed(entry)])
+
+
+def knobs_text(row: Row | None) -> str:
+    """Every knob with its value: "block 128, outputs 2"; an edited kernel is said to be one."""
+    return settings_text({**row.knobs, **({EDITS: row.edits} if row.edits else {})}) if row else ""
 
 
 def _printed(entry: Entry) -> list[str]:
@@ -175,45 +159,44 @@ def _printed(entry: Entry) -> list[str]:
 
 def speedup_text(entry: Entry, results: Results) -> str:
     """The speed-up; where this row's time is worth nothing, a word that says so."""
-    return translate("Rows", "unsure") if entry.doubt("kernel") else times(results.speedup(entry.key))
+    return translate("Rows", "unsure") if entry.doubt("kernel") else times(results.speedup(entry.slot))
 
 
-def _stage_line(name: str, stage: Mapping[str, Any], device: str) -> str:
+def _stage_line(name: str, stage: Timing, device: str) -> str:
     line = _stage_figures(name, stage, device)
-    return f"{line} – {stage['doubt']}" if stage.get("doubt") else line
+    return f"{line} – {stage.doubt}" if stage.doubt else line
 
 
-def _stage_figures(name: str, stage: Mapping[str, Any], device: str) -> str:
+def _stage_figures(name: str, stage: Timing, device: str) -> str:
     return translate("Rows", "{stage} {median} ({q1} … {q3}, n = {n}), {clock}").format(
-        stage=stage_title(name, device),
-        median=seconds(stage["median_s"]),
-        q1=seconds(stage["q1_s"]),
-        q3=seconds(stage["q3_s"]),
-        n=number(stage["n"], 9),
-        clock=clock_name(stage["clock"], stage.get("mode", "")),
+        stage=stage_name(name, device),
+        median=seconds(stage.median),
+        q1=seconds(stage.q1),
+        q3=seconds(stage.q3),
+        n=number(stage.n, 9),
+        clock=clock_name(stage.clock, stage.mode),
     )
 
 
-def _rate_line(row: Mapping[str, Any]) -> str:
-    roof = row.get("roof") or {}
+def _rate_line(row: Row, gbps: float) -> str:
     return translate("Rows", "{rate} GB/s, {share} of the {kind} roof of {roof} GB/s").format(
-        rate=number(row["gbps"]),
-        share=percent(row.get("share")),
-        kind=roof.get("kind", NONE),
-        roof=number(roof["bytes_s"] / 1e9) if roof else NONE,
+        rate=number(gbps),
+        share=percent(row.share),
+        kind=row.roof.kind if row.roof else NONE,
+        roof=number(row.roof.bytes_s / 1e9) if row.roof else NONE,
     )
 
 
 def _verdict_lines(entry: Entry) -> list[str]:
-    if not entry.row or not entry.current:
+    if entry.row is None or not entry.current:
         return []
-    if entry.row.get("failure"):
-        return [f"{verdict(entry)}: {entry.row['failure']}"]
+    if entry.failure:
+        return [f"{verdict(entry)}: {entry.failure}"]
     return [
         translate("Rows", "{verdict}: error {error}, allowed {tolerance}").format(
             verdict=verdict(entry),
-            error=relative_error(entry.row.get("error_max")),
-            tolerance=relative_error(entry.row.get("tolerance")),
+            error=relative_error(entry.row.error_max),
+            tolerance=relative_error(entry.row.tolerance),
         )
     ]
 

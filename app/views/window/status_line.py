@@ -104,7 +104,7 @@ class StatusLine(QObject):
         self._describe()
 
     def _describe(self) -> None:
-        count = sum(bool(e.row) for e in self._results.entries())
+        count = sum(e.row is not None for e in self._results.entries())
         results = self.tr("1 result") if count == 1 else self.tr("{count} results").format(count=count)
         self.state.setText(f"{results} · {self._engine}")
 

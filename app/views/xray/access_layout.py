@@ -15,8 +15,8 @@ from app.models.access_trace import BANKS, WARP, Access
 FALL = 2.6
 """Height of the lines between lanes and memory, in lines of text."""
 MOST_HIGH = 9.0
-"""Height of all passes together, in lines of text, where they are many."""
-LEAST_PASS = 0.32
+"""Height of all wavefronts together, in lines of text, where they are many."""
+LEAST_WAVEFRONT = 0.32
 LANES_OF_A_SECTOR = 8
 """As wide as so many lanes a sector is drawn at most: lanes that use 4 bytes each then stand above their own."""
 
@@ -39,7 +39,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Used:
-    """Bytes of a sector, or a bank's word in a pass, and the lanes that use it."""
+    """Bytes of a sector, or a bank's word in a wavefront, and the lanes that use it."""
 
     rect: QRectF
     lanes: tuple[int, ...]
@@ -83,7 +83,7 @@ class Builder:
         self.line, self.letter = metrics.height(), metrics.averageCharWidth()
         self.layout = Layout(width)
         self.shared = access.space == "shared"
-        beside = metrics.horizontalAdvance("00") + self.letter if self.shared else 0.0  # the passes' numbers
+        beside = metrics.horizontalAdvance("00") + self.letter if self.shared else 0.0  # the wavefronts' numbers
         self.left, self.right = self.letter + beside, width - self.letter
         self.cell = (self.right - self.left) / WARP
         self.y = 0.5 * self.letter
@@ -184,16 +184,16 @@ class Builder:
     # Banks
 
     def _banks(self) -> dict[int, QPointF]:
-        """The banks in a row, and below it a row for each pass with the words they give. Returns where each lane's
+        """The banks in a row, and below it a row for each wavefront with the words they give. Returns where each lane's
         line ends: above the middle of its banks."""
-        passes = self.access.banks.passes
+        wavefronts = self.access.banks.wavefronts
         top = self.y
         self.layout.banks = self._row(BANKS)
         self._count(BANKS)
-        height = min(1.1, max(LEAST_PASS, MOST_HIGH / len(passes))) * self.line
+        height = min(1.1, max(LEAST_WAVEFRONT, MOST_HIGH / len(wavefronts))) * self.line
         shown = -(-self.line // height) if height < self.line else 1
         wanted: dict[int, list[int]] = {}
-        for turn, cells in enumerate(passes):
+        for turn, cells in enumerate(wavefronts):
             for bank, cell in cells.items():
                 rect = QRectF(self.left + bank * self.cell, self.y, self.cell, height)
                 self.layout.used.append(Used(rect, cell.lanes))
@@ -208,7 +208,7 @@ class Builder:
             for bank in range(BANKS)
         ]
         self.y += 0.25 * self.line
-        self._title(tr("Banks; a row for each pass"))
+        self._title(tr("Banks; a row for each wavefront"))
         middle = {lane: sum(banks) / len(banks) + 0.5 for lane, banks in wanted.items()}
         return {lane: QPointF(self.left + at * self.cell, top) for lane, at in middle.items()}
 
@@ -231,7 +231,7 @@ class Builder:
         access = self.access
         rests: list[tuple[Sign, str]] = [("rest", tr("a lane that rests"))] if len(access.lanes) < WARP else []
         if self.shared:
-            conflict, together = tr("wanted for several words"), tr("one word for several lanes")
+            conflict, together = tr("bank conflict"), tr("one word for several lanes")
             marks: list[tuple[Sign, str]] = [("conflict", conflict)] if access.banks.conflicts else []
             same: list[tuple[Sign, str]] = [("shared", together)] if access.banks.shared else []
             return [*marks, *same, *rests]

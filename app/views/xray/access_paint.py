@@ -54,9 +54,9 @@ class AccessPainter:
     # Colours
 
     def _colour(self, lane: int) -> QColor:
-        """One colour for each sector, or for each pass."""
+        """One colour for each sector, or for each wavefront."""
         access = self.access
-        turn = access.banks.lane_pass[lane] if self.shared else access.pieces.of_lane(lane) or 0
+        turn = access.banks.lane_wavefront[lane] if self.shared else access.pieces.of_lane(lane) or 0
         return self.colours.series[turn % SERIES].colour
 
     def _ground(self, colour: QColor) -> QColor:

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.controllers.xray import XRayController
-from app.models.xray import KernelView, views, words
+from app.models.xray import KernelView, views
+from app.terms import counter_name, counter_tip
 from app.theme import colours_of, inked
 from app.views.labels import sentence_label
 from app.views.scrolled import Squeezed
@@ -223,7 +224,8 @@ class XRayPanel(Squeezed):
         new = self.files.show_kernel(kernel)
         self.counters.clear()
         for id in kernel.counters():
-            self.counters.addItem(words(id), id)
+            self.counters.addItem(counter_name(id), id)
+            self.counters.setItemData(self.counters.count() - 1, counter_tip(id), Qt.ItemDataRole.ToolTipRole)
         # The same counter as before where it occurs, else the first.
         self.counters.setCurrentIndex(max(self.counters.findData(self._wanted), 0))
         self._show_column()

@@ -11,7 +11,8 @@ from PySide6.QtGui import QPalette
 
 from app.figures import count, number, percent, seconds, short_count, times
 from app.models.entry import Entry
-from app.models.xray import KernelView, figures, words
+from app.models.xray import KernelView, figures
+from app.terms import counter_name, stage_name
 from app.theme import colours_of
 from app.views.timing.row_text import clock_name
 
@@ -39,8 +40,11 @@ def measured(entry: Entry | None, gpu: str) -> str:
     stage = entry.stage("kernel") if entry else None
     if not entry or not stage:
         return ""
-    text = tr("Measured on {gpu}: {time} a run (kernel, {clock}).").format(
-        gpu=gpu, time=seconds(stage["median_s"]), clock=clock_name(stage["clock"], stage.get("mode", ""))
+    text = tr("Measured on {gpu}: {time} a run ({stage}, {clock}).").format(
+        gpu=gpu,
+        stage=stage_name("kernel"),
+        time=seconds(stage.median),
+        clock=clock_name(stage.clock, stage.mode),
     )
     states = {"stale": tr("It is of an earlier choice."), "running": tr("It is being measured anew.")}
     return f"{text} {states[entry.state]}" if entry.state in states else text
@@ -122,7 +126,7 @@ def _totals(content: Mapping[str, Any], muted: str) -> str:
     for f in figures(content["totals"]):
         best, ratio = (short_count(f.best), times(f.value / f.best)) if f.best else ("", "")
         cells = (short_count(f.value), number(f.value / content["outputs"], 3), best, ratio)
-        rows += _row(words(f.counter), cells)
+        rows += _row(counter_name(f.counter), cells)
     return f"<table cellpadding='1'>{rows}</table>"
 
 
@@ -147,7 +151,7 @@ def comparison(title: str, found: Mapping[str, Any], palette: QPalette) -> str:
     )
     for row in found["rows"]:
         cells = number(row["before"], 3), number(row["after"], 3), times(row["ratio"]) if row["ratio"] else ""
-        rows += _row(words(row["counter"]), cells)
+        rows += _row(counter_name(row["counter"]), cells)
     names = [tr("A: {variant}").format(variant=before), tr("B: {variant}").format(variant=title)]
     faults = [escape(f["text"]) for f in found["before"]["findings"]]
     parts = [

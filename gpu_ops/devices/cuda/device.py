@@ -13,6 +13,7 @@ import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
 from gpu_ops.devices.cuda.current import Kept, on_its_device
+from gpu_ops.devices.cuda.memory import allocate
 from gpu_ops.devices.cuda.pitched import allocate_pitched
 from gpu_ops.devices.cuda.prepare import Prepared
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
@@ -22,7 +23,20 @@ from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
 from gpu_ops.errors import DeviceError, DeviceLost, DeviceMemoryError, KernelError, KernelFault
 from gpu_ops.params import Value
-from gpu_ops.plan import Checks, Copy, DeviceArray, Execution, How, Launch, Limits, Mode, Plan, Sampler
+from gpu_ops.plan import (
+    Checks,
+    Copy,
+    DeviceArray,
+    Execution,
+    How,
+    Launch,
+    Limits,
+    MemoryKind,
+    Mode,
+    Plan,
+    Sampler,
+    Span,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +157,8 @@ class CudaDevice:
         """CuPy's pool takes back what nobody refers to."""
 
     @on_its_device
-    def host(self, kind: Literal["pageable", "pinned"], shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-        if kind == "pageable":
-            return np.empty(shape, dtype)
-        import cupyx
-
-        array: np.ndarray[Any, Any] = cupyx.empty_pinned(shape, dtype)
-        return array
+    def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
+        return self.empty(shape, dtype) if kind == "device" else allocate(kind, shape, dtype, self._index)
 
     @on_its_device
     def register(self, array: np.ndarray[Any, Any]) -> None:
@@ -214,7 +223,7 @@ class CudaDevice:
         end.record(stream)
         end.synchronize()
         since = self._cupy.cuda.get_elapsed_time
-        spans = tuple((n, since(begin, b) * 1e-3, since(begin, e) * 1e-3) for n, b, e in prepared.spans)
+        spans = tuple(Span.of(s, since(begin, b) * 1e-3, since(begin, e) * 1e-3) for s, b, e in prepared.spans)
         return Execution(since(begin, end) * 1e-3, spans)
 
     @on_its_device
@@ -237,7 +246,7 @@ class CudaDevice:
     def hold(self) -> None:
         """Hold stream 0 until `release`, at most 0.4 s."""
         if self._shared.hold is None:
-            words = self.host("pinned", (2,), np.int32)
+            words = self.allocate("pinned", (2,), np.int32)
             self._shared.hold = Hold(self.kernel(HOLD.source, HOLD.name), self.stream(0), words)
         self._shared.hold.start()
 

@@ -25,7 +25,7 @@ class Prepared:
     def __init__(self, plan: Plan, streams: Callable[[int], Any], limits: Limits, trace: bool = False) -> None:
         self.plan = plan
         self.capturable = not any(isinstance(step, Call) for step in plan.steps)
-        self.spans: list[tuple[str, Any, Any]] = []
+        self.spans: list[tuple[Step, Any, Any]] = []
         self._keep: list[Any] = []
         self.operations: list[Callable[[], Any]] = []
         self.constants = [step for step in plan.steps if isinstance(step, Launch) and step.constants]
@@ -52,7 +52,7 @@ class Prepared:
                 self.operations.append(partial(stream.wait_event, done[name]))
             if trace:
                 begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-                self.spans.append((step.name, begin, end))
+                self.spans.append((step, begin, end))
                 self.operations += [partial(begin.record, stream), self._operation(step, stream, limits)]
                 self.operations.append(partial(end.record, stream))
             else:

@@ -30,7 +30,22 @@ from gpu_ops.devices.sim.memory import Memory, Region
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.params import Value
-from gpu_ops.plan import Call, Checks, Copy, DeviceArray, Execution, Fill, How, Launch, Limits, Mode, Plan, Sampler
+from gpu_ops.plan import (
+    Call,
+    Checks,
+    Copy,
+    DeviceArray,
+    Execution,
+    Fill,
+    How,
+    Launch,
+    Limits,
+    MemoryKind,
+    Mode,
+    Plan,
+    Sampler,
+    Span,
+)
 
 DEFAULT_ARCHITECTURE = "sm_75"
 
@@ -120,8 +135,8 @@ class SimDevice:
     def free(self, array: DeviceArray) -> None:
         """NumPy frees what nobody refers to."""
 
-    def host(self, kind: Literal["pageable", "pinned"], shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-        return np.empty(shape, dtype)
+    def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        return np.empty(shape, dtype) if kind in ("pageable", "pinned") else self.empty(shape, dtype)
 
     def register(self, array: np.ndarray[Any, Any]) -> None:
         """All memory is the host's."""
@@ -185,7 +200,7 @@ class SimDevice:
                 self.fill(step.target, step.value)
             elif isinstance(step, Call):
                 raise KernelError(f"{step.name} calls a library; the simulated GPU runs kernels only.")
-            spans.append((step.name, begin, time.perf_counter() - start))
+            spans.append(Span.of(step, begin, time.perf_counter() - start))
         elapsed = time.perf_counter() - start
         shown = tuple(spans) if trace else ()
         return Execution(elapsed, shown, tuple(findings), tuple(printed), dict(counted), tuple(lines), tuple(traces))

@@ -8,7 +8,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gpu_ops.devices.compiler import Compiled, Entry, read_source
+from gpu_ops.devices.compiler import Compiled, Entry
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.sim.emit import Code, Emitter
 from gpu_ops.devices.sim.flow import Block, blocks_of
 from gpu_ops.devices.sim.inline import Flat, flatten

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
-from gpu_ops.filters.box import limits, marching, plans
+from gpu_ops.filters.box import limits, marching, peers, plans
 from gpu_ops.filters.box.claims import CLAIMS
 from gpu_ops.filters.box.reference import reference
-from gpu_ops.filters.mean import BORDER, accesses
-from gpu_ops.filters.planning import Support, both
-from gpu_ops.filters.ranges import weighed
-from gpu_ops.filters.spans import BLOCK
-from gpu_ops.params import Param, Values
-from gpu_ops.plan import Plan
-from gpu_ops.types import Accesses, Filter, Locality, Meta, Output, Variant, Work
+from gpu_ops.filters.kit import accesses
+from gpu_ops.filters.kit.planning import BORDER, cpu, cuda, peer
+from gpu_ops.filters.kit.ranges import weighed
+from gpu_ops.filters.kit.support import SHARED, WRAP, both, channels_fit, shared_fits, texture_fits
+from gpu_ops.params import Param
+from gpu_ops.task import Task
+from gpu_ops.types import Accesses, Filter, Locality, Output, Refusal, Variant, Work
 
 RADIUS = Param("radius", 4, 1, 256, unit="pixels", help="the square reaches so far around its pixel")
 WARPS = Param("block", 256, choices=(32, 128, 256, 1024), unit="threads", help="threads a block, in whole warps")
 
 
-def work(meta: Meta, params: Values) -> Work:
+def work(task: Task) -> Work:
     """One read and one write of every value; two additions and two subtractions, whatever the radius, and a scaling."""
-    return Work(meta.nbytes, meta.nbytes, 5 * meta.size)
+    return Work(task.meta.nbytes, task.meta.nbytes, 5 * task.meta.size)
 
 
 SERIAL = "Running sums down the columns and along the row, compiled, on one core: the radius costs nothing."
@@ -43,18 +42,18 @@ CUPYX = "The library's own kernels: one separable correlation an axis, nothing t
 CUCIM = "A library of scikit-image's functions: its local mean, two correlations tuned for shared memory."
 
 
-def _operations(adds: Callable[[int], int]) -> Callable[[Meta, Values], int]:
+SEVERAL = "several kernels: the loads of one block do not stand for the launch"
+SEGMENTS = "the plan cuts as many segments as fill the GPU, and each fetches some rows again"
+
+
+def _operations(adds: Callable[[int], int]) -> Callable[[Task], int]:
     """Additions of a variant that makes `adds(window)` of them an output; a warp's idle lanes make them too."""
-    return lambda meta, params: -(-meta.size // 32) * 32 * adds(limits.window_of(params))
+    return lambda task: -(-task.meta.size // 32) * 32 * adds(limits.window_of(task))
 
 
-def _loads(count: Callable[[Meta, Values, Values], Accesses]) -> Callable[[Meta, Values, Values], Accesses]:
+def _loads(count: Callable[[Task], Accesses]) -> Callable[[Task], Accesses]:
     """Loads of a kernel that reads as the mean's do, with one output a thread."""
-
-    def counted(meta: Meta, params: Values, knobs: Values) -> Accesses:
-        return count(meta, {**params, "window": limits.window_of(params)}, {**knobs, "outputs": 1})
-
-    return counted
+    return lambda task: count(task.with_params(window=limits.window_of(task)).with_knobs(outputs=1))
 
 
 SUMMED: Mapping[str, Any] = {
@@ -64,51 +63,54 @@ SUMMED: Mapping[str, Any] = {
 }
 
 
-def _cuda(number: int, id: str, title: str, idea: str, supports: Support, **more: Any) -> Variant:
-    plan: Callable[..., Plan] = getattr(plans, id)
-    file = f"box/{number}_{id}.cu"
-    given = {"knobs": (BLOCK,), "source": "S3", **more}
-    return Variant(id, f"{number} {title}", idea, plan, "cuda", kernels=(file,), supports=supports, **given)
-
-
 def _hosts() -> tuple[Variant, ...]:
-    finite = limits.finite
-    scipy, opencv = partial(plans.peer, "scipy", "scipy.ndimage"), partial(plans.peer, "opencv", "cv2")
+    made = plans.arguments
+    finite: dict[str, Any] = {"supports": limits.finite}
+    own: dict[str, Any] = {"supports": limits.opencv_can}
+    own["refuses"] = (WRAP, Refusal("rounds uint8"), Refusal("rounds uint16"))
     return (
-        Variant("serial", "CPU, one core", SERIAL, partial(plans.host, "serial"), "cpu", supports=finite, source="S3"),
-        Variant("parallel", "CPU, all cores", PARALLEL, partial(plans.host, "parallel"), "cpu", supports=finite),
-        Variant("scipy", "SciPy", SCIPY, scipy, "cpu", supports=finite, library="scipy"),
-        Variant("opencv", "OpenCV", OPENCV, opencv, "cpu", supports=limits.opencv_can, library="cv2"),
+        cpu("serial", "CPU, one core", SERIAL, plans.serial, made, source="S3", **finite),
+        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, made, **finite),
+        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, made, **finite),
+        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, made, **own),
     )
 
 
 def _kernels() -> tuple[Variant, ...]:
-    rows, finite, channels = limits.rows_fit, limits.finite, limits.channels_fit
-    direct = {"accesses": _loads(accesses.direct2d(1)), "operations": _operations(lambda w: w * w)}
-    separable = {"operations": _operations(lambda w: 2 * w)}
-    fused = {"accesses": _loads(accesses.tiled2d), **separable}
-    table = {"tolerance": limits.table, "caveat": limits.TABLE_CAVEAT}
-    march: Mapping[str, Any] = {"knobs": (), "operations": marching.additions}
-    ring = {"tolerance": limits.marched, "caveat": limits.RING_CAVEAT, **march}
-    ring["largest"] = limits.march_largest
-    in_double = both(finite, limits.floats_only, channels)
+    rows, finite, several = limits.rows_fit, limits.finite, {"uncounted": SEVERAL, "source": "S3"}
+    direct = {"accesses": _loads(accesses.direct2d(1)), "operations": _operations(lambda w: w * w), "source": "S3"}
+    separable: dict[str, Any] = {"operations": _operations(lambda w: 2 * w), "source": "S3"}
+    passes = {"supports": rows, "uncounted": SEVERAL, **separable, **SUMMED}
+    fused = {"accesses": _loads(accesses.tiled2d), "supports": both(rows, shared_fits(limits.tile_bytes)), **separable}
+    fused["refuses"] = (Refusal(SHARED.words, {"param radius": (256,)}),)
+    texture = {"supports": both(finite, texture_fits), **several}
+    turned = {"supports": both(finite, channels_fit), "knobs": (WARPS,), **several}
+    table = {"supports": both(rows, limits.table_exact), "tolerance": limits.table, "caveat": limits.TABLE_CAVEAT}
+    march: dict[str, Any] = {"knobs": (), "operations": marching.additions, "uncounted": SEGMENTS, "source": "S3"}
+    ring = {"tolerance": limits.marched, "caveat": limits.RING_CAVEAT, "largest": limits.march_largest, **march}
+    ring["supports"] = both(finite, channels_fit, limits.march_fits)
+    double = {"supports": both(finite, limits.floats_only, channels_fit), **march}
+    double["refuses"] = (Refusal("integers are exact", {"dtype": ("uint8", "uint16")}),)
     return (
-        _cuda(1, "direct", "direct", DIRECT, rows, **direct, **SUMMED),
-        _cuda(2, "separable", "separable", SEPARABLE, rows, **separable, **SUMMED),
-        _cuda(3, "sliding", "sliding", SLIDING, finite),
-        _cuda(4, "sliding_texture", "sliding, texture", TEXTURE, both(finite, limits.texture_fits)),
-        _cuda(5, "sliding_transpose", "sliding, transposed", TRANSPOSE, both(finite, channels), knobs=(WARPS,)),
-        _cuda(6, "table", "summed-area table", TABLE, both(rows, limits.table_exact), **table),
-        _cuda(7, "separable_fused", "separable, fused", FUSED, both(rows, limits.tile_fits), **fused, **SUMMED),
-        _cuda(8, "ring", "marching ring", RING, both(finite, channels, limits.march_fits), **ring),
-        _cuda(9, "double", "marching ring, double", DOUBLE, in_double, **march),
+        cuda("box/1_direct.cu", "direct", DIRECT, plans.direct, supports=rows, **direct, **SUMMED),
+        cuda("box/2_separable.cu", "separable", SEPARABLE, plans.separable, **passes),
+        cuda("box/3_sliding.cu", "sliding", SLIDING, plans.sliding, supports=finite, **several),
+        cuda("box/4_sliding_texture.cu", "sliding, texture", TEXTURE, plans.sliding_texture, **texture),
+        cuda("box/5_sliding_transpose.cu", "sliding, transposed", TRANSPOSE, plans.sliding_transpose, **turned),
+        cuda("box/6_table.cu", "summed-area table", TABLE, plans.table, **table, **several),
+        cuda("box/7_separable_fused.cu", "separable, fused", FUSED, plans.separable_fused, **fused, **SUMMED),
+        cuda("box/8_ring.cu", "marching ring", RING, plans.ring, **ring),
+        cuda("box/9_double.cu", "marching ring, double", DOUBLE, plans.double, **double),
     )
 
 
 def _libraries() -> tuple[Variant, ...]:
+    coarse = Refusal("too coarse", {"dtype": ("uint8", "uint16")})
+    flat = Refusal("without channels", {"shape": ((16, 31, 4), (19, 23, 3))})
+    own = {"supports": limits.cucim_can, "library": "cucim", "refuses": (coarse, flat), **SUMMED}
     return (
         Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", **SUMMED),
-        Variant("cucim", "cuCIM", CUCIM, plans.cucim, "cuda", supports=limits.cucim_can, library="cucim", **SUMMED),
+        Variant("cucim", "cuCIM", CUCIM, plans.cucim, "cuda", **own),
     )
 
 
@@ -120,10 +122,10 @@ BOX = Filter(
     accepts="image",
     dtypes=("uint8", "uint16", "float32"),
     params=(RADIUS, BORDER),
-    outputs=(Output("image", "image", "as the input", limits.running),),
+    outputs=(Output("image", "image", "", limits.running),),
     reference=reference,
     work=work,
-    locality=Locality("halo", lambda params: (params["radius"],) * 2),
+    locality=Locality("halo", lambda task: (task.params["radius"],) * 2),
     source="S3",
     claims=CLAIMS,
     picked=("serial", "parallel", "separable", "sliding", "ring"),

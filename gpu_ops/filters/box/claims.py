@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpu_ops.filters.judged import ratio
+from gpu_ops.filters.kit.judged import ratio
 from gpu_ops.types import Claim
 
 

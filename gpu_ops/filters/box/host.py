@@ -26,8 +26,8 @@ from numba import get_num_threads, prange, types
 from numba.extending import overload
 from numba.typed import List
 
-from gpu_ops.filters.borders import border_indices
-from gpu_ops.filters.loops import Array, compiled, compiled_parallel, offset, place
+from gpu_ops.filters.kit.borders import border_indices
+from gpu_ops.filters.kit.loops import Array, compiled, compiled_parallel, offset, place
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 

@@ -8,20 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_ops.filters.planning import block_shape
-from gpu_ops.filters.ranges import top
-from gpu_ops.params import Values
-from gpu_ops.plan import Limits
-from gpu_ops.types import Meta
+from gpu_ops.filters.kit.planning import block_shape
+from gpu_ops.filters.kit.ranges import top
+from gpu_ops.filters.kit.support import MOST_BLOCKS, blocks_fit, opencv_takes
+from gpu_ops.task import Task
 
-OPENCV_CHANNELS = 128
 OPENCV_EXACT = {"uint8": 163**2, "uint16": 9**2}
 """Most values in a square whose mean OpenCV rounds right for every sum: it multiplies by 1 / count in float32, which is
 too coarse for larger squares (wrong first at 165² and 11², found by all sums beside a half)."""
-TEXTURE_WIDTH, TEXTURE_HEIGHT = 131072, 65536
-"""Elements a 2D texture can have on every architecture that is supported."""
-GRID_Y = 65535
-"""Blocks of a grid in y, and in z."""
 TABLE = 64
 """eps that differences of a table's doubles may cost."""
 
@@ -33,37 +27,42 @@ TABLE_CAVEAT = f"differences of large sums: at most {TABLE} eps (2^-23) of the l
 SPREADS = "its running sums carry NaN and infinity on to the end of the axis"
 
 
-def window_of(params: Values) -> int:
+def window_of(task: Task) -> int:
     """Side of the square in pixels."""
-    return int(2 * params["radius"] + 1)
+    return int(2 * task.params["radius"] + 1)
 
 
-def running(dtype: str, params: Values, knobs: Values) -> float:
+def _eps(task: Task, count: float) -> float:
+    """So many eps of floats; integers are exact."""
+    return 0.0 if task.dtype.kind == "u" else count * float(np.finfo(task.dtype).eps)
+
+
+def running(task: Task) -> float:
     """Sums in double: half an eps where a row's mean is stored, half where the square's is, and what drifts.
 
     Each output of a double running sum adds two roundings of at most 2^-53 of the sum: 2 N · 2^-53 of the largest value
     on an axis of N, less than eps / 100 up to N = 5 · 10^6. So 2 eps, which is at most 4 ulp of the largest value.
     """
-    return 0.0 if dtype.startswith("uint") else 2 * float(np.finfo(dtype).eps)
+    return _eps(task, 2)
 
 
-def summed(dtype: str, params: Values, knobs: Values) -> float:
+def summed(task: Task) -> float:
     """Sums in the sample's own type, each value weighed by 1 / window as it enters.
 
     After k of window values a sum is at most k / window of the largest value, and rounding takes eps / 2 of it: that
     adds up to (window + 1) / 4 eps a pass. The weights' own rounding takes eps / 2 a pass, the reference's nothing.
     """
-    return 0.0 if dtype.startswith("uint") else (window_of(params) / 2 + 3) * float(np.finfo(dtype).eps)
+    return _eps(task, window_of(task) / 2 + 3)
 
 
-def marched(dtype: str, params: Values, knobs: Values) -> float:
+def marched(task: Task) -> float:
     """Rows summed in float32, in parts; columns as two floats, over no more rows than `march_rows` allows."""
-    return 0.0 if dtype.startswith("uint") else MARCH * float(np.finfo(dtype).eps)
+    return _eps(task, MARCH)
 
 
-def march_largest(dtype: str, params: Values, knobs: Values) -> float:
+def march_largest(task: Task) -> float:
     """A square's whole sum is a float32, and a row and a value more on the way."""
-    return top(dtype) / (window_of(params) + 2) ** 2
+    return top(task.meta.dtype) / (window_of(task) + 2) ** 2
 
 
 def march_loss(radius: int, rows: int) -> float:
@@ -88,18 +87,18 @@ def march_rows(radius: int) -> int:
     return int((MARCH - march_loss(radius, 0)) * 2 * (2 * radius + 1))
 
 
-def march_fits(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
+def march_fits(task: Task) -> str | None:
     """None, or why there are too many segments of `march_rows` in the image."""
-    radius = int(params["radius"])
-    most = GRID_Y * (march_rows(radius) - 2 * radius)
-    if meta.dtype == "float32" and meta.shape[0] > most:
+    radius = int(task.params["radius"])
+    most = MOST_BLOCKS * (march_rows(radius) - 2 * radius)
+    if task.meta.dtype == "float32" and task.meta.shape[0] > most:
         return f"its segments are short for the sake of exactness, and reach {most} rows; choose a larger radius"
     return None
 
 
-def table(dtype: str, params: Values, knobs: Values) -> float:
+def table(task: Task) -> float:
     """What `table_exact` lets pass, and the last rounding."""
-    return 0.0 if dtype.startswith("uint") else (TABLE + 1) * float(np.finfo(dtype).eps)
+    return _eps(task, TABLE + 1)
 
 
 def table_loss(height: int, width: int, window: int) -> float:
@@ -112,79 +111,50 @@ def table_loss(height: int, width: int, window: int) -> float:
     return 2 * rows * columns * (rows + columns) * 2.0**-53 / window**2
 
 
-def finite(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
+def finite(task: Task) -> str | None:
     """None, or that running sums would spread what is not finite."""
-    return None if meta.finite else SPREADS
+    return None if task.meta.finite else SPREADS
 
 
-def table_exact(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
+def table_exact(task: Task) -> str | None:
     """None, or why a table of doubles is too coarse for the image."""
-    if not meta.finite:
+    if not task.meta.finite:
         return "its table carries NaN and infinity on to everything below and to the right"
-    if meta.dtype.startswith("uint"):
+    if task.meta.dtype.startswith("uint"):
         return None  # exact up to 2^53
-    height, width = meta.shape[:2]
-    lost = table_loss(height, width, window_of(params)) / float(np.finfo(meta.dtype).eps)
+    height, width = task.meta.shape[:2]
+    lost = table_loss(height, width, window_of(task)) / float(np.finfo(task.meta.dtype).eps)
     if lost > TABLE:
         return f"its table of {width} × {height} pixels could lose {lost:.0f} eps; choose a larger radius"
     return None
 
 
-def texture_fits(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """None, or why the image is no texture."""
-    height, width = meta.shape[0], meta.shape[1] * meta.channels
-    if width > TEXTURE_WIDTH or height > TEXTURE_HEIGHT:
-        return f"a texture has at most {TEXTURE_WIDTH} × {TEXTURE_HEIGHT} values, not {width} × {height}"
-    return None
-
-
-def channels_fit(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """None, or why there are too many channels for a grid's 65535 blocks in y or z."""
-    return None if meta.channels <= GRID_Y else f"{meta.channels} channels need more than {GRID_Y} blocks"
-
-
-def floats_only(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
+def floats_only(task: Task) -> str | None:
     """None, or that integers gain nothing from sums in double."""
-    return None if meta.dtype == "float32" else "integers are exact in variant 8, marching ring; choose that one"
+    return None if task.meta.dtype == "float32" else "integers are exact in variant 8, marching ring; choose that one"
 
 
-def rows_fit(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """None, or why an image has too many rows for a grid's 65535 blocks in y."""
-    if -(-meta.shape[0] // block_shape(knobs["block"])[1]) > GRID_Y:
-        return f"{meta.shape[0]} rows need more than {GRID_Y} blocks; use a larger block"
-    return None
+rows_fit = blocks_fit(lambda task: block_shape(task.knobs["block"])[1], "a larger block")
 
 
-def tile_bytes(itemsize: int, channels: int, params: Values, knobs: Values) -> int:
+def tile_bytes(task: Task) -> int:
     """Shared bytes of the fused variant: a tile of samples with its halo, and 4 bytes for each sum of a row."""
-    (x, y), reach = block_shape(knobs["block"]), window_of(params) - 1
-    return int((y + reach) * ((x + reach * channels) * itemsize + x * 4))
+    (x, y), reach = block_shape(task.knobs["block"]), window_of(task) - 1
+    return int((y + reach) * ((x + reach * task.meta.channels) * task.meta.itemsize + x * 4))
 
 
-def tile_fits(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """None, or why the fused variant's tile does not fit into a block's shared memory."""
-    needed = tile_bytes(np.dtype(meta.dtype).itemsize, meta.channels, params, knobs)
-    if needed > limits.shared_bytes:
-        return f"its tile takes {needed} bytes of shared memory, a block has {limits.shared_bytes}"
-    return None
-
-
-def opencv_can(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
+def opencv_can(task: Task) -> str | None:
     """None, or why OpenCV's blur does not keep the contract."""
-    if meta.channels > OPENCV_CHANNELS:
-        return f"it takes at most {OPENCV_CHANNELS} channels, not {meta.channels}"
-    most = OPENCV_EXACT.get(meta.dtype)
-    if most and window_of(params) ** 2 > most:
-        return f"it rounds {meta.dtype} means of more than {most} values in float32, which is off by one at times"
-    if params["border"] == "wrap":
-        return "its filters have no wrap border"
-    return None if meta.finite else SPREADS
+    most = OPENCV_EXACT.get(task.meta.dtype)
+    if most and window_of(task) ** 2 > most:
+        return f"it rounds {task.meta.dtype} means of more than {most} values in float32, which is off by one at times"
+    return opencv_takes(task) or finite(task)
 
 
-def cucim_can(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
+def cucim_can(task: Task) -> str | None:
     """None, or why cuCIM's local mean does not keep the contract."""
-    if meta.dtype != "float32":
-        return f"its local mean of {meta.dtype} is float32, too coarse to round to the right integer"
-    if len(meta.shape) != 2:
+    if task.meta.dtype != "float32":
+        return f"its local mean of {task.meta.dtype} is float32, too coarse to round to the right integer"
+    if len(task.meta.shape) != 2:
         return "its local mean takes images without channels"
     return None

@@ -16,10 +16,11 @@ import numpy as np
 from gpu_ops.devices.occupancy import BLOCK_BARRIERS, is_known, occupancy
 from gpu_ops.errors import KernelError
 from gpu_ops.filters.box.limits import march_rows
-from gpu_ops.filters.planning import CTYPES
-from gpu_ops.params import Value, Values
-from gpu_ops.plan import Device, DeviceArray, Launch, Limits, Plan
-from gpu_ops.types import BORDERS, Meta
+from gpu_ops.filters.kit.planning import CTYPES, Job
+from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.params import Value
+from gpu_ops.plan import Launch, Limits, Plan
+from gpu_ops.task import Task
 
 WARP = 32
 OUTPUTS = 12
@@ -28,7 +29,6 @@ TEAMS = 2
 """Teams of row warps, which take turns; the kernel says the same."""
 BYTES_RADIUS = 127
 """Up to here the sums of a pixel's four bytes are kept in pairs of 16 bits, and squares have fewer than 2^16 pixels."""
-GRID_Y = 65535
 MOST_SHARED = 227 << 10
 """Bytes of shared memory that a block has on the architectures that have most."""
 WAVES = 8
@@ -126,14 +126,14 @@ def choose(radius: int, pixels: bool, sum_bytes: int, limits: Limits) -> Shape:
     )
 
 
-def additions(meta: Meta, params: Values) -> int:
+def additions(task: Task) -> int:
     """Of one segment on a GPU with the most shared memory, by all lanes: those beyond the image make them too.
 
     In a row, a lane takes 11 for its own block and 11 for that in which its window ends, one for each block, 22 for
     sliding, and 11 more where windows cover blocks that are neither; without a ring, a second time. A column of floats
     takes 12, as two floats, and one multiplication.
     """
-    radius = int(params["radius"])
+    meta, radius = task.meta, int(task.params["radius"])
     shapes = candidates(radius, pixels=False)
     shape = next(s for s in shapes if s.shared_bytes(radius, sum_bytes=4) <= MOST_SHARED)
     times = 1 if shape.ring else 2
@@ -148,7 +148,7 @@ def segment_rows(height: int, strips: int, radius: int, places: int, shared: boo
     the 2 · radius rows that each fetches before its first output are worth it. Where blocks have `shared` a
     multiprocessor, several rounds overlap. No segment has more rows than `longest`, if there is any such limit."""
     least = -(-height // longest) if longest else 1
-    most = max(least, min(height // FEWEST_ROWS, -(-WAVES * places // strips), GRID_Y))
+    most = max(least, min(height // FEWEST_ROWS, -(-WAVES * places // strips), MOST_BLOCKS))
     best, rows = 0.0, -(-height // least)
     for count in range(least, most + 1):
         each = -(-height // count)
@@ -169,24 +169,22 @@ def resident(shape: Shape, shared: int, pixels: bool, limits: Limits) -> int:
     return max(1, occupancy(architecture, shape.threads, registers, shared, BLOCK_BARRIERS).blocks)
 
 
-def plan(id: str, file: str, sums: str, device: Device, x: DeviceArray, params: Values) -> Plan:
-    """The plan of kernel box_`id` of that file; `sums` is the C type in which rows of floats are summed."""
-    channels, radius = x.shape[2] if x.ndim == 3 else 1, int(params["radius"])
-    pixels = x.dtype == np.uint8 and channels == 4 and radius <= BYTES_RADIUS
-    out = device.empty(x.shape, x.dtype)
-    height, width = x.shape[:2]
-    stride = 1 if pixels else channels
-    given = _types(x.dtype, pixels, sums)
+def plan(sums: str, job: Job) -> Plan:
+    """One launch; `sums` is the C type in which rows of floats are summed."""
+    radius, limits = int(job.params["radius"]), job.device.limits
+    pixels = job.dtype == np.uint8 and job.channels == 4 and radius <= BYTES_RADIUS
+    stride = 1 if pixels else job.channels
+    given = _types(job.dtype, pixels, sums)
     sum_bytes = 8 if given["SLIDE"] == "double" else 4
-    shape = choose(radius, pixels, sum_bytes, device.limits)
+    shape = choose(radius, pixels, sum_bytes, limits)
     shared = shape.shared_bytes(radius, sum_bytes)
-    blocks = resident(shape, shared, pixels, device.limits)
+    blocks = resident(shape, shared, pixels, limits)
     defines: dict[str, Value] = {
         **given,
-        "BORDER": BORDERS.index(params["border"]),
+        "BORDER": job.border,
         "RADIUS": radius,
         "STRIDE": stride,
-        "ALIGNED": int(stride == 1 and width % 4 == 0),
+        "ALIGNED": int(stride == 1 and job.width % 4 == 0),
         "LANES": shape.lanes,
         "ROW_WARPS": shape.row_warps,
         "PER": shape.per,
@@ -196,14 +194,13 @@ def plan(id: str, file: str, sums: str, device: Device, x: DeviceArray, params: 
         "SHARED": shared,
         "BLOCKS": blocks,
     }
-    kernel = device.kernel(file, f"box_{id}", defines)
-    strips = -(-width // shape.columns)
-    places = device.limits.multiprocessors * blocks
+    strips = -(-job.width // shape.columns)
     longest = march_rows(radius) - 2 * radius if given["SLIDE"] == "float" else 0
-    rows = segment_rows(height, strips * stride, radius, places, blocks > 1, longest)
-    grid, sizes = (strips, -(-height // rows), stride), (np.int32(height), np.int32(width), np.int32(rows))
-    launch = Launch(kernel, grid, (shape.threads, 1, 1), (x, out, *sizes), shared, name="rows and columns")
-    return Plan((launch,), {"image": out})
+    places = limits.multiprocessors * blocks
+    rows = segment_rows(job.height, strips * stride, radius, places, blocks > 1, longest)
+    grid, sizes = (strips, -(-job.height // rows), stride), (job.height, job.width, rows)
+    args = (job.x, job.out, *(np.int32(n) for n in sizes))
+    return job.plan(Launch(job.kernel(**defines), grid, (shape.threads, 1, 1), args, shared, name="rows and columns"))
 
 
 def _types(dtype: np.dtype[Any], pixels: bool, sums: str) -> dict[str, Value]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.borders import SCIPY_MODES, opencv_border
+from gpu_ops.filters.kit.borders import SCIPY_MODES, opencv_border
 
 Array = np.ndarray[Any, Any]
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.mean.reference import square_means
-from gpu_ops.params import Values
+from gpu_ops.filters.kit.sums import square_means
+from gpu_ops.task import Task
 
 
-def reference(array: np.ndarray[Any, Any], params: Values) -> dict[str, np.ndarray[Any, Any]]:
+def reference(task: Task) -> dict[str, np.ndarray[Any, Any]]:
     """{"image": means} over the square of 2 · radius + 1 pixels a side around each pixel of an image (H, W) or
     (H, W, C), channel by channel.
 
     float64 for floats; for integers their own dtype, exact, rounded half up. NaN and infinity reach every output whose
-    square holds them. `params` are radius and border.
+    square holds them. The parameters are radius and border.
     """
-    window = 2 * cast(int, params["radius"]) + 1
-    return {"image": square_means(array, window, cast(str, params["border"]))}
+    return {"image": square_means(task.x, 2 * task.params["radius"] + 1, task.params["border"])}

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from gpu_ops.filters.conv3x3 import accesses, limits, plans, reference, rows
+from gpu_ops.filters.conv3x3 import accesses, limits, peers, plans, reference, rows
 from gpu_ops.filters.conv3x3.arithmetic import largest, least, tolerance
 from gpu_ops.filters.conv3x3.claims import CLAIMS
 from gpu_ops.filters.conv3x3.presets import PRESETS
-from gpu_ops.filters.planning import Support
-from gpu_ops.filters.spans import rows_knob
-from gpu_ops.params import Param, Values
-from gpu_ops.types import BORDERS, DTYPES, Accesses, Filter, Locality, Meta, Output, Variant, Work
+from gpu_ops.filters.kit.planning import BORDER, cpu, cuda, peer
+from gpu_ops.filters.kit.registers import rows_knob
+from gpu_ops.filters.kit.support import SHARED, WRAP, both, opencv_takes
+from gpu_ops.params import Param
+from gpu_ops.task import Task
+from gpu_ops.types import DTYPES, Filter, Locality, Output, Refusal, Variant, Work
 
 BLOCK_Y = Param("block_y", 8, choices=(1, 2, 4, 8, 16, 32), unit="rows", help="rows of 32 threads a block")
 MATRIX = Param("matrix", PRESETS["sharpen"]["matrix"], -1000.0, 1000.0, help="nine weights, rows first")
 DIVISOR = Param("divisor", 1.0, 1e-3, 1e6, help="what the sum is divided by")
 OFFSET = Param("offset", 0.0, -65535.0, 65535.0, help="what is added at the end")
-BORDER = Param("border", "reflect", choices=BORDERS, help="what lies beyond the edges")
 PASSES = Param("passes", 1, choices=(1, 2), help="how often it is applied, the second time to the first result")
 SUMMARY = (
     "Nine neighbours times nine weights, divided, and an offset added; integers are rounded half up and cut to their"
@@ -44,43 +43,64 @@ WARP_ROWS = "A warp walks down a strip with three rows of its own, and waits for
 ROWS = "No tile and no barrier: a thread marches down a few rows of 16 bytes, in registers; bytes by dot products."
 
 
-def work(meta: Meta, params: Values) -> Work:
+SEVERAL = "several kernels: the loads of one block do not stand for the launch"
+KEPT = "a thread makes several outputs: the compiler chooses how long it keeps the weights in registers"
+GATHERED = "threads at the edges take value by value, those of odd rows words: counts of the code, not of the idea"
+
+
+def work(task: Task) -> Work:
     """One read and one write of every value, nine products and nine sums a pass."""
-    return Work(meta.nbytes, meta.nbytes, 18 * meta.size * params["passes"])
+    return Work(task.meta.nbytes, task.meta.nbytes, 18 * task.meta.size * task.params["passes"])
 
 
-def _cuda(
-    id: str,
-    title: str,
-    idea: str,
-    plan: Callable[..., Any],
-    supports: Support = limits.grid_fits,
-    loads: Callable[[Meta, Values, Values], Accesses] | None = None,
-    knobs: tuple[Param, ...] = (BLOCK_Y,),
-) -> Variant:
-    number = plans.NUMBERS[id]
-    return Variant(
-        id,
-        f"{number} {title}",
-        idea,
-        plan,
-        "cuda",
-        kernels=(f"conv3x3/{number}_{id}.cu",),
-        knobs=knobs,
-        supports=supports,
-        source="S1",
-        accesses=loads,
-        largest=largest,
+def _hosts() -> tuple[Variant, ...]:
+    made = (plans.arguments, plans.passes_of)
+    own: dict[str, Any] = {"source": "S1", "largest": largest}
+    opencv = {"supports": both(opencv_takes, peers.skips_zeros), "refuses": (WRAP,), **own}
+    return (
+        cpu("serial", "CPU, one core", SERIAL, plans.serial, *made, **own),
+        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, *made, **own),
+        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, *made, supports=peers.skips_zeros, **own),
+        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, *made, **opencv),
     )
 
 
-def _cpu(id: str, title: str, idea: str, library: str = "", **how: Any) -> Variant:
-    plan = partial(plans.peer_plan, id, library) if library else partial(plans.host_plan, id)
-    return Variant(id, title, idea, plan, "cpu", source="S1", library=library.split(".")[0], largest=largest, **how)
+def _kernels() -> tuple[Variant, ...]:
+    own: dict[str, Any] = {"source": "S1", "largest": largest, "knobs": (BLOCK_Y,), "supports": limits.grid_fits}
+    twice, once = {**own, "accesses": accesses.per_tap(2)}, {**own, "accesses": accesses.per_tap(1)}
+    kept = {**own, "uncounted": KEPT}
+    plain = ((1, 1), (1, 7), (7, 1), (17, 33), (33, 257), (61, 127), (130, 70))
+    rgba = {**own, "supports": limits.rgba, "uncounted": SEVERAL}
+    rgba["refuses"] = (Refusal("3 or 4 channels", {"shape": plain}),)
+    packed = {**kept, "supports": limits.packed, "refuses": (SHARED,)}
+    texture = {**own, "supports": limits.texture, "accesses": accesses.per_tap(1, skips=False)}
+    texture["refuses"] = (
+        Refusal("no float64", {"dtype": ("float64",)}),
+        Refusal("no wrap", {"param border": ("wrap",)}),
+        Refusal("another channel"),
+    )
+    fused = {**kept, "supports": limits.fused, "refuses": (Refusal("there is one", {"param passes": (1,)}),)}
+    strips = {**kept, "supports": limits.warp_rows, "refuses": (SHARED,)}
+    march = {**own, "knobs": (BLOCK_Y, rows_knob(2, 1, 2, 4)), "supports": rows.rows_can, "uncounted": GATHERED}
+    return (
+        cuda("conv3x3/1_bytes.cu", "bytes", BYTES, plans.direct, **twice),
+        cuda("conv3x3/2_rgba.cu", "RGBA", RGBA, plans.rgba, **rgba),
+        cuda("conv3x3/3_packed.cu", "packed words", PACKED, plans.packed, **packed),
+        cuda("conv3x3/4_padded.cu", "padded rows", PADDED, plans.padded, **twice),
+        cuda("conv3x3/5_pitched.cu", "pitched rows", PITCHED, plans.pitched, **twice),
+        cuda("conv3x3/6_edges.cu", "edge blocks", EDGES, plans.direct, **twice),
+        cuda("conv3x3/7_constant.cu", "constant weights", CONSTANT, plans.constant, **once),
+        cuda("conv3x3/8_texture.cu", "texture", TEXTURE, plans.texture, **texture),
+        cuda("conv3x3/9_fused.cu", "fused passes", FUSED, plans.fused, **fused),
+        cuda("conv3x3/10_warp_rows.cu", "warp rows", WARP_ROWS, plans.warp_rows, **strips),
+        cuda("conv3x3/11_rows.cu", "row march", ROWS, rows.rows, **march),
+    )
 
 
-_direct = partial(partial, plans.direct)
-_packed, _warp_rows = limits.shared_fits(plans.packed_bytes), limits.shared_fits(plans.warp_rows_bytes)
+def _libraries() -> tuple[Variant, ...]:
+    own: dict[str, Any] = {"library": "cupyx", "supports": peers.skips_zeros, "largest": largest}
+    return (Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", **own),)
+
 
 CONV3X3 = Filter(
     id="conv3x3",
@@ -90,30 +110,13 @@ CONV3X3 = Filter(
     accepts="image",
     dtypes=DTYPES,
     params=(MATRIX, DIVISOR, OFFSET, BORDER, PASSES),
-    outputs=(Output("image", "image", "as the input", tolerance, least),),
+    outputs=(Output("image", "image", "", tolerance, least),),
     reference=reference.reference,
     work=work,
-    locality=Locality("halo", lambda params: (params["passes"],) * 2),
+    locality=Locality("halo", lambda task: (task.params["passes"],) * 2),
     source="S1",
     presets=PRESETS,
     claims=CLAIMS,
     picked=("serial", "parallel", "bytes", "packed", "rows"),
-    variants=(
-        _cpu("serial", "CPU, one core", SERIAL),
-        _cpu("parallel", "CPU, all cores", PARALLEL),
-        _cpu("scipy", "SciPy", SCIPY, "scipy.ndimage", supports=limits.scipy),
-        _cpu("opencv", "OpenCV", OPENCV, "cv2", supports=limits.opencv),
-        _cuda("bytes", "bytes", BYTES, _direct("bytes"), loads=accesses.per_tap(2)),
-        _cuda("rgba", "RGBA", RGBA, plans.rgba, limits.rgba),
-        _cuda("packed", "packed words", PACKED, plans.packed, _packed),
-        _cuda("padded", "padded rows", PADDED, plans.padded, loads=accesses.per_tap(2)),
-        _cuda("pitched", "pitched rows", PITCHED, plans.pitched, loads=accesses.per_tap(2)),
-        _cuda("edges", "edge blocks", EDGES, _direct("edges"), loads=accesses.per_tap(2)),
-        _cuda("constant", "constant weights", CONSTANT, _direct("constant"), loads=accesses.per_tap(1)),
-        _cuda("texture", "texture", TEXTURE, plans.texture, limits.texture, accesses.per_tap(1, skips=False)),
-        _cuda("fused", "fused passes", FUSED, plans.fused, limits.fused),
-        _cuda("warp_rows", "warp rows", WARP_ROWS, _direct("warp_rows"), _warp_rows),
-        _cuda("rows", "row march", ROWS, rows.rows, rows.rows_can, knobs=(BLOCK_Y, rows_knob(2, 1, 2, 4))),
-        Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", supports=limits.scipy, largest=largest),
-    ),
+    variants=(*_hosts(), *_kernels(), *_libraries()),
 )

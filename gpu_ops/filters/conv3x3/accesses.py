@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpu_ops.params import Values
-from gpu_ops.types import Accesses, Meta
-
-Along = Callable[[int, int, int, int], int]
+from gpu_ops.task import Task
+from gpu_ops.types import Accesses
 
 
-def per_tap(loads: int, skips: bool = True) -> Callable[[Meta, Values, Values], Accesses]:
+def per_tap(loads: int, skips: bool = True) -> Callable[[Task], Accesses]:
     """Access counts of a kernel with so many loads for each neighbour; `skips` says whether it leaves out those that
     border zero puts outside."""
 
-    def count(meta: Meta, params: Values, knobs: Values) -> Accesses:
+    def count(task: Task) -> Accesses:
+        meta, params, knobs = task.meta, task.params, task.knobs
         zero = skips and params["border"] == "zero"
         rows = _neighbours(meta.shape[0], 1, knobs["block_y"], zero)
         columns = _neighbours(meta.shape[1] * meta.channels, meta.channels, 32, zero)

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.ranges import top
+from gpu_ops.filters.kit.ranges import top
 from gpu_ops.params import Values
+from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]
 
@@ -58,21 +59,22 @@ def gain(params: Values) -> float:
     return float(np.abs(params["matrix"]).sum() / params["divisor"])
 
 
-def largest(dtype: str, params: Values, knobs: Values) -> float:
+def largest(task: Task) -> float:
     """The largest magnitude of samples of which every pass stays finite, in its sums and with the offset."""
-    most, offset, lost = gain(params), abs(params["offset"]), tolerance(dtype, params, knobs)
-    left = top(dtype) * (1 - min(lost, 0.5))
+    params = task.params
+    most, offset, lost = gain(params), abs(params["offset"]), tolerance(task)
+    left = top(task.meta.dtype) * (1 - min(lost, 0.5))
     for _ in range(params["passes"]):
         left = min(left, (left - offset) / most if most else left)
     return left
 
 
-def least(params: Values) -> float:
+def least(task: Task) -> float:
     """What the scale is at least: between two passes values are as large as the offset, which the second may remove."""
-    return abs(float(params["offset"])) if params["passes"] == 2 else 0.0
+    return abs(float(task.params["offset"])) if task.params["passes"] == 2 else 0.0
 
 
-def tolerance(dtype: str, params: Values, knobs: Values) -> float:
+def tolerance(task: Task) -> float:
     """What a variant may be off by, as a share of the scale: what an integer type holds at most, or the largest
     magnitude in input and result.
 
@@ -81,6 +83,7 @@ def tolerance(dtype: str, params: Values, knobs: Values) -> float:
     input may be larger by the offset: see `least`. The float64 reference loses as much again. Integers: nothing where
     all is whole; else one level, where a sum lies half-way between two of them, and what a second pass makes of it.
     """
+    params, dtype = task.params, task.meta.dtype
     twice, most = params["passes"] == 2, gain(params)
     if dtype.startswith("uint"):
         levels = 0.0 if is_whole(params) else 1.0 + twice * np.ceil(most)

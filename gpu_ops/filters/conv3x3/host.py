@@ -19,7 +19,7 @@ from numba import get_num_threads, prange, types
 from numba.extending import overload
 
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
-from gpu_ops.filters.loops import Array, compiled, compiled_parallel, offset, place
+from gpu_ops.filters.kit.loops import Array, compiled, compiled_parallel, offset, place
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 

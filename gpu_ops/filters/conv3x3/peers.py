@@ -15,14 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.borders import SCIPY_MODES, opencv_border
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
-from gpu_ops.params import Values
-from gpu_ops.types import Meta
+from gpu_ops.filters.kit.borders import SCIPY_MODES, opencv_border
+from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]
 
-OPENCV_CHANNELS = 128
 EXACT_IN_FLOAT32 = 1 << 24
 CHUNK = 1 << 16
 """Sums finished at a time: they stay in the caches."""
@@ -74,17 +72,8 @@ def _finish(sums: Array, out: Array, how: Arithmetic) -> None:
         np.copyto(target[first : first + CHUNK], part, casting="unsafe")
 
 
-def skips_zeros(meta: Meta, params: Values) -> str | None:
+def skips_zeros(task: Task) -> str | None:
     """None, or why a library that leaves out weights of 0 gives another result."""
-    if not meta.finite and 0.0 in params["matrix"]:
+    if not task.meta.finite and 0.0 in task.params["matrix"]:
         return "it leaves out weights of 0, and NaN or infinity with them"
     return None
-
-
-def opencv_unsupported(meta: Meta, params: Values) -> str | None:
-    """None, or why OpenCV cannot do it."""
-    if params["border"] == "wrap":
-        return "its filters have no wrap border"
-    if meta.channels > OPENCV_CHANNELS:
-        return f"it takes at most {OPENCV_CHANNELS} channels, not {meta.channels}"
-    return skips_zeros(meta, params)

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.borders import padded
 from gpu_ops.filters.conv3x3.arithmetic import is_whole
-from gpu_ops.filters.ranges import with_headroom
+from gpu_ops.filters.kit.borders import padded
+from gpu_ops.filters.kit.ranges import with_headroom
 from gpu_ops.params import Values
 from gpu_ops.progress import collect, stage
+from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]
 
@@ -25,13 +26,13 @@ BAND = 1 << 20
 """Values of a band: nine passes over it are tens of milliseconds."""
 
 
-def reference(array: Array, params: Values) -> dict[str, Array]:
+def reference(task: Task) -> dict[str, Array]:
     """{"image": the result} of an image (H, W) or (H, W, C), channel by channel: float64 for floats; for integers their
     own dtype, rounded half up and cut to its range. A second pass starts from the result of the first."""
-    result = array
-    for done in range(params["passes"]):
-        with stage(done, params["passes"]):
-            result = _convolved(result, params)
+    result, passes = task.x, task.params["passes"]
+    for done in range(passes):
+        with stage(done, passes):
+            result = _convolved(result, task.params)
     return {"image": result}
 
 

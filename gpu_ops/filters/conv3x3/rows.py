@@ -7,38 +7,38 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
-from gpu_ops.filters.conv3x3.plans import Job
-from gpu_ops.filters.spans import blocks_fit, halo_fits, launch_bound, rows_aligned, vector_of
-from gpu_ops.params import Values
-from gpu_ops.plan import Device, DeviceArray, Launch, Limits, Plan
-from gpu_ops.types import BORDERS, Meta
+from gpu_ops.filters.conv3x3.plans import Passes
+from gpu_ops.filters.kit.planning import Job
+from gpu_ops.filters.kit.registers import halo_fits, launch_bound, rows_aligned, vector_of
+from gpu_ops.filters.kit.support import blocks_fit, both
+from gpu_ops.plan import DeviceArray, Launch, Plan
 
 HALO = 48
 """Bytes beside a vector that fit into registers, where a thread keeps several rows."""
 
 
-def rows(device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:
+def rows(job: Job) -> Plan:
     """A few rows of 16 bytes a thread."""
-    job = Job("rows", device, x, params, knobs)
-    division, magic, most = quotient(job.how, job.dtype)
-    taps = tap_bytes(job.how) if division and job.dtype == np.uint8 else None
-    kernel = job.kernel(
-        BORDER=BORDERS.index(params["border"]),
+    passes = Passes(job, in_constant=True)
+    division, magic, most = quotient(passes.how, job.dtype)
+    taps = tap_bytes(passes.how) if division and job.dtype == np.uint8 else None
+    kernel = passes.kernel(
+        BORDER=job.border,
         CHANNELS=job.channels,
-        ROWS=knobs["rows"],
-        THREADS=launch_bound(32 * knobs["block_y"]),
+        ROWS=job.knobs["rows"],
+        THREADS=launch_bound(32 * job.knobs["block_y"]),
         ALIGNED=rows_aligned(job.columns, job.dtype.itemsize),
         BYTES=int(taps is not None),
         DIVISION=division,
     )
-    constants = {"weights": job.how.weights} if taps is None else {"taps": taps}
-    grid = job.grid(32 * vector_of(job.dtype.itemsize), knobs["rows"])
-    scalars = (*job.finish, np.uint32(magic), np.int32(most), np.int32(job.height), np.int32(job.width))
+    constants = passes.constants if taps is None else {"taps": taps}
+    grid = passes.grid(32 * vector_of(job.dtype.itemsize), job.knobs["rows"])
+    scalars = (*passes.finish, np.uint32(magic), np.int32(most), np.int32(job.height), np.int32(job.width))
 
     def step(source: DeviceArray, target: DeviceArray, name: str) -> Launch:
-        return Launch(kernel, grid, job.block, (source, target, *scalars), 0, constants, name=name)
+        return Launch(kernel, grid, passes.block, (source, target, *scalars), 0, constants, name=name)
 
-    return Plan(tuple(job.passed(step, job.chain())), {"image": job.out})
+    return job.plan(*passes.steps(step, passes.chain()))
 
 
 def quotient(how: Arithmetic, dtype: np.dtype[Any]) -> tuple[int, int, int]:
@@ -67,6 +67,7 @@ def tap_bytes(how: Arithmetic) -> np.ndarray[Any, Any] | None:
     return padded.view("<i4").reshape(3)
 
 
-def rows_can(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """None, or why a thread's rows do not fit into registers, or the image not into a grid."""
-    return halo_fits(meta, 3, HALO) or blocks_fit(meta.shape[0], knobs["block_y"] * knobs["rows"])
+rows_can = both(
+    halo_fits(lambda task: 3, HALO),
+    blocks_fit(lambda task: task.knobs["block_y"] * task.knobs["rows"], "a larger block or more rows a thread"),
+)

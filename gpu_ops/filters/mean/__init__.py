@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
-
 from gpu_ops.errors import ParamError
-from gpu_ops.filters.mean import accesses, fast, limits, plans, reference
+from gpu_ops.filters.kit import accesses
+from gpu_ops.filters.kit.planning import BLOCK, BORDER, cpu, cuda, peer
+from gpu_ops.filters.kit.registers import rows_knob
+from gpu_ops.filters.kit.support import SHARED as TILE
+from gpu_ops.filters.kit.support import both, shared_fits
+from gpu_ops.filters.mean import fast, limits, peers, plans, reference
 from gpu_ops.filters.mean.claims import CLAIMS
-from gpu_ops.filters.planning import Support, anything, both
-from gpu_ops.filters.spans import BLOCK, rows_knob
-from gpu_ops.params import Param, Values
-from gpu_ops.plan import Plan
-from gpu_ops.types import BORDERS, DTYPES, Accesses, Filter, Locality, Meta, Output, Variant, Work
+from gpu_ops.params import Param
+from gpu_ops.task import Task
+from gpu_ops.types import DTYPES, Filter, Locality, Output, Refusal, Variant, Work
 
 OUTPUTS = Param("outputs", 2, choices=(1, 2, 4, 8), help="outputs a thread")
-BORDER = Param("border", "reflect", choices=BORDERS, help="what lies beyond the edges")
 
 
-def work(meta: Meta, params: Values) -> Work:
+def work(task: Task) -> Work:
     """One read and one write of every value, one addition a tap."""
-    axes = 2 if meta.kind == "image" else 1
-    return Work(meta.nbytes, meta.nbytes, meta.size * params["window"] ** axes)
+    meta, taps = task.meta, task.params["window"] ** task.meta.of_kind.rank
+    return Work(meta.nbytes, meta.nbytes, meta.size * taps)
 
 
-def check1d(meta: Meta, params: Values) -> None:
+def check1d(task: Task) -> None:
     """A window may not be longer than the signal."""
-    if params["window"] > meta.shape[0]:
-        longest = meta.shape[0] - (meta.shape[0] + 1) % 2
+    length, window = task.meta.shape[0], task.params["window"]
+    if window > length:
+        longest = length - (length + 1) % 2
         advice = f"choose an odd window up to {longest}" if longest >= 3 else "load a signal of at least 3 samples"
-        raise ParamError(f"window {params['window']} is longer than the signal of {meta.shape[0]} samples; {advice}.")
+        raise ParamError(f"window {window} is longer than the signal of {length} samples; {advice}.")
 
 
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
@@ -47,80 +46,57 @@ SCAN = "Differences of a tile's running sum: the work does not grow with the win
 ROWS = "No tile and no barrier: a thread marches down a few rows of 16 bytes, in registers; a row is summed once."
 PACKED = "Bytes are added two at a time, as pairs of 16 bits in a word, and put together again as words."
 
-SUPPORTS: dict[int, dict[str, Support]] = {
-    1: {"naive": anything, "constant": anything, "shared": plans.shared_fits},
-    2: {
-        "naive": plans.image_fits,
-        "constant": plans.image_fits,
-        "shared": both(plans.image_fits, plans.shared_fits),
-    },
-}
-ACCESSES: dict[int, dict[str, Callable[[Meta, Values, Values], Accesses]]] = {
-    1: {"naive": accesses.direct1d(2), "constant": accesses.direct1d(1), "shared": accesses.tiled1d},
-    2: {"naive": accesses.direct2d(2), "constant": accesses.direct2d(1), "shared": accesses.tiled2d},
-}
+GATHERED = "threads at the edges take value by value, those of odd rows words: counts of the code, not of the idea"
+SUMMED = "blocks at the ends take value by value, the others vectors, and both end in the middle of a block"
 
 
-SOURCES = {1: "S4", 2: "S1, S4"}
-
-
-def _kernel(
-    axes: int,
-    number: int,
-    id: str,
-    title: str,
-    idea: str,
-    plan: Callable[..., Plan],
-    knobs: tuple[Param, ...],
-    supports: Support,
-    **more: Any,
-) -> Variant:
-    """The variant of a kernel file."""
-    kernels = (f"mean{axes}d/{number}_{id}.cu",)
-    return Variant(id, f"{number} {title}", idea, plan, "cuda", kernels, knobs, supports, SOURCES[axes], **more)
-
-
-def _fast1d() -> tuple[Variant, ...]:
-    scan: dict[str, Any] = {"tolerance": fast.scan_tolerance, "caveat": fast.SCAN_CAVEAT, "operations": fast.scan_work}
-    scan["largest"] = fast.scan_largest
-    knobs = (BLOCK, fast.VECTORS)
+def _signal() -> tuple[Variant, ...]:
+    """The ladder of signals."""
+    knobs, direct, made = (BLOCK, OUTPUTS), limits.direct_kernel(1), plans.arguments
+    tile = {"supports": shared_fits(plans.tile1d), "refuses": (TILE,), "accesses": accesses.tiled1d}
+    vector = {"knobs": (BLOCK, fast.VECTORS), "supports": fast.vector_can, "uncounted": GATHERED}
+    wide = Refusal("bytes on either side", {"param window": (4095,)})
+    scan = {"knobs": (fast.SCAN_BLOCK,), "supports": fast.scan_can, "uncounted": SUMMED, "largest": fast.scan_largest}
+    scan |= {"tolerance": fast.scan_tolerance, "caveat": fast.SCAN_CAVEAT, "operations": fast.scan_work}
+    scan["refuses"] = (Refusal("of one channel", {"shape": ((1025, 2), (97, 3))}), TILE)
+    naive, constant = accesses.direct1d(2), accesses.direct1d(1)
+    kernel = {"knobs": knobs, "source": "S4", **direct}
     return (
-        _kernel(1, 4, "vector", "vectorised", VECTOR, fast.vector, knobs, fast.vector_can, **limits.direct_kernel(1)),
-        _kernel(1, 5, "scan", "scan tile", SCAN, fast.scan, (fast.SCAN_BLOCK,), fast.scan_can, **scan),
+        cpu("serial", "CPU, one core", SERIAL, plans.serial1d, made, source="S4", **limits.serial(1)),
+        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel1d, made, **limits.parallel(1)),
+        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy_mean1d, made, **limits.scipy(1)),
+        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv_mean1d, made, **limits.opencv(1)),
+        cuda("mean1d/1_naive.cu", "naive", NAIVE, plans.signal(False), accesses=naive, **kernel),
+        cuda("mean1d/2_constant.cu", "constant taps", CONSTANT, plans.signal(True), accesses=constant, **kernel),
+        cuda("mean1d/3_shared.cu", "constant + shared", SHARED, plans.signal(True, plans.tile1d), **tile, **kernel),
+        cuda("mean1d/4_vector.cu", "vectorised", VECTOR, fast.vector, refuses=(wide,), **{**kernel, **vector}),
+        cuda("mean1d/5_scan.cu", "scan tile", SCAN, fast.scan, source="S4", **scan),
+        Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", **direct),
     )
 
 
-def _fast2d() -> tuple[Variant, ...]:
-    rows, packed, direct = partial(fast.image, "rows"), partial(fast.image, "packed"), limits.direct_kernel(2)
+def _image() -> tuple[Variant, ...]:
+    """The ladder of images."""
+    direct, made = limits.direct_kernel(2), plans.arguments
+    kernel = {"knobs": (BLOCK, OUTPUTS), "source": "S1, S4", "supports": plans.rows_fit, **direct}
+    tile = {"supports": both(plans.rows_fit, shared_fits(plans.tile2d)), "refuses": (TILE,)}
+    short = Refusal("its windows are 3, 5, 7", {"param window": (13, 63)})
+    rows = {"knobs": (BLOCK, rows_knob(4, 1, 2, 4)), "supports": fast.rows_can, "refuses": (short,)}
+    others = Refusal("bytes in pairs", {"dtype": ("uint16", "float32", "float64")})
+    pairs = {"refuses": (others, Refusal("made for window 3", {"param window": (13, 63)}))}
+    packed = {"knobs": (BLOCK, rows_knob(5, 2, 4, 5)), "supports": fast.packed_can, "source": "S1, S4", **pairs}
+    naive, constant, tiled = accesses.direct2d(2), accesses.direct2d(1), {"accesses": accesses.tiled2d, **tile}
     return (
-        _kernel(2, 4, "rows", "row march", ROWS, rows, (BLOCK, rows_knob(4, 1, 2, 4)), fast.rows_can, **direct),
-        _kernel(2, 5, "packed", "packed bytes", PACKED, packed, (BLOCK, rows_knob(5, 2, 4, 5)), fast.packed_can),
-    )
-
-
-def _variants(axes: int) -> tuple[Variant, ...]:
-    """The ladder, the same for signals (one axis) and images (two)."""
-    output = "signal" if axes == 1 else "image"
-    host = partial(plans.host_plan, f"mean{axes}d", output)
-    peer = partial(plans.peer_plan, f"mean{axes}d", output)
-    source, own = SOURCES[axes], limits.serial(axes)
-
-    def cuda(number: int, id: str, title: str, idea: str) -> Variant:
-        plan = partial(plans.cuda1d if axes == 1 else plans.cuda2d, id)
-        knobs, supports = (BLOCK, OUTPUTS), SUPPORTS[axes][id]
-        more = {"accesses": ACCESSES[axes][id], **limits.direct_kernel(axes)}
-        return _kernel(axes, number, id, title, idea, plan, knobs, supports, **more)
-
-    return (
-        Variant("serial", "CPU, one core", SERIAL, partial(host, "serial"), "cpu", source=source, **own),
-        Variant("parallel", "CPU, all cores", PARALLEL, partial(host, "parallel"), "cpu", **limits.parallel(axes)),
-        Variant("scipy", "SciPy", SCIPY, partial(peer, "scipy", "scipy.ndimage"), "cpu", **limits.scipy(axes)),
-        Variant("opencv", "OpenCV", OPENCV, partial(peer, "opencv", "cv2"), "cpu", **limits.opencv(axes)),
-        cuda(1, "naive", "naive", NAIVE),
-        cuda(2, "constant", "constant taps", CONSTANT),
-        cuda(3, "shared", "constant + shared", SHARED),
-        *(_fast1d() if axes == 1 else _fast2d()),
-        Variant("cupyx", "cupyx", CUPYX, partial(plans.cupyx_mean, output), "cuda", **limits.cupyx(axes)),
+        cpu("serial", "CPU, one core", SERIAL, plans.serial2d, made, source="S1, S4", **limits.serial(2)),
+        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel2d, made, **limits.parallel(2)),
+        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy_mean2d, made, **limits.scipy(2)),
+        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv_mean2d, made, **limits.opencv(2)),
+        cuda("mean2d/1_naive.cu", "naive", NAIVE, plans.image(False), accesses=naive, **kernel),
+        cuda("mean2d/2_constant.cu", "constant taps", CONSTANT, plans.image(True), accesses=constant, **kernel),
+        cuda("mean2d/3_shared.cu", "constant + shared", SHARED, plans.image(True, plans.tile2d), **{**kernel, **tiled}),
+        cuda("mean2d/4_rows.cu", "row march", ROWS, fast.image, uncounted=GATHERED, **{**kernel, **rows}),
+        cuda("mean2d/5_packed.cu", "packed bytes", PACKED, fast.image, uncounted=GATHERED, **packed),
+        Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", **direct),
     )
 
 
@@ -135,15 +111,15 @@ MEAN1D = Filter(
     accepts="signal",
     dtypes=DTYPES,
     params=(Param("window", 5, 3, 4095, 2, unit="samples", help="length of the window"), BORDER),
-    outputs=(Output("signal", "signal", "as the input", limits.direct1d),),
+    outputs=(Output("signal", "signal", "", limits.direct1d),),
     reference=reference.reference1d,
     work=work,
-    locality=Locality("halo", lambda params: (params["window"] // 2,)),
+    locality=Locality("halo", lambda task: (task.params["window"] // 2,)),
     check=check1d,
     claims=CLAIMS,
-    source=SOURCES[1],
+    source="S4",
     picked=PICKED,
-    variants=_variants(1),
+    variants=_signal(),
 )
 
 MEAN2D = Filter(
@@ -154,11 +130,11 @@ MEAN2D = Filter(
     accepts="image",
     dtypes=DTYPES,
     params=(Param("window", 3, 3, 63, 2, unit="pixels", help="side of the window"), BORDER),
-    outputs=(Output("image", "image", "as the input", limits.direct2d),),
+    outputs=(Output("image", "image", "", limits.direct2d),),
     reference=reference.reference2d,
     work=work,
-    locality=Locality("halo", lambda params: (params["window"] // 2,) * 2),
-    source=SOURCES[2],
+    locality=Locality("halo", lambda task: (task.params["window"] // 2,) * 2),
+    source="S1, S4",
     picked=PICKED,
-    variants=_variants(2),
+    variants=_image(),
 )

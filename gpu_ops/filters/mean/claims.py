@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpu_ops.filters.judged import Verdict, ratio
-from gpu_ops.filters.mean import accesses
-from gpu_ops.types import Accesses, Claim, Meta, Run
+from gpu_ops.filters.kit import accesses
+from gpu_ops.filters.kit.judged import Verdict, ratio
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Accesses, Claim, Run
 
 KNOBS = {"block": 512, "outputs": 1}
 EXPERIMENT = {
@@ -36,7 +37,7 @@ COUNTERS = {"naive": accesses.direct1d(2), "constant": accesses.direct1d(1), "sh
 
 def count(variant: str, window: int = 5) -> Accesses:
     """Expected loads of the source's experiment, with its 512 threads a block."""
-    return COUNTERS[variant](META, {"window": window, "border": "zero"}, KNOBS)
+    return COUNTERS[variant](Task.of(META, {"window": window, "border": "zero"}, KNOBS))
 
 
 def _loads(runs: Mapping[str, Run]) -> Verdict:

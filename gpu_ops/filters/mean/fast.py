@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
-from gpu_ops.filters.mean import plans
-from gpu_ops.filters.planning import block_shape
-from gpu_ops.filters.ranges import top
-from gpu_ops.filters.spans import VECTOR_BYTES, blocks_fit, halo_fits, launch_bound, rows_aligned, vector_of
-from gpu_ops.params import Param, Value, Values
-from gpu_ops.plan import Device, DeviceArray, Launch, Limits, Plan
-from gpu_ops.types import Meta
+from gpu_ops.filters.kit.planning import Job, block_shape
+from gpu_ops.filters.kit.ranges import top
+from gpu_ops.filters.kit.registers import VECTOR_BYTES, halo_fits, launch_bound, rows_aligned, vector_of
+from gpu_ops.filters.kit.support import blocks_fit, both, shared_fits
+from gpu_ops.filters.mean.plans import defines
+from gpu_ops.params import Param
+from gpu_ops.plan import Launch, Plan
+from gpu_ops.task import Task
 
 VECTORS = Param("vectors", 2, choices=(1, 2, 4), help="vectors of 16 bytes a thread")
 SCAN_BLOCK = Param("block", 512, choices=(128, 256, 512, 1024), unit="threads", help="threads a block")
@@ -30,80 +31,71 @@ STEPS = (4, 8, 16)
 """Vectors a thread of the scan: as few as leave half of a tile to outputs."""
 
 
-def _defines(x: DeviceArray, channels: int, params: Values, **more: Value) -> dict[str, Value]:
-    """What a kernel is compiled with that works in registers, so for one window."""
-    shared = plans.defines(x.dtype, channels, params)
-    return {**shared, "WINDOW": params["window"], **more}
+def vector(job: Job) -> Plan:
+    """A signal by vectors in registers, compiled for one window."""
+    block, vectors, window = job.knobs["block"], job.knobs["vectors"], job.params["window"]
+    kernel = job.kernel(**defines(job), WINDOW=window, VECTORS=vectors, THREADS=launch_bound(block))
+    grid = grid1d(job.x.size, block * vectors * vector_of(job.dtype.itemsize))
+    return job.plan(Launch(kernel, grid, (block, 1, 1), (job.x, job.out, np.int64(job.length)), name="vector"))
 
 
-def vector(device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:
-    """A signal by vectors in registers."""
-    channels = x.shape[1] if x.ndim == 2 else 1
-    block, vectors = knobs["block"], knobs["vectors"]
-    out = device.empty(x.shape, x.dtype)
-    made = _defines(x, channels, params, VECTORS=vectors, THREADS=launch_bound(block))
-    kernel = device.kernel("mean1d/4_vector.cu", "mean1d_vector", made)
-    grid = grid1d(x.size, block * vectors * vector_of(x.dtype.itemsize))
-    return Plan((Launch(kernel, grid, (block, 1, 1), (x, out, np.int64(x.shape[0])), name="vector"),), {"signal": out})
+def window_of(task: Task) -> int:
+    """The window's length."""
+    return int(task.params["window"])
 
 
-def vector_can(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """None, or why the window does not fit into registers."""
-    return halo_fits(meta, params["window"], VECTOR_HALO)
+vector_can = halo_fits(window_of, VECTOR_HALO)
 
 
-def image(style: str, device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:
-    """An image by rows of vectors in registers; `style` is rows or packed."""
-    height, width = x.shape[:2]
-    channels = x.shape[2] if x.ndim == 3 else 1
-    columns, rows, block = width * channels, knobs["rows"], block_shape(knobs["block"])
-    out = device.empty(x.shape, x.dtype)
-    bound, aligned = launch_bound(knobs["block"]), rows_aligned(columns, x.dtype.itemsize)
-    made = _defines(x, channels, params, ROWS=rows, THREADS=bound, ALIGNED=aligned)
-    number = {"rows": 4, "packed": 5}[style]
-    kernel = device.kernel(f"mean2d/{number}_{style}.cu", f"mean2d_{style}", made)
-    grid = grid2d(height, columns, (block[0] * vector_of(x.dtype.itemsize), block[1] * rows))
-    args = (x, out, np.int32(height), np.int32(width))
-    return Plan((Launch(kernel, grid, (*block, 1), args, name=style),), {"image": out})
+def image(job: Job) -> Plan:
+    """An image by rows of vectors in registers, whether bytes are packed or not."""
+    threads, rows, block = job.knobs["block"], job.knobs["rows"], block_shape(job.knobs["block"])
+    aligned = rows_aligned(job.columns, job.dtype.itemsize)
+    how = {"WINDOW": job.params["window"], "ROWS": rows, "THREADS": launch_bound(threads), "ALIGNED": aligned}
+    kernel = job.kernel(**defines(job), **how)
+    grid = grid2d(job.height, job.columns, (block[0] * vector_of(job.dtype.itemsize), block[1] * rows))
+    args = (job.x, job.out, np.int32(job.height), np.int32(job.width))
+    return job.plan(Launch(kernel, grid, (*block, 1), args, name=job.variant))
 
 
-def rows_can(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """None, or why a thread's rows do not fit into registers, or the image not into a grid."""
-    if params["window"] not in ROWS_WINDOWS:
-        return f"its windows are {', '.join(map(str, ROWS_WINDOWS))}; larger ones do not fit into registers"
-    return halo_fits(meta, params["window"], ROWS_HALO) or _grid_fits(meta, knobs)
+def _short_window(task: Task) -> str | None:
+    if task.params["window"] in ROWS_WINDOWS:
+        return None
+    return f"its windows are {', '.join(map(str, ROWS_WINDOWS))}; larger ones do not fit into registers"
 
 
-def packed_can(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """None, or why bytes are not added in pairs."""
+_blocks_fit = blocks_fit(
+    lambda task: block_shape(task.knobs["block"])[1] * task.knobs["rows"], "a larger block or more rows a thread"
+)
+rows_can = both(_short_window, halo_fits(window_of, ROWS_HALO), _blocks_fit)
+
+
+def _bytes_in_pairs(task: Task) -> str | None:
+    meta, window = task.meta, task.params["window"]
     if meta.dtype != "uint8":
         return f"it adds bytes in pairs, not {meta.dtype}"
-    if params["window"] != 3:
-        return f"it is made for window 3, not {params['window']}"
+    if window != 3:
+        return f"it is made for window 3, not {window}"
     if meta.channels > 4:
         return f"it takes at most 4 channels, not {meta.channels}"
-    return _grid_fits(meta, knobs)
+    return None
 
 
-def _grid_fits(meta: Meta, knobs: Values) -> str | None:
-    return blocks_fit(meta.shape[0], block_shape(knobs["block"])[1] * knobs["rows"])
+packed_can = both(_bytes_in_pairs, _blocks_fit)
 
 
-def scan(device: Device, x: DeviceArray, params: Values, knobs: Values) -> Plan:
+def scan(job: Job) -> Plan:
     """A signal by running sums of tiles."""
-    window, block, n = params["window"], knobs["block"], x.shape[0]
-    vector, steps = vector_of(x.dtype.itemsize), scan_steps(x.dtype.itemsize, params, knobs)
-    out = device.empty(x.shape, x.dtype)
-    made = plans.defines(x.dtype, 1, params)
+    window, block, n = job.params["window"], job.knobs["block"], job.length
+    vector, steps = vector_of(job.dtype.itemsize), scan_steps(job.task)
+    made = defines(job)
     made |= {"PARTIAL": made["ACCUMULATOR"], "BLOCK": block, "STEPS": steps, "PHASE": window // 2 % vector}
-    made["ACCUMULATOR"] = _prefix_type(x.dtype)
-    kernel = device.kernel("mean1d/5_scan.cu", "mean1d_scan", made)
+    made["ACCUMULATOR"] = _prefix_type(job.dtype)
     outputs = (block * steps - 1 - _reach(vector, window)) * vector
-    shared = scan_bytes(x.dtype.itemsize, params, knobs, 8 if x.dtype.kind == "f" else 4)
-    launch = Launch(
-        kernel, grid1d(n, outputs), (block, 1, 1), (x, out, np.int64(n), np.int32(window)), shared, name="scan"
+    args = (job.x, job.out, np.int64(n), np.int32(window))
+    return job.plan(
+        Launch(job.kernel(**made), grid1d(n, outputs), (block, 1, 1), args, scan_bytes(job.task), name="scan")
     )
-    return Plan((launch,), {"signal": out})
 
 
 def _prefix_type(dtype: np.dtype[Any]) -> str:
@@ -115,44 +107,47 @@ def _reach(vector: int, window: int) -> int:
     return int((-(window // 2) % vector + window) // vector)
 
 
-def scan_steps(itemsize: int, params: Values, knobs: Values) -> int:
+def scan_steps(task: Task) -> int:
     """Vectors a thread: the fewest of STEPS with which a window reaches over at most half of a tile; else 0."""
-    reach = _reach(vector_of(itemsize), params["window"])
-    return next((s for s in STEPS if 2 * reach <= knobs["block"] * s), 0)
+    reach = _reach(vector_of(task.meta.itemsize), task.params["window"])
+    return next((s for s in STEPS if 2 * reach <= task.knobs["block"] * s), 0)
 
 
-def scan_bytes(itemsize: int, params: Values, knobs: Values, prefix_bytes: int) -> int:
+def scan_bytes(task: Task) -> int:
     """Shared bytes of a tile, its prefixes with an element of padding every 128 bytes, and the warps' sums."""
-    tile = knobs["block"] * scan_steps(itemsize, params, knobs)
-    prefixes = tile + tile // (128 // prefix_bytes) + 1 + knobs["block"] // 32
+    block, prefix_bytes = task.knobs["block"], 8 if task.dtype.kind == "f" else 4
+    tile = block * scan_steps(task)
+    prefixes = tile + tile // (128 // prefix_bytes) + 1 + block // 32
     return int(tile * VECTOR_BYTES + prefixes * prefix_bytes)
 
 
-def scan_work(meta: Meta, params: Values) -> int:
+def scan_work(task: Task) -> int:
     """Additions of the scan: some for each value of a tile, none for the window."""
-    return 8 * meta.size
+    return 8 * task.meta.size
 
 
-def scan_can(meta: Meta, params: Values, knobs: Values, limits: Limits) -> str | None:
-    """None, or why there are no running sums of tiles."""
-    dtype = np.dtype(meta.dtype)
-    if meta.channels > 1:
-        return f"its running sums are of one channel, this signal has {meta.channels}"
-    if not meta.finite:
+def _has_tiles(task: Task) -> str | None:
+    if task.meta.channels > 1:
+        return f"its running sums are of one channel, this signal has {task.meta.channels}"
+    if not task.meta.finite:
         return "its running sums carry NaN and infinity on to the end of a tile"
-    if not scan_steps(dtype.itemsize, params, knobs):
-        return f"window {params['window']} reaches over more than half of its longest tile; use a larger block"
-    needed = scan_bytes(dtype.itemsize, params, knobs, 8 if dtype.kind == "f" else 4)
-    if needed > limits.shared_bytes:
-        return f"its tile takes {needed} bytes of shared memory, a block has {limits.shared_bytes}"
+    if not scan_steps(task):
+        return f"window {window_of(task)} reaches over more than half of its longest tile; use a larger block"
     return None
 
 
-def scan_largest(dtype: str, params: Values, knobs: Values) -> float:
+scan_can = both(_has_tiles, shared_fits(scan_bytes))
+
+
+def _tile(task: Task) -> int:
+    """Samples of a tile."""
+    return int(task.knobs["block"] * scan_steps(task) * vector_of(task.meta.itemsize))
+
+
+def scan_largest(task: Task) -> float:
     """A window's sum is in the samples' own type; float64 has no wider one for its tile's sum."""
-    itemsize = np.dtype(dtype).itemsize
-    tile = knobs["block"] * scan_steps(itemsize, params, knobs) * vector_of(itemsize) if dtype == "float64" else 0
-    return top(dtype) / float(tile + params["window"] + 8)
+    tile = _tile(task) if task.meta.dtype == "float64" else 0
+    return top(task.meta.dtype) / float(tile + window_of(task) + 8)
 
 
 SCAN_CAVEAT = (
@@ -161,7 +156,7 @@ SCAN_CAVEAT = (
 )
 
 
-def scan_tolerance(dtype: str, params: Values, knobs: Values) -> float:
+def scan_tolerance(task: Task) -> float:
     """What the scan can lose, of the largest value M; u is eps / 2, the most that one rounding takes from its result.
 
     Ends and partial sums: a window is the sum of at most window + 8 values, the vectors' own sums lose 9 u M each (of 4
@@ -171,12 +166,10 @@ def scan_tolerance(dtype: str, params: Values, knobs: Values) -> float:
     warps, which together take less than u N M, and by at most 31 additions of warps, of i / 32 of the tile each: 19.2
     u N M, twice for a difference. float32 has prefixes in float64, which no float32 shows.
     """
-    if dtype.startswith("uint"):
+    if task.dtype.kind == "u":
         return 0.0
-    window, eps = params["window"], float(np.finfo(dtype).eps)
+    window, eps = task.params["window"], float(np.finfo(task.dtype).eps)
     lost = 8 + 24 / window
-    if dtype == "float64":
-        itemsize = 8
-        samples = knobs["block"] * scan_steps(itemsize, params, knobs) * vector_of(itemsize)
-        lost += 20 * samples / window + window / 2 + 2  # the last two are the reference's own
+    if task.meta.dtype == "float64":
+        lost += 20 * _tile(task) / window + window / 2 + 2  # the last two are the reference's own
     return float(lost * eps)

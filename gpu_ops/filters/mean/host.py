@@ -31,8 +31,8 @@ from typing import Any
 import numpy as np
 from numba import cfunc, get_num_threads, int64, prange, typeof, void
 
-from gpu_ops.filters.borders import border_indices
-from gpu_ops.filters.loops import Array, compiled, compiled_parallel, offset, place
+from gpu_ops.filters.kit.borders import border_indices
+from gpu_ops.filters.kit.loops import Array, compiled, compiled_parallel, offset, place
 from gpu_ops.filters.mean.serial import direct, mean1d_serial, mean2d_serial, rounded_mean, scaling
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS

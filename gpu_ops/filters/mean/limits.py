@@ -10,11 +10,11 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from gpu_ops.filters.kit.ranges import WHOLE, Range, summed, top, weighed
+from gpu_ops.filters.kit.support import WRAP, Support
 from gpu_ops.filters.mean import peers
-from gpu_ops.filters.ranges import WHOLE, Range, summed, top, weighed
-from gpu_ops.params import Values
-from gpu_ops.plan import Limits
-from gpu_ops.types import Meta
+from gpu_ops.task import Task
+from gpu_ops.types import Refusal
 
 RUNNING_RESTART = 4256
 """Outputs that a running sum of the parallel variant serves; its module says the same."""
@@ -39,22 +39,22 @@ def direct(dtype: str, count: int) -> float:
     return 0.0 if dtype.startswith("uint") else (count / 2 + 2) * float(np.finfo(dtype).eps)
 
 
-def direct1d(dtype: str, params: Values, knobs: Values) -> float:
-    return direct(dtype, params["window"])
+def direct1d(task: Task) -> float:
+    return direct(task.meta.dtype, _window(task))
 
 
-def direct2d(dtype: str, params: Values, knobs: Values) -> float:
-    return direct(dtype, params["window"] ** 2)
+def direct2d(task: Task) -> float:
+    return direct(task.meta.dtype, _square(task))
 
 
 class Exactness(TypedDict, total=False):
     """What a variant declares when the filter's own tolerance or support does not hold for it."""
 
-    tolerance: Callable[[str, Values, Values], float]
+    tolerance: Callable[[Task], float]
     caveat: str
     largest: Range
-    supports: Callable[[Meta, Values, Values, Limits], str | None]
-    library: str
+    supports: Support
+    refuses: tuple[Refusal, ...]
 
 
 def parallel(axes: int) -> Exactness:
@@ -80,8 +80,7 @@ def scipy(axes: int) -> Exactness:
         "tolerance": _widened(axes, 0, DRIFT),
         "caveat": SCIPY_CAVEAT,
         "largest": summed(_window, "float64"),
-        "supports": lambda meta, params, knobs, limits: peers.scipy_unsupported(meta, params),
-        "library": "scipy",
+        "supports": peers.scipy_unsupported,
     }
 
 
@@ -94,44 +93,44 @@ def opencv(axes: int) -> Exactness:
         "tolerance": _widened(axes, FOURIER_FROM if axes == 1 else BLUR_FROM, PEER),
         "caveat": OPENCV_CAVEAT,
         "largest": _by_fourier if axes == 1 else _by_blur,
-        "supports": lambda meta, params, knobs, limits: peers.opencv_unsupported(meta, params),
-        "library": "cv2",
+        "supports": peers.opencv_unsupported,
+        "refuses": (WRAP, Refusal("rounds uint16")),
     }
 
 
-def _window(params: Values) -> int:
-    return int(params["window"])
+def _window(task: Task) -> int:
+    return int(task.params["window"])
 
 
-def _square(params: Values) -> int:
-    return int(params["window"]) ** 2
+def _square(task: Task) -> int:
+    return int(task.params["window"]) ** 2
 
 
-def _running_in_double(dtype: str, params: Values, knobs: Values) -> float:
+def _running_in_double(task: Task) -> float:
     """Short windows of floats are summed in their own type, long ones in float64."""
-    long = params["window"] >= RUNNING_FROM
-    return summed(_window, "float64", *(() if long else ("float32",)))(dtype, params, knobs)
+    long = _window(task) >= RUNNING_FROM
+    return summed(_window, "float64", *(() if long else ("float32",)))(task)
 
 
-def _by_fourier(dtype: str, params: Values, knobs: Values) -> float:
+def _by_fourier(task: Task) -> float:
     """Long windows are transformed in blocks of at most 8 windows and 512 samples, there and back without a scale."""
-    if params["window"] <= FOURIER_FROM:
-        return weighed(direct1d)(dtype, params, knobs)
-    return top(dtype) / float(8 * params["window"] + 512) ** 2
+    if _window(task) <= FOURIER_FROM:
+        return weighed(direct1d)(task)
+    return top(task.meta.dtype) / float(8 * _window(task) + 512) ** 2
 
 
-def _by_blur(dtype: str, params: Values, knobs: Values) -> float:
+def _by_blur(task: Task) -> float:
     """Short windows are weighed as they enter, long ones summed in float64."""
-    if params["window"] <= peers.SEPARABLE_UP_TO[dtype]:
-        return weighed(direct2d)(dtype, params, knobs)
-    return WHOLE if dtype == "float32" else summed(_square, "float64")(dtype, params, knobs)
+    if _window(task) <= peers.SEPARABLE_UP_TO[task.meta.dtype]:
+        return weighed(direct2d)(task)
+    return WHOLE if task.meta.dtype == "float32" else summed(_square, "float64")(task)
 
 
-def _widened(axes: int, window_from: int, by: float) -> Callable[[str, Values, Values], float]:
+def _widened(axes: int, window_from: int, by: float) -> Callable[[Task], float]:
     """The direct sum's tolerance, and for float64 windows from `window_from` on so much more."""
 
-    def tolerance(dtype: str, params: Values, knobs: Values) -> float:
-        wider = dtype == "float64" and params["window"] >= window_from
-        return direct(dtype, params["window"] ** axes) + (by if wider else 0.0)
+    def tolerance(task: Task) -> float:
+        wider = task.meta.dtype == "float64" and _window(task) >= window_from
+        return direct(task.meta.dtype, _window(task) ** axes) + (by if wider else 0.0)
 
     return tolerance

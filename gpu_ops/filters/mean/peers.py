@@ -13,17 +13,16 @@ column sums with blur. It rounds integers once, from a product in float32.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.borders import SCIPY_MODES, opencv_border
-from gpu_ops.params import Values
-from gpu_ops.types import Meta
+from gpu_ops.filters.kit.borders import SCIPY_MODES, opencv_border
+from gpu_ops.filters.kit.support import opencv_takes
+from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]
 
-OPENCV_CHANNELS = 128
 OPENCV_UINT16 = 107
 """Most uint16 values whose mean OpenCV rounds right for every sum: beyond, float32 is too coarse (first at 109)."""
 OPENCV_DIRECT = 49
@@ -54,9 +53,9 @@ def _round(means: Array, out: Array) -> None:
         np.copyto(out, means, casting="unsafe")
 
 
-def scipy_unsupported(meta: Meta, params: Values) -> str | None:
+def scipy_unsupported(task: Task) -> str | None:
     """None, or why SciPy cannot do it."""
-    if not meta.finite:
+    if not task.meta.finite:
         return "its running sum carries NaN and infinity on to the end of the axis"
     return None
 
@@ -88,13 +87,11 @@ def _taps(x: Array, shape: tuple[int, int]) -> Array:
     return np.full(shape, 1 / (shape[0] * shape[1]), np.float64 if x.dtype == np.float64 else np.float32)
 
 
-def opencv_unsupported(meta: Meta, params: Values) -> str | None:
+def opencv_unsupported(task: Task) -> str | None:
     """None, or why OpenCV cannot do it."""
-    window, axes = cast(int, params["window"]), 2 if meta.kind == "image" else 1
-    if params["border"] == "wrap":
-        return "its filters have no wrap border"
-    if meta.channels > OPENCV_CHANNELS:
-        return f"it takes at most {OPENCV_CHANNELS} channels, not {meta.channels}"
+    meta, window, axes = task.meta, int(task.params["window"]), task.meta.of_kind.rank
+    if reason := opencv_takes(task):
+        return reason
     if meta.dtype == "uint16" and window**axes > OPENCV_UINT16:
         return f"it rounds uint16 means of more than {OPENCV_UINT16} values in float32, which is off by one at times"
     direct = OPENCV_DIRECT if axes == 1 else SEPARABLE_UP_TO[meta.dtype]

@@ -5,7 +5,7 @@ what a C compiler makes of the textbook. Every speed-up is measured against it. 
 (window² or window + 3) · 2^-53 · max|x|, and half an ulp for float32. Long work goes in bands of neighbouring outputs,
 each of them summed as ever; between bands it says how far it is.
 
-After an edit here delete host.py's compiled loops too: see gpu_ops.filters.loops.
+After an edit here delete host.py's compiled loops too: see gpu_ops.filters.kit.loops.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from gpu_ops.filters.loops import Array, compiled, offset, place
+from gpu_ops.filters.kit.loops import Array, compiled, offset, place
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
 
+from gpu_ops.filters.kit.support import Support
 from gpu_ops.params import Param
-from gpu_ops.types import Meta
+from gpu_ops.task import Task
 
 VECTOR_BYTES = 16
 FREE_THREADS = 256
 """Threads a block up to which a thread may have all the registers that an instruction can name."""
-MOST_BLOCKS = 65535
-"""A grid's blocks in y."""
-BLOCK = Param("block", 128, 16, 1024, 16, unit="threads", help="threads a block")
 
 
 def rows_knob(default: int, *choices: int) -> Param:
@@ -35,16 +33,13 @@ def rows_aligned(columns: int, itemsize: int) -> int:
     return int(columns * itemsize % VECTOR_BYTES == 0)
 
 
-def halo_fits(meta: Meta, window: int, most: int) -> str | None:
-    """None, or why what a window needs beside a thread's vector is too much to keep in registers."""
-    halo = window // 2 * meta.channels * np.dtype(meta.dtype).itemsize
-    if halo > most:
+def halo_fits(window: Callable[[Task], int], most: int) -> Support:
+    """Whether what a window needs beside a thread's vector is little enough to keep in registers."""
+
+    def rule(task: Task) -> str | None:
+        halo = window(task) // 2 * task.meta.channels * task.meta.itemsize
+        if halo <= most:
+            return None
         return f"its window reaches over {halo} bytes on either side, and registers are for {most}"
-    return None
 
-
-def blocks_fit(rows: int, rows_per_block: int) -> str | None:
-    """None, or why an image has too many rows for a grid's blocks in y."""
-    if -(-rows // rows_per_block) > MOST_BLOCKS:
-        return f"{rows} rows need more than {MOST_BLOCKS} blocks; use a larger block or more rows a thread"
-    return None
+    return rule

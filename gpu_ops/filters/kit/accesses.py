@@ -1,4 +1,4 @@
-"""Expected thread-level global loads of the mean kernels, edge blocks and partial blocks included.
+"""Expected thread-level global loads of kernels that read windows, edge blocks and partial blocks included.
 
 The source's formulas, for B outputs a block, F taps, r = F // 2, inner block / edge block: naive 2BF / 2BF - r(r+1),
 constant BF / BF - r(r+1)/2, shared B + 2r / B + r; a partial last block of m outputs puts m for B. Here they hold for
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpu_ops.filters.planning import block_shape
-from gpu_ops.params import Values
-from gpu_ops.types import Accesses, Meta
+from gpu_ops.filters.kit.planning import block_shape
+from gpu_ops.task import Task
+from gpu_ops.types import Accesses
 
 Span = tuple[int, int]
 
@@ -55,22 +55,23 @@ def spans(elements: int, per_block: int) -> list[Span]:
     return [(s, min(s + per_block, elements)) for s in range(0, elements, per_block)]
 
 
-def direct1d(loads_per_tap: int) -> Callable[[Meta, Values, Values], Accesses]:
+def direct1d(loads_per_tap: int) -> Callable[[Task], Accesses]:
     """Access counts of a 1D kernel whose threads each read every tap's sample, and the tap too when it is 2."""
 
-    def count(meta: Meta, params: Values, knobs: Values) -> Accesses:
-        def block(start: int, stop: int) -> int:
-            return loads_per_tap * taps_along(
-                start, stop, meta.shape[0], meta.channels, params["window"], params["border"]
-            )
+    def count(task: Task) -> Accesses:
+        n, channels, params = task.meta.shape[0], task.meta.channels, task.params
 
-        return _account1d(meta, knobs, block, block(0, meta.size))
+        def block(start: int, stop: int) -> int:
+            return loads_per_tap * taps_along(start, stop, n, channels, params["window"], params["border"])
+
+        return _account1d(task, block, block(0, task.meta.size))
 
     return count
 
 
-def tiled1d(meta: Meta, params: Values, knobs: Values) -> Accesses:
+def tiled1d(task: Task) -> Accesses:
     """Access counts of the 1D kernel that fetches its block and halo once."""
+    meta, params, knobs = task.meta, task.params, task.knobs
 
     def block(start: int, stop: int) -> int:
         return tile_along(start, stop, meta.shape[0], meta.channels, params["window"], params["border"])
@@ -82,11 +83,11 @@ def tiled1d(meta: Meta, params: Values, knobs: Values) -> Accesses:
     ends = [b for b in range(blocks) if b < reach or b >= blocks - reach]
     total = sum(block(b * per_block, min((b + 1) * per_block, meta.size)) for b in ends)
     total += (blocks - len(ends)) * (per_block + (params["window"] - 1) * meta.channels)
-    return _account1d(meta, knobs, block, total)
+    return _account1d(task, block, total)
 
 
-def _account1d(meta: Meta, knobs: Values, block: Callable[[int, int], int], total: int) -> Accesses:
-    per_block = knobs["block"] * knobs["outputs"]
+def _account1d(task: Task, block: Callable[[int, int], int], total: int) -> Accesses:
+    meta, per_block = task.meta, task.knobs["block"] * task.knobs["outputs"]
     blocks = -(-meta.size // per_block)
     middle = blocks // 2
     first = block(0, min(per_block, meta.size))
@@ -94,25 +95,23 @@ def _account1d(meta: Meta, knobs: Values, block: Callable[[int, int], int], tota
     return Accesses(first, inner, block((blocks - 1) * per_block, meta.size), total)
 
 
-def direct2d(loads_per_tap: int) -> Callable[[Meta, Values, Values], Accesses]:
+def direct2d(loads_per_tap: int) -> Callable[[Task], Accesses]:
     """Access counts of a 2D kernel whose threads each read every tap's pixel, and the tap too when it is 2."""
 
     def along(start: int, stop: int, n: int, channels: int, window: int, border: str) -> int:
         return taps_along(start, stop, n, channels, window, border)
 
-    return lambda meta, params, knobs: _account2d(meta, params, knobs, along, loads_per_tap)
+    return lambda task: _account2d(task, along, loads_per_tap)
 
 
-def tiled2d(meta: Meta, params: Values, knobs: Values) -> Accesses:
+def tiled2d(task: Task) -> Accesses:
     """Access counts of the 2D kernel that fetches its tile and halo once."""
-    return _account2d(meta, params, knobs, tile_along, 1)
+    return _account2d(task, tile_along, 1)
 
 
-def _account2d(
-    meta: Meta, params: Values, knobs: Values, along: Callable[[int, int, int, int, int, str], int], factor: int
-) -> Accesses:
+def _account2d(task: Task, along: Callable[[int, int, int, int, int, str], int], factor: int) -> Accesses:
     """A block's loads are its rows' count times its columns' count, and so is the sum over all blocks."""
-    window, border = params["window"], params["border"]
+    meta, knobs, window, border = task.meta, task.knobs, task.params["window"], task.params["border"]
     width, height = block_shape(knobs["block"])
     rows = spans(meta.shape[0], height * knobs["outputs"])
     columns = spans(meta.shape[1] * meta.channels, width)

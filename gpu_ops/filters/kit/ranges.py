@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.params import Values
+from gpu_ops.task import Task
 
-Range = Callable[[str, Values, Values], float]
-"""The largest magnitude of samples of a dtype, with these parameters and knobs; infinite where all of them will do."""
+Range = Callable[[Task], float]
+"""The largest magnitude of samples with which a task goes well; infinite where all of them will do."""
 WHOLE = float("inf")
 
 
@@ -19,15 +19,15 @@ def top(dtype: str) -> float:
     return float(np.finfo(dtype).max)
 
 
-def weighed(tolerance: Range) -> Range:
+def weighed(tolerance: Callable[[Task], float]) -> Range:
     """Where values are multiplied by their share as they enter, no sum outgrows them by more than what is rounded."""
-    return lambda dtype, params, knobs: top(dtype) * (1 - tolerance(dtype, params, knobs))
+    return lambda task: top(task.meta.dtype) * (1 - tolerance(task))
 
 
-def summed(count: Callable[[Values], int], *dtypes: str) -> Range:
+def summed(count: Callable[[Task], int], *dtypes: str) -> Range:
     """Where `count` values are added before they are divided, in their own type for these dtypes, in a wider one for
     others."""
-    return lambda dtype, params, knobs: top(dtype) / (count(params) + 2) if dtype in dtypes else WHOLE
+    return lambda task: top(task.meta.dtype) / (count(task) + 2) if task.meta.dtype in dtypes else WHOLE
 
 
 def with_headroom(array: np.ndarray[Any, Any], count: float) -> tuple[np.ndarray[Any, Any], float]:

@@ -18,9 +18,9 @@ def wrap_host(
 ) -> Plan:
     """The plan with its input copied in and its outputs copied out. The host buffers are private ones of that kind:
     pageable means memory that nobody registered with the driver."""
-    source = device.host(kind, array.shape, array.dtype)
+    source = device.allocate(kind, array.shape, array.dtype)
     np.copyto(source, array)
-    results = {name: device.host(kind, out.shape, out.dtype) for name, out in plan.outputs.items()}
+    results = {name: device.allocate(kind, out.shape, out.dtype) for name, out in plan.outputs.items()}
     upload = Copy(x, source, name="upload")
     downloads = tuple(Copy(results[name], out, name=f"download {name}") for name, out in plan.outputs.items())
     return Plan((upload, *plan.steps, *downloads), results)
@@ -33,7 +33,7 @@ def time_transfers(
     Cancelled when `stop`, asked between samples, is true."""
     if device.kind == "cpu":
         return {}
-    host = device.host("pageable", array.shape, array.dtype)
+    host = device.allocate("pageable", array.shape, array.dtype)
     np.copyto(host, array)
     back = np.empty_like(host)
     samplers = {

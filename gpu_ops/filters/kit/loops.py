@@ -36,7 +36,7 @@ def compiled_parallel(function: F) -> F:
 
 @compiled
 def place(position: int, length: int, border: int) -> int:
-    """One position as gpu_ops.filters.borders.border_indices maps it."""
+    """One position as gpu_ops.filters.kit.borders.border_indices maps it."""
     if 0 <= position < length:
         return position
     if border == ZERO:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.borders import SCIPY_MODES, padded
-from gpu_ops.progress import advance, collect
+from gpu_ops.filters.kit.borders import SCIPY_MODES, padded
+from gpu_ops.filters.kit.ranges import with_headroom
+from gpu_ops.progress import advance, collect, stage
 
 Array = np.ndarray[Any, Any]
 
@@ -53,6 +54,23 @@ def window_sums(array: Array, window: int, axis: int, border: str) -> Array:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         collect(pool.map(partial(_piece, array, out, window, axis, border, across), pieces), len(pieces))
     return out
+
+
+def square_means(array: Array, window: int, border: str) -> Array:
+    """Means over the window × window square around each pixel of an image (H, W) or (H, W, C): float64 of floats, exact
+    in their own dtype of integers."""
+    with stage(0, 3):
+        array, factor = with_headroom(array, window * window)
+        sums = window_sums(array, window, 0, border)
+    with stage(1, 3):
+        sums = window_sums(sums, window, 1, border)
+    with stage(2, 3):
+        return scaled_back(means_of(sums, window * window, array.dtype), factor)
+
+
+def scaled_back(means: Array, factor: float) -> Array:
+    """The means of what was scaled down."""
+    return means if factor == 1 else np.multiply(means, factor, out=means)
 
 
 def _piece(array: Array, out: Array, window: int, axis: int, border: str, across: int, piece: slice) -> None:

@@ -1,0 +1,51 @@
+"""Outputs by name: which goes to which file, and what is told of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from gpu_ops.cli import streams
+from gpu_ops.errors import InputError, ParamError, plain
+from gpu_ops.filters import find_filter
+from gpu_ops.io import save_result
+from gpu_ops.types import Experiment, Filter, Run
+
+
+def targets(filter: Filter, given: Sequence[str]) -> dict[str, str]:
+    """The file that each output goes to. Raises ParamError for a name that no output has, or has twice."""
+    known, found = [o.id for o in filter.outputs], {}
+    for text in given:
+        name, _, path = text.rpartition("=") if re.match(r"[a-z_]+=", text) else (known[0], "", text)
+        if name not in known:
+            raise ParamError(
+                f"{filter.id} has no output {plain(name, 40)!r}; --output names one of {', '.join(known)}."
+            )
+        if name in found:
+            raise ParamError(f"--output names two files for {name}; give each output one.")
+        found[name] = path
+    return found
+
+
+def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experiment) -> None:
+    """Write the outputs of the last run that gave a right result."""
+    usable = [r for r in runs if r.outputs and r.ok is not False]
+    for name, path in targets.items():
+        if not usable:
+            raise InputError(f"Nothing is written to {path}: no variant gave a right result.")
+        run, output = usable[-1], next(o for o in find_filter(experiment.filter).outputs if o.id == name)
+        array, form = run.outputs[name], run.forms[name]
+        save_result(path, output.kind, array, form, output.unit, experiment.input.rate)
+        what = "the result" if len(run.outputs) == 1 else name
+        streams.say(f"{path} holds {what} of {run.pick.variant} on {run.pick.device}")
+
+
+def told(runs: Sequence[Run]) -> str:
+    """A line about each output of the last run that gave a right result."""
+    usable = [r for r in runs if r.outputs and r.ok is not False]
+    if not usable:
+        return ""
+    outputs = find_filter(usable[-1].filter).outputs
+    width = max(len(o.id) for o in outputs)
+    given, forms = usable[-1].outputs, usable[-1].forms
+    return "\n".join(f"{o.id:{width}}  {o.of_kind.tell(given[o.id], forms[o.id], o.unit)}" for o in outputs)

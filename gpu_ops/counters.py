@@ -1,0 +1,190 @@
+"""The catalogue of counters: what a simulated GPU counts, and the figures that are made of it, each told once.
+
+Names are those of Nsight Compute and of NVIDIA's programming guide. A *request* is one memory instruction of one
+warp, a *sector* 32 aligned bytes, a *wavefront* one pass over the 32 banks of shared memory. Idea of the table: the
+summaries of NVIDIA's nvbench (tag, name, description, hint). One more counter is one entry here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Hint = Literal["count", "ratio", "best"]
+"""How to print a value: whole, with three digits, or only beside the counter whose best case it is."""
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A counter, or a figure made of counters.
+
+    `id` is its key in reports and X-rays; `name` stands after a number, in tables and lists; `unit` is what one of it
+    is; `description` is a sentence in plain words. `column` heads its column beside source lines, where it has one.
+    `best` is the counter that says what this one would be at best. A figure is the sum of its `parts`, divided by that
+    of `over` where there are any.
+    """
+
+    id: str
+    name: str
+    unit: str
+    description: str
+    hint: Hint = "count"
+    column: str = ""
+    best: str = ""
+    parts: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
+
+    def value(self, counts: Mapping[str, int]) -> float:
+        """What it amounts to in counts by id; 0 where nothing was counted."""
+        total = sum(counts.get(part, 0) for part in self.parts or (self.id,))
+        if not self.over:
+            return total
+        base = sum(counts.get(part, 0) for part in self.over)
+        return total / base if base else 0
+
+
+_SHARED = ("shared_load_requests", "shared_store_requests", "shared_atomic_requests")
+CATALOGUE = (
+    Counter("warp_instructions", "warp instructions", "instruction",
+            "Instructions executed, each counted once a warp.", column="instr"),
+    Counter("thread_instructions", "thread instructions", "instruction",
+            "Instructions executed, each counted once for every active lane of a warp."),
+    Counter("active_lanes", "active lanes per warp instruction", "lane",
+            "Lanes of a warp, of 32, that an instruction works for on average.", "ratio", "lanes",
+            parts=("thread_instructions",), over=("warp_instructions",)),
+    Counter("divergent_branches", "divergent branches", "branch",
+            "Branches at which lanes of one warp go different ways: the ways run one after the other.", column="div"),
+    Counter("global_sectors", "global memory sectors", "sector",
+            "Sectors of 32 bytes that loads, stores and atomics of global memory touch.",
+            parts=("global_load_sectors", "global_store_sectors", "global_atomic_sectors")),
+    Counter("global_load_requests", "global load requests", "request",
+            "Loads of global memory, each counted once a warp.", column="ld"),
+    Counter("global_load_sectors", "global load sectors", "sector",
+            "Sectors of 32 bytes that loads touch: few where they are coalesced.", best="global_load_ideal_sectors"),
+    Counter("sectors_per_load", "sectors per load request", "sector",
+            "Sectors of 32 bytes that a load of a warp touches: its coalescing.", "ratio", "sec/ld",
+            parts=("global_load_sectors",), over=("global_load_requests",)),
+    Counter("ideal_sectors_per_load", "ideal sectors per load request", "sector",
+            "Sectors that the same bytes would fill, one next to the other: perfect coalescing.", "ratio", "idl/ld",
+            parts=("global_load_ideal_sectors",), over=("global_load_requests",)),
+    Counter("global_load_transactions", "global load transactions", "transaction",
+            "Transactions that loads take by the coalescing rule of an older GPU."),
+    Counter("global_load_transaction_bytes", "global load transaction bytes", "byte",
+            "Bytes that these transactions move."),
+    Counter("transactions_per_load", "transactions per load request", "transaction",
+            "Transactions that a load of a warp takes by the coalescing rule of an older GPU.", "ratio", "tra/ld",
+            parts=("global_load_transactions",), over=("global_load_requests",)),
+    Counter("global_load_threads", "global loads of threads", "access",
+            "Loads of global memory, each counted once a thread."),
+    Counter("global_store_requests", "global store requests", "request",
+            "Stores of global memory, each counted once a warp.", column="st"),
+    Counter("global_store_sectors", "global store sectors", "sector",
+            "Sectors of 32 bytes that stores touch: few where they are coalesced.", best="global_store_ideal_sectors"),
+    Counter("sectors_per_store", "sectors per store request", "sector",
+            "Sectors of 32 bytes that a store of a warp touches: its coalescing.", "ratio", "sec/st",
+            parts=("global_store_sectors",), over=("global_store_requests",)),
+    Counter("ideal_sectors_per_store", "ideal sectors per store request", "sector",
+            "Sectors that the same bytes would fill, one next to the other: perfect coalescing.", "ratio", "idl/st",
+            parts=("global_store_ideal_sectors",), over=("global_store_requests",)),
+    Counter("global_store_transactions", "global store transactions", "transaction",
+            "Transactions that stores take by the coalescing rule of an older GPU."),
+    Counter("global_store_transaction_bytes", "global store transaction bytes", "byte",
+            "Bytes that these transactions move."),
+    Counter("transactions_per_store", "transactions per store request", "transaction",
+            "Transactions that a store of a warp takes by the coalescing rule of an older GPU.", "ratio", "tra/st",
+            parts=("global_store_transactions",), over=("global_store_requests",)),
+    Counter("global_store_threads", "global stores of threads", "access",
+            "Stores of global memory, each counted once a thread."),
+    Counter("global_atomic_requests", "global atomic requests", "request",
+            "Atomic operations on global memory, each counted once a warp."),
+    Counter("global_atomic_sectors", "global atomic sectors", "sector",
+            "Sectors of 32 bytes that atomic operations touch.", best="global_atomic_ideal_sectors"),
+    Counter("global_atomic_threads", "global atomics of threads", "access",
+            "Atomic operations on global memory, each counted once a thread."),
+    Counter("atomics", "atomic operations", "operation",
+            "Atomic operations on global and shared memory, each counted once a thread.", column="atom"),
+    Counter("atomic_collisions", "atomic collisions", "operation",
+            "Atomic operations that meet another of their warp at one address, and wait for it.", column="coll"),
+    Counter("shared_load_requests", "shared load requests", "request",
+            "Loads of shared memory, each counted once a warp."),
+    Counter("shared_load_threads", "shared loads of threads", "access",
+            "Loads of shared memory, each counted once a thread."),
+    Counter("shared_store_requests", "shared store requests", "request",
+            "Stores to shared memory, each counted once a warp."),
+    Counter("shared_store_threads", "shared stores of threads", "access",
+            "Stores to shared memory, each counted once a thread."),
+    Counter("shared_atomic_requests", "shared atomic requests", "request",
+            "Atomic operations on shared memory, each counted once a warp."),
+    Counter("shared_atomic_threads", "shared atomics of threads", "access",
+            "Atomic operations on shared memory, each counted once a thread."),
+    Counter("shared_requests", "shared-memory requests", "request",
+            "Loads, stores and atomics of shared memory, each counted once a warp.", column="sh", parts=_SHARED),
+    Counter("shared_wavefronts", "shared-memory wavefronts", "wavefront",
+            "How often the 32 banks are used: once more for each bank conflict.", best="shared_ideal_wavefronts"),
+    Counter("wavefronts_per_request", "wavefronts per shared-memory request", "wavefront",
+            "How often the 32 banks are used for a request: more than ideal are bank conflicts.", "ratio", "wav/sh",
+            parts=("shared_wavefronts",), over=_SHARED),
+    Counter("ideal_wavefronts_per_request", "ideal wavefronts per shared-memory request", "wavefront",
+            "How often they would be used without bank conflicts.", "ratio", "idl/sh",
+            parts=("shared_ideal_wavefronts",), over=_SHARED),
+    Counter("constant_requests", "constant-cache requests", "request",
+            "Loads of constant memory, each counted once a warp.", column="const"),
+    Counter("constant_words", "constant-cache words", "word of 4 bytes",
+            "Different words that these requests want: they come one after the other.", best="constant_requests"),
+    Counter("words_per_constant_request", "words per constant-cache request", "word of 4 bytes",
+            "Different words that a request wants: one is broadcast, more come one by one.", "ratio", "wor/co",
+            parts=("constant_words",), over=("constant_requests",)),
+    Counter("constant_threads", "constant loads of threads", "access",
+            "Loads of constant memory, each counted once a thread."),
+    Counter("texture_requests", "texture requests", "request",
+            "Fetches from textures, each counted once a warp.", column="tex"),
+    Counter("texture_threads", "texture fetches of threads", "access",
+            "Fetches from textures, each counted once a thread."),
+    Counter("local_requests", "local memory requests", "request",
+            "Accesses to spilled registers and arrays of a thread, in device memory: one a warp.", column="local"),
+    Counter("local_bytes", "local memory bytes", "byte",
+            "Bytes of spilled registers and arrays of a thread that are read and written."),
+    Counter("local_sectors", "local memory sectors", "sector",
+            "Sectors of 32 bytes that requests to local memory touch."),
+    Counter("sectors_per_local_request", "sectors per local memory request", "sector",
+            "Sectors of 32 bytes that such a request touches.", "ratio", "sec/lo",
+            parts=("local_sectors",), over=("local_requests",)),
+    Counter("launches", "launches", "launch",
+            "Launches of kernels."),
+    Counter("blocks", "blocks", "block",
+            "Blocks of threads, of all launches."),
+    Counter("block_loads_first", "global loads of the first block", "access",
+            "Loads of global memory by threads of the first block."),
+    Counter("block_loads_inner", "global loads of the inner block", "access",
+            "Loads of global memory by threads of the block in the middle of the grid."),
+    Counter("block_loads_last", "global loads of the last block", "access",
+            "Loads of global memory by threads of the last block."),
+    Counter("global_load_ideal_sectors", "ideal global load sectors", "sector",
+            "Sectors that the bytes of loads would fill, one next to the other.", hint="best"),
+    Counter("global_store_ideal_sectors", "ideal global store sectors", "sector",
+            "Sectors that the bytes of stores would fill, one next to the other.", hint="best"),
+    Counter("global_atomic_ideal_sectors", "ideal global atomic sectors", "sector",
+            "Sectors that the bytes of atomic operations would fill, one next to the other.", hint="best"),
+    Counter("shared_ideal_wavefronts", "ideal shared-memory wavefronts", "wavefront",
+            "Wavefronts that the same requests would take without bank conflicts.", hint="best"),
+)  # fmt: skip
+"""Counters and figures in the order in which they are shown."""
+COUNTERS: Mapping[str, Counter] = {c.id: c for c in CATALOGUE if not c.parts}
+"""What is counted, by id."""
+FIGURES: Mapping[str, Counter] = {c.id: c for c in CATALOGUE if c.parts}
+"""What is made of it, by id."""
+COLUMNS = tuple(c for c in CATALOGUE if c.column)
+"""What stands beside source lines."""
+
+
+def counter_name(id: str) -> str:
+    """What a counter or figure is called; one that a newer report has, by the words of its id."""
+    known = COUNTERS.get(id) or FIGURES.get(id)
+    return known.name if known else id.replace("_", " ")
+
+
+def in_order(ids: Iterable[str]) -> tuple[str, ...]:
+    """Each id once: those of the catalogue in its order, then others as they come."""
+    places = {id: place for place, id in enumerate(COUNTERS)}
+    return tuple(sorted(dict.fromkeys(ids), key=lambda id: places.get(id, len(places))))

@@ -1,0 +1,118 @@
+"""The text of kernel files and headers, edited or shipped, and the hash by which a recording knows its code."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from gpu_ops.errors import KernelError
+
+KERNELS = Path(__file__).resolve().parent.parent / "kernels"
+
+_RAW = r'(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+_SPLICE = re.compile(rf"({_RAW})|\\[^\S\n]*\n", re.S)
+_TOKEN = re.compile(
+    rf"""
+    (?<=define)[^\S\n]+\w+\(  # with a blank before the bracket it would be another macro
+    | (?P<blank>[^\S\n]+|//[^\n]*|/\*.*?\*/)
+    | {_RAW}
+    | (?:u8|[uUL])?(?:"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
+    | \.?\d(?:[eEpP][+-]|'?[\w.])* | \w+
+    | <<=|>>=|<=>|\.\.\.|->\*|<<|>>|[-+*/%&|^=!<>]=|&&|\|\||\+\+|--|->|::|\#\#|\.\*
+    | .
+    """,
+    re.S | re.X,
+)
+_NAMED = re.compile(r'(?=["<]([^"<>\n]+)[">])')
+
+
+def kernel_files() -> list[str]:
+    """Every shipped kernel file, as kernels are named: "mean1d/1_naive.cu"."""
+    return sorted(p.relative_to(KERNELS).as_posix() for p in KERNELS.glob("*/*.cu"))
+
+
+def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
+    """The text of a kernel file or header, edited or shipped."""
+    if edits and source in edits:
+        return edits[source]
+    path = KERNELS / source
+    if not path.is_file():
+        raise KernelError(f"There is no kernel file {source}; shipped are {', '.join(kernel_files())}.")
+    return path.read_text(encoding="utf-8")
+
+
+def source_of(file: str, edits: Mapping[str, str] | None = None) -> str | None:
+    """The text of a file as the compiler names it, a kernel's or a header's; None for the compiler's own headers."""
+    known = (file, f"include/{file}")
+    found = next((n for n in known if n in (edits or {}) or (KERNELS / n).is_file()), None)
+    return read_source(found, edits) if found else None
+
+
+def header_fields(text: str) -> dict[str, str]:
+    """The fields of a kernel file's leading comment: What, Idea, Shapes, Launch, Traffic, Source, Flags."""
+    fields: dict[str, str] = {}
+    name = ""
+    for line in text.splitlines():
+        if not line.startswith("//"):
+            break
+        match = re.match(r"//\s(\w+):\s+(.*)$", line)
+        if match:
+            name = match[1]
+            fields[name] = match[2].strip()
+        elif name:
+            fields[name] += " " + line[2:].strip()
+    return fields
+
+
+def included_headers(source: str, edits: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The headers that a kernel file includes, itself or through another, as it names them, each with its text.
+
+    A header counts when the code names it in quotes or angle brackets, also behind #if; of one that is neither shipped
+    nor edited the compiler will say that it is missing, or it is the compiler's own.
+    """
+    shipped = {path.name for path in (KERNELS / "include").glob("*.cuh")}
+    known = shipped | {name.removeprefix("include/") for name in edits or {} if name.startswith("include/")}
+    found: dict[str, str] = {}
+    texts = [read_source(source, edits)]
+    while texts:
+        for name in (_named(texts.pop()) & known) - set(found):
+            found[name] = read_source(f"include/{name}", edits)
+            texts.append(found[name])
+    return dict(sorted(found.items()))
+
+
+def source_hash(source: str, edits: Mapping[str, str] | None = None) -> str:
+    """16 hexadecimal digits over what is compiled: the tokens of a kernel file and of the headers that it includes, and
+    the flags that its leading comment names. Comments, blanks and line ends do not count."""
+    text = read_source(source, edits)
+    parts = [" ".join(header_fields(text).get("Flags", "").split()), code_of(text)]
+    parts += [f"{name}\0{code_of(header)}" for name, header in included_headers(source, edits).items()]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+@lru_cache(256)
+def _named(text: str) -> frozenset[str]:
+    """What the code has in quotes or angle brackets: the files that it includes, and more."""
+    return frozenset(name.replace(" ", "") for name in _NAMED.findall(code_of(text)))
+
+
+@lru_cache(256)
+def code_of(text: str) -> str:
+    """The tokens of a file with a blank between each two, and each directive on a line of its own."""
+    lines: list[list[str]] = [[]]
+    first = True
+    for match in _TOKEN.finditer(_SPLICE.sub(lambda spliced: spliced[1] or "", text)):
+        token = match[0].strip()
+        if match[0] == "\n":
+            if lines[-1][:1] == ["#"]:
+                lines.append([])
+            first = True
+        elif match["blank"] is None:
+            if first and token == "#":
+                lines.append([])
+            lines[-1].append(token)
+            first = False
+    return "\n".join(" ".join(line) for line in lines if line)

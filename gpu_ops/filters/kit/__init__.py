@@ -1,0 +1,1 @@
+"""What filters are made of: nothing here knows any of them."""

@@ -1,0 +1,147 @@
+"""What variants of all filters are declared and planned with: kernel files, host functions, peers, sizes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.errors import DeclarationError
+from gpu_ops.params import Param, Value
+from gpu_ops.plan import Call, Device, DeviceArray, Plan, Step
+from gpu_ops.task import Task
+from gpu_ops.types import BORDERS, Variant
+
+CTYPES = {"uint8": "unsigned char", "uint16": "unsigned short", "float32": "float", "float64": "double"}
+BORDER = Param("border", "reflect", choices=BORDERS, help="what lies beyond the edges")
+BLOCK = Param("block", 128, 16, 1024, 16, unit="threads", help="threads a block")
+
+HostFunction = Callable[..., Any]
+"""Called with (x, out, …): it fills `out`."""
+Arguments = Callable[[Task], tuple[Any, ...]]
+
+
+def block_shape(threads: int) -> tuple[int, int]:
+    """(x, y) of a 2D block of that many threads: a warp wide where there are enough."""
+    return (32, threads // 32) if threads >= 32 and threads % 32 == 0 else (16, threads // 16)
+
+
+class Job:
+    """A task on a device, as the plan of a kernel sees it: the sizes of its input, an output like the input, and the
+    kernels of its file, whose names begin with the folder and the variant: mean1d/1_naive.cu has mean1d_naive."""
+
+    def __init__(self, device: Device, task: Task, file: str) -> None:
+        self.device, self.task, self.file = device, task, file
+        self.params, self.knobs, self.x = task.params, task.knobs, task.x
+        meta, shape = task.meta, task.meta.shape
+        self.dtype, self.channels = task.dtype, meta.channels
+        self.length, self.height, self.width = shape[0], shape[0], shape[1] if meta.of_kind.rank > 1 else 1
+        self.columns = self.width * self.channels
+        """Values of a row."""
+
+    @cached_property
+    def out(self) -> DeviceArray:
+        """Memory for an output like the input."""
+        return self.empty()
+
+    @property
+    def border(self) -> int:
+        """The border's code in kernels."""
+        return BORDERS.index(self.params["border"])
+
+    def empty(self, dtype: Any = None) -> DeviceArray:
+        """Memory shaped like the input."""
+        return self.device.empty(self.x.shape, self.dtype if dtype is None else dtype)
+
+    @property
+    def variant(self) -> str:
+        """The variant's id, as its kernel file says it."""
+        return PurePosixPath(self.file).stem.partition("_")[2]
+
+    def kernel(self, part: str = "", /, **defines: Value) -> Any:
+        """The kernel of the variant's file, or the `part` of it that is called so, compiled with `defines`."""
+        return self.device.kernel(self.file, f"{PurePosixPath(self.file).parent}_{self.variant}{part}", defines)
+
+    def plan(self, *steps: Step) -> Plan:
+        """Steps that leave the result in `out`, which is called after the kind of the input."""
+        return Plan(steps, {self.task.meta.kind: self.out})
+
+
+def cuda(file: str, title: str, idea: str, plan: Callable[[Job], Plan], **more: Any) -> Variant:
+    """The variant of a kernel file such as "box/3_sliding.cu": its id is sliding, and 3 stands before its title."""
+    match = re.fullmatch(r"[a-z0-9_]+/([0-9]+)_([a-z0-9_]+)\.cu", file)
+    if match is None:
+        raise DeclarationError(f"The kernel file {file!r} of {title!r} is not FILTER/NUMBER_VARIANT.cu; rename it.")
+    number, id = match.groups()
+    made = {"knobs": (BLOCK,), **more}
+    return Variant(id, f"{number} {title}", idea, partial(_planned, plan, file), "cuda", kernels=(file,), **made)
+
+
+def _planned(plan: Callable[[Job], Plan], file: str, device: Device, task: Task) -> Plan:
+    return plan(Job(device, task, file))
+
+
+def cpu(
+    id: str,
+    title: str,
+    idea: str,
+    load: Callable[[], HostFunction],
+    arguments: Arguments,
+    passes: Callable[[Task], int] = lambda task: 1,
+    **more: Any,
+) -> Variant:
+    """The variant of a compiled function, which is called with (x, out, *arguments) once a pass; `load` imports it,
+    when it is first wanted."""
+    plan = partial(_called, lambda device: load(), arguments, passes)
+    return Variant(id, title, idea, plan, "cpu", **more)
+
+
+def peer(
+    id: str,
+    title: str,
+    idea: str,
+    module: str,
+    function: HostFunction,
+    arguments: Arguments,
+    passes: Callable[[Task], int] = lambda task: 1,
+    **more: Any,
+) -> Variant:
+    """The variant of a CPU library: `function` is called with (module, x, out, *arguments) once a pass."""
+    plan = partial(_called, lambda device: partial(function, device.library(module)), arguments, passes)
+    return Variant(id, title, idea, plan, "cpu", library=module.partition(".")[0], **more)
+
+
+def _called(
+    load: Callable[[Device], HostFunction],
+    arguments: Arguments,
+    passes: Callable[[Task], int],
+    device: Device,
+    task: Task,
+) -> Plan:
+    function, given = load(device), arguments(task)
+    arrays = [task.x, *(device.empty(task.x.shape, task.dtype) for _ in range(passes(task)))]
+    pairs = zip(arrays, arrays[1:], strict=False)
+    calls = (Call(function, (a, b, *given), name=f"pass {k}") for k, (a, b) in enumerate(pairs, start=1))
+    return Plan(tuple(calls), {task.meta.kind: arrays[-1]})
+
+
+def along_axes(
+    function: HostFunction, x: DeviceArray, how: Any, targets: Sequence[DeviceArray], mode: str
+) -> list[Call]:
+    """A separable filter of a library: one call an axis, each from the target of the one before."""
+    sources = [x, *targets[:-1]]
+    return [
+        Call(function, (source, how), {"axis": axis, "output": target, "mode": mode}, f"axis {axis}")
+        for axis, (source, target) in enumerate(zip(sources, targets, strict=True))
+    ]
+
+
+def rounding(device: Device, name: str, sums: DeviceArray, count: int, out: DeviceArray, wide: str = "") -> Call:
+    """CuPy's kernel that makes means of `count` whole values of their sums, rounded half up."""
+    rule = f"y = (T)(({wide}s + count / 2) / count)"
+    divide = device.library("cupy").ElementwiseKernel("S s, uint32 count", "T y", rule, name)
+    return Call(divide, (sums, np.uint32(count), out), name="round half up")

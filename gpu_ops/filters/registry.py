@@ -1,0 +1,70 @@
+"""Whether filters are declared as they must be: every mistake is a sentence that names the file and the mend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gpu_ops.devices.kernel_source import KERNELS
+from gpu_ops.errors import DeclarationError
+from gpu_ops.types import Filter, Variant
+
+
+def checked(filters: Iterable[Filter]) -> tuple[Filter, ...]:
+    """The filters, once nothing is wrong with them. Raises DeclarationError."""
+    found = tuple(filters)
+    _no_twice("Two filters", [f.id for f in found], "gpu_ops/filters/__init__.py")
+    for filter in found:
+        for fault in (*_of_filter(filter), *(f for v in filter.variants for f in _of_variant(filter, v))):
+            raise DeclarationError(fault)
+    return found
+
+
+def home(function: Any) -> str:
+    """The file that a function was written in, as a sentence names it: "gpu_ops/filters/box/plans.py"."""
+    while isinstance(function, partial):
+        function = next((a for a in function.args if callable(a)), function.func)
+    module = getattr(function, "__module__", "") or "gpu_ops.filters"
+    path = Path(*module.split("."))
+    inside = KERNELS.parent.parent / path
+    return f"{path.as_posix()}/__init__.py" if inside.is_dir() else f"{path.as_posix()}.py"
+
+
+def _no_twice(what: str, names: list[str], where: str) -> None:
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise DeclarationError(f"{what} in {where} are called {twice[0]!r}; rename one.")
+
+
+def _of_filter(filter: Filter) -> Iterator[str]:
+    where, variants = home(filter.reference), [v.id for v in filter.variants]
+    _no_twice(f"Two variants of {filter.id}", variants, where)
+    _no_twice(f"Two parameters of {filter.id}", [p.name for p in filter.params], where)
+    _no_twice(f"Two outputs of {filter.id}", [o.id for o in filter.outputs], where)
+    if not filter.outputs:
+        yield f"{where}: {filter.id} declares no output; give it one at least."
+    if not variants or variants[0] != "serial":
+        yield f"{where}: the first variant of {filter.id} must be serial, which the others are held against; add one."
+    for name in (n for n in filter.picked if n not in variants):
+        yield f"{where}: {filter.id} picks the variant {name!r}, and has {', '.join(variants)}; correct `picked`."
+    names = [p.name for p in filter.params]
+    for preset, values in filter.presets.items():
+        for name in (n for n in values if n not in names):
+            yield f"{where}: the preset {preset!r} of {filter.id} sets {name!r}; its parameters are {', '.join(names)}."
+
+
+def _of_variant(filter: Filter, variant: Variant) -> Iterator[str]:
+    where, who = home(variant.plan), f"{filter.id} {variant.id}"
+    for kernel in variant.kernels:
+        if not (KERNELS / kernel).is_file():
+            yield f"{where}: {who} names the kernel file {kernel}, and gpu_ops/kernels has none; write it, or rename."
+    if variant.device == "cuda" and bool(variant.kernels) == bool(variant.library):
+        yield f"{where}: {who} runs on CUDA; name its kernel files or its library, not both."
+    if variant.kernels and bool(variant.accesses) == bool(variant.uncounted):
+        yield f"{where}: {who} has kernels; declare its accesses, or say in `uncounted` why they are not counted."
+    if (variant.tolerance is None) != (variant.caveat == ""):
+        yield f"{where}: {who} widens the tolerance or has a caveat, not both; give both or none."
+    for name in {k.name for k in variant.knobs} & {p.name for p in filter.params}:
+        yield f"{where}: {who} has a knob {name!r}, which is a parameter of {filter.id} as well; rename the knob."

@@ -1,0 +1,33 @@
+"""Parts of inputs, which know where they were cut out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gpu_ops.errors import InputError
+from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.types import Input
+
+
+def crop(input: Input, start: Sequence[int], shape: Sequence[int]) -> Input:
+    """The part of an input that begins at `start` and has that `shape` along its spatial axes, with the same part of
+    its noise-free original, recorded as a step. Raises InputError when it does not lie inside."""
+    extents = INPUT_KINDS[input.kind].spatial(input.array.shape)
+    inside = len(start) == len(shape) == len(extents)
+    if not inside or any(a < 0 or n < 1 or a + n > whole for a, n, whole in zip(start, shape, extents, strict=True)):
+        raise InputError(
+            f"{input.name} has {_by(extents)} {INPUT_KINDS[input.kind].element}s, and no part of {_by(shape)} from "
+            f"{_by(start)} on; choose one inside."
+        )
+    cut = tuple(slice(a, a + n) for a, n in zip(start, shape, strict=True))
+    clean = None if input.clean is None else np.ascontiguousarray(input.clean[cut])
+    step = {"step": "crop", "start": list(start), "shape": list(shape)}
+    origin = {**input.origin, "steps": [*input.origin.get("steps", ()), step]}
+    return replace(input, array=np.ascontiguousarray(input.array[cut]), origin=origin, clean=clean)
+
+
+def _by(numbers: Sequence[int]) -> str:
+    return " x ".join(map(str, numbers)) or "no"

@@ -1,0 +1,87 @@
+"""Whether a plan and a reference give what their filter declares: every output, in its shape, its type and its kind."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.errors import DeclarationError, plain
+from gpu_ops.output_kinds import Form
+from gpu_ops.plan import Plan
+from gpu_ops.task import Task
+from gpu_ops.types import Filter, Output, Variant
+
+CHUNK = 1 << 20
+"""Values looked at at a time."""
+
+
+def check_plan(filter: Filter, variant: Variant, task: Task, plan: Plan) -> None:
+    """Raises DeclarationError when the plan's outputs are not the filter's: names, shapes, dtypes, kinds."""
+    who = f"{filter.id} {variant.id}"
+    _check_names(filter, who, plan.outputs)
+    for output in filter.outputs:
+        form, array = output.form(task), plan.outputs[output.id]
+        _check_form(who, output, form, tuple(array.shape), np.dtype(array.dtype).name, form.dtype)
+
+
+def check_reference(filter: Filter, task: Task, expected: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    """Raises DeclarationError when the reference's outputs are not the filter's, or are NaN where no sample is.
+    Its floats may be wider than the output's; integers stay integers, complex numbers complex."""
+    who = f"The reference of {filter.id}"
+    _check_names(filter, who, expected)
+    for output in filter.outputs:
+        form, array = output.form(task), expected[output.id]
+        alike = _class(array.dtype) == _class(np.dtype(form.dtype))
+        _check_form(who, output, form, array.shape, array.dtype.name, array.dtype.name if alike else form.dtype)
+        if task.meta.finite and array.dtype.kind in "fc" and _any_nan(array.reshape(-1)):
+            raise DeclarationError(
+                f"{who} gives NaN in {output.id!r} for finite samples; every value must be a number."
+            )
+
+
+@contextmanager
+def mistakes(filter: Filter, variant: Variant) -> Iterator[None]:
+    """Inside, what a declaration does wrong in Python is a DeclarationError that names the line."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, NameError) as error:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if "filters" in Path(f.filename).parts]
+        if not frames:  # a mistake of ours
+            raise
+        place = Path(frames[-1].filename)
+        file = "/".join(place.parts[place.parts.index("filters") - 1 :])
+        params, knobs = (", ".join(p.name for p in ps) or "none" for ps in (filter.params, variant.knobs))
+        raise DeclarationError(
+            f"{filter.id} {variant.id} is declared wrong in {file}, line {frames[-1].lineno}: "
+            f"{type(error).__name__} {plain(error, 80)}; its parameters are {params}, its knobs {knobs}."
+        ) from error
+
+
+def _class(dtype: np.dtype[Any]) -> str:
+    return "i" if dtype.kind in "ui" else dtype.kind
+
+
+def _any_nan(flat: np.ndarray[Any, Any]) -> bool:
+    return any(np.isnan(flat[k : k + CHUNK]).any() for k in range(0, flat.size, CHUNK))
+
+
+def _check_names(filter: Filter, who: str, given: Mapping[str, Any]) -> None:
+    wanted = [o.id for o in filter.outputs]
+    if set(given) != set(wanted):
+        there = ", ".join(given) or "none"
+        raise DeclarationError(f"{who} gives the outputs {there}, and the filter declares {', '.join(wanted)}.")
+
+
+def _check_form(who: str, output: Output, form: Form, shape: tuple[int, ...], dtype: str, wanted: str) -> None:
+    fault = output.of_kind.fault(form.dtype, len(form.shape)) or output.of_kind.fault(dtype, len(shape))
+    if fault:
+        raise DeclarationError(f"{who} gives {output.id!r} as {fault}; declare another kind or give another array.")
+    if shape != form.shape or dtype != wanted:
+        raise DeclarationError(
+            f"{who} gives {output.id!r} of shape {shape} and type {dtype}; declared are {form.shape} and {form.dtype}."
+        )

@@ -1,0 +1,38 @@
+"""What machines and their devices are called, as the provenance of a report tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def machine_name(provenance: Mapping[str, Any]) -> str:
+    """What a machine is called: by its GPUs, else by its processor; "" where nobody knows."""
+    return ", ".join(_gpus(provenance)) or _cpu(provenance)
+
+
+def machine_parts(provenance: Mapping[str, Any]) -> str:
+    """Its GPUs and its processor."""
+    return ", ".join([*_gpus(provenance), _cpu(provenance)])
+
+
+def device_model(provenance: Mapping[str, Any], device: str) -> str:
+    """What a device is called; "" where that is not known."""
+    return str(provenance.get("devices", {}).get(device, {}).get("model") or "")
+
+
+def same_machine(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    """Whether two provenances are of machines whose figures may share a report."""
+    models = [{n: d.get("model") for n, d in p.get("devices", {}).items()} for p in (a, b)]
+    shared = set(models[0]) & set(models[1])
+    return a.get("cpu") == b.get("cpu") and all(models[0][n] == models[1][n] for n in shared)
+
+
+def _gpus(provenance: Mapping[str, Any]) -> list[str]:
+    """The models of all devices but the processor, each once."""
+    names = [name for name in provenance.get("devices", {}) if name != "cpu"]
+    return list(dict.fromkeys(model for name in names if (model := device_model(provenance, name))))
+
+
+def _cpu(provenance: Mapping[str, Any]) -> str:
+    return str(provenance.get("cpu") or "")

@@ -1,0 +1,104 @@
+"""What a run is of: one key that its result, its row in a report, its times and its picture are known by."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Items = tuple[tuple[str, Any], ...]
+"""Names with values, sorted by name; a list of values is a tuple."""
+EDITS = "edits"
+"""Stands in `differences` for the edits of kernel files."""
+HASH_DIGITS = 12
+
+
+def items_of(values: Mapping[str, Any]) -> Items:
+    """Values by name as something that may be hashed and compared, whether they came from a form or from JSON."""
+    return tuple(sorted(with_tuples(values).items(), key=lambda item: item[0]))
+
+
+def with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by name in the order in which they come, tuples in the place of lists."""
+    return {name: _tuples(value) for name, value in values.items()}
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
+
+
+def hash_of_edits(edits: Mapping[str, str]) -> str:
+    """Hexadecimal digits over the edited kernel files {file: text}; "" where none is edited."""
+    if not edits:
+        return ""
+    digest = hashlib.sha256()
+    for file in sorted(edits):
+        for part in (file, edits[file]):
+            data = part.encode()
+            digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()[:HASH_DIGITS]
+
+
+@dataclass(frozen=True)
+class RunKey:
+    """Everything that makes two runs on one input the same or not. Two that differ in a knob, or in the text of a
+    kernel, are two runs with a row each. `edits` is the hash of the edited kernel files, "" for the shipped ones."""
+
+    filter: str
+    variant: str
+    device: str
+    param_items: Items = ()
+    knob_items: Items = ()
+    edits: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        filter: str,
+        variant: str,
+        device: str,
+        params: Mapping[str, Any],
+        knobs: Mapping[str, Any],
+        edits: Mapping[str, str] | str = "",
+    ) -> RunKey:
+        """The key of a run with these parameters and knobs, all of them; `edits` are {file: text} or their hash."""
+        hashed = edits if isinstance(edits, str) else hash_of_edits(edits)
+        return cls(filter, variant, device, items_of(params), items_of(knobs), hashed)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return dict(self.param_items)
+
+    @property
+    def knobs(self) -> dict[str, Any]:
+        return dict(self.knob_items)
+
+    def unlike(self, other: RunKey) -> dict[str, Any]:
+        """The parameters and knobs, by name, in which this differs from another, with the values they have here; the
+        device under "device" and edits under EDITS."""
+        own, others = _settings(self), _settings(other)
+        found = {name: value for name, value in own.items() if value != others.get(name)}
+        return found | ({"device": self.device} if self.device != other.device else {})
+
+
+def _settings(key: RunKey) -> dict[str, Any]:
+    return {**key.params, **key.knobs} | ({EDITS: key.edits} if key.edits else {})
+
+
+def differences(keys: Sequence[RunKey]) -> list[dict[str, Any]]:
+    """For each key what it has of the parameters and knobs in which these keys are not all alike, and its hash under
+    EDITS where it has edits and not all of them have the same. What a title must say so that no two look alike."""
+    settings = [_settings(key) for key in keys]
+    names = _differing(settings)
+    return [{name: own[name] for name in names if name in own} for own in settings]
+
+
+def _differing(settings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Names whose values are not the same in all, in the order in which they come."""
+    listed = list(settings)
+    names = dict.fromkeys(name for own in listed for name in own)
+    return [name for name in names if any(own.get(name, _MISSING) != listed[0].get(name, _MISSING) for own in listed)]
+
+
+_MISSING = object()

@@ -1,0 +1,52 @@
+"""The catalogue of stages: what is timed of a run, each told once. One more stage is one entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Hint = Literal["duration"]
+"""How to print a value: with a unit that suits it."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage. `id` is its key in reports; `name` stands after a time and in legends, `column` heads a table's column;
+    `description` is a sentence in plain words. `on_cpu` is its name where the CPU is the device, if it is another."""
+
+    id: str
+    name: str
+    column: str
+    description: str
+    unit: str = "s"
+    hint: Hint = "duration"
+    on_cpu: str = ""
+
+
+STAGES: Mapping[str, Stage] = {
+    stage.id: stage
+    for stage in (
+        Stage("kernel", "kernel", "kernel", "Median time of the steps alone, with no copies.", on_cpu="computing"),
+        Stage("upload", "upload", "upload", "The copy of the input from pageable memory to the device."),
+        Stage("download", "download", "download", "The copy of as much from the device to pageable memory."),
+        Stage("elapsed", "end to end", "end to end", "With the copies to and from the device, in pageable memory."),
+        Stage(
+            "elapsed_pinned",
+            "end to end, pinned",
+            "pinned",
+            "End to end, when the memory is pinned: the GPU copies from it directly.",
+        ),
+        Stage("enqueue", "enqueue", "enqueue", "What the host takes to hand one step to the device."),
+        Stage("compile", "compile", "compile", "Compiling the kernels, which happens once."),
+    )
+}
+"""Every stage by id, in the order in which they are shown."""
+
+
+def stage_name(id: str, device: str = "") -> str:
+    """What a stage is called on a device; one that a newer report has, by the words of its id."""
+    known = STAGES.get(id)
+    if known is None:
+        return id.replace("_", " ")
+    return known.on_cpu or known.name if device == "cpu" else known.name

@@ -1,0 +1,101 @@
+"""What is asked of a variant, in one object: inputs by name, parameters, knobs, and what the device can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.input_kinds import INPUT_KINDS, InputKind, Kind, Shape
+from gpu_ops.params import Values
+from gpu_ops.plan import DeviceArray, Limits
+
+MAIN = "input"
+"""The name of the input that a filter accepts; further ones have names of their own."""
+
+
+@dataclass(frozen=True)
+class Meta:
+    """What a variant may know of an input before it plans. `finite` is False when NaN or infinity is in it; `largest`
+    is the largest finite magnitude of floating samples, 0 where nobody looked; `rate` is in hertz where it is known."""
+
+    kind: Kind
+    shape: Shape
+    dtype: str
+    finite: bool = True
+    largest: float = 0.0
+    rate: float | None = None
+
+    @property
+    def of_kind(self) -> InputKind:
+        """Everything that depends on the kind alone."""
+        return INPUT_KINDS[self.kind]
+
+    @property
+    def channels(self) -> int:
+        """Interleaved values per pixel or sample."""
+        return self.of_kind.channels_of(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of a value."""
+        return np.dtype(self.dtype).itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.itemsize
+
+
+NO_LIMITS = Limits((0, 0), 1 << 30, 1 << 62, 1, 0, 1 << 62, 0)
+"""Those of no device at all: nothing is too large."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is asked: `metas` describe the inputs by name, `arrays` are these on the device once they are there. What a
+    variant supports, reads, loses and needs depends on nothing else."""
+
+    metas: Mapping[str, Meta]
+    params: Values
+    knobs: Values = field(default_factory=dict)
+    limits: Limits = NO_LIMITS
+    arrays: Mapping[str, DeviceArray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, meta: Meta, params: Values, knobs: Values | None = None, limits: Limits = NO_LIMITS) -> Task:
+        """A task with one input."""
+        return cls({MAIN: meta}, params, knobs or {}, limits)
+
+    def on(self, **arrays: DeviceArray) -> Task:
+        """The same task on these arrays of the device."""
+        return replace(self, arrays=arrays)
+
+    def with_params(self, **params: Any) -> Task:
+        """The same task with some parameters set, which the filter need not have."""
+        return replace(self, params={**self.params, **params})
+
+    def with_knobs(self, **knobs: Any) -> Task:
+        """The same task with some knobs set."""
+        return replace(self, knobs={**self.knobs, **knobs})
+
+    @property
+    def meta(self) -> Meta:
+        """What is known of the main input."""
+        return self.metas[MAIN]
+
+    @property
+    def x(self) -> DeviceArray:
+        """The main input on the device."""
+        return self.arrays[MAIN]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The main input's."""
+        return np.dtype(self.meta.dtype)

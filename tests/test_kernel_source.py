@@ -1,0 +1,137 @@
+"""What a kernel's hash covers – the code of the files that it includes – and the recordings that it belongs to."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from gpu_ops import recorded_reports
+from gpu_ops.devices.compiler import compile_kernel
+from gpu_ops.devices.kernel_source import code_of, included_headers, kernel_files, read_source, source_hash
+from gpu_ops.filters import find_filter
+
+SOURCE = "mean1d/4_vector.cu"
+NAIVE = "mean1d/1_naive.cu"
+OLDER = {
+    ("h200-box-8192.json", "ring"): 6,
+    ("h200-box-8192.json", "double"): 3,
+    ("h200-box-radius-rgba.json", "ring"): 8,
+    ("h200-box-radius.json", "ring"): 9,
+    ("h200-box-radius.json", "double"): 9,
+    ("h200-box-sizes.json", "ring"): 7,
+    ("h200-box-sizes.json", "double"): 7,
+    ("h200-claims-s3.json", "direct"): 1,
+    ("h200-claims-s3.json", "separable"): 2,
+    ("h200-claims-s3.json", "sliding"): 1,
+    ("h200-claims-s3.json", "sliding_texture"): 1,
+    ("h200-claims-s3.json", "sliding_transpose"): 1,
+}
+"""Rows recorded of code that has changed since: a name in the ring's header, the column pass that moved to box.cuh."""
+
+
+def test_a_recorded_row_is_of_todays_code_or_listed_as_older() -> None:
+    older: Counter[tuple[str, str]] = Counter()
+    current = set()
+    kernels = {}
+    for name, content in recorded_reports().items():
+        for row in content["runs"]:
+            variant = find_filter(row["filter"]).variant(row["variant"])
+            if not variant.kernels:
+                assert row["source_hash"] == ""
+                continue
+            kernels[row["filter"], variant.id] = variant
+            if row["source_hash"] == "-".join(source_hash(kernel) for kernel in variant.kernels):
+                current.add((row["filter"], variant.id))
+            else:
+                older[name, variant.id] += 1
+    assert dict(older) == OLDER, f"{older.total()} rows are of older code: record them anew, or list them here"
+    assert set(kernels) == current, "each variant that was ever recorded has a row of today's code"
+
+
+@pytest.mark.parametrize("source", kernel_files())
+def test_a_comment_a_blank_line_an_indentation_keep_the_hash(source: str) -> None:
+    text = read_source(source)
+    dressed = "\n".join(f"  {line}   // seen" if line.strip()[-1:] in ("{", ";") else line for line in text.split("\n"))
+    edits = {source: dressed + "\n\n/* the end\n\n */\n"}
+    edits |= {f"include/{name}": f"// first\n\n{header}\n" for name, header in included_headers(source).items()}
+    assert edits[source] != text
+    assert source_hash(source, edits) == source_hash(source)
+    assert source_hash(source, {source: text + "\nint more;"}) != source_hash(source)
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("a  =  b ; // c", "a=b;"),
+        ("a /* not\n here */ b", "a b"),
+        ("f(x,\n  y);", "f(x, y);"),
+        ("#if A // why\nx", "#  if A\n\nx"),
+        ("#define A \\\n  b", "#define A b"),
+        ("// one \\\n still one\nx", "x"),
+        ("x\r\ny\r\n", "x\ny\n"),
+        ("1'000 /* ' */", "1'000"),
+    ],
+)
+def test_the_same_code(one: str, other: str) -> None:
+    assert code_of(one) == code_of(other)
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ('"a  b"', '"a b"'),
+        ('"// a"', '"// b"'),
+        ('"/* a */"', '"/* b */"'),
+        (r'"\"// a"', r'"\"// b"'),
+        ('\'"\' // a\n"b // c"', '\'"\' // a\n"b // d"'),
+        ('R"x(a // b)x"', 'R"x(a // c)x"'),
+        ('R"(a\\\nb)"', 'R"(ab)"'),
+        ("a - -b", "a--b"),
+        ("a + b", "ab"),
+        ("1'000", "1'001"),
+        ("1 . 5", "1.5"),
+        ("#define F (x)", "#define F(x)"),
+        ("#define F\nx", "#define F x"),
+        ("x /", "x"),
+    ],
+)
+def test_other_code(one: str, other: str) -> None:
+    assert code_of(one) != code_of(other)
+
+
+def test_only_the_headers_that_a_kernel_includes_count_through_others_too() -> None:
+    assert list(included_headers(NAIVE)) == ["border.cuh", "mean.cuh"]
+    changed = {"include/row_span.cuh": read_source("include/row_span.cuh") + "\nint more;"}
+    assert source_hash(NAIVE, changed) == source_hash(NAIVE)
+    assert source_hash(SOURCE, changed) != source_hash(SOURCE)
+    border = {"include/border.cuh": read_source("include/border.cuh") + "\nint more;"}
+    assert source_hash(NAIVE, border) != source_hash(NAIVE)
+
+
+def test_a_header_counts_behind_a_condition_and_by_a_macro_and_when_only_an_edit_has_it() -> None:
+    text = '#if 0\n#include "row_span.cuh"\n#endif\n#define MEAN "mean.cuh"\n#include MEAN\n#include <new.cuh>\n'
+    text += '#include "missing.cuh"\n// #include "box.cuh"\n'
+    edits = {NAIVE: text, "include/new.cuh": "int seven = 7;"}
+    assert list(included_headers(NAIVE, edits)) == ["border.cuh", "mean.cuh", "new.cuh", "row_span.cuh"]
+
+
+def test_a_header_that_an_edit_brings_is_compiled() -> None:
+    text = '#include "new.cuh"\nextern "C" __global__ void f(int* a) { a[0] = SEVEN; }'
+    compiled = compile_kernel(NAIVE, "sm_90", {}, {NAIVE: text, "include/new.cuh": "#define SEVEN 7\n"}, assemble=False)
+    assert "f" in compiled.entries
+
+
+def test_a_header_that_is_not_included_does_not_compile_a_kernel_anew() -> None:
+    text = {NAIVE: 'extern "C" __global__ void f(int* a) { a[0] = 1; }'}
+    first = compile_kernel(NAIVE, "sm_90", {}, text, assemble=False)
+    edits = {**text, "include/mean.cuh": "int more;"}
+    assert compile_kernel(NAIVE, "sm_90", {}, edits, assemble=False) is first
+
+
+def test_flags_in_the_leading_comment_count_and_its_other_words_do_not() -> None:
+    text = 'extern "C" __global__ void f(float* a) { a[0] = sinf(a[0]); }'
+    plain, told, fast = (
+        source_hash(NAIVE, {NAIVE: head + text}) for head in ("", "// What: a sine.\n", "// Flags: -use_fast_math\n")
+    )
+    assert plain == told != fast
