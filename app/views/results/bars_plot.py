@@ -147,7 +147,7 @@ def _name_channels(painter: QPainter, frame: Frame, names: list[str], title: str
     beside = frame.box.right() - sum(widths) > 2 * pad + frame.letters.horizontalAdvance(title)
     if beside:
         lefts = [frame.box.right() - sum(widths[place:]) for place in range(len(names))]
-        places = [(left, frame.box.top() - 0.6 * line) for left in lefts]
+        places = [(left, frame.box.top() - line) for left in lefts]
         painter.setClipping(False)
     else:
         left = frame.box.right() - max(widths)

@@ -146,7 +146,7 @@ class PlotArea(QWidget):
             names = self.plot.rows(self.drawn) or [text for _, text in self._value_ticks(self.height() - 3.5 * line)]
             left += max((letters.horizontalAdvance(name) for name in names), default=0.0) + pad
         titled = self.drawn is not None and self.plot.value_title(self.drawn)
-        top = line + 0.5 * pad if titled else 0.5 * pad
+        top = 1.6 * line if titled else 0.5 * pad  # the highest number reaches half a line above the plot
         box = QRectF(left, top, max(1.0, self.width() - left - 2 * pad), max(1.0, self.height() - top - 2.3 * line))
         return Frame(box, span.start, span.stop, span.bottom, span.top, log, colours, self.palette(), letters)
 
