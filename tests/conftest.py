@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
+from small_machine import make_small
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,6 +27,14 @@ def cuda(request: pytest.FixtureRequest) -> str:
     return status.name
 
 
+@pytest.fixture(autouse=True, scope="session")
+def small_machine() -> Iterator[None]:
+    """Times are taken as on a machine with a small cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        make_small(patch.setattr)
+        yield
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The whole product runs only when it is asked for with -m full."""
     if "full" in (config.getoption("-m") or ""):
@@ -30,3 +43,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "full" in item.keywords:
             item.add_marker(skip)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests are objects that no collection of garbage need look at again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With -n, whoever has no tests left takes some of another's, so that all end together: the sets of the contract
+    lie side by side, and a share of tests of fixed size gives all of them to one."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None

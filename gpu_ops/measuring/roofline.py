@@ -23,6 +23,7 @@ BLOCK, WORDS = 256, 4
 """Threads a block; 16-byte words a thread of the copy kernel, which its UNROLL must equal."""
 CPU_CACHES = 16
 """A CPU's buffers need be no larger than this many last-level caches; more only takes longer."""
+CPU_SMALLEST = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def roofs(device_name: str) -> Roofs:
         device.sampler((), "stream")  # says that there is no time to measure, before gigabytes are made ready for it
     nbytes = min(LARGEST, device.free_bytes() // 4)
     if device.kind == "cpu":
-        nbytes = min(nbytes, max(CPU_CACHES * device.limits.l2_bytes, 256 << 20))
+        nbytes = min(nbytes, max(CPU_CACHES * device.limits.l2_bytes, CPU_SMALLEST))
     return _measure(device, nbytes // 16 * 16)
 
 

@@ -179,17 +179,18 @@ def _opposed(operation: str, numbers: list[float]) -> bool:
 
 def _rounded(value: Fraction, mode: str, digits: int, lowest: int, largest: float) -> float:
     """A number other than zero with so many binary digits."""
-    size, sign = abs(value), 1 if value > 0 else -1
-    exponent = size.numerator.bit_length() - size.denominator.bit_length()
-    if size < Fraction(2) ** exponent:
+    sign, above, below = 1 if value > 0 else -1, abs(value.numerator), value.denominator
+    exponent = above.bit_length() - below.bit_length()
+    if above << max(-exponent, 0) < below << max(exponent, 0):
         exponent -= 1
     unit = max(exponent - digits + 1, lowest)
-    whole, rest = divmod(size / Fraction(2) ** unit, 1)
+    below <<= max(unit, 0)
+    whole, rest = divmod(above << max(-unit, 0), below)
     away = {"rz": False, "rm": sign < 0, "rp": sign > 0}.get(
-        mode, rest > Fraction(1, 2) or (rest * 2 == 1 and whole & 1)
+        mode, 2 * rest > below or (2 * rest == below and bool(whole & 1))
     )
     if rest and away:
         whole += 1
-    if whole * Fraction(2) ** unit > Fraction(largest):
+    if unit > 0 and whole << unit > int(largest):
         return sign * (math.inf if away or mode == "rn" else largest)
     return sign * math.ldexp(whole, unit)

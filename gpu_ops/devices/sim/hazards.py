@@ -113,6 +113,9 @@ class Trail:
         knows of it)."""
         self.settle()
         flat = self._flat(touch)
+        if int(self.last.reshape(-1)[flat].max()) < int(block_start.min()) << 16:  # `other` is never later
+            nothing = np.zeros(0, np.int64)
+            return nothing, nothing, nothing.astype(np.bool_)
         me = touch.threads.astype(np.int64)
         rows = touch.rows if touch.rows is not None else np.zeros(len(me), np.int64)
         if len(flat) != len(me):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from gpu_ops.devices.sim.ptx import (
     Function,
@@ -89,6 +90,8 @@ class _Inliner:
                 lines.append(Label(prefix + line.name))
             elif isinstance(line, Targets):
                 lines.append(Targets(prefix + line.name, tuple(prefix + name for name in line.labels)))
+            elif not prefix and line.op[0] not in ("call", "ret") and line.op[1:2] != ("param",):
+                lines.append(line)  # the kernel's own names stay
             else:
                 lines += self._instruction(line, scope, stack, leave)
         return lines
@@ -202,6 +205,7 @@ SPECIAL = (
 )
 
 
+@lru_cache(1 << 16)
 def is_special(name: str) -> bool:
     """Whether the system sets this register; "_" takes what nobody wants."""
     return name.startswith(SPECIAL) or name == "_"

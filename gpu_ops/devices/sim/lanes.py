@@ -137,6 +137,12 @@ class Lanes:
         """Whether the same threads run in every block."""
         return not self.packed and (self.mask is None or bool((self.mask == self.mask[:1]).all()))
 
+    @cached_property
+    def in_a_block(self) -> tuple[Array, Array]:
+        """Where the running lanes lie in a block, and their thread numbers, when the same run in every block."""
+        places = np.arange(self.shape[1]) if self.mask is None else np.flatnonzero(self.mask[0])
+        return places, self.threads[0][places]
+
     def special(self, name: str) -> Array:
         """A special register, in this frame."""
         if name not in self._special:

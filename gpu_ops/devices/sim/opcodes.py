@@ -178,6 +178,21 @@ DIRECTED_EXACTLY = {
 
 def computation(line: Instruction) -> Computation:
     """How to compute an instruction that touches registers only. Raises KernelError where the table has no row."""
+    key = (*line.op, _table(line)) if line.op[0] == "lop3" else line.op
+    if key not in _KNOWN:
+        _KNOWN[key] = _computation(line)
+    return _KNOWN[key]
+
+
+_KNOWN: dict[tuple[str, ...], Computation] = {}
+
+
+def _table(line: Instruction) -> str:
+    """The truth table of a lop3."""
+    return str(getattr(line.args[-1], "value", 0))
+
+
+def _computation(line: Instruction) -> Computation:
     op = line.op
     if op[0] == "cvt":
         return _conversion(line)
@@ -233,7 +248,7 @@ def _filled(rule: Rule, line: Instruction) -> Computation:
     letters = {"t": type, "a": f"a{size}", "w": wide, "u": "u4", "i": "i4", "p": "p", "b": f"u{size}", "x": "f4"}
     expression = rule.expression.replace("{T}", f"A.{type}").replace("{W}", f"A.{wide}")
     if "{table}" in expression:
-        expression = expression.replace("{table}", str(getattr(line.args[-1], "value", 0)))
+        expression = expression.replace("{table}", _table(line))
     return Computation(tuple(letters[g] for g in rule.gives), tuple(letters[t] for t in rule.takes), expression)
 
 

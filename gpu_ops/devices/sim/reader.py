@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from gpu_ops.devices.sim.ptx import (
     Function,
@@ -33,8 +34,6 @@ _TOKEN = re.compile(
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+\d+(?:\s*,\s*function_name\s+([\w$]+)\s*,\s*inlined_at\s+(\d+)\s+(\d+))?")
 _FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
-_LABEL = re.compile(r"([\w$%.]+):")
-
 
 _NOT_NEEDED = {".loc", ".file", ".version", ".address_size", ".pragma", ".visible", ".weak", ".extern", ".common"}
 
@@ -54,6 +53,7 @@ class _Parser:
         # Scopes' names need not be unique, and debug sections hold no program.
         text = _COMMENT.sub("", text.split("\t.section\t")[0])
         self.tokens = [m.group() for m in _TOKEN.finditer(text)]
+        self.tokens.append("")  # the end
         self.at = 0
         self.result = Program("")
         self.function = Function("", False)
@@ -71,16 +71,17 @@ class _Parser:
     # Tokens
 
     def next(self) -> str:
-        if self.at >= len(self.tokens):
+        token = self.tokens[self.at]
+        if not token:
             raise KernelError(f"{self.source}: the PTX ends in the middle of something.")
         self.at += 1
-        return self.tokens[self.at - 1]
+        return token
 
     def peek(self) -> str:
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+        return self.tokens[self.at]
 
     def take(self, token: str) -> bool:
-        if self.peek() == token:
+        if self.tokens[self.at] == token:
             self.at += 1
             return True
         return False
@@ -94,7 +95,7 @@ class _Parser:
     # The file
 
     def program(self) -> Program:
-        while self.at < len(self.tokens):
+        while self.peek():
             token = self.next()
             stripped = token.strip()
             if stripped.startswith(".target"):
@@ -181,7 +182,9 @@ class _Parser:
 
     def _statement(self) -> None:
         token = self.next()
-        if token == "{":
+        if token[0].isalpha() and token[-1] != ":" and self.peek() != ":":  # most are
+            self._instruction(token)
+        elif token == "{":
             self.scopes.append({})
             self.ranges.append([])
         elif token == "}":
@@ -196,7 +199,7 @@ class _Parser:
         elif token.startswith(".") or token.lstrip().startswith("."):
             while token != ";" and "\n" not in token and not token.lstrip().startswith(".pragma"):
                 token = self.next()
-        elif _LABEL.fullmatch(token) or self.peek() == ":":
+        elif token[-1] == ":" or self.peek() == ":":
             self._label(token.rstrip(":"))
         elif token != ";":
             self._instruction(token)
@@ -257,6 +260,9 @@ class _Parser:
 
     def _lookup(self, name: str) -> str:
         """The unique name of a register or variable; a register of a declared range is made known."""
+        known = self.scopes[-1].get(name)
+        if known is not None:
+            return known
         for scope, ranges in zip(reversed(self.scopes), reversed(self.ranges), strict=True):
             if name in scope:
                 return scope[name]
@@ -290,7 +296,7 @@ class _Parser:
             negated = self.take("!")
             guard = Reg(self._lookup(self.next()))
             token = self.next()
-        op = tuple(token.replace("::", ".").split("."))
+        op = _parts(token)
         args: list[Operand] = []
         while not self.take(";"):
             args.append(self._operand())
@@ -360,12 +366,18 @@ class _Parser:
         return 0
 
 
+@lru_cache(4096)
+def _parts(name: str) -> tuple[str, ...]:
+    """The parts of an instruction's name."""
+    return tuple(name.replace("::", ".").split("."))
+
+
 def _number(token: str) -> Imm | None:
     """An immediate, or None."""
-    if not re.match(r"-?\d", token):
+    if not token[:1].isdigit() and not (token[:1] == "-" and token[1:2].isdigit()):
         return None
-    if re.match(r"0[fF]", token):
+    if token[:2] in ("0f", "0F"):
         return Imm(int(token[2:], 16), "f32")
-    if re.match(r"0[dD]", token):
+    if token[:2] in ("0d", "0D"):
         return Imm(int(token[2:], 16), "f64")
     return Imm(int(token.rstrip("U"), 0))

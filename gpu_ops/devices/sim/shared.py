@@ -33,6 +33,7 @@ class SharedMemory:
         self.checks = checks
         self.time = 0
         self.block_start = np.zeros(self.blocks, np.int64)
+        self.start = 0  # the earliest of these
         self.warp_start = np.zeros((self.blocks, launched.warps), np.int64)
         self.order = Order(self.blocks, launched.warps)
         self.uneven = False
@@ -54,6 +55,7 @@ class SharedMemory:
         else:
             self.block_start[rows] = self.time
             self.uneven = True
+        self.start = int(self.block_start.min())
         if not self.all_written:
             self.all_written = bool(self.written[:, : self.nbytes // self.unit].all())
 
@@ -170,12 +172,10 @@ class SharedMemory:
     # Checks
 
     def _touch(self, lanes: Lanes, address: Array, nbytes: int) -> Touch:
-        units = address.astype(np.int64) // self.unit
+        units = address.astype(np.int64) >> (self.unit.bit_length() - 1)
         if lanes.alike and address.shape[0] == 1 and not self.uneven:
-            row = lanes.mask[0] if lanes.mask is not None else np.ones(lanes.shape[1], np.bool_)
-            places = np.flatnonzero(row)
-            threads = lanes.threads[0][places]
-            chosen = np.broadcast_to(units[0], (lanes.shape[1],))[places]
+            places, threads = lanes.in_a_block
+            chosen = units[0][places] if units.size > 1 else np.full(len(places), units[0, 0])
             rows = None
         else:
             places = lanes.places
@@ -204,11 +204,10 @@ class SharedMemory:
             if not self.all_written:
                 self._look_written(lanes, site, touch, kind)
             return
-        start = int(self.block_start.min())
         rivals = {"read": ("write", "atomic"), "write": ("write", "read", "atomic"), "atomic": ("write", "read")}[kind]
         for rival in rivals:
             trail = self.trails[rival]
-            if trail.newest >= start:
+            if trail.newest >= self.start:
                 places, others, same_warp = trail.others(touch, self.block_start, self.warp_start, self.order.known)
                 self._hazard(lanes, site, touch, places, others, same_warp, kind, rival)
         if not self.all_written:
@@ -223,6 +222,8 @@ class SharedMemory:
             self.written[rows, touch.units] = True
             return
         there = self.written[rows, touch.units]
+        if there.all():
+            return
         missing = np.flatnonzero(~(there if touch.rows is not None else there.all(axis=0)))
         places = touch.places[missing]
         self.findings.add(
