@@ -175,6 +175,7 @@ class PaneGrid(QWidget):
         """Show panes with these keys, in this order: known ones keep what they show, new ones are empty."""
         if len(set(keys)) != len(keys):
             raise ValueError(f"each pane once, not {list(keys)}")
+        self.keys = []  # a pane that is cleared says so: nothing is laid out before all are there
         for gone in [key for key in self.panes if key not in keys]:
             pane = self.panes.pop(gone)
             pane.hide()
