@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gpu_ops.output_kinds import Axis, ViewKind
+from gpu_ops.output_kinds import CHANNEL, Axis, ViewKind
 
 Kind = Literal["image", "signal", "stack"]
 Shape = tuple[int, ...]
@@ -43,6 +43,11 @@ class InputKind:
     ends: tuple[Shape, ...] = field(default=(), repr=False)
     largest_noise: int = 0
 
+    @property
+    def title(self) -> str:
+        """The kind in a sentence."""
+        return f"{'an' if self.id[0] in 'aeiou' else 'a'} {self.id}"
+
     def spatial(self, shape: Shape) -> Shape:
         """The extents of the spatial axes."""
         return shape[: self.rank]
@@ -72,7 +77,7 @@ def time_axis(rate: float | None) -> Axis:
     return Axis("time", "s", step=1 / rate) if rate else Axis("sample")
 
 
-_AXES = {"z": Axis("z"), "y": Axis("y", "px"), "x": Axis("x", "px"), "c": Axis("channel")}
+_AXES = {"z": Axis("z"), "y": Axis("y", "px"), "x": Axis("x", "px"), "c": Axis(CHANNEL)}
 
 IMAGE = InputKind(
     "image",

@@ -13,17 +13,22 @@ from gpu_ops.errors import KernelError
 Array = np.ndarray[Any, Any]
 ViewKind = Literal["image", "signal", "spectrum", "bars", "pyramid", "number", "table", "timeline"]
 
+CHANNEL = "channel"
+"""The name of an axis of channels."""
+
 
 @dataclass(frozen=True)
 class Axis:
     """One axis of an array. Element k lies at `start` + k · `step`, in `unit`, which is empty for plain numbers; of
-    bars it reaches from there to the next one. Where there are `labels`, each element has a name instead."""
+    bars it reaches from there to the next one. Where there are `labels`, each element has a name instead. Places that
+    lie `period` apart are the same, such as frequencies the sampling rate apart; 0 where nothing repeats."""
 
     name: str
     unit: str = ""
     start: float = 0.0
     step: float = 1.0
     labels: tuple[str, ...] = ()
+    period: float = 0.0
 
     def at(self, index: float) -> float:
         """The position of an element, in the axis's unit; `index` need not be whole."""
@@ -43,7 +48,7 @@ class Axis:
     def cut(self, start: int) -> Axis:
         """The axis from element `start` on."""
         labels = self.labels[start:]
-        return Axis(self.name, self.unit, self.at(start), self.step, labels)
+        return Axis(self.name, self.unit, self.at(start), self.step, labels, self.period)
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,11 @@ class Form:
     dtype: str
     axes: tuple[Axis, ...]
     bands: tuple[Band, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        """The number of axes that are not of channels."""
+        return sum(axis.name != CHANNEL for axis in self.axes)
 
     def cut(self, part: tuple[slice, ...]) -> Form:
         """The form of a part along the first axes."""
@@ -111,8 +121,8 @@ class OutputKind:
 
     `dtypes` and `ranks` are those that its array may have. `figures(array)` gives the values for statistics, None where
     there are none. `formats` are the endings of files that can hold one, the default first. `tell(array, form, unit)`
-    is one line about it. Errors are absolute differences in every kind: of complex values the modulus of the
-    difference, of integers exact; see `difference`.
+    is one line about it. `heard` says that a sound output can play it. Errors are absolute differences in every kind:
+    of complex values the modulus of the difference, of integers exact; see `difference`.
     """
 
     id: ViewKind
@@ -122,6 +132,7 @@ class OutputKind:
     figures: Callable[[Array], Array | None]
     tell: Callable[[Array, Form, str], str]
     finite: bool = field(default=False)
+    heard: bool = field(default=False)
 
     def fault(self, dtype: str, rank: int) -> str:
         """Why an array cannot be of this kind, as the rest of a sentence; "" for one that can."""
@@ -238,7 +249,7 @@ OUTPUT_KINDS: Mapping[str, OutputKind] = {
     kind.id: kind
     for kind in (
         OutputKind("image", REAL, (2, 3), (".png", ".npy"), colours, tell_values),
-        OutputKind("signal", REAL, (1, 2), (".npy", ".wav", ".csv", ".txt"), whole_array, tell_values),
+        OutputKind("signal", REAL, (1, 2), (".npy", ".wav", ".csv", ".txt"), whole_array, tell_values, heard=True),
         OutputKind("spectrum", ("float32", "float64", *COMPLEX), (1, 2, 3), (".npy", ".csv"), magnitudes, tell_values),
         OutputKind("bars", (*WHOLE, "float32", "float64"), (1, 2), (".csv", ".npy"), whole_array, tell_bars, True),
         OutputKind("pyramid", (*WHOLE, "float32", "float64"), (1, 2, 3), (".npy",), whole_array, tell_bands),
