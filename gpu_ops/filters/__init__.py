@@ -21,8 +21,8 @@ def find_filter(name: str, kind: str | None = None) -> Filter:
     if family:
         takes = " or ".join(f"{f.accepts} ({f.id})" for f in family)
         raise ParamError(f"{name} takes a {takes}, not a {kind}.")
-    known = ", ".join(dict.fromkeys(f.family for f in FILTERS))
-    raise ParamError(f"There is no filter {name!r}; choose from {known}.")
+    families = ", ".join(dict.fromkeys(f.family for f in FILTERS))
+    raise ParamError(f"There is no filter {name!r}; choose from {families}.")
 
 
 def all_claims() -> tuple[Claim, ...]:

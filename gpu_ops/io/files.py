@@ -164,8 +164,8 @@ def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = Non
     name, array = plain(os.fspath(path)), np.asarray(array)
     format = BY_SUFFIX.get(Path(path).suffix.lower())
     if format is None or format.write is None:
-        known = " ".join(suffix for suffix, format in BY_SUFFIX.items() if format.write)
-        raise InputError(f"{name} cannot be written as '{plain(Path(path).suffix, 20)}'; choose one of {known}.")
+        endings = " ".join(suffix for suffix, format in BY_SUFFIX.items() if format.write)
+        raise InputError(f"{name} cannot be written as '{plain(Path(path).suffix, 20)}'; choose one of {endings}.")
     if array.size == 0:
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
     write = format.write

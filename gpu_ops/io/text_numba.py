@@ -93,8 +93,8 @@ def _scale(digits: Any, power: int, lost: bool) -> Any:
         return ZERO, False
     if (rest == DROPPED_HALF and middle == ZERO) or (rest == DROPPED_HALF - ONE and middle >= NEARLY):
         return ZERO, False
-    kept = (top >> DROPPED) + np.uint64(rest >= DROPPED_HALF)
-    return (np.uint64(exponent) << MANTISSA_BITS) + kept, True
+    mantissa = (top >> DROPPED) + np.uint64(rest >= DROPPED_HALF)
+    return (np.uint64(exponent) << MANTISSA_BITS) + mantissa, True
 
 
 @numba.njit(cache=True, nogil=True)

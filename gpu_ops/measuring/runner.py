@@ -116,7 +116,9 @@ def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
     variant = filter.variant(pick.variant)
     device = open_device(pick.device)
     if device.kind != variant.device and not (device.kind == "sim" and variant.device == "cuda"):
-        raise ParamError(f"{filter.id} {variant.id} runs on {variant.device}, not on {pick.device}.")
+        raise ParamError(
+            f"{filter.id} {variant.id} runs on {variant.device}, not on {pick.device}; choose another device."
+        )
     run = planned_run(experiment, pick)
     session = device.session(pick.edits, experiment.checks)
     if experiment.protocol == "none" and experiment.checks != "off":

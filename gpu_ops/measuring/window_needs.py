@@ -91,11 +91,11 @@ def _plugins() -> Path | None:
 def platform_fault() -> str:
     """What is wrong with QT_QPA_PLATFORM."""
     folder = _plugins()
-    known = sorted(p.stem.removeprefix("libq") for p in folder.glob("libq*.so")) if folder else []
-    if not known or not os.environ.get("QT_QPA_PLATFORM") or set(platforms()) & set(known):
+    names = sorted(p.stem.removeprefix("libq") for p in folder.glob("libq*.so")) if folder else []
+    if not names or not os.environ.get("QT_QPA_PLATFORM") or set(platforms()) & set(names):
         return ""
     return (
-        f"QT_QPA_PLATFORM names {os.environ['QT_QPA_PLATFORM']!r}, and Qt's platforms here are {', '.join(known)}; "
+        f"QT_QPA_PLATFORM names {os.environ['QT_QPA_PLATFORM']!r}, and Qt's platforms here are {', '.join(names)}; "
         "name one of them, or leave it out."
     )
 
