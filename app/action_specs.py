@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction
 from app.action_spec import ActionSpec
 from app.translate import QT_TRANSLATE_NOOP
 from app.view_specs import VIEW
-from app.views.window import deeds
+from app.views.window import handlers
 from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE
 
 _FILE = (
@@ -156,7 +156,7 @@ _EDIT = (
         ("Ctrl+Shift+C",),
         QT_TRANSLATE_NOOP("Actions", "Copy the shown picture to the clipboard"),
         separator=True,
-        do=deeds.copy_image,
+        do=handlers.copy_image,
     ),
     ActionSpec(
         "paste_image",
@@ -164,7 +164,7 @@ _EDIT = (
         "edit",
         ("Ctrl+Shift+V",),
         QT_TRANSLATE_NOOP("Actions", "Use the picture on the clipboard as input"),
-        do=deeds.paste_image,
+        do=handlers.paste_image,
     ),
     ActionSpec(
         "find_variant",
@@ -210,7 +210,7 @@ _RUN = (
         "run",
         ("Ctrl+Shift+M",),
         QT_TRANSLATE_NOOP("Actions", "Time the ticked variants at several values of one quantity"),
-        do=deeds.start_sweep,
+        do=handlers.start_sweep,
     ),
     ActionSpec(
         "cancel",
@@ -248,7 +248,7 @@ _HELP = (
         "help",
         ("Ctrl+Shift+P",),
         QT_TRANSLATE_NOOP("Actions", "Find an action by its name"),
-        do=deeds.show_palette,
+        do=handlers.show_palette,
     ),
     ActionSpec(
         "claims",
@@ -265,7 +265,7 @@ _HELP = (
         "help",
         (),
         QT_TRANSLATE_NOOP("Actions", "Devices, libraries and the log"),
-        do=deeds.show_diagnostics,
+        do=handlers.show_diagnostics,
     ),
     ActionSpec(
         "about",
@@ -275,7 +275,7 @@ _HELP = (
         QT_TRANSLATE_NOOP("Actions", "Version and licence"),
         separator=True,
         role=QAction.MenuRole.AboutRole,
-        do=deeds.show_about,
+        do=handlers.show_about,
     ),
 )
 ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *_HELP)

@@ -40,7 +40,7 @@ class FirstPaint(QObject):
         return False
 
 
-class Painted(QObject):
+class PaintWatch(QObject):
     """`at` is when the widget had first been painted while `ready()` held; None until then."""
 
     def __init__(self, widget: QWidget, ready: Callable[[], bool] = lambda: True) -> None:
@@ -164,7 +164,7 @@ class Stage:
         self.run_until(lambda: not self.controller.busy)
         self.run_for(0.1)
 
-    def since_arrival(self, painted: Painted) -> float:
+    def since_arrival(self, painted: PaintWatch) -> float:
         """Milliseconds from the input's arrival in the window's process."""
         assert painted.at is not None
         return (painted.at - self.arrived) * 1000
@@ -172,7 +172,7 @@ class Stage:
     def frame(self, widget: QWidget, do: Callable[[], object], ready: Callable[[], bool] = lambda: True) -> float:
         """Milliseconds from a deed to the widget painted with what it brought."""
         self.run_for(0.002)
-        painted, end = Painted(widget, ready), time.perf_counter() + PATIENCE
+        painted, end = PaintWatch(widget, ready), time.perf_counter() + PATIENCE
         begin = time.perf_counter()
         do()
         while painted.at is None:

@@ -106,13 +106,13 @@ def _long_run(quick: bool) -> Figures:
 
 def _signal(quick: bool) -> Figures:
     """Ten million samples: from their arrival to all of them on the screen, then panned."""
-    from app.bench_stage import Painted, Stage
+    from app.bench_stage import PaintWatch, Stage
 
     with Stage() as stage:
         stage.choose("mean1d", ())
         pane = stage.window.signal_pane
         stage.turn_to(pane)
-        sharp = Painted(pane.plot.viewport(), lambda: _settled(pane) and all(c.sharp for c in pane.curves))
+        sharp = PaintWatch(pane.plot.viewport(), lambda: _settled(pane) and all(c.sharp for c in pane.curves))
         stage.open_noise(length=10_000_000, dtype="float32")
         stage.run_until(lambda: sharp.at is not None)
         show = stage.since_arrival(sharp)
@@ -134,14 +134,14 @@ def _settled(pane: Any) -> bool:
 
 def _image(quick: bool) -> Figures:
     """A large image: from its arrival to its first painting, then panned at several zooms."""
-    from app.bench_stage import Painted, Stage
+    from app.bench_stage import PaintWatch, Stage
     from app.views.window.main_window import INPUT
 
     with Stage() as stage:
         stage.choose("mean2d", ())
         pane = stage.window.panes.pane(INPUT)
-        first = Painted(pane.canvas, lambda: pane.layer.pyramid is not None)
-        sharp = Painted(pane.canvas, lambda: pane.layer.sharp)
+        first = PaintWatch(pane.canvas, lambda: pane.layer.pyramid is not None)
+        sharp = PaintWatch(pane.canvas, lambda: pane.layer.sharp)
         stage.open_noise(size="8192x8192", dtype="float32")
         stage.run_until(lambda: sharp.at is not None)
         display, frames = stage.window.display, {}
@@ -165,7 +165,7 @@ def _image(quick: bool) -> Figures:
 
 def _another(quick: bool) -> Figures:
     """Another input of the same size over one that somebody looks at closely: sharp, whole and in its own levels."""
-    from app.bench_stage import Painted, Stage
+    from app.bench_stage import PaintWatch, Stage
     from app.views.results.pictures import INPUT
 
     with Stage() as stage:
@@ -182,7 +182,7 @@ def _another(quick: bool) -> Figures:
                 return False
             return (display.low, display.high) == (now.statistics.minimum, now.statistics.maximum)
 
-        painted = Painted(pane.canvas, own)
+        painted = PaintWatch(pane.canvas, own)
         stage.open_noise(wait=False, size="4096x4096", dtype="float32")
         stage.run_until(lambda: painted.at is not None)
         return {"show": stage.since_arrival(painted)}
@@ -190,7 +190,7 @@ def _another(quick: bool) -> Figures:
 
 def _open_meanwhile(quick: bool) -> Figures:
     """Another input is opened while a run of a minute goes on."""
-    from app.bench_stage import Painted, Stage
+    from app.bench_stage import PaintWatch, Stage
     from app.views.results.pictures import INPUT
 
     with Stage() as stage:
@@ -200,7 +200,7 @@ def _open_meanwhile(quick: bool) -> Figures:
         stage.run_for(1.0)
         busy, pid = stage.controller.busy, stage.engine.client.pid
         pane = stage.window.panes.pane(INPUT)
-        painted = Painted(pane.canvas, lambda: pane.layer.shape == (512, 512))
+        painted = PaintWatch(pane.canvas, lambda: pane.layer.shape == (512, 512))
         begin = time.perf_counter()
         stage.controller.open_sample("camera")
         stage.run_until(lambda: painted.at is not None)

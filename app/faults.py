@@ -33,7 +33,7 @@ def _printed(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
 
 
 @contextmanager
-def kept_faults(log: Log) -> Iterator[None]:
+def log_faults(log: Log) -> Iterator[None]:
     """Begin the log with the versions, and write into it whatever goes wrong in this process while the block runs."""
     qt = f"Qt {qVersion()} on {QGuiApplication.platformName()}, PySide6 {PySide6.__version__}"
     log.add("window", f"Kernelscope {__version__}, Python {platform.python_version()}, {qt}, {platform.platform()}")

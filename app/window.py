@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from app.controllers.engine_log import EngineLog
 from app.controllers.look import Look
 from app.controllers.session import SessionController
-from app.faults import kept_faults
+from app.faults import log_faults
 from app.models.log import Log
 from app.models.results import Results
 from app.models.session import Session
@@ -49,7 +49,7 @@ def show(args: argparse.Namespace) -> int:
     script = Script(controller, window, args)
     QTimer.singleShot(0, script.start)
     try:
-        with kept_faults(log):
+        with log_faults(log):
             return int(app.exec()) or script.code
     finally:
         engine.close()

@@ -8,7 +8,7 @@ from fake_engine import FakeEngine, act, make
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 
-from app.models.search import fit, found
+from app.models.search import fit, matches
 from app.views.experiment.search_combo import SearchCombo
 from gpu_ops import from_array
 
@@ -38,7 +38,7 @@ def typed(qtbot, window, text: str) -> list[str]:
 
 def test_names_come_before_other_words_and_order_is_kept() -> None:
     things = [("Sobox", ""), ("Toolbox", ""), ("Filter: Box", ""), ("Other", "a box"), ("Box blur", ""), ("x", "abox")]
-    best = [name for name, _ in found("box", things, lambda t: t[0], lambda t: t[1])]
+    best = [name for name, _ in matches("box", things, lambda t: t[0], lambda t: t[1])]
     assert best == ["Filter: Box", "Box blur", "Sobox", "Toolbox", "Other", "x"]
     assert fit("blur box", "Box blur") is not None and fit("box", "Mean", "a pixel") is None and fit("", "Mean") == 1
 

@@ -202,7 +202,7 @@ def test_the_difference_is_of_what_both_have(qtbot, shown: MainWindow) -> None:
     panes = shown.panes
     panes.set_pair("serial", "naive")
     shown.actions_by_id["compare_difference"].trigger()
-    qtbot.waitUntil(lambda: panes.difference.found is not None)
+    qtbot.waitUntil(lambda: panes.difference.distance is not None)
     layer = panes.difference.layer
     assert layer.shape == (40, 60) and "the pictures are equal" in panes.compare.overlay
     assert layer.origin.start == (20, 30) and layer.origin.simulated
@@ -220,11 +220,11 @@ def test_what_a_part_gives_by_itself_is_not_compared(qtbot, shown: MainWindow, e
     panes.set_pair("serial", "naive")
     shown.actions_by_id["compare_difference"].trigger()
     qtbot.waitUntil(lambda: panes.difference.failure != "")
-    assert panes.difference.found is None and panes.difference.layer.pyramid is None
-    assert panes.difference.failure.startswith("no difference: 1 naive is of the simulated part by itself")
+    assert panes.difference.distance is None and panes.difference.layer.pyramid is None
+    assert panes.difference.failure.startswith("no difference: 1 naive was computed from the simulated part alone")
     panes.set_pair("naive", "shared")  # of the same part
-    qtbot.waitUntil(lambda: panes.difference.found is not None)
-    assert panes.difference.found.most == 1 and panes.difference.failure == ""
+    qtbot.waitUntil(lambda: panes.difference.distance is not None)
+    assert panes.difference.distance.most == 1 and panes.difference.failure == ""
     assert not panes.difference.layer.origin.exact
 
 

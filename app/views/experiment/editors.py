@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.typed import typed_number
+from app.models.number_input import parse_number
 from app.views.experiment.spins import FloatSpin, IntSpin
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
@@ -53,7 +53,7 @@ class Editor(QWidget):
             return
         if not text:
             sentence = self.tr("{name} must be {allowed}; nothing was typed.")
-        elif typed_number(text, QLocale()) is not None:
+        elif parse_number(text, QLocale()) is not None:
             sentence = self.tr("{name} must be {allowed}, not {text}.")
         else:
             sentence = self.tr("{name} must be {allowed}; “{text}” is no number, or one that can be read in two ways.")

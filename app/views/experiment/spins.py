@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QWidget
 
-from app.models.typed import typed_number
+from app.models.number_input import parse_number
 from gpu_ops.params import Param
 
 LARGEST = 2**31 - 1
@@ -41,7 +41,7 @@ class IntSpin(QSpinBox):
             self.setSuffix(f" {param.unit}")
 
     def _read(self, text: str) -> int | None:
-        found = typed_number(bare(self, text), self.locale())
+        found = parse_number(bare(self, text), self.locale())
         return int(found) if found is not None and abs(found) <= self._reach and found == int(found) else None
 
     def valueFromText(self, text: str) -> int:  # noqa: N802
@@ -95,12 +95,12 @@ class FloatSpin(QDoubleSpinBox):
         return self.locale().toString(value, "g", 7)
 
     def valueFromText(self, text: str) -> float:  # noqa: N802
-        found = typed_number(bare(self, text), self.locale())
+        found = parse_number(bare(self, text), self.locale())
         return self.value() if found is None else found
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         """Nothing that is typed is swallowed."""
-        good = typed_number(bare(self, text), self.locale()) is not None
+        good = parse_number(bare(self, text), self.locale()) is not None
         return QValidator.State.Acceptable if good else QValidator.State.Intermediate, text, position
 
     def fixup(self, text: str) -> str:

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.search import found
+from app.models.search import matches
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.row_finder import RowFinder
 from app.views.experiment.variant_row import VariantRow
@@ -219,7 +219,7 @@ class VariantList(QWidget):
 
     def _find(self, typed: str) -> None:
         rows = list(self._rows.values())
-        fitting = found(typed, rows, lambda r: r.variant.title, lambda r: f"{r.variant.id} {r.variant.idea}")
+        fitting = matches(typed, rows, lambda r: r.variant.title, lambda r: f"{r.variant.id} {r.variant.idea}")
         for row in rows:
             row.setVisible(row in fitting)
         self.finder.say_found(len(fitting))

@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
-from app.models.shown import Array, Drawn
+from app.models.view_data import Array, ViewData
 from app.theme import Series
 from app.views.parts import number
 from app.views.results.plot_area import Frame
@@ -30,14 +30,14 @@ class BarsPlot:
 
     aspect = 1.7
 
-    def axis(self, drawn: Drawn) -> Axis:
+    def axis(self, drawn: ViewData) -> Axis:
         return drawn.form.axes[-1]
 
-    def extent(self, drawn: Drawn) -> tuple[float, float, float]:
+    def extent(self, drawn: ViewData) -> tuple[float, float, float]:
         axis = self.axis(drawn)
         return axis.at(0), axis.at(drawn.array.shape[-1]), axis.step
 
-    def limits(self, drawn: Drawn, scale: str) -> tuple[float, float]:
+    def limits(self, drawn: ViewData, scale: str) -> tuple[float, float]:
         array = drawn.array[np.isfinite(drawn.array)]
         low, high = float(array.min(initial=0)), float(array.max(initial=0))
         if self.log(scale):
@@ -48,13 +48,13 @@ class BarsPlot:
     def log(self, scale: str) -> bool:
         return scale == LOGARITHMIC
 
-    def value_title(self, drawn: Drawn) -> str:
+    def value_title(self, drawn: ViewData) -> str:
         return drawn.unit or translate("Bars", "count")
 
-    def rows(self, drawn: Drawn) -> list[str]:
+    def rows(self, drawn: ViewData) -> list[str]:
         return []
 
-    def paint(self, painter: QPainter, frame: Frame, drawn: Drawn, scale: str) -> None:
+    def paint(self, painter: QPainter, frame: Frame, drawn: ViewData, scale: str) -> None:
         counts, names = np.atleast_2d(drawn.array), channel_names(drawn)
         for values, series in zip(counts, _looks(frame, names), strict=True):
             fill = QColor(series.colour)
@@ -101,15 +101,15 @@ class BarsPlot:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPolyline(QPolygonF(_steps(frame, edges, heights)))
 
-    def _bin(self, drawn: Drawn, place: float) -> int | None:
+    def _bin(self, drawn: ViewData, place: float) -> int | None:
         index = math.floor(self.axis(drawn).index(place))
         return index if 0 <= index < drawn.array.shape[-1] else None
 
-    def spot(self, drawn: Drawn, place: float, row: float) -> tuple[float, float] | None:
+    def spot(self, drawn: ViewData, place: float, row: float) -> tuple[float, float] | None:
         index, axis = self._bin(drawn, place), self.axis(drawn)
         return None if index is None else (axis.at(index), axis.at(index + 1))
 
-    def text(self, drawn: Drawn, place: float, row: float) -> str:
+    def text(self, drawn: ViewData, place: float, row: float) -> str:
         index, axis = self._bin(drawn, place), self.axis(drawn)
         if index is None:
             return ""

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.layer import State
 from app.models.origin import WHOLE, Origin
-from app.models.shown import Drawn
 from app.models.span import Span
+from app.models.view_data import ViewData
 from app.views.parts import ElidedLabel, MarkChip, StateChip, mark_size, mark_texts
 from app.views.results.findings_bar import FindingsBar
 
@@ -18,7 +18,7 @@ from app.views.results.findings_bar import FindingsBar
 class Area(Protocol):
     """A widget that shows one result."""
 
-    def show_drawn(self, drawn: Drawn | None, scale: str, current: bool) -> None: ...
+    def show_drawn(self, drawn: ViewData | None, scale: str, current: bool) -> None: ...
     def set_missing(self, text: str) -> None: ...
     def value_text(self) -> str: ...
 
@@ -32,7 +32,7 @@ class Cell(QWidget):
         self.setObjectName("resultCell")
         self.area: Area = area  # type: ignore[assignment]  # a widget that is an Area as well
         area.setParent(self)
-        self.drawn: Drawn | None = None
+        self.drawn: ViewData | None = None
         self.state: State | None = None
         self.current, self.scale = True, ""
         self.title = ElidedLabel(parent=self)
@@ -73,7 +73,7 @@ class Cell(QWidget):
         self.setAccessibleName(title)
         self._widget.setAccessibleName(title)
 
-    def show_drawn(self, drawn: Drawn | None, scale: str, origin: Origin = WHOLE) -> None:
+    def show_drawn(self, drawn: ViewData | None, scale: str, origin: Origin = WHOLE) -> None:
         """Show a result, or none."""
         self.drawn, self.scale = drawn, scale
         self.mark.show_texts(*mark_texts(origin, None))

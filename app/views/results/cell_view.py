@@ -12,8 +12,8 @@ from app.models.display import Display
 from app.models.entry import Entry
 from app.models.layer import State
 from app.models.origin import Origin
-from app.models.shown import Drawn
 from app.models.span import Span
+from app.models.view_data import ViewData
 from app.views.results.cell import Cell
 from app.views.results.pager import Pager
 from app.views.results.panes import PaneGrid, best_columns
@@ -87,7 +87,7 @@ class CellView(QWidget):
     def _new_cell(self) -> Cell:
         return Cell(self._make(self.span, self), self.span, self._page)
 
-    def put(self, key: str, drawn: Drawn, origin: Origin) -> None:
+    def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self.cells[key].show_drawn(drawn, self._scale, origin)
         self._limit()
 
@@ -103,11 +103,11 @@ class CellView(QWidget):
         bottoms, tops = zip(*(self._plot.limits(drawn, self._scale) for drawn in shown), strict=True)
         self.span.set_limits(min(lows), max(highs), min(steps), min(bottoms), max(tops))
 
-    def anew(self, drawn: Drawn | None) -> None:
+    def anew(self, drawn: ViewData | None) -> None:
         self.span.set_cursor(None)
         self.span.fit()
 
-    def level(self, drawn: Drawn) -> None:
+    def level(self, drawn: ViewData) -> None:
         """The limits follow what is drawn."""
 
     def forget(self, key: str) -> None:

@@ -17,7 +17,7 @@ PASTED = "pasted.png"
 def chosen_layer(panes: PaneGrid) -> Layer | None:
     """The difference where that is shown, else the picture that has the focus, else the last result, else the input;
     None where nothing is shown."""
-    if panes.mode == "difference" and panes.difference.found is not None:
+    if panes.mode == "difference" and panes.difference.distance is not None:
         return panes.difference.layer
     keys = [key for key in panes.keys if panes.pane(key).layer.pyramid is not None]
     focused = [key for key in keys if panes.pane(key).canvas.hasFocus()]

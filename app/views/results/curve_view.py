@@ -14,8 +14,8 @@ from app.models.display import Display
 from app.models.entry import Entry
 from app.models.layer import State
 from app.models.origin import Origin
-from app.models.shown import INPUT, Drawn
 from app.models.stroke import input_stroke, variant_stroke
+from app.models.view_data import INPUT, ViewData
 from app.views.parts import mark_texts
 from app.views.results.reading import told, values_text
 from app.views.results.signal_pane import SignalPane
@@ -38,7 +38,7 @@ class CurveView:
         self._keys: tuple[str, ...] = ()
         self._titles: Mapping[str, str] = {}
         self._filter: Filter | None = None
-        self._drawn: dict[str, tuple[Drawn, Origin]] = {}
+        self._drawn: dict[str, tuple[ViewData, Origin]] = {}
 
     @property
     def widget(self) -> QWidget:
@@ -59,14 +59,14 @@ class CurveView:
     def set_scale(self, scale: str) -> None:
         """Curves have none of their own."""
 
-    def put(self, key: str, drawn: Drawn, origin: Origin) -> None:
+    def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self._drawn[key] = drawn, origin
         self._draw()
 
-    def anew(self, drawn: Drawn | None) -> None:
+    def anew(self, drawn: ViewData | None) -> None:
         self.pane.fit_anew()
 
-    def level(self, drawn: Drawn) -> None:
+    def level(self, drawn: ViewData) -> None:
         self.pane.fix_y(None)
 
     def forget(self, key: str) -> None:
@@ -79,7 +79,7 @@ class CurveView:
         there = [key for key in self._keys if key in self._drawn]
         self.pane.set_curves([trace for key in there for trace in self._traces(key, *self._drawn[key])])
 
-    def _traces(self, key: str, drawn: Drawn, origin: Origin) -> list[Trace]:
+    def _traces(self, key: str, drawn: ViewData, origin: Origin) -> list[Trace]:
         assert self._filter is not None
         translate = QCoreApplication.translate
         columns, mark = drawn.array.reshape(len(drawn.array), -1), mark_texts(origin, drawn.array.shape)[1]

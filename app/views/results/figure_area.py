@@ -6,8 +6,8 @@ from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.models.shown import Drawn
 from app.models.span import Span
+from app.models.view_data import ViewData
 from app.views.results.plot_area import FAINT
 from app.views.results.reading import values_text, with_unit
 
@@ -26,7 +26,7 @@ class FigureArea(QWidget):
         super().__init__(parent)
         self.setObjectName("figureArea")
         self.span = span
-        self.drawn: Drawn | None = None
+        self.drawn: ViewData | None = None
         self.current, self.missing = True, ""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         span.changed.connect(self.update)
@@ -39,7 +39,7 @@ class FigureArea(QWidget):
         unit = self.fontMetrics().averageCharWidth()
         return QSize(unit * 12, unit * 5)
 
-    def show_drawn(self, drawn: Drawn | None, scale: str, current: bool) -> None:
+    def show_drawn(self, drawn: ViewData | None, scale: str, current: bool) -> None:
         """Show this number; `current` says whether it is of what is chosen now."""
         self.drawn, self.current = drawn, current
         self.update()

@@ -10,7 +10,7 @@ from app.models.display import Display, StatisticsLike
 from app.models.layer import Layer, default_levels
 from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array
-from app.models.shown import Drawn
+from app.models.view_data import ViewData
 from app.views.parts import ElidedLabel, StateChip, mark_texts, number
 from app.views.results.findings_bar import FindingsBar
 from app.views.results.image_canvas import ImageCanvas
@@ -78,7 +78,7 @@ class ImagePane(QWidget):
         self.layer.set_state(None)
         self.findings.show_findings((), ())
 
-    def set_drawn(self, drawn: Drawn, title: str, origin: Origin = WHOLE) -> None:
+    def set_drawn(self, drawn: ViewData, title: str, origin: Origin = WHOLE) -> None:
         """Show a result by its form, as `set_array` shows an image."""
         self.layer.set_drawn(drawn, title, origin)
         if self.layer.tone is None:

@@ -305,7 +305,7 @@ class PaneGrid(QWidget):
         lines: list[str] = []
         missing, tone = "", None
         if self.mode == "difference" and self._pair:
-            found, layer = self.difference.found, self.difference.layer
+            found, layer = self.difference.distance, self.difference.layer
             lines = [layer.title, self._extent_text(), "" if layer.current else self.tr("of an earlier choice")]
             name = ", ".join(line for line in lines if line)
             tone = layer.tone if found is not None and found.most else None
@@ -316,7 +316,7 @@ class PaneGrid(QWidget):
 
     def _extent_text(self) -> str:
         """How far the two are apart, in words; empty while it is not known."""
-        found = self.difference.found
+        found = self.difference.distance
         if found is None:
             return ""
         if found.equal:

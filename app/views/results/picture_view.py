@@ -11,7 +11,7 @@ from app.models.display import Display, Levels, natural_levels
 from app.models.entry import Entry
 from app.models.layer import State
 from app.models.origin import Origin
-from app.models.shown import INPUT, Drawn
+from app.models.view_data import INPUT, ViewData
 from app.views.results.clipboard import chosen_layer, picture
 from app.views.results.pager import Pager
 from app.views.results.panes import PaneGrid
@@ -55,14 +55,14 @@ class PictureView:
     def set_scale(self, scale: str) -> None:
         """Pictures have none of their own."""
 
-    def put(self, key: str, drawn: Drawn, origin: Origin) -> None:
+    def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self.grid.pane(key).set_drawn(drawn, self._titles[key], origin)
 
-    def anew(self, drawn: Drawn | None) -> None:
+    def anew(self, drawn: ViewData | None) -> None:
         if drawn is not None:
             self._display.set_input(drawn.statistics, _levels(drawn))
 
-    def level(self, drawn: Drawn) -> None:
+    def level(self, drawn: ViewData) -> None:
         self._display.set_figures(drawn.statistics, _levels(drawn))
 
     def forget(self, key: str) -> None:
@@ -97,6 +97,6 @@ class PictureView:
         return None if layer is None else picture(layer, self._display)
 
 
-def _levels(drawn: Drawn) -> Levels | None:
+def _levels(drawn: ViewData) -> Levels | None:
     """Those that a result asks for by itself."""
     return drawn.levels or natural_levels(drawn.array, drawn.statistics)

@@ -15,11 +15,11 @@ from app.models.drawing import Drawing
 from app.models.origin import WHOLE
 from app.models.results import Results
 from app.models.session import Session
-from app.models.shown import INPUT as INPUT
-from app.models.shown import Drawn, Shown, as_it_is
 from app.models.slot import RowSlot
 from app.models.subject import Subject
 from app.models.verdict import verdict
+from app.models.view_data import INPUT as INPUT
+from app.models.view_data import OutputData, ViewData, as_it_is
 from app.views.results.output_bar import Choice, OutputBar
 from app.views.results.result_view import ResultView
 from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, scales_of, view_of
@@ -53,9 +53,9 @@ class Pictures(Squeezed):
         self.setAccessibleName(self.tr("Input and results"))
         self._display, self._session, self._results = display, session, results
         self._views: dict[tuple[str, bool], ResultView] = {}
-        self._input: Shown | None = None
+        self._input: OutputData | None = None
         self._shared: Any = None
-        self._shown: dict[tuple[str, str], Shown] = {}
+        self._shown: dict[tuple[str, str], OutputData] = {}
         self._subjects: dict[str, Subject | None] = {}
         self._drawings: dict[str, Drawing] = {}
         self._scales: dict[str, str] = {}
@@ -188,7 +188,7 @@ class Pictures(Squeezed):
         self._show_rows()
         self.looked_changed.emit()
 
-    def _found(self) -> Shown | None:
+    def _found(self) -> OutputData | None:
         """A result of the output that is looked at."""
         name = self._session.output.id
         return next((shown for (_, output), shown in self._shown.items() if output == name), None)
@@ -244,7 +244,7 @@ class Pictures(Squeezed):
     def show_input(self, array: np.ndarray, shared: Any) -> None:
         """Another input, with levels, zoom and range of its own; what it is beside of starts anew as well."""
         self._forget_results()
-        self._input, self._shared = Shown(shared.result, array), shared
+        self._input, self._shared = OutputData(shared.result, array), shared
         self._fresh = True
         self._settle(with_input=False)
         view = self._input_view()
@@ -256,7 +256,7 @@ class Pictures(Squeezed):
         self.looked_changed.emit()
 
     @Slot(str, str, object)
-    def show_output(self, variant: str, name: str, shown: Shown) -> None:
+    def show_output(self, variant: str, name: str, shown: OutputData) -> None:
         """A result: the output of that name of a variant."""
         if variant not in self._session.choice.picks:
             return
@@ -280,7 +280,7 @@ class Pictures(Squeezed):
         self._drawings[variant].start(shown, lambda shown: draw(scale, shown), at_once=scale.draw is None)
 
     @Slot(str, object, object)
-    def _put(self, variant: str, shown: Shown, drawn: Drawn) -> None:
+    def _put(self, variant: str, shown: OutputData, drawn: ViewData) -> None:
         if self._shown.get((variant, self._session.output.id)) is not shown:
             return
         if self._fresh and not self._alike:
@@ -322,7 +322,7 @@ class Pictures(Squeezed):
 
     # Outputs and scales
 
-    def scale(self, shown: Shown | None = None) -> Scale:
+    def scale(self, shown: OutputData | None = None) -> Scale:
         """How values are drawn now."""
         offered = scales_of(self._spec, shown.result.form.dtype if shown is not None else "")
         chosen = self._scales.get(self._spec.id)
@@ -337,7 +337,7 @@ class Pictures(Squeezed):
             self._draw(variant)
         self.looked_changed.emit()
 
-    def _offer(self, found: Shown | None) -> None:
+    def _offer(self, found: OutputData | None) -> None:
         translate = QCoreApplication.translate
         outputs = [Choice(o.id, _title(o.id)) for o in self._session.filter.outputs] if self._shared else []
         scales = scales_of(self._spec, found.result.form.dtype if found is not None else "")

@@ -20,9 +20,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.models.shown import Drawn
 from app.models.span import Span
 from app.models.ticks import powers, scaled, ticks
+from app.models.view_data import ViewData
 from app.theme import Colours, colours_of
 from app.views.parts import number
 from app.views.results.reading import name_of
@@ -64,31 +64,31 @@ class Plot(Protocol):
 
     aspect: float
 
-    def axis(self, drawn: Drawn) -> Axis:
+    def axis(self, drawn: ViewData) -> Axis:
         """What lies along x."""
 
-    def extent(self, drawn: Drawn) -> tuple[float, float, float]:
+    def extent(self, drawn: ViewData) -> tuple[float, float, float]:
         """The first and the last place, and the least that can be told apart."""
 
-    def limits(self, drawn: Drawn, scale: str) -> tuple[float, float]:
+    def limits(self, drawn: ViewData, scale: str) -> tuple[float, float]:
         """The lowest and the highest value that is drawn."""
 
     def log(self, scale: str) -> bool:
         """Whether the limits are logarithms to the base of ten."""
 
-    def value_title(self, drawn: Drawn) -> str:
+    def value_title(self, drawn: ViewData) -> str:
         """What lies along y; empty where rows have names."""
 
-    def rows(self, drawn: Drawn) -> list[str]:
+    def rows(self, drawn: ViewData) -> list[str]:
         """Names of rows, from the top; none where y is a value."""
 
-    def paint(self, painter: QPainter, frame: Frame, drawn: Drawn, scale: str) -> None:
+    def paint(self, painter: QPainter, frame: Frame, drawn: ViewData, scale: str) -> None:
         """Draw it, clipped to the frame."""
 
-    def spot(self, drawn: Drawn, place: float, row: float) -> tuple[float, float] | None:
+    def spot(self, drawn: ViewData, place: float, row: float) -> tuple[float, float] | None:
         """Where what is read at a place begins and ends along x."""
 
-    def text(self, drawn: Drawn, place: float, row: float) -> str:
+    def text(self, drawn: ViewData, place: float, row: float) -> str:
         """What is read at a place, and, where there are rows, in which; empty where nothing is."""
 
 
@@ -100,7 +100,7 @@ class PlotArea(QWidget):
         super().__init__(parent)
         self.setObjectName("plotArea")
         self.plot, self.span = plot, span
-        self.drawn: Drawn | None = None
+        self.drawn: ViewData | None = None
         self.scale = ""
         self.current = True
         self._dragged: QPointF | None = None
@@ -124,7 +124,7 @@ class PlotArea(QWidget):
 
     # What is shown
 
-    def show_drawn(self, drawn: Drawn | None, scale: str, current: bool) -> None:
+    def show_drawn(self, drawn: ViewData | None, scale: str, current: bool) -> None:
         """Paint this, on a scale; `current` says whether it is of what is chosen now."""
         self.drawn, self.scale, self.current = drawn, scale, current
         self.update()
@@ -183,7 +183,7 @@ class PlotArea(QWidget):
         self.missing = text
         self.update()
 
-    def _paint_plot(self, painter: QPainter, drawn: Drawn) -> None:
+    def _paint_plot(self, painter: QPainter, drawn: ViewData) -> None:
         frame = self.frame()
         self.span.set_width(frame.box.width())
         self._paint_axes(painter, frame, drawn)
@@ -195,7 +195,7 @@ class PlotArea(QWidget):
         self._paint_cursor(painter, frame, drawn)
         painter.restore()
 
-    def _paint_axes(self, painter: QPainter, frame: Frame, drawn: Drawn) -> None:
+    def _paint_axes(self, painter: QPainter, frame: Frame, drawn: ViewData) -> None:
         box, line = frame.box, frame.letters.height()
         pad, text = frame.letters.averageCharWidth(), self.palette().color(QPalette.ColorRole.Text)
         axis = self.plot.axis(drawn)
@@ -226,7 +226,7 @@ class PlotArea(QWidget):
         painter.setPen(QPen(frame.colours.muted, 1))
         painter.drawLine(box.bottomLeft(), box.bottomRight())
 
-    def _paint_cursor(self, painter: QPainter, frame: Frame, drawn: Drawn) -> None:
+    def _paint_cursor(self, painter: QPainter, frame: Frame, drawn: ViewData) -> None:
         """What is read, under a veil."""
         spot = self.plot.spot(drawn, *self.span.cursor) if self.span.cursor else None
         if spot is None:

@@ -9,8 +9,8 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from app.models.layer import Layer
-from app.models.shown import Drawn
 from app.models.ticks import scaled
+from app.models.view_data import ViewData
 from app.views.parts import number
 from gpu_ops.output_kinds import CHANNEL, Axis, Band
 
@@ -87,7 +87,7 @@ def pixel_place(layer: Layer, x: float, y: float) -> str:
     return ", ".join([band_name(band), *(f"{name_of(a)} {index}" for a, index in zip(axes, inside, strict=True))])
 
 
-def band_at(drawn: Drawn, index: Sequence[int]) -> Band | None:
+def band_at(drawn: ViewData, index: Sequence[int]) -> Band | None:
     """The band of a pyramid that an element is in."""
     for band in drawn.form.bands:
         if all(a <= i < a + n for i, a, n in zip(index, band.start, band.shape, strict=False)):
@@ -107,7 +107,7 @@ def band_name(band: Band) -> str:
     return titles.get(band.orientation, f"{band.orientation} {{level}}").format(level=band.level)
 
 
-def channel_names(drawn: Drawn) -> list[str]:
+def channel_names(drawn: ViewData) -> list[str]:
     """What the channels of a result are called; one without a name where it has none."""
     for axis, count in zip(drawn.form.axes, drawn.array.shape, strict=True):
         if axis.name == CHANNEL:

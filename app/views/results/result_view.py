@@ -12,7 +12,7 @@ from app.models.display import Display
 from app.models.entry import Entry
 from app.models.layer import State
 from app.models.origin import Origin
-from app.models.shown import Drawn
+from app.models.view_data import ViewData
 from gpu_ops.types import Filter
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ class ResultView(Protocol):
     def set_scale(self, scale: str) -> None:
         """How values are drawn from now on: one of the scales of its ViewSpec."""
 
-    def put(self, key: str, drawn: Drawn, origin: Origin) -> None:
+    def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         """Show a result, or the input."""
 
-    def anew(self, drawn: Drawn | None) -> None:
+    def anew(self, drawn: ViewData | None) -> None:
         """What comes now is of something else: range, zoom, cursor and levels of its own, these as `drawn` asks."""
 
-    def level(self, drawn: Drawn) -> None:
+    def level(self, drawn: ViewData) -> None:
         """Values are drawn in another scale: levels as `drawn` asks."""
 
     def forget(self, key: str) -> None:

@@ -9,8 +9,8 @@ from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QPersistent
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QHeaderView, QLabel, QSizePolicy, QStackedLayout, QTableView, QWidget
 
-from app.models.shown import Drawn
 from app.models.span import Span
+from app.models.view_data import ViewData
 from app.theme import mix
 from app.views.results.plot_area import FAINT
 from app.views.results.reading import name_of, place_text, told, values_text
@@ -23,10 +23,10 @@ class Figures(QAbstractTableModel):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.drawn: Drawn | None = None
+        self.drawn: ViewData | None = None
         self.values = np.zeros((0, 0))
 
-    def show_drawn(self, drawn: Drawn | None) -> None:
+    def show_drawn(self, drawn: ViewData | None) -> None:
         self.beginResetModel()
         self.drawn = drawn
         self.values = np.zeros((0, 0)) if drawn is None else drawn.values.reshape(len(drawn.values), -1)
@@ -99,7 +99,7 @@ class TableArea(QWidget):
         span.cursor_moved.connect(self._follow)
         self.set_missing("")
 
-    def show_drawn(self, drawn: Drawn | None, scale: str, current: bool) -> None:
+    def show_drawn(self, drawn: ViewData | None, scale: str, current: bool) -> None:
         """Show this table; `current` says whether it is of what is chosen now."""
         if drawn is not self.model.drawn:
             self.model.show_drawn(drawn)

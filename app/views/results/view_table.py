@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QWidget
 
 from app.models.display import Display
-from app.models.shown import (
-    Drawn,
-    Shown,
+from app.models.span import Span
+from app.models.view_data import (
+    OutputData,
+    ViewData,
     as_it_is,
     coefficients,
     decibels,
@@ -19,7 +20,6 @@ from app.models.shown import (
     magnitudes,
     phases,
 )
-from app.models.span import Span
 from app.translate import QT_TRANSLATE_NOOP
 from app.views.results.result_view import ResultView
 from gpu_ops.output_kinds import ViewKind
@@ -35,7 +35,7 @@ class Scale:
     id: str
     title: str
     tip: str
-    draw: Callable[[Shown], Drawn] | None = None
+    draw: Callable[[OutputData], ViewData] | None = None
     complex_only: bool = False
 
 
@@ -150,6 +150,6 @@ def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:
     return tuple(scale for scale in spec.scales if not scale.complex_only or dtype.startswith("complex"))
 
 
-def draw(scale: Scale, shown: Shown) -> Drawn:
+def draw(scale: Scale, shown: OutputData) -> ViewData:
     """What is drawn of a result in a scale."""
     return (scale.draw or as_it_is)(shown)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.figures import NONE, count, number, percent, relative_error, seconds, times
-from app.models.apart import settings_text
 from app.models.entry import Entry, FairBar
 from app.models.results import Results
+from app.models.row_differences import settings_text
 from app.terms import counter_name, stage_name
 from app.theme import Colours, Role
 from gpu_ops.counters import in_order

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.search import found
+from app.models.search import matches
 from app.views.window.catalogue import Offer
 
 MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -88,7 +88,7 @@ class CommandPalette(QFrame):
         return [item.text(0) for item in self._items]
 
     def _filter(self, typed: str) -> None:
-        fitting = found(typed, self._offers, lambda offer: offer.name, lambda offer: offer.words)
+        fitting = matches(typed, self._offers, lambda offer: offer.name, lambda offer: offer.words)
         self.list.clear()
         self._items = []
         for name, action, *_ in fitting:
@@ -101,7 +101,7 @@ class CommandPalette(QFrame):
         if self._items:
             self.list.setCurrentItem(self._items[0])
         others = (
-            found(typed, self._others, lambda offer: offer.name, lambda offer: offer.words) if typed.strip() else []
+            matches(typed, self._others, lambda offer: offer.name, lambda offer: offer.words) if typed.strip() else []
         )
         for offer in others:
             self._say(self.tr("{name} ({reason})").format(name=offer.name, reason=offer.reason))

@@ -15,7 +15,7 @@ TURNS = 4
 """So often sizes are asked for again where a panel could not have its own yet."""
 
 
-class Usual(NamedTuple):
+class DefaultSize(NamedTuple):
     """The size of a panel at first, in letters, and the share of the window's width that it takes at most by itself."""
 
     letters: int
@@ -27,7 +27,7 @@ class DockSizes(QObject):
     there is too little room for that they still have their sizes when there is room again. A person's choice is kept.
     """
 
-    def __init__(self, window: QMainWindow, usual: Mapping[QDockWidget, Usual]) -> None:
+    def __init__(self, window: QMainWindow, usual: Mapping[QDockWidget, DefaultSize]) -> None:
         super().__init__(window)
         self._window, self._usual = window, usual
         self._unit = self._letter()

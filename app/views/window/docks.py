@@ -47,7 +47,7 @@ class Docks(QObject):
         window.setTabPosition(area.RightDockWidgetArea, QTabWidget.TabPosition.North)
         window.setCorner(Qt.Corner.BottomLeftCorner, area.LeftDockWidgetArea)
         window.setCorner(Qt.Corner.BottomRightCorner, area.RightDockWidgetArea)
-        self.sizes = DockSizes(window, {self.places[spec.id]: spec.usual for spec in DOCKS})
+        self.sizes = DockSizes(window, {self.places[spec.id]: spec.size for spec in DOCKS})
         self._first = QByteArray()
 
     def _place(self, spec: DockSpec) -> Dock:

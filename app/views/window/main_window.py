@@ -29,12 +29,12 @@ from app.views.scrolled import Scrolled, ScrolledAbove
 from app.views.timing.claims_page import ClaimsPage
 from app.views.window.catalogue import Catalogue
 from app.views.window.command_palette import CommandPalette
-from app.views.window.deeds import show_diagnostics
 from app.views.window.desk import Desk
 from app.views.window.diagnostics import DiagnosticsPage
 from app.views.window.docks import Docks
 from app.views.window.files import Chooser, Files, choose_file, choose_target
 from app.views.window.focus import order_focus
+from app.views.window.handlers import show_diagnostics
 from app.views.window.message_bar import MessageBar
 from app.views.window.page_window import Pages
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, XRAY

@@ -95,18 +95,18 @@ class MessageBar(QFrame):
     @Slot(str)
     def settle(self, subject: str) -> None:
         """Take back what was said about this subject: it went well."""
-        before = self._messages.kept
+        before = self._messages.items
         self._messages.settle(subject)
-        if self._messages.kept != before:  # every result that comes ends here
+        if self._messages.items != before:  # every result that comes ends here
             self._update()
 
     def messages(self) -> tuple[Message, ...]:
         """All there are, the newest last."""
-        return self._messages.kept
+        return self._messages.items
 
     def current(self) -> Message | None:
         """The newest."""
-        return self._messages.kept[-1] if self._messages.kept else None
+        return self._messages.items[-1] if self._messages.items else None
 
     # What a person does
 
@@ -137,7 +137,7 @@ class MessageBar(QFrame):
         self._update()
 
     def _update(self) -> None:
-        newest = self._messages.kept[::-1]
+        newest = self._messages.items[::-1]
         for place, row in enumerate(self.rows):
             row.show_message(newest[place] if place < len(newest) else None)
         more = len(newest) - MOST_ROWS

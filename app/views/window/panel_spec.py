@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from app.context import Context
-from app.views.window.dock_sizes import Usual
+from app.views.window.dock_sizes import DefaultSize
 
 W = TypeVar("W", bound=QWidget)
 
@@ -26,7 +26,7 @@ class DockSpec:
     id: str
     title: str
     area: Qt.DockWidgetArea
-    usual: Usual
+    size: DefaultSize
     tabs: str = ""
     behind: str = ""
     shown: bool = True

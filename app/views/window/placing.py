@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStyle, QWidget
 
 
-def fitted(place: QRect, screens: Sequence[QRect], title: int) -> QRect:
+def fit_to_screens(place: QRect, screens: Sequence[QRect], title: int) -> QRect:
     """Where a window lies that was to lie at `place`: moved, and made smaller where it must be, so that all of it and
     its title, so many pixels high, are on the screen that has most of it, else on the first. Screens are what is free
     of each."""
@@ -32,7 +32,7 @@ def put_on_screen(window: QWidget) -> None:
     main = QGuiApplication.primaryScreen()
     screens = [screen.availableGeometry() for screen in sorted(QGuiApplication.screens(), key=lambda s: s is not main)]
     title = window.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, window)
-    found = fitted(window.geometry(), screens, title)
+    found = fit_to_screens(window.geometry(), screens, title)
     if window.testAttribute(Qt.WidgetAttribute.WA_Moved):
         window.setGeometry(found)
     else:

@@ -229,7 +229,7 @@ class Builder:
 
     def _signs(self) -> list[tuple[Sign, str]]:
         access = self.access
-        rests: list[tuple[Sign, str]] = [("rest", tr("a lane that rests"))] if len(access.lanes) < WARP else []
+        rests: list[tuple[Sign, str]] = [("rest", tr("an inactive lane"))] if len(access.lanes) < WARP else []
         if self.shared:
             conflict, together = tr("bank conflict"), tr("one word for several lanes")
             marks: list[tuple[Sign, str]] = [("conflict", conflict)] if access.banks.conflicts else []

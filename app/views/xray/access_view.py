@@ -9,7 +9,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEve
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QToolTip, QVBoxLayout, QWidget
 
 from app.figures import count
-from app.models.access_text import sentence, told_bank, told_gap, told_lane, told_piece, warp_title, what
+from app.models.access_text import bank_text, gap_text, lane_text, piece_text, sentence, warp_title, what
 from app.models.access_trace import WARP, Access, WarpTrace
 from app.theme import colours_of, inked
 from app.views.labels import sentence_label
@@ -106,10 +106,10 @@ class AccessCanvas(QWidget):
         """What is known of a part."""
         assert self.access is not None
         if spot.kind == "piece":
-            return told_piece(self.access, self.access.pieces.pieces[spot.number])
+            return piece_text(self.access, self.access.pieces.pieces[spot.number])
         if spot.kind == "gap":
-            return told_gap(self.access.pieces.gaps[spot.number])
-        return (told_lane if spot.kind == "lane" else told_bank)(self.access, spot.number)
+            return gap_text(self.access.pieces.gaps[spot.number])
+        return (lane_text if spot.kind == "lane" else bank_text)(self.access, spot.number)
 
     def spot_at(self, place: QPointF) -> Spot | None:
         """The part at a place."""
@@ -264,7 +264,7 @@ class AccessView(QWidget):
         """What is pointed at, in words; else how to point."""
         lane, access = self.canvas.lane, self.access
         hint = self.tr("Point at a lane, or press Up and Down, to follow it; Left and Right step through the accesses.")
-        self.detail.setText(told_lane(access, lane) if access is not None and lane >= 0 else hint)
+        self.detail.setText(lane_text(access, lane) if access is not None and lane >= 0 else hint)
         self._ink()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802

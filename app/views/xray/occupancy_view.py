@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from app.figures import count
-from app.models.occupancy import LIMITERS, Curve, Held, curve, limiter_name
+from app.models.occupancy import LIMITERS, BlockOccupancy, Curve, curve, limiter_name
 from app.theme import colours_of
 
 MOST_THREADS = 1024
@@ -76,7 +76,7 @@ class OccupancyPlot(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(self.tr("Warps a multiprocessor by threads a block"))
         self.curve: Curve | None = None
-        self.current: Held | None = None
+        self.current: BlockOccupancy | None = None
 
     def show_curve(self, curve: Curve | None) -> None:
         """Draw this one; no block size is the current one then."""
@@ -84,7 +84,7 @@ class OccupancyPlot(QWidget):
         self.set_current(None)
         self.update()
 
-    def set_current(self, held: Held | None) -> None:
+    def set_current(self, held: BlockOccupancy | None) -> None:
         """Move to a block size."""
         if held != self.current:
             self.current = held
@@ -92,7 +92,7 @@ class OccupancyPlot(QWidget):
             self.update()
             self.current_changed.emit(held)
 
-    def points(self) -> list[Held]:
+    def points(self) -> list[BlockOccupancy]:
         """All that can be moved to, ascending: the kernel's own block size is one of them."""
         if self.curve is None:
             return []
@@ -126,13 +126,13 @@ class OccupancyPlot(QWidget):
         right = metrics.horizontalAdvance(count(MOST_THREADS)) / 2 + unit
         return QRectF(left, top, self.width() - left - right, self.height() - top - 2.2 * high)
 
-    def place(self, held: Held) -> QPointF:
+    def place(self, held: BlockOccupancy) -> QPointF:
         """Where a point is."""
         area = self.area()
         x = area.left() + area.width() * held.threads / MOST_THREADS
         return QPointF(x, area.bottom() - area.height() * held.warps / held.most)
 
-    def nearest(self, x: float) -> Held | None:
+    def nearest(self, x: float) -> BlockOccupancy | None:
         """The block size nearest to a place."""
         return min(self.points(), key=lambda held: abs(self.place(held).x() - x), default=None)
 
@@ -209,7 +209,7 @@ class OccupancyPlot(QWidget):
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Link), 2))
             _square(painter, at, 2.4 * self._size())
 
-    def _paint_names(self, painter: QPainter, own: Held, x: float, top: float) -> None:
+    def _paint_names(self, painter: QPainter, own: BlockOccupancy, x: float, top: float) -> None:
         """In one row above the plot: the axis' name, and the kernel's block size as near to its line as it can be."""
         metrics, axis = self.fontMetrics(), self.tr("warps a multiprocessor")
         unit, high = metrics.averageCharWidth(), metrics.height()
@@ -305,6 +305,6 @@ class BlockSizes(QScrollArea):
             self.sentence.setText(text.format(gpu=architecture))
 
     @Slot(object)
-    def _tell(self, held: Held | None) -> None:
+    def _tell(self, held: BlockOccupancy | None) -> None:
         shown = held or (self.plot.curve.own if self.plot.curve else None)
         self.now.setText(shown.text if shown else "")

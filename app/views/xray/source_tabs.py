@@ -102,7 +102,7 @@ class SourceTabs(QWidget):
             line: "error" if any(m.severity == "error" for m in marks) else "warning"
             for line, marks in file.marks.items()
         }
-        self.source.show_source(file.source, worst, file.told, self._ways)
+        self.source.show_source(file.source, worst, file.describe_line, self._ways)
         self.show_counter(self._counter)
         self.source.go_to(line)
         self._lines[file.file] = line

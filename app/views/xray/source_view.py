@@ -34,7 +34,7 @@ FULL = 0.62
 """How much of the heat colour the line with the most gets."""
 CALL = "»"
 """Stands before the number of a line that calls others."""
-Told = Callable[[int], Sequence[str]]
+DescribeLine = Callable[[int], Sequence[str]]
 Place = tuple[str, int]
 Ways = Callable[[int], tuple[Sequence[Place], Sequence[Place]]]
 """By line: what it calls, and what calls it."""
@@ -107,7 +107,7 @@ class SourceView(QPlainTextEdit):
         self._most = 0
         self._ways: Ways = lambda line: ((), ())
         self._marks: Mapping[int, str] = {}
-        self._told: Told = lambda line: ()
+        self._describe_line: DescribeLine = lambda line: ()
         self._widths = (0, 0, 0)
         self._line = 1
         self._gutter = Gutter(self)
@@ -118,10 +118,12 @@ class SourceView(QPlainTextEdit):
 
     # What is shown
 
-    def show_source(self, text: str, marks: Mapping[int, str], told: Told, ways: Ways = lambda line: ((), ())) -> None:
-        """A file's text. `marks` is the worst severity, "error" or "warning", by line; `told(line)` what is known;
-        `ways(line)` where one can go from there."""
-        self._marks, self._told, self._ways = marks, told, ways
+    def show_source(
+        self, text: str, marks: Mapping[int, str], describe_line: DescribeLine, ways: Ways = lambda line: ((), ())
+    ) -> None:
+        """Show a file's text. `marks` is the worst severity, "error" or "warning", by line; `describe_line(line)` gives
+        the sentences about a line, `ways(line)` the places to go to from there."""
+        self._marks, self._describe_line, self._ways = marks, describe_line, ways
         if text != self.toPlainText():
             self.setPlainText(text)
         self._fit()
@@ -149,8 +151,8 @@ class SourceView(QPlainTextEdit):
 
     def tip(self, line: int) -> str:
         """What hovering a line says, as HTML."""
-        told = "<br>".join(escape(text) for text in self._told(line))
-        return f"<b>{escape(self.tr('Line {line}').format(line=line))}</b><br>{told}" if told else ""
+        text = "<br>".join(escape(sentence) for sentence in self._describe_line(line))
+        return f"<b>{escape(self.tr('Line {line}').format(line=line))}</b><br>{text}" if text else ""
 
     def go_to(self, line: int) -> None:
         """Put the cursor on a line and show it."""

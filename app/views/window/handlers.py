@@ -13,7 +13,7 @@ from gpu_ops import __version__
 
 
 def _tr(text: str) -> str:
-    return QCoreApplication.translate("Deeds", text)
+    return QCoreApplication.translate("Handlers", text)
 
 
 # The clipboard
