@@ -221,9 +221,9 @@ def test_difference_with_nan(qtbot: QtBot) -> None:
     holed[0, 0], holed[1, 1] = np.nan, np.inf
     grid = differing(qtbot, holed, np.full((60, 80), 10, np.uint8))
     tone = grid.difference.layer.tone
-    assert tone is not None and (tone.low, tone.high) == (-10, 10) and "2 pixels are not finite" in grid.compare.overlay
+    assert tone is not None and (tone.low, tone.high) == (-10, 10) and "2 non-finite pixels" in grid.compare.overlay
     grid.set_array("b", holed, None, "same")
-    qtbot.waitUntil(lambda: "but for 2 pixels" in grid.compare.overlay)
+    qtbot.waitUntil(lambda: "except for 2 non-finite pixels" in grid.compare.overlay)
 
 
 def test_the_latest_difference_wins(qtbot: QtBot) -> None:

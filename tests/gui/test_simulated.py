@@ -405,5 +405,5 @@ def test_details_tell_what_was_counted_found_and_printed(window: MainWindow) -> 
     assert text.startswith("naive · simulated GPU") and "WRONG" in text
     assert "counted, simulated: 507008 warp instructions" in text and "counted, simulated: 256 blocks" in text
     assert "mean2d/3_shared.cu:25: read-after-write hazard" in text
-    assert "printed: line 0" in text and "and 22 printed lines more" in text
+    assert "printed: line 0" in text and "and 22 more printed lines" in text
     assert canvas.ladder().lines[place].texts["counted"] == "", "wrong work is not compared"

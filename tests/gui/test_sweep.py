@@ -176,7 +176,7 @@ def test_simulated_and_failed_rows_are_told_of_and_never_drawn() -> None:
     sweep.put(row("constant", "cuda:0", 64, None, ok=False))
     assert {line.variant for line in sweep.lines()} == {"serial", "naive"}
     said = "\n".join(findings(sweep))
-    assert "has no time, so these are not drawn: 3 constant + shared." in said
+    assert "has no times, so these are not drawn: 3 constant + shared." in said
     assert "cupyx at 64 × 64 pixels: it is not installed" in said
     assert "2 constant taps at 64 × 64 pixels: the result is wrong" in said
 
@@ -426,7 +426,7 @@ def test_files(window: MainWindow, tmp_path: Path) -> None:
     assert "<text" in drawing and "1 naive" in drawing and "<image" not in drawing
     window.files.target = lambda *_: str(tmp_path / "no" / "a.csv")
     act(window, "export_sweep_csv")
-    assert "cannot be written" in window.messages.current().text
+    assert "cannot be saved" in window.messages.current().text
 
 
 # With an engine

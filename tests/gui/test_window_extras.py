@@ -121,7 +121,7 @@ def test_recent_files_are_the_ten_newest_whatever_opened_them(qtbot, engine, win
     Path(expected[3]).unlink()
     window.desk.menus["file/recent"].aboutToShow.emit()
     gone = window.desk.recent.actions[3]
-    assert not gone.isEnabled() and "no longer there" in gone.text()
+    assert not gone.isEnabled() and "no longer exists" in gone.text()
     window.desk.recent.actions[1].trigger()
     assert window.windowTitle().startswith(Path(expected[1]).name)
     act(window, "clear_recent")

@@ -57,5 +57,5 @@ class RowFinder(QWidget):
 
     def say_found(self, count: int) -> None:
         """How many rows there are of what was typed."""
-        self._nothing.setText(self.tr("Nothing is called “{typed}”.").format(typed=self.line.text().strip()))
+        self._nothing.setText(self.tr("Nothing matches “{typed}”.").format(typed=self.line.text().strip()))
         self._nothing.setVisible(not count)

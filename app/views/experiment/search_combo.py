@@ -38,7 +38,7 @@ class SearchCombo(QComboBox):
             typed, range(self.count()), self.itemText, lambda place: str(self.itemData(place, WORDS) or "")
         )
         if not fitting:
-            note = self.tr("Nothing is called “{typed}”.").format(typed=typed)
+            note = self.tr("Nothing matches “{typed}”.").format(typed=typed)
             QToolTip.showText(self.mapToGlobal(QPoint(0, self.height())), note, self)
         elif fitting[0] != self.currentIndex():
             self.setCurrentIndex(fitting[0])

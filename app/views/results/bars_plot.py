@@ -12,21 +12,21 @@ from app.models.view_data import Array, ViewData
 from app.theme import Series
 from app.views.parts import number
 from app.views.results.plot_area import Frame
-from app.views.results.reading import channel_names, name_of, told, values_text, with_unit
+from app.views.results.reading import channel_names, name_of, reading_text, values_text, with_unit
 from gpu_ops.output_kinds import Axis
 
 translate = QCoreApplication.translate
 LOGARITHMIC = "logarithmic"
 APART = 4
-"""Pixels that a bar must have to stand apart from the next."""
+"""The least width in pixels at which bars have gaps between them."""
 COLOURS = {"red": 3, "green": 2, "blue": 0, "alpha": 7}
-"""Places among the theme's series."""
+"""The places of channel colours among the theme's series."""
 EMPTY = 0.8
-"""What one would be drawn as where nothing was counted: a little below one, where a logarithmic axis begins."""
+"""The lowest value of a logarithmic axis of counts: a little below one."""
 
 
 class BarsPlot:
-    """Bars of counts. Where more of them than pixels are in sight the tallest of each pixel is drawn."""
+    """Bars of counts. Where there are more bars than pixels, each pixel shows the tallest one."""
 
     aspect = 1.7
 
@@ -68,7 +68,7 @@ class BarsPlot:
             _name_channels(painter, frame, names, self.value_title(drawn))
 
     def _columns(self, frame: Frame, axis: Axis, values: Array) -> tuple[Array, Array]:
-        """Edges (n + 1,) along x in pixels, and the heights (n,) between them, of what is in sight."""
+        """Edges (n + 1,) along x in pixels, and the heights (n,) between them, of the visible bars."""
         first = max(0, math.floor(axis.index(frame.start)))
         last = min(len(values), math.ceil(axis.index(frame.stop)))
         cut = values[first:last].astype(np.float64)
@@ -124,11 +124,11 @@ class BarsPlot:
             )
         counts, names = np.atleast_2d(drawn.array)[:, index], channel_names(drawn)
         values = [" ".join(t for t in (n, values_text(c, "")) if t) for n, c in zip(names, counts, strict=True)]
-        return told(where, with_unit(", ".join(values), drawn.unit))
+        return reading_text(where, with_unit(", ".join(values), drawn.unit))
 
 
 def _looks(frame: Frame, names: list[str]) -> list[Series]:
-    """How each channel is drawn: those called after a colour in what is nearest to it."""
+    """The look of each channel; one that is named after a colour has the nearest colour."""
     series = frame.colours.series
     return [series[COLOURS.get(name, place % len(series))] for place, name in enumerate(names)]
 
@@ -141,7 +141,7 @@ def _steps(frame: Frame, edges: Array, heights: Array) -> list[QPointF]:
 
 
 def _name_channels(painter: QPainter, frame: Frame, names: list[str], title: str) -> None:
-    """A line of each channel with its name: above the plot, at the right; in its corner where that is too narrow."""
+    """Draw a legend of the channels: above the plot at the right, or in its corner where there is no room."""
     pad, line = frame.letters.averageCharWidth(), frame.letters.height()
     widths = [frame.letters.horizontalAdvance(name) + 7 * pad for name in names]
     beside = frame.box.right() - sum(widths) > 2 * pad + frame.letters.horizontalAdvance(title)

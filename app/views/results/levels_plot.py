@@ -11,12 +11,12 @@ from PySide6.QtGui import QColor, QPainter, QPalette, QPen
 from app.models.view_data import Array, ViewData
 from app.views.parts import number
 from app.views.results.plot_area import Frame
-from app.views.results.reading import band_name, told, values_text
+from app.views.results.reading import band_name, reading_text, values_text
 from gpu_ops.output_kinds import Axis, Band
 
 translate = QCoreApplication.translate
 ROOM = 0.42
-"""Of a row's height, how far its largest coefficient reaches."""
+"""The share of a row's height that its largest coefficient reaches."""
 
 
 class LevelsPlot:
@@ -96,21 +96,21 @@ class LevelsPlot:
         return (band, index) if 0 <= index < band.shape[0] else None
 
     def spot(self, drawn: ViewData, place: float, row: float) -> tuple[float, float] | None:
-        found = self._at(drawn, place, row)
-        if found is None:
+        spot = self._at(drawn, place, row)
+        if spot is None:
             return None
-        step = self.extent(drawn)[1] / found[0].shape[0]
-        return found[1] * step, (found[1] + 1) * step
+        step = self.extent(drawn)[1] / spot[0].shape[0]
+        return spot[1] * step, (spot[1] + 1) * step
 
     def text(self, drawn: ViewData, place: float, row: float) -> str:
-        found = self._at(drawn, place, row)
-        if found is None:
+        spot = self._at(drawn, place, row)
+        if spot is None:
             return ""
-        band, index = found
+        band, index = spot
         where = translate("Bands", "{band}, coefficient {index}").format(band=band_name(band), index=number(index))
-        return told(where, values_text(drawn.values[band.part][index], drawn.unit))
+        return reading_text(where, values_text(drawn.values[band.part][index], drawn.unit))
 
 
 def _first_channel(values: Array) -> Array:
-    """Of several channels the first is drawn; all of them are read."""
+    """The first of several channels; the plot draws it, and the cursor reads all of them."""
     return values if values.ndim == 1 else values[:, 0]

@@ -20,8 +20,8 @@ from gpu_ops.types import Filter
 
 
 class PictureView:
-    """A PaneGrid as a ResultView. The levels are those of its Display, which follow the input, or the first result
-    where that is of another kind."""
+    """A PaneGrid as a ResultView. The levels of its Display follow the input, or the first result where that is of
+    another kind."""
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
         self.grid = PaneGrid(display, parent)
@@ -53,12 +53,12 @@ class PictureView:
             self.grid.pane(key).layer.set_title(titles[key])
 
     def set_scale(self, scale: str) -> None:
-        """Pictures have none of their own."""
+        """Pictures have only one scale."""
 
     def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self.grid.pane(key).set_drawn(drawn, self._titles[key], origin)
 
-    def anew(self, drawn: ViewData | None) -> None:
+    def start_over(self, drawn: ViewData | None) -> None:
         if drawn is not None:
             self._display.set_input(drawn.statistics, _levels(drawn))
 
@@ -98,5 +98,5 @@ class PictureView:
 
 
 def _levels(drawn: ViewData) -> Levels | None:
-    """Those that a result asks for by itself."""
+    """The levels that a result defines itself."""
     return drawn.levels or natural_levels(drawn.array, drawn.statistics)

@@ -1,4 +1,4 @@
-"""Spans of time in rows, one row for each stream: what a device did when."""
+"""A timeline: spans in rows, one row for each stream of a device."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPalette, QPen
 from app.models.view_data import Array, ViewData
 from app.views.parts import number
 from app.views.results.plot_area import Frame
-from app.views.results.reading import quantity, told
+from app.views.results.reading import quantity, reading_text
 from gpu_ops.output_kinds import Axis
 
 translate = QCoreApplication.translate
@@ -17,7 +17,7 @@ START, END, STREAM, BYTES = range(4)
 
 
 class SpansPlot:
-    """A timeline (S, 4) of start and end in seconds, stream and bytes. What moves bytes is hatched."""
+    """A timeline (S, 4) of start and end in seconds, stream and bytes. Spans that move bytes are hatched."""
 
     aspect = 2.5
 
@@ -47,7 +47,7 @@ class SpansPlot:
 
     def rows(self, drawn: ViewData) -> list[str]:
         names = [translate("Spans", "stream {number}").format(number=number(s)) for s in self._streams(drawn)]
-        return names or [translate("Spans", "nothing happened")]
+        return names or [translate("Spans", "no activity")]
 
     def paint(self, painter: QPainter, frame: Frame, drawn: ViewData, scale: str) -> None:
         streams = self._streams(drawn)
@@ -93,8 +93,8 @@ class SpansPlot:
             return ""
         stream = translate("Spans", "stream {number}").format(number=number(streams[int(row)]))
         if span is None:
-            nothing = translate("Spans", "nothing")
-            return told(f"{stream}, {quantity(place, 's')}", nothing)
+            nothing = translate("Spans", "idle")
+            return reading_text(f"{stream}, {quantity(place, 's')}", nothing)
         largest, length = abs(float(span[END])), float(span[END] - span[START])
         first, last = (quantity(float(v), "s", largest) for v in (span[START], span[END]))
         words = [quantity(length, "s")]
@@ -102,11 +102,11 @@ class SpansPlot:
             words.append(quantity(float(span[BYTES]), "B"))
             if length > 0:
                 words.append(f"{quantity(float(span[BYTES]) / length, 'B')}/s")
-        return told(f"{stream}, {first} … {last}", ", ".join(words))
+        return reading_text(f"{stream}, {first} … {last}", ", ".join(words))
 
 
 def _told_apart(frame: Frame, spans: Array) -> Array:
-    """Those that are drawn: of spans on the same pixels of a row one."""
+    """The spans to draw: one of those that share the pixels of a row."""
     scale = frame.box.width() / (frame.stop - frame.start)
     pixels = np.floor(np.stack([spans[:, START], spans[:, END]], axis=1) * scale)
     keys = np.column_stack([pixels, spans[:, STREAM], spans[:, BYTES] > 0])

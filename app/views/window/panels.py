@@ -1,4 +1,4 @@
-"""The panels there are, and the places at the window's edge where they lie. Docks, tabs and the way of Tab follow."""
+"""All panels and their places at the window's edges. Docks, tabs and the tab order follow from these."""
 
 from __future__ import annotations
 
@@ -78,4 +78,4 @@ SWEEP = PanelSpec("sweep", QT_TRANSLATE_NOOP("Panels", "Sweep"), "timing", _swee
 LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True)
 XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True)
 PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LADDER, TABLE, SWEEP, LEVELS, XRAY)
-"""Those in one place in the order of their tabs."""
+"""Panels that share a place are in the order of their tabs."""
