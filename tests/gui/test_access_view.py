@@ -126,7 +126,7 @@ def test_a_line_without_memory_says_so(view: AccessView) -> None:
     assert view.parts.isVisible() and not view.empty.isVisible()
     view.show_line((), 21)
     assert view.empty.isVisible() and not view.parts.isVisible() and view.access is None
-    assert view.empty.text() == "At line 21 none of the warps that are followed uses memory that is drawn here."
+    assert view.empty.text() == "No traced warp accesses global, shared or constant memory at line 21."
 
 
 def test_keys_step_through_the_accesses(view: AccessView) -> None:

@@ -63,7 +63,7 @@ def test_panes_are_reused(qtbot: QtBot) -> None:
     assert second.layer.pyramid is None and not second.isVisible()
     grid.set_panes(["a", "c"])
     assert grid.pane("c") is second and second.isVisible()
-    with pytest.raises(ValueError, match="each pane once"):
+    with pytest.raises(ValueError, match="keys of panes must differ"):
         grid.set_panes(["a", "a"])
 
 

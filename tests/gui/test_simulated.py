@@ -63,7 +63,7 @@ def test_without_cuda_the_simulated_gpu_is_chosen_and_says_so(window: MainWindow
     assert set(KERNELS) <= set(session.choice.picks)
     assert window.status.state.text().endswith("engine ready on cpu, sim (simulated)")
     assert not panel.variants.row("cupyx").tick.isEnabled()
-    assert "it calls cupyx; a simulated GPU runs kernels only" in panel.variants.row("cupyx").reason.text()
+    assert "it calls cupyx, and a simulated GPU runs only kernels" in panel.variants.row("cupyx").reason.text()
     assert "CUDA finds no driver" in panel.devices.toolTip()
     assert [panel.devices.itemData(i) for i in range(2)] == ["sim", "cuda:0"]
     assert not panel.devices.model().item(1).isEnabled()

@@ -1,4 +1,4 @@
-"""A chooser that typed letters find the way in."""
+"""A combo box with search: typed letters choose the best match."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QToolTip, QWidget
 from app.models.search import matches
 
 WORDS = Qt.ItemDataRole.UserRole + 1
-"""The role of what an item is known by beside its text."""
+"""The role of an item's other search words."""
 
 
 class SearchCombo(QComboBox):
