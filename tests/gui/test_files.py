@@ -217,7 +217,7 @@ def test_a_failure_to_write_goes_when_it_was_written(window, files, tmp_path) ->
     assert ["cannot be saved" in text for text in said(window)] == [True, True]
     window.files.target = lambda *_: str(tmp_path / "a.csv")
     act(window, "export_csv")
-    assert [text.partition(" ")[0] for text in said(window)] == ["a.csv"]
+    assert [" ".join(text.split()[:2]) for text in said(window)] == ["Saved a.csv"]
 
 
 def test_a_saved_result_is_said_and_its_name_proposed(engine, window, files, tmp_path) -> None:

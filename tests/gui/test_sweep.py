@@ -409,7 +409,7 @@ def test_nothing_is_wider_than_the_panel(qtbot, window: MainWindow, width: int) 
 
 def test_files(window: MainWindow, tmp_path: Path) -> None:
     act(window, "export_sweep_csv")
-    assert "no sweep to write" in window.messages.current().text
+    assert "no sweep to save" in window.messages.current().text
     sweep = crossing_sweep()
     window.sweep.controller.show(sweep)
     for name, id in (

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from result_rows import row
 from xray_answers import answer, asked, content, plain, show, window_with
 
-from app.controllers.engine_log import described
+from app.controllers.engine_log import describe
 from app.models.slot import RowSlot
 from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
@@ -80,7 +80,7 @@ def test_a_second_variant_is_looked_into_and_stands_beside_the_first(qtbot, wind
     assert "Choose a variant" in view.text.toPlainText() and len(asked(engine)) == 1
     choose(window, 1)
     assert (asked(engine)[-1].pick.variant, asked(engine)[-1].against.variant) == ("shared", "naive")
-    assert asked(engine)[-1].architecture == "sm_90" and "compared with naive" in described(asked(engine)[-1])
+    assert asked(engine)[-1].architecture == "sm_90" and "compared with naive" in describe(asked(engine)[-1])
     assert "not ready yet" in view.text.toPlainText()
     answer(engine, compared())
     text = view.text.toPlainText()

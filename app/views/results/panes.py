@@ -229,7 +229,7 @@ class PaneGrid(QWidget):
 
     def _lay(self) -> None:
         self.columns = columns = self._best()
-        shown = self.pager.in_sight()
+        shown = [key for key in self.pager.in_sight() if key in self.panes]  # `set_panes` may be removing some
         for key, pane in self.panes.items():
             self._grid.removeWidget(pane)
             pane.setVisible(key in shown)

@@ -67,11 +67,11 @@ class SweepSheet(Squeezed):
         self.legend.show_sweep(sweep)
         self.plot.setVisible(bool(self.plot.lines))
         self.heading.setText(heading(sweep) if sweep else "")
-        said = findings(sweep) if sweep else []
-        for label, sentences in ((self.findings, said[:FIRST]), (self.more, said[FIRST:])):
+        texts = findings(sweep) if sweep else []
+        for label, sentences in ((self.findings, texts[:FIRST]), (self.more, texts[FIRST:])):
             label.setText("\n".join(sentences))
             label.setVisible(bool(sentences))
-        self.plot.setAccessibleDescription("\n".join(said))
+        self.plot.setAccessibleDescription("\n".join(texts))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         """The width of the plot alone; the legend is below it where there is no room beside it."""

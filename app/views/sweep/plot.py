@@ -137,8 +137,8 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             self._drawn.append(_Drawn(self.item))
         for place, drawn in enumerate(self._drawn):
             line = self.lines[place] if place < len(self.lines) else None
-            found = look(self.sweep, line, self.palette()) if self.sweep and line else None
-            drawn.show_line(line, found, BEAM * (x[1] - x[0]), 1.3 * unit)
+            result = look(self.sweep, line, self.palette()) if self.sweep and line else None
+            drawn.show_line(line, result, BEAM * (x[1] - x[0]), 1.3 * unit)
         self._mark(unit)
         self._dress(x, y)
 
@@ -186,16 +186,16 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             return []
         values = sorted({p.value for line in self.lines for p in line.points})
         width = self._room()
-        found: list[tuple[float, str]] = []
+        result: list[tuple[float, str]] = []
         free = -math.inf
         for value in values:
             text = value_text(self.sweep, value, with_unit=False)
             middle = (math.log10(value) - span[0]) / (span[1] - span[0]) * width
             half = self.fontMetrics().horizontalAdvance(f"{text}  ") / 2
             if middle - half >= free:
-                found.append((math.log10(value), text))
+                result.append((math.log10(value), text))
                 free = middle + half
-        return found
+        return result
 
     def _time_ticks(self, span: tuple[float, float]) -> list[tuple[float, str]]:
         """Round times, as many as fit."""
@@ -214,7 +214,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             return math.hypot(apart.x(), apart.y())
 
         assert self.sweep is not None
-        told = [(far(c.value, c.seconds), mark.text) for mark in self.marks for c in mark.crossings]
+        candidates = [(far(c.value, c.seconds), mark.text) for mark in self.marks for c in mark.crossings]
         for line in self.lines:
             for p in line.points:
                 text = self.tr("{title}\n{value}: {time} (quartiles {low} to {high})").format(
@@ -224,8 +224,8 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
                     low=seconds(p.q1),
                     high=seconds(p.q3),
                 )
-                told.append((far(p.value, p.seconds), text))
-        nearest = min(told, default=(math.inf, ""))
+                candidates.append((far(p.value, p.seconds), text))
+        nearest = min(candidates, default=(math.inf, ""))
         return nearest[1] if nearest[0] <= reach else ""
 
     # Events
@@ -261,8 +261,8 @@ def round_times(low: float, high: float, most: int) -> list[float]:
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     best: list[float] = []
     for digits, every in (((1, 2, 5), 1), ((1, 3), 1), *(((1,), n) for n in range(1, len(exponents) + 1))):
-        found = [d * 10.0**e for e in exponents if e % every == 0 for d in digits]
-        best = [time for time in found if low <= time <= high] or best
+        result = [d * 10.0**e for e in exponents if e % every == 0 for d in digits]
+        best = [time for time in result if low <= time <= high] or best
         if len(best) <= most:
             break
     return best if len(best) > 2 or high > 10 * low else _even(low, high, most)

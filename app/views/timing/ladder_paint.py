@@ -199,20 +199,20 @@ class LadderPainter:
         faded = entry.state in ("stale", "running")
         lane = self._lanes(line, entry, axis, faded) if axis.log else self._stack(line, entry, axis, faded)
         for stage in ("elapsed", "elapsed_pinned"):
-            found = entry.seconds(stage)
-            if found is not None:
-                self._diamond(QPointF(axis.x(found), lane.center().y()), stage == "elapsed", faded)
+            value = entry.seconds(stage)
+            if value is not None:
+                self._diamond(QPointF(axis.x(value), lane.center().y()), stage == "elapsed", faded)
 
     def _counted(self, line: Line, entry: Entry, section: Section) -> None:
         """Draw a bar of counts, or the reason why there is none."""
-        found = entry.counters.get(section.counter)
-        if found is None or entry.ok is False:
+        value = entry.counters.get(section.counter)
+        if value is None or entry.ok is False:
             room = line.bars.adjusted(self.unit * 1.5, 0, 0, 0)
             self._write(room, failure_text(entry), LEFT, self.colours.muted, small=True)
             return
         tall = self.unit * 0.8
         axis = section.axis
-        box = QRectF(axis.left, line.bars.center().y() - tall / 2, max(1.0, axis.x(found) - axis.left), tall)
+        box = QRectF(axis.left, line.bars.center().y() - tall / 2, max(1.0, axis.x(value) - axis.left), tall)
         self._fill(box, self.colours.simulated.colour, entry.recorded, entry.state in ("stale", "running"))
 
     def _kernel_colour(self, entry: Entry) -> QColor:
@@ -245,14 +245,14 @@ class LadderPainter:
         looks = (self.colours.upload, self._kernel_colour(entry), self.colours.download)
         start = 0.0
         for stage, colour in zip(BAR_STAGES, looks, strict=True):
-            found = entry.seconds(stage)
-            if found is not None:
-                left, right = axis.x(start), axis.x(start + found)
+            value = entry.seconds(stage)
+            if value is not None:
+                left, right = axis.x(start), axis.x(start + value)
                 box = QRectF(left, lane.top(), max(1.0, right - left), tall)
                 self._fill(box, colour, entry.recorded, faded)
                 if stage == "kernel":
                     self._quartiles(entry, axis, start, box.center().y(), faded)
-                start += found
+                start += value
         return lane
 
     def _fair(self, line: Line, axis: Axis) -> None:

@@ -125,21 +125,21 @@ class Builder:
 
     def _pieces(self) -> dict[int, QPointF]:
         """Put sectors side by side and leave out the gaps. Returns where each lane's line ends."""
-        found, height = self.access.pieces, 1.6 * self.line
-        breaks = sum(gap > 0 for gap in found.gaps)
+        pieces, height = self.access.pieces, 1.6 * self.line
+        breaks = sum(gap > 0 for gap in pieces.gaps)
         room = self.right - self.left
         pause = min(2.5 * self.letter, 0.3 * room / breaks) if breaks else 0.0
-        each = min(LANES_OF_A_SECTOR * self.cell, (room - breaks * pause) / len(found.pieces))
-        x = self.left + (room - breaks * pause - each * len(found.pieces)) / 2
+        each = min(LANES_OF_A_SECTOR * self.cell, (room - breaks * pause) / len(pieces.pieces))
+        x = self.left + (room - breaks * pause - each * len(pieces.pieces)) / 2
         places = []
-        for number, gap in enumerate((0, *found.gaps)):
+        for number, gap in enumerate((0, *pieces.gaps)):
             if gap:
                 self.layout.spots.append(Spot("gap", number - 1, QRectF(x, self.y, pause, height)))
                 x += pause
             places.append(QRectF(x, self.y, each, height))
             x += each
         self.layout.spots += [Spot("piece", number, rect) for number, rect in enumerate(places)]
-        ends = self._parts(places, each / found.grain)
+        ends = self._parts(places, each / pieces.grain)
         self.y += height
         self._ranges(places)
         constant = self.access.space == "constant"
@@ -161,17 +161,17 @@ class Builder:
 
     def _ranges(self, places: Sequence[QRectF]) -> None:
         """Put the byte ranges under runs of adjoining sectors: the first, the last, and others that fit."""
-        found, start = self.access.pieces, self.access.start
+        pieces, start = self.access.pieces, self.access.start
         runs: list[list[int]] = []
-        for number, gap in enumerate((1, *found.gaps)):
+        for number, gap in enumerate((1, *pieces.gaps)):
             if gap:
                 runs.append([number])
             else:
                 runs[-1].append(number)
         taken: list[QRectF] = []
         for run in (runs[0], runs[-1], *runs[1:-1]):
-            first, last = (found.pieces[n].address - start for n in (run[0], run[-1]))
-            text = byte_range(first, last + found.grain - 1)
+            first, last = (pieces.pieces[n].address - start for n in (run[0], run[-1]))
+            text = byte_range(first, last + pieces.grain - 1)
             width = self.metrics.horizontalAdvance(text) + self.letter
             middle = (places[run[0]].left() + places[run[-1]].right()) / 2
             left = min(max(middle - width / 2, 0.0), self.layout.width - width)
@@ -235,7 +235,7 @@ class Builder:
             marks: list[tuple[Sign, str]] = [("conflict", conflict)] if access.banks.conflicts else []
             same: list[tuple[Sign, str]] = [("shared", together)] if access.banks.shared else []
             return [*marks, *same, *rests]
-        found = access.pieces
-        unused: list[tuple[Sign, str]] = [("unused", tr("moved but not used"))] if found.wasted else []
-        gaps: list[tuple[Sign, str]] = [("gap", tr("gap: not touched"))] if any(found.gaps) else []
+        pieces = access.pieces
+        unused: list[tuple[Sign, str]] = [("unused", tr("moved but not used"))] if pieces.wasted else []
+        gaps: list[tuple[Sign, str]] = [("gap", tr("gap: not touched"))] if any(pieces.gaps) else []
         return [("used", tr("bytes that lanes use")), *unused, *gaps, *rests]

@@ -57,13 +57,13 @@ class ComparisonView(QWidget):
 
     def show_content(self, content: Mapping[str, Any], against: str, palette: QPalette) -> None:
         """Show an X-ray's comparison with the chosen variant."""
-        found = content.get("comparison")
+        answer = content.get("comparison")
         if not against:
             html = escape(self.tr("Choose a variant above to see what changed from it to this one."))
-        elif not found or found["before"]["variant"] != against:
+        elif not answer or answer["before"]["variant"] != against:
             html = escape(self.tr("The X-ray of both variants is not ready yet."))
         else:
-            html = comparison(content["title"], found, palette)
+            html = comparison(content["title"], answer, palette)
         if html != self._html:
             self._html = html
             self.text.setHtml(html)

@@ -291,13 +291,13 @@ class BlockSizes(QScrollArea):
 
     def show_kernel(self, kernel: Mapping[str, Any], architecture: str) -> None:
         """Show a kernel of an X-ray, simulated for an architecture."""
-        found = curve(kernel)
+        kernel_curve = curve(kernel)
         for widget in (self.plot, self.now):
-            widget.setVisible(found is not None)
-        self.plot.show_curve(found)
+            widget.setVisible(kernel_curve is not None)
+        self.plot.show_curve(kernel_curve)
         self._tell(None)
-        if found:
-            self.sentence.setText(f"{found.sentence}\n{found.proviso}")
+        if kernel_curve:
+            self.sentence.setText(f"{kernel_curve.sentence}\n{kernel_curve.proviso}")
         else:
             text = self.tr(
                 "The occupancy of {gpu} is not known: what its multiprocessors hold is not among the figures here."

@@ -67,8 +67,8 @@ class SourceTabs(QWidget):
         while self.bar.count():
             self.bar.removeTab(0)
         for place, file in enumerate(kernel.files):
-            said = self.tr("{file}  {share}").format(file=file.name, share=percent(kernel.share(file)))
-            self.bar.addTab(said.replace("&", "&&"))
+            title = self.tr("{file}  {share}").format(file=file.name, share=percent(kernel.share(file)))
+            self.bar.addTab(title.replace("&", "&&"))
             tip = self.tr("{file}: {share} of the kernel's instructions are on its own lines")
             self.bar.setTabToolTip(place, tip.format(file=file.file, share=percent(kernel.share(file))))
         self.bar.setCurrentIndex(files.index(chosen) if chosen in files and not new else 0)
