@@ -1,4 +1,4 @@
-"""Kinds of input, each once: axes, spatial rank, what a simulated GPU takes, and what the contract tries."""
+"""Kinds of input: axes, spatial rank, the part that a simulated GPU takes, and the shapes that the contract tries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Part = tuple[slice, ...]
 
 IMAGE_CHANNELS = (1, 3, 4)
 MOST_CHANNELS = 256
-"""Channels that a signal may have; the largest caps of electrodes have as many. More is a picture or a mistake."""
+"""Channels of a signal at most, as many as the largest caps of electrodes have. More is an image or a mistake."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class InputKind:
     """Everything that depends on the kind of an input alone.
 
     `rank` counts the spatial axes, which come first; channels come after them. `axes` gives the letters of the axes by
-    the number of dimensions. `part` is how much of each spatial axis a simulated GPU takes while somebody waits.
-    `view` is the kind of output that an input looks like. `sample` is what is opened when nobody says. `shapes` are
-    those that the contract tries, `usual` one that every variant should take. `largest_noise` is the largest size that
-    a sweep makes noise of: the side of a square image, the length of a signal.
+    the number of dimensions. `part` is how much of each spatial axis a simulated GPU takes while a person waits.
+    `view` is the kind of output that shows such an input. `sample` is the default input. The contract tries `shapes`,
+    and floating types at the ends of their range with `ends`; every variant should take one of `usual`.
+    `largest_noise` is the largest size of noise in a sweep: the side of a square image, the length of a signal.
     """
 
     id: Kind
@@ -57,13 +57,13 @@ class InputKind:
         return shape[self.rank] if len(shape) > self.rank else 1
 
     def middle(self, shape: Shape, extents: Shape) -> Part:
-        """The part of those extents in the middle, cut to what there is."""
+        """The part of those extents in the middle, no larger than the array."""
         cut = zip(self.spatial(shape), extents, strict=True)
         starts = [(max(0, (n - side) // 2), min(n, side)) for n, side in cut]
         return tuple(slice(start, start + side) for start, side in starts)
 
     def noise(self, size: int) -> dict[str, Any]:
-        """The options of the sample "noise" that make one of that size."""
+        """The options of the sample "noise" for an input of that size."""
         return {"size": f"{size}x{size}"} if self.rank == 2 else {"length": size}
 
     def axes_of(self, shape: Shape, rate: float | None = None) -> tuple[Axis, ...]:

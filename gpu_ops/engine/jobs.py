@@ -29,7 +29,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, convert, load, sample, save_result
 from gpu_ops.measuring import comparison
-from gpu_ops.measuring.affordable import shown, shown_note
+from gpu_ops.measuring.affordable import crop_note, exact_crop
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.explain import explain
 from gpu_ops.measuring.report import row
@@ -141,13 +141,13 @@ def _run_picks(
         first = run.key not in sent
         sent.add(run.key)
         task = Task.of(part.meta, run.params, run.pick.knobs)
-        part_shown = shown(find_filter(run.filter), task, whole.array.shape, place)
+        region = exact_crop(find_filter(run.filter), task, whole.array.shape, place)
         if place:
-            run = replace(run, notes=(shown_note(whole, part, part_shown), *run.notes))
+            run = replace(run, notes=(crop_note(whole, part, region), *run.notes))
         news = _row(desk, run, experiment, request.roofs)
-        outputs = _outputs(desk, run, task, part_shown.cut) if first and request.outputs else {}
+        outputs = _outputs(desk, run, task, region.cut) if first and request.outputs else {}
         machine = desk.provenance(run.pick.device) if run.timings or run.outputs else {}  # it is open by then
-        where = part_shown[1:]
+        where = region[1:]
         desk.send(RunUpdate(request.job, request.generation, run.stage, news, outputs, *where, machine))
 
 
@@ -184,7 +184,7 @@ def _xray(desk: Desk, request: XRayRequest) -> None:
         **as_dict(found),
         "title": found.title,
         "idea": found.idea,
-        "sentences": comparison.said(explain(found)),
+        "sentences": comparison.sentences_json(explain(found)),
         "sources": {f.file: f.text for k in found.kernels for f in k.files},
         "name": whole.name,
         "whole": list(whole.meta.of_kind.spatial(whole.array.shape)),

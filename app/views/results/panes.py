@@ -175,6 +175,7 @@ class PaneGrid(QWidget):
         """Show panes with these keys, in this order: known ones keep their content, new ones are empty."""
         if len(set(keys)) != len(keys):
             raise ValueError(f"the keys of panes must differ, unlike {list(keys)}")
+        self.keys = []  # clearing a pane emits signals: lay nothing out before all panes are there
         for gone in [key for key in self.panes if key not in keys]:
             pane = self.panes.pop(gone)
             pane.hide()
@@ -229,7 +230,7 @@ class PaneGrid(QWidget):
 
     def _lay(self) -> None:
         self.columns = columns = self._best()
-        shown = [key for key in self.pager.in_sight() if key in self.panes]  # `set_panes` may be removing some
+        shown = self.pager.in_sight()
         for key, pane in self.panes.items():
             self._grid.removeWidget(pane)
             pane.setVisible(key in shown)
