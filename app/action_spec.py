@@ -1,4 +1,4 @@
-"""What an action is, before there is a window for it."""
+"""The description of an action, independent of a window."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class ActionSpec:
     """One action and what it does. Texts are in English here and translated when the action is built.
 
     `menu` is a path in MENUS. Actions that name the same `group` exclude each other; `checked` is how they start.
-    `data` is what the action carries, for groups whose members differ only in that. `able` says whether it can be done
-    now and `on` whether its mark is set, where the models say so; both are asked whenever one of these changes. The
-    keys of one that is `local` count while the pictures have the focus.
+    `data` is the action's value in groups whose members differ only in that. `able` says whether the action is enabled
+    and `on` whether it is checked, where that depends on the models; both are called after every change. The keys of a
+    `local` action work while the pictures have the focus.
     """
 
     id: str

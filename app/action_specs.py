@@ -1,4 +1,4 @@
-"""What a user can do, as data: the actions in the order of the menus."""
+"""The user's actions as data, in the order of the menus."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction
 from app.action_spec import ActionSpec
 from app.translate import QT_TRANSLATE_NOOP
 from app.view_specs import VIEW
-from app.views.window import deeds
+from app.views.window import handlers
 from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE
 
 _FILE = (
@@ -25,7 +25,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "&Next file"),
         "file",
         ("PgDown",),
-        QT_TRANSLATE_NOOP("Actions", "Open the next of the files that were dropped together"),
+        QT_TRANSLATE_NOOP("Actions", "Open the next of the dropped files"),
         do=lambda desk: desk.context.files.go(1),
         able=lambda desk: desk.context.files.list.can_go(1),
         local=True,
@@ -35,7 +35,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "Pre&vious file"),
         "file",
         ("PgUp",),
-        QT_TRANSLATE_NOOP("Actions", "Open the file before among those that were dropped together"),
+        QT_TRANSLATE_NOOP("Actions", "Open the previous one of the dropped files"),
         do=lambda desk: desk.context.files.go(-1),
         able=lambda desk: desk.context.files.list.can_go(-1),
         local=True,
@@ -45,7 +45,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "&Save result…"),
         "file",
         ("Ctrl+S",),
-        QT_TRANSLATE_NOOP("Actions", "Save the shown result as a file"),
+        QT_TRANSLATE_NOOP("Actions", "Save the result on the screen to a file"),
         "save",
         separator=True,
         do=lambda desk: desk.context.files.save_result(),
@@ -55,7 +55,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "&Clear the list"),
         "file/recent",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Forget recent files"),
+        QT_TRANSLATE_NOOP("Actions", "Clear the list of recent files"),
         do=lambda desk: desk.recent.forget(),
     ),
     ActionSpec(
@@ -63,7 +63,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "&View as picture…"),
         "file/export",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Write what is looked at as a PNG, or as an SVG where the name ends in .svg"),
+        QT_TRANSLATE_NOOP("Actions", "Save the present view as a PNG, or as an SVG if the name ends in .svg"),
         do=lambda desk: desk.context.files.export_view(desk.pictures),
     ),
     ActionSpec(
@@ -71,7 +71,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "As &CSV…"),
         "file/export",
         ("Ctrl+Shift+E",),
-        QT_TRANSLATE_NOOP("Actions", "Write the table of results as comma-separated values"),
+        QT_TRANSLATE_NOOP("Actions", "Save the table of results as comma-separated values"),
         do=lambda desk: desk.docks[TABLE].export("csv"),
     ),
     ActionSpec(
@@ -79,7 +79,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "As &JSON…"),
         "file/export",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Write the results as a report"),
+        QT_TRANSLATE_NOOP("Actions", "Save the results as a report"),
         do=lambda desk: desk.docks[TABLE].export("json"),
     ),
     ActionSpec(
@@ -87,7 +87,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "As &picture…"),
         "file/export",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Write the ladder as a PNG"),
+        QT_TRANSLATE_NOOP("Actions", "Save the ladder as a PNG"),
         do=lambda desk: desk.context.files.export_ladder(desk.docks[LADDER]),
     ),
     ActionSpec(
@@ -95,7 +95,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "&Sweep as CSV…"),
         "file/export",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Write the rows of the sweep as comma-separated values"),
+        QT_TRANSLATE_NOOP("Actions", "Save the rows of the sweep as comma-separated values"),
         separator=True,
         do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "csv"),
     ),
@@ -104,7 +104,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "S&weep as picture…"),
         "file/export",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Write the plot of the sweep as a PNG, or as an SVG where the name ends in .svg"),
+        QT_TRANSLATE_NOOP("Actions", "Save the plot of the sweep as a PNG, or as an SVG if the name ends in .svg"),
         do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "picture"),
     ),
     ActionSpec(
@@ -122,7 +122,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "&Quit"),
         "file",
         ("Ctrl+Q",),
-        QT_TRANSLATE_NOOP("Actions", "Leave Kernelscope"),
+        QT_TRANSLATE_NOOP("Actions", "Quit Kernelscope"),
         separator=True,
         role=QAction.MenuRole.QuitRole,
         do=lambda desk: desk.window.close(),
@@ -134,7 +134,7 @@ _EDIT = (
         QT_TRANSLATE_NOOP("Actions", "&Undo"),
         "edit",
         ("Ctrl+Z",),
-        QT_TRANSLATE_NOOP("Actions", "Take the last change back"),
+        QT_TRANSLATE_NOOP("Actions", "Undo the last change"),
         "undo",
         do=lambda desk: desk.context.session.undo(),
         able=lambda desk: desk.context.session.can_undo,
@@ -144,7 +144,7 @@ _EDIT = (
         QT_TRANSLATE_NOOP("Actions", "&Redo"),
         "edit",
         ("Ctrl+Shift+Z", "Ctrl+Y"),
-        QT_TRANSLATE_NOOP("Actions", "Make it again"),
+        QT_TRANSLATE_NOOP("Actions", "Redo the last undone change"),
         "redo",
         do=lambda desk: desk.context.session.redo(),
         able=lambda desk: desk.context.session.can_redo,
@@ -154,24 +154,24 @@ _EDIT = (
         QT_TRANSLATE_NOOP("Actions", "&Copy image"),
         "edit",
         ("Ctrl+Shift+C",),
-        QT_TRANSLATE_NOOP("Actions", "Copy the shown picture to the clipboard"),
+        QT_TRANSLATE_NOOP("Actions", "Copy the picture to the clipboard"),
         separator=True,
-        do=deeds.copy_image,
+        do=handlers.copy_image,
     ),
     ActionSpec(
         "paste_image",
         QT_TRANSLATE_NOOP("Actions", "&Paste image"),
         "edit",
         ("Ctrl+Shift+V",),
-        QT_TRANSLATE_NOOP("Actions", "Use the picture on the clipboard as input"),
-        do=deeds.paste_image,
+        QT_TRANSLATE_NOOP("Actions", "Use the picture on the clipboard as the input"),
+        do=handlers.paste_image,
     ),
     ActionSpec(
         "find_variant",
         QT_TRANSLATE_NOOP("Actions", "&Find a variant…"),
         "edit",
         ("Ctrl+F",),
-        QT_TRANSLATE_NOOP("Actions", "Show only the variants that fit what is typed"),
+        QT_TRANSLATE_NOOP("Actions", "Show only the variants that match the typed words"),
         separator=True,
         do=lambda desk: desk.docks[EXPERIMENT].variants.finder.present(),
     ),
@@ -180,7 +180,7 @@ _EDIT = (
         QT_TRANSLATE_NOOP("Actions", "Re&set parameters"),
         "edit",
         ("Ctrl+R",),
-        QT_TRANSLATE_NOOP("Actions", "Give every parameter its default"),
+        QT_TRANSLATE_NOOP("Actions", "Set every parameter to its default"),
         separator=True,
         do=lambda desk: desk.context.session.reset_params(),
     ),
@@ -210,14 +210,14 @@ _RUN = (
         "run",
         ("Ctrl+Shift+M",),
         QT_TRANSLATE_NOOP("Actions", "Time the ticked variants at several values of one quantity"),
-        do=deeds.start_sweep,
+        do=handlers.start_sweep,
     ),
     ActionSpec(
         "cancel",
         QT_TRANSLATE_NOOP("Actions", "&Cancel"),
         "run",
         ("Esc",),
-        QT_TRANSLATE_NOOP("Actions", "Stop what is running"),
+        QT_TRANSLATE_NOOP("Actions", "Stop the running job"),
         "cancel",
         separator=True,
         do=lambda desk: desk.context.controller.cancel(),
@@ -227,7 +227,7 @@ _RUN = (
         QT_TRANSLATE_NOOP("Actions", "&Show recorded runs"),
         "run",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Put runs of the same job on other machines beside those made here"),
+        QT_TRANSLATE_NOOP("Actions", "Show runs of the same job on other machines beside your own"),
         checkable=True,
         separator=True,
         do=lambda desk: desk.context.recorded.show(not desk.context.recorded.shown),
@@ -239,7 +239,7 @@ _HELP = (
         QT_TRANSLATE_NOOP("Actions", "&Shortcuts"),
         "help",
         ("F1", "?"),
-        QT_TRANSLATE_NOOP("Actions", "Every key and what it does"),
+        QT_TRANSLATE_NOOP("Actions", "Show all keyboard shortcuts"),
         do=lambda desk: desk.pages.present("shortcuts"),
     ),
     ActionSpec(
@@ -248,14 +248,14 @@ _HELP = (
         "help",
         ("Ctrl+Shift+P",),
         QT_TRANSLATE_NOOP("Actions", "Find an action by its name"),
-        do=deeds.show_palette,
+        do=handlers.show_palette,
     ),
     ActionSpec(
         "claims",
         QT_TRANSLATE_NOOP("Actions", "&Claims"),
         "help",
         (),
-        QT_TRANSLATE_NOOP("Actions", "What the sources say, and what was found"),
+        QT_TRANSLATE_NOOP("Actions", "Compare what the sources claim with what was measured"),
         separator=True,
         do=lambda desk: desk.pages.present("claims"),
     ),
@@ -265,7 +265,7 @@ _HELP = (
         "help",
         (),
         QT_TRANSLATE_NOOP("Actions", "Devices, libraries and the log"),
-        do=deeds.show_diagnostics,
+        do=handlers.show_diagnostics,
     ),
     ActionSpec(
         "about",
@@ -275,7 +275,7 @@ _HELP = (
         QT_TRANSLATE_NOOP("Actions", "Version and licence"),
         separator=True,
         role=QAction.MenuRole.AboutRole,
-        do=deeds.show_about,
+        do=handlers.show_about,
     ),
 )
 ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *_HELP)

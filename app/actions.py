@@ -1,4 +1,4 @@
-"""One registry of everything a user can do: menus, toolbar, palette, shortcut sheet and tests read it."""
+"""Builds the actions from their one registry, which menus, toolbar, palette, shortcut sheet and tests share."""
 
 from __future__ import annotations
 

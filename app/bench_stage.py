@@ -1,4 +1,4 @@
-"""What benchmarks of the window stand on: a window with its engine, and clocks for its event loop and its paintings."""
+"""The base of the window's benchmarks: a window with its engine, and clocks for its event loop and its painting."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LATE_MS = 16.0
 
 
 class FirstPaint(QObject):
-    """Calls `then` once the first widget of that name has been painted."""
+    """Calls `then` once a widget of that name has been painted."""
 
     def __init__(self, app: QApplication, name: str, then: Callable[[], None]) -> None:
         super().__init__(app)
@@ -40,7 +40,7 @@ class FirstPaint(QObject):
         return False
 
 
-class Painted(QObject):
+class PaintWatch(QObject):
     """`at` is when the widget had first been painted while `ready()` held; None until then."""
 
     def __init__(self, widget: QWidget, ready: Callable[[], bool] = lambda: True) -> None:
@@ -116,7 +116,7 @@ class Stage:
         if isinstance(answer, Loaded):
             self.arrived = time.perf_counter()
 
-    # What a person does.
+    # User actions
 
     def choose(self, filter: str, picks: tuple[str, ...]) -> None:
         """A filter and exactly these variants."""
@@ -125,7 +125,7 @@ class Stage:
         self.run_for(0.1)
 
     def open_noise(self, wait: bool = True, **options: Any) -> None:
-        """Have the engine make noise; wait until everything that follows is done."""
+        """Have the engine make noise; with `wait`, wait until all its results are there."""
         self.controller.open_sample("noise", options)
         if wait:
             self.settle()
@@ -136,15 +136,15 @@ class Stage:
         self.run_for(0.2)
 
     def count_outputs(self) -> list[str]:
-        """The variants of results in the order they are shown, growing."""
-        shown: list[str] = []
-        self.controller.outputs_changed.connect(lambda variant, _name, _shown: shown.append(variant))
-        return shown
+        """A list to which the variant of every new result is added."""
+        variants: list[str] = []
+        self.controller.outputs_changed.connect(lambda variant, _name, _shown: variants.append(variant))
+        return variants
 
-    # Time.
+    # Time
 
     def run_until(self, done: Callable[[], bool]) -> None:
-        """Run the event loop until it is so. Raises TimeoutError."""
+        """Run the event loop until `done()`. Raises TimeoutError."""
         loop, end = QEventLoop(), time.perf_counter() + PATIENCE
         poll = QTimer(interval=5)
         poll.timeout.connect(lambda: loop.quit() if done() or time.perf_counter() > end else None)
@@ -164,15 +164,15 @@ class Stage:
         self.run_until(lambda: not self.controller.busy)
         self.run_for(0.1)
 
-    def since_arrival(self, painted: Painted) -> float:
+    def since_arrival(self, painted: PaintWatch) -> float:
         """Milliseconds from the input's arrival in the window's process."""
         assert painted.at is not None
         return (painted.at - self.arrived) * 1000
 
     def frame(self, widget: QWidget, do: Callable[[], object], ready: Callable[[], bool] = lambda: True) -> float:
-        """Milliseconds from a deed to the widget painted with what it brought."""
+        """Milliseconds from `do()` until the widget has painted the effect."""
         self.run_for(0.002)
-        painted, end = Painted(widget, ready), time.perf_counter() + PATIENCE
+        painted, end = PaintWatch(widget, ready), time.perf_counter() + PATIENCE
         begin = time.perf_counter()
         do()
         while painted.at is None:

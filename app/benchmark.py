@@ -1,4 +1,4 @@
-"""`kernelscope window-bench`: how fast the window starts, answers and paints, held to what is required of it.
+"""`kernelscope window-bench`: how fast the window starts, responds and paints, against required limits.
 
 Every figure comes from the window itself, driven through its controller as clicks drive it, in a process of its own.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 Figures = dict[str, Any]
 Command = Callable[[Sequence[str]], int]
-"""What opens the window, by the words of the command line."""
+"""A function that opens the window, given the command line."""
 HEAVY = ("cupy", "cv2", "numba", "scipy")
 PATIENCE = 300.0
 """Seconds a benchmark may take; a first compilation is part of it."""
@@ -38,7 +38,7 @@ class Bench:
 
 
 def _first_paint(quick: bool) -> Figures:
-    """Start the program anew and again; each says when its window had painted, and what it had imported by then."""
+    """Start the program several times; each run reports when its window had painted and what it had imported."""
     runs = []
     for _ in range(2 if quick else 5):
         since = time.monotonic_ns()
@@ -48,7 +48,7 @@ def _first_paint(quick: bool) -> Figures:
     return {"median": statistics.median(times), "runs": times, "heavy_modules_imported": heavy}
 
 
-def _started(since: int, command: Command) -> Figures:
+def _start_window(since: int, command: Command) -> Figures:
     from PySide6.QtWidgets import QApplication
 
     from app.bench_stage import FirstPaint
@@ -69,7 +69,7 @@ def _started(since: int, command: Command) -> Figures:
 
 
 def _slider(dtype: str, quick: bool) -> Figures:
-    """A parameter that never stands still over a large image; the event loop must."""
+    """A parameter moves without a pause over a large image; the event loop must not stall."""
     from app.bench_stage import Heartbeat, Stage
 
     with Stage() as stage:
@@ -88,7 +88,7 @@ def _slider(dtype: str, quick: bool) -> Figures:
 
 
 def _long_run(quick: bool) -> Figures:
-    """A computation of seconds, until its picture has stood for a while."""
+    """A computation of seconds, until its picture has been on the screen for a while."""
     from app.bench_stage import Heartbeat, Stage
 
     with Stage() as stage:
@@ -105,14 +105,14 @@ def _long_run(quick: bool) -> Figures:
 
 
 def _signal(quick: bool) -> Figures:
-    """Ten million samples: from their arrival to all of them on the screen, then panned."""
-    from app.bench_stage import Painted, Stage
+    """Ten million samples: the time from their arrival to the sharp plot, then of a pan."""
+    from app.bench_stage import PaintWatch, Stage
 
     with Stage() as stage:
         stage.choose("mean1d", ())
         pane = stage.window.signal_pane
         stage.turn_to(pane)
-        sharp = Painted(pane.plot.viewport(), lambda: _settled(pane) and all(c.sharp for c in pane.curves))
+        sharp = PaintWatch(pane.plot.viewport(), lambda: _settled(pane) and all(c.sharp for c in pane.curves))
         stage.open_noise(length=10_000_000, dtype="float32")
         stage.run_until(lambda: sharp.at is not None)
         show = stage.since_arrival(sharp)
@@ -133,15 +133,15 @@ def _settled(pane: Any) -> bool:
 
 
 def _image(quick: bool) -> Figures:
-    """A large image: from its arrival to its first painting, then panned at several zooms."""
-    from app.bench_stage import Painted, Stage
+    """A large image: the time from its arrival to the first paint, then of pans at several zooms."""
+    from app.bench_stage import PaintWatch, Stage
     from app.views.window.main_window import INPUT
 
     with Stage() as stage:
         stage.choose("mean2d", ())
         pane = stage.window.panes.pane(INPUT)
-        first = Painted(pane.canvas, lambda: pane.layer.pyramid is not None)
-        sharp = Painted(pane.canvas, lambda: pane.layer.sharp)
+        first = PaintWatch(pane.canvas, lambda: pane.layer.pyramid is not None)
+        sharp = PaintWatch(pane.canvas, lambda: pane.layer.sharp)
         stage.open_noise(size="8192x8192", dtype="float32")
         stage.run_until(lambda: sharp.at is not None)
         display, frames = stage.window.display, {}
@@ -164,8 +164,8 @@ def _image(quick: bool) -> Figures:
 
 
 def _another(quick: bool) -> Figures:
-    """Another input of the same size over one that somebody looks at closely: sharp, whole and in its own levels."""
-    from app.bench_stage import Painted, Stage
+    """Another input of the same size replaces a magnified one: the time until it is sharp and in its own levels."""
+    from app.bench_stage import PaintWatch, Stage
     from app.views.results.pictures import INPUT
 
     with Stage() as stage:
@@ -176,21 +176,21 @@ def _another(quick: bool) -> Figures:
         display.zoom_at(8.0, 100, 100)
         before = stage.controller.session.input
 
-        def own() -> bool:
+        def shows_new_input() -> bool:
             now = stage.controller.session.input
             if now is None or now is before or not pane.layer.sharp or not display.following:
                 return False
             return (display.low, display.high) == (now.statistics.minimum, now.statistics.maximum)
 
-        painted = Painted(pane.canvas, own)
+        painted = PaintWatch(pane.canvas, shows_new_input)
         stage.open_noise(wait=False, size="4096x4096", dtype="float32")
         stage.run_until(lambda: painted.at is not None)
         return {"show": stage.since_arrival(painted)}
 
 
 def _open_meanwhile(quick: bool) -> Figures:
-    """Another input is opened while a run of a minute goes on."""
-    from app.bench_stage import Painted, Stage
+    """Another input is opened during a run of a minute."""
+    from app.bench_stage import PaintWatch, Stage
     from app.views.results.pictures import INPUT
 
     with Stage() as stage:
@@ -200,17 +200,17 @@ def _open_meanwhile(quick: bool) -> Figures:
         stage.run_for(1.0)
         busy, pid = stage.controller.busy, stage.engine.client.pid
         pane = stage.window.panes.pane(INPUT)
-        painted = Painted(pane.canvas, lambda: pane.layer.shape == (512, 512))
+        painted = PaintWatch(pane.canvas, lambda: pane.layer.shape == (512, 512))
         begin = time.perf_counter()
         stage.controller.open_sample("camera")
         stage.run_until(lambda: painted.at is not None)
         assert painted.at is not None
-        found = {"show": (painted.at - begin) * 1000, "something_ran": busy}
-        return {**found, "engine_ended_for_it": stage.engine.client.pid != pid}
+        figures = {"show": (painted.at - begin) * 1000, "something_ran": busy}
+        return {**figures, "engine_ended_for_it": stage.engine.client.pid != pid}
 
 
 def _memory(quick: bool) -> Figures:
-    """An image of 8192² and three results: what the window's process has for itself alone."""
+    """An image of 8192² and three results: the private memory of the window's process."""
     from app.bench_stage import Stage, private_mb
 
     with Stage() as stage:
@@ -226,7 +226,7 @@ def _memory(quick: bool) -> Figures:
 
 
 def _key(quick: bool) -> Figures:
-    """A key in the field of the window's width, until the result's new pixels are painted."""
+    """A key press in the field of the filter's window: the time until the result's new pixels are painted."""
     from PySide6.QtCore import Qt
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QSpinBox
@@ -268,7 +268,7 @@ BENCHES = (
 
 
 def _process(name: str, *more: str) -> Figures:
-    """What a process of its own measured. Raises RuntimeError with its last words when it fails."""
+    """Measure in a process of its own. Raises RuntimeError with its last line of output when it fails."""
     command = [sys.executable, "-m", "app", "window-bench", "--one", name, *more]
     environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ}
     try:
@@ -281,15 +281,15 @@ def _process(name: str, *more: str) -> Figures:
 
 
 def _rows(bench: Bench, quick: bool) -> list[Figures]:
-    """One row for each limit. A benchmark that fails has no value, and its reason beside it."""
+    """One row for each limit. A failed benchmark has no value but the reason."""
     try:
-        found, failure = _process(bench.name, *(["--quick"] if quick else [])), ""
+        figures, failure = _process(bench.name, *(["--quick"] if quick else [])), ""
     except RuntimeError as error:
-        found, failure = {}, str(error)
-    details = {key: value for key, value in found.items() if key not in bench.limits}
+        figures, failure = {}, str(error)
+    details = {key: value for key, value in figures.items() if key not in bench.limits}
     rows = []
     for figure, limit in bench.limits.items():
-        value = found.get(figure)
+        value = figures.get(figure)
         row = {"name": f"{bench.name}.{figure}", "what": bench.what, "unit": bench.unit, "measured": value}
         rows.append({**row, "limit": limit, "holds": None if value is None else value <= limit, "details": details})
         rows[-1]["failure"] = failure
@@ -312,9 +312,9 @@ def provenance() -> Figures:
 
     from gpu_ops import machine
 
-    found = machine([], with_roofs=False)
-    found["libraries"] |= {"PySide6": version("PySide6-Essentials"), "pyqtgraph": version("pyqtgraph")}
-    return {**found, "qt_platform": os.environ.get("QT_QPA_PLATFORM", "offscreen")}
+    content = machine([], with_roofs=False)
+    content["libraries"] |= {"PySide6": version("PySide6-Essentials"), "pyqtgraph": version("pyqtgraph")}
+    return {**content, "qt_platform": os.environ.get("QT_QPA_PLATFORM", "offscreen")}
 
 
 def _parse(args: Sequence[str]) -> argparse.Namespace:
@@ -333,11 +333,12 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
 
 
 def main(args: Sequence[str], command: Command) -> int:
-    """Run benchmarks one after the other. A limit that is missed is said; only what cannot be measured is an error."""
+    """Run benchmarks one after the other. A missed limit is reported; only a failed measurement is an error."""
     parsed = _parse(args)
     if parsed.one:
         one = {bench.name: bench.run for bench in BENCHES}
-        print(json.dumps(_started(parsed.since, command) if parsed.one == STARTED else one[parsed.one](parsed.quick)))
+        figures = _start_window(parsed.since, command) if parsed.one == STARTED else one[parsed.one](parsed.quick)
+        print(json.dumps(figures))
         return 0
     rows: list[Figures] = []
     table = sys.stderr if parsed.json == "-" else sys.stdout
@@ -347,13 +348,13 @@ def main(args: Sequence[str], command: Command) -> int:
             new = _rows(bench, parsed.quick)
             print(*map(_line, new), sep="\n", file=table, flush=True)
             rows += new
-    if parsed.json and not _written(parsed.json, {"provenance": provenance(), "quick": parsed.quick, "rows": rows}):
+    if parsed.json and not _write(parsed.json, {"provenance": provenance(), "quick": parsed.quick, "rows": rows}):
         return 2
     return 1 if any(row["measured"] is None for row in rows) else 0
 
 
-def _written(path: str, content: Figures) -> bool:
-    """Whether the figures could be written; why not is said."""
+def _write(path: str, content: Figures) -> bool:
+    """Write the figures. Returns whether that worked; if not, it prints why."""
     from gpu_ops import KernelscopeError, write_report
 
     if path == "-":

@@ -1,4 +1,4 @@
-"""What the parts of a window share."""
+"""The models, controllers and services that the parts of a window share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.views.window.message_bar import MessageBar
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """Models, controllers, and how to say something or ask for a file: parts are made of these, never of the window.
+    """Models, controllers, messages and file dialogs. Parts of the window use these and never the window itself.
 
     `reports` reads the recorded reports.
     """

@@ -1,4 +1,4 @@
-"""What Qt complains of, and what no one caught, goes into the log as well as to the terminal."""
+"""Writes Qt's warnings and uncaught exceptions to the log as well as to the terminal."""
 
 from __future__ import annotations
 
@@ -19,53 +19,53 @@ from app.models.log import Log
 from gpu_ops import __version__
 
 IDLE = "This plugin does not support propagateSizeHints"
-"""Said at every window by platforms without a screen: nobody can do anything about it, and nothing is wrong."""
+"""A platform without a screen prints this for every window; nothing is wrong."""
 
 
 def quieten_qt() -> None:
-    """From now on Qt's messages go to the terminal as before, but for the idle one. Any thread."""
-    qInstallMessageHandler(_printed)
+    """Print Qt's messages to the terminal without the idle one. Any thread."""
+    qInstallMessageHandler(_print)
 
 
-def _printed(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
-    if not text.startswith(IDLE) and sys.stderr is not None:  # a desktop launcher on Windows gives none
+def _print(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+    if not text.startswith(IDLE) and sys.stderr is not None:  # None under a desktop launcher on Windows
         print(qFormatLogMessage(kind, context, text), file=sys.stderr)
 
 
 @contextmanager
-def kept_faults(log: Log) -> Iterator[None]:
-    """Begin the log with the versions, and write into it whatever goes wrong in this process while the block runs."""
+def log_faults(log: Log) -> Iterator[None]:
+    """Log the versions, then everything that goes wrong in this process while the block runs."""
     qt = f"Qt {qVersion()} on {QGuiApplication.platformName()}, PySide6 {PySide6.__version__}"
     log.add("window", f"Kernelscope {__version__}, Python {platform.python_version()}, {qt}, {platform.platform()}")
-    said_before: Counter[str] = Counter()
-    usual, usual_of_threads = sys.excepthook, threading.excepthook
+    counts: Counter[str] = Counter()
+    default_hook, default_thread_hook = sys.excepthook, threading.excepthook
 
-    def said(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+    def on_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
         if text.startswith(IDLE):
             return
-        _printed(kind, context, text)
+        _print(kind, context, text)
         line = qFormatLogMessage(kind, context, text)
-        said_before[line] += 1
-        times = said_before[line]
-        # Some messages come at every painting: the first, tenth, hundredth… time is enough to know.
+        counts[line] += 1
+        times = counts[line]
+        # Some messages come with every paint: log only the first, tenth, hundredth… time.
         if times == 10 ** (len(str(times)) - 1):
-            again = f" (said {times} times)" if times > 1 else ""
+            again = f" ({times} times)" if times > 1 else ""
             log.add(f"Qt {kind.name.removeprefix('Qt').removesuffix('Msg').lower()}", line + again)
 
-    def caught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def on_exception(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         log.add("error", f"{kind.__name__}: {error}", "".join(traceback.format_exception(kind, error, trace)))
-        usual(kind, error, trace)
+        default_hook(kind, error, trace)
 
-    def caught_in_thread(told: threading.ExceptHookArgs) -> None:
-        name = told.thread.name if told.thread else "a thread"
-        trace = traceback.format_exception(told.exc_type, told.exc_value, told.exc_traceback)
-        log.add("error", f"{told.exc_type.__name__} in {name}: {told.exc_value}", "".join(trace))
-        usual_of_threads(told)
+    def on_thread_exception(args: threading.ExceptHookArgs) -> None:
+        name = args.thread.name if args.thread else "a thread"
+        trace = traceback.format_exception(args.exc_type, args.exc_value, args.exc_traceback)
+        log.add("error", f"{args.exc_type.__name__} in {name}: {args.exc_value}", "".join(trace))
+        default_thread_hook(args)
 
-    usual_messages = qInstallMessageHandler(said)
-    sys.excepthook, threading.excepthook = caught, caught_in_thread
+    default_handler = qInstallMessageHandler(on_message)
+    sys.excepthook, threading.excepthook = on_exception, on_thread_exception
     try:
         yield
     finally:
-        sys.excepthook, threading.excepthook = usual, usual_of_threads
-        qInstallMessageHandler(usual_messages)
+        sys.excepthook, threading.excepthook = default_hook, default_thread_hook
+        qInstallMessageHandler(default_handler)

@@ -1,4 +1,4 @@
-"""Figures in the reader's language: units, digits and signs on screen. Files use the C locale instead."""
+"""Numbers in the user's language, with units, digits and signs for the screen. Files use the C locale instead."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import isinf
 from PySide6.QtCore import QLocale
 
 NONE = "–"
-"""What stands where there is no figure."""
+"""The text in place of a missing figure."""
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -16,7 +16,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def seconds(value: float | None, digits: int = 4) -> str:
-    """A time with a unit that suits it."""
+    """A time with a suitable unit."""
     if value is None:
         return NONE
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
@@ -26,7 +26,7 @@ def seconds(value: float | None, digits: int = 4) -> str:
 
 
 def count(value: float) -> str:
-    """A whole number in full, with the reader's thousands apart."""
+    """A whole number in full, with the locale's group separators."""
     return QLocale().toString(round(value))
 
 

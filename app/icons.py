@@ -1,4 +1,4 @@
-"""Own icons: 24 × 24 strokes in one colour, which the theme gives while they are loaded."""
+"""The project's icons: 24 × 24 strokes in one colour, which the palette sets when they are loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `kernelscope` command: a command of the engine, or the window. Nothing heavy is imported before it is needed."""
+"""The `kernelscope` command: an engine command or the window. Heavy modules are imported only when needed."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return command(args)
     from gpu_ops.cli import guarded
 
-    understood: list[argparse.Namespace] = []
+    parsed_args: list[argparse.Namespace] = []
 
     def ask() -> int:
-        asked = _parse(args)
-        _check(asked)
-        understood.append(asked)
+        parsed = _parse(args)
+        _check(parsed)
+        parsed_args.append(parsed)
         return 0
 
     code = guarded(ask)
-    return open_window(understood[0]) if understood else code
+    return open_window(parsed_args[0]) if parsed_args else code
 
 
 def gui() -> int:
@@ -66,7 +66,7 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--device", help="where kernels run: cuda:N, sim or sim:sm_90")
     parser.add_argument("--measure", action="store_true", help="measure once the input is there")
     parser.add_argument(
-        "--screenshot", metavar="FILE.png", help="draw the window into a file when all is done, and exit"
+        "--screenshot", metavar="FILE.png", help="save a picture of the window when all is done, and exit"
     )
     parser.add_argument("--size", metavar="WxH", type=_size, help="size of the window")
     parser.add_argument("--scheme", choices=("system", "light", "dark"), help="colours")
@@ -75,7 +75,7 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
 
 
 def _size(text: str) -> str:
-    """A window's size as it was written. Raises what argparse turns into a sentence."""
+    """Check a window size and return it. Raises an error that argparse prints as a sentence."""
     low, high = WINDOW_SIDES
     match = re.fullmatch(r"([0-9]{1,5})x([0-9]{1,5})", text)
     if not match or not all(low <= int(side) <= high for side in match.groups()):
@@ -84,7 +84,7 @@ def _size(text: str) -> str:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Raises KernelscopeError for a word that nothing here is called: none is passed over."""
+    """Check every argument. Raises KernelscopeError for a name that does not exist."""
     from gpu_ops import FILTERS, SAMPLES, find_filter
     from gpu_ops.errors import ParamError
     from gpu_ops.params import nearest
@@ -99,7 +99,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.sample is not None and args.sample not in samples:
         near = nearest(args.sample, samples)
         raise ParamError(f"There is no sample {args.sample!r}{near}; choose from {', '.join(samples)}.")
-    # The window starts with the first filter, or with its like for another sort of input.
+    # The window starts with the first filter, or its counterpart for another kind of input.
     name = FILTERS[0].family if args.filter is None else args.filter
     filters = [f for f in FILTERS if name in (f.id, f.family)] or [find_filter(name)]
     known_variants = {v.id for f in filters for v in f.variants}
@@ -110,7 +110,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _check_values(texts: Sequence[str], filters: Sequence[Filter]) -> None:
-    """Each NAME=VALUE sets a parameter of one of the filters, to what it takes, and no other one sets it again."""
+    """Check that each NAME=VALUE sets an existing parameter to an allowed value, and no parameter twice."""
     from gpu_ops.errors import ParamError
     from gpu_ops.params import nearest
 
@@ -129,7 +129,7 @@ def _check_values(texts: Sequence[str], filters: Sequence[Filter]) -> None:
 
 
 def open_window(args: argparse.Namespace) -> int:
-    """Open the window and stay until it closes. What is missing is said in a sentence."""
+    """Open the window and run until it closes. If something is missing, print one sentence about it."""
     from gpu_ops import window_fault
 
     if args.screenshot is not None:

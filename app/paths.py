@@ -1,4 +1,4 @@
-"""Where Kernelscope keeps what it remembers."""
+"""The place of Kernelscope's settings."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from platformdirs import user_config_path
 
 
 def settings_file() -> Path:
-    """The file of the window's settings, at the place the system has for such files."""
+    """The settings file, in the system's folder for configuration."""
     return user_config_path("Kernelscope", appauthor=False) / "window.ini"

@@ -1,4 +1,4 @@
-"""What is remembered from one start to the next: the window's place, what a person prefers, and recent files."""
+"""Settings that persist between starts: the window's geometry, preferences and recent files."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from app.models.display import COLORMAPS
 
 SCHEMES = ("system", "light", "dark")
 MOST_RECENT = 10
-"""How many recent files are kept where nothing else was chosen."""
+"""The default number of recent files."""
 RECENT_LIMIT = 30
-"""The most that can be chosen."""
+"""The highest number of recent files that can be chosen."""
 _PREFERENCES = ("look/scheme", "look/presenter", "look/colormap", "window/restored", "run/timed", "files/most")
 
 
 class Settings:
-    """An ini file, or, without a path, memory that nobody reads again."""
+    """Settings in an ini file; without a path they stay in memory only."""
 
     def __init__(self, path: str | Path | None = None) -> None:
         self._values: dict[str, Any] = {}
@@ -39,23 +39,23 @@ class Settings:
             self._store.remove(key)
 
     def window(self) -> tuple[QByteArray, QByteArray]:
-        """Geometry and layout as they were kept; empty where there are none."""
-        found = self._get("window/geometry"), self._get("window/layout")
+        """The stored geometry and layout; empty where there are none."""
+        values = self._get("window/geometry"), self._get("window/layout")
         empty = QByteArray()
-        return tuple(v if isinstance(v, QByteArray) else empty for v in found)  # type: ignore[return-value]
+        return tuple(v if isinstance(v, QByteArray) else empty for v in values)  # type: ignore[return-value]
 
     def set_window(self, geometry: QByteArray, layout: QByteArray) -> None:
         self._put("window/geometry", geometry)
         self._put("window/layout", layout)
 
-    # What a person prefers
+    # Preferences
 
     def _flag(self, key: str, default: bool) -> bool:
         return {"true": True, "false": False}.get(str(self._get(key)).lower(), default)
 
     def _name(self, key: str, allowed: tuple[str, ...]) -> str:
-        found = self._get(key)
-        return found if found in allowed else allowed[0]
+        value = self._get(key)
+        return value if value in allowed else allowed[0]
 
     @property
     def scheme(self) -> str:
@@ -64,7 +64,7 @@ class Settings:
 
     @property
     def presenter(self) -> bool:
-        """Whether everything is larger, for a room."""
+        """Whether everything is larger, for presentations."""
         return self._flag("look/presenter", False)
 
     def set_look(self, scheme: str, presenter: bool) -> None:
@@ -73,7 +73,7 @@ class Settings:
 
     @property
     def colormap(self) -> str:
-        """The colours that a new window starts with: one of COLORMAPS."""
+        """The colour map of a new window: one of COLORMAPS."""
         return self._name("look/colormap", COLORMAPS)
 
     def set_colormap(self, name: str) -> None:
@@ -81,7 +81,7 @@ class Settings:
 
     @property
     def restored(self) -> bool:
-        """Whether a window starts with the place and the panels that the last one had."""
+        """Whether a window starts with the geometry and the panels of the last one."""
         return self._flag("window/restored", True)
 
     def set_restored(self, restored: bool) -> None:
@@ -89,7 +89,7 @@ class Settings:
 
     @property
     def timed(self) -> bool:
-        """Whether live results are timed once the person pauses."""
+        """Whether live results are timed once the user pauses."""
         return self._flag("run/timed", True)
 
     def set_timed(self, timed: bool) -> None:
@@ -97,17 +97,17 @@ class Settings:
 
     @property
     def most_recent(self) -> int:
-        """How many recent files are kept, from 0 to RECENT_LIMIT."""
-        found = str(self._get("files/most"))
-        return min(int(found), RECENT_LIMIT) if found.isdecimal() else MOST_RECENT
+        """The number of recent files to keep, from 0 to RECENT_LIMIT."""
+        value = str(self._get("files/most"))
+        return min(int(value), RECENT_LIMIT) if value.isdecimal() else MOST_RECENT
 
     def set_most_recent(self, most: int) -> None:
-        """Keep that many; older ones are forgotten now."""
+        """Keep that many recent files and forget older ones now."""
         self._put("files/most", str(most))
         self._put("files/recent", list(self.recent))
 
     def forget_preferences(self) -> None:
-        """Every preference has its default again; the window's place and recent files stay."""
+        """Reset every preference; the window's geometry and recent files stay."""
         for key in _PREFERENCES:
             self._drop(key)
 
@@ -115,12 +115,12 @@ class Settings:
 
     @property
     def recent(self) -> tuple[str, ...]:
-        """Paths of the files opened last, the newest first."""
-        found = self._get("files/recent") or []
-        return tuple(str(p) for p in ([found] if isinstance(found, str) else found))[: self.most_recent]
+        """The paths of recent files, the newest first."""
+        value = self._get("files/recent") or []
+        return tuple(str(p) for p in ([value] if isinstance(value, str) else value))[: self.most_recent]
 
     def add_recent(self, path: str) -> None:
-        """A file was opened."""
+        """Put a file at the top of the recent files."""
         newest = str(Path(path).absolute())
         self._put("files/recent", [newest, *(p for p in self.recent if p != newest)][: self.most_recent])
 
@@ -130,13 +130,13 @@ class Settings:
     # Folders
 
     def _folder(self, key: str) -> str:
-        """A folder that is still there, else the home."""
-        found = str(self._get(key) or "")
-        return found if found and Path(found).is_dir() else str(Path.home())
+        """The stored folder if it still exists, else the home folder."""
+        value = str(self._get(key) or "")
+        return value if value and Path(value).is_dir() else str(Path.home())
 
     @property
     def open_folder(self) -> str:
-        """Where a file was chosen last."""
+        """The folder of the file opened last."""
         return self._folder("files/open_folder")
 
     def set_open_folder(self, folder: str) -> None:
@@ -144,13 +144,13 @@ class Settings:
 
     @property
     def save_folder(self) -> str:
-        """Where something was written last."""
+        """The folder of the file saved last."""
         return self._folder("files/save_folder")
 
     def set_save_folder(self, folder: str) -> None:
         self._put("files/save_folder", folder)
 
     def save(self) -> None:
-        """Write what has changed now."""
+        """Write changes to the file now."""
         if self._store is not None:
             self._store.sync()

@@ -1,4 +1,4 @@
-"""The engine's catalogues of counters and stages in the reader's language.
+"""The engine's catalogues of counters and stages in the user's language.
 
 Their texts are translated here, in the context "Catalogue", and nowhere else in the window.
 """
@@ -14,31 +14,31 @@ from gpu_ops.stages import stage_name as stage_in_english
 
 
 def tr(text: str) -> str:
-    """A text of a catalogue."""
+    """Translate a text of a catalogue."""
     return QCoreApplication.translate("Catalogue", text)
 
 
 def counter_name(id: str) -> str:
-    """What a counter or figure is called."""
+    """The name of a counter or figure."""
     return tr(counter_in_english(id))
 
 
 def counter_tip(id: str) -> str:
-    """What a counter or figure counts, and in what; nothing for one that is not in the catalogue."""
-    known = COUNTERS.get(id) or FIGURES.get(id)
-    if known is None:
+    """What a counter or figure counts, and its unit; empty for one that is not in the catalogue."""
+    counter = COUNTERS.get(id) or FIGURES.get(id)
+    if counter is None:
         return ""
-    unit = QCoreApplication.translate("Terms", "Unit: {unit}").format(unit=tr(known.unit))
-    return f"{tr(known.description)}\n{unit}"
+    unit = QCoreApplication.translate("Terms", "Unit: {unit}").format(unit=tr(counter.unit))
+    return f"{tr(counter.description)}\n{unit}"
 
 
 def stage_name(id: str, device: str = "") -> str:
-    """What a stage is called on a device."""
+    """The name of a stage on a device."""
     return tr(stage_in_english(id, device))
 
 
 def stage_column(id: str) -> str:
-    """What heads a stage's column."""
+    """The header of a stage's column."""
     return tr(STAGES[id].column)
 
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QStyleOption, Q
 
 Scheme = Qt.ColorScheme
 PRESENTER = 1.6
-"""How much larger the font is when a room looks on."""
+"""The factor of the font size for presentations."""
 
 TEXT_CONTRAST = 4.5
 SHAPE_CONTRAST = 3.0
@@ -91,7 +91,7 @@ _DARK = {
 
 @dataclass(frozen=True)
 class Series:
-    """How one of several curves or bars looks: colour and pattern both tell it from the others."""
+    """The look of one of several curves or bars: both colour and pattern distinguish it."""
 
     colour: QColor
     dash: Qt.PenStyle
@@ -100,7 +100,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Role:
-    """How a meaning looks: the symbol says it without the colour."""
+    """The look of a meaning: the symbol is clear even without the colour."""
 
     colour: QColor
     symbol: str
@@ -177,7 +177,7 @@ def palette(scheme: Scheme) -> QPalette:
 
 
 def colours(scheme: Scheme) -> Colours:
-    """The colours of a scheme: Okabe and Ito's eight, shifted only where the ground would swallow them."""
+    """The colours of a scheme: Okabe and Ito's eight, adjusted only where the background would hide them."""
     return colours_of(palette(scheme))
 
 
@@ -223,9 +223,9 @@ def _colours(base: QColor, window: QColor, text: QColor) -> Colours:
 
 
 class GrowingBoxes(QProxyStyle):
-    """Fusion, with tick boxes that grow with the letters; its own have one size for all fonts.
+    """Fusion with tick boxes that grow with the font; Fusion's own have one size for all fonts.
 
-    A style sheet could say the same, but under one widgets stop following the application's palette.
+    A style sheet could do the same, but with one, widgets stop following the application's palette.
     """
 
     _SIZES = (QStyle.PixelMetric.PM_IndicatorWidth, QStyle.PixelMetric.PM_IndicatorHeight)
@@ -241,7 +241,7 @@ class GrowingBoxes(QProxyStyle):
 
 
 def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:
-    """Give the whole application the scheme's look, larger for a room."""
+    """Give the whole application the scheme's look, larger for presentations."""
     if not app.property("plain_point_size"):
         app.setProperty("plain_point_size", app.font().pointSizeF())
         app.setStyle(GrowingBoxes("Fusion"))
@@ -276,9 +276,9 @@ def _menus(chosen: QPalette) -> QPalette:
 
 
 def chosen(ground: QPalette) -> QPalette:
-    """The palette for a button that is chosen among others: filled so that it stands out from them and the window.
+    """The palette for the checked button of a group: its filling stands out from the other buttons and the window.
 
-    Fusion fills the others with a lighter colour than theirs: there is something to spare."""
+    The contrast has a margin, because Fusion fills the other buttons with a lighter colour than theirs."""
     result, role = QPalette(ground), QPalette.ColorRole
     others = (ground.color(role.Window), ground.color(role.Button))
     filling = readable(ground.color(role.Highlight), others, 1.6 * SHAPE_CONTRAST)

@@ -1,4 +1,4 @@
-"""Marks texts that stand in data for the translators."""
+"""Marks texts in data for translation."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from typing import cast
 from PySide6 import QtCore
 
 QT_TRANSLATE_NOOP = cast(Callable[[str, str], str], QtCore.QT_TRANSLATE_NOOP)
-"""Marks a text for the translators, who find it by this name, and gives it back."""
+"""Marks a text for translation and returns it; Qt's tools look for this name."""

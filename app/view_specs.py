@@ -1,4 +1,4 @@
-"""The actions that change what is seen and how."""
+"""The actions of the View menu."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from app.views.window.desk import Desk
 
 
 def _mode(desk: Desk) -> str:
-    """How pictures are compared; "" where nothing can be compared in one place."""
+    """The mode of comparison; "" where the view cannot compare pictures in one place."""
     grid = desk.pictures.view.grid
     return grid.mode if grid is not None else ""
 
 
 def _levelled(desk: Desk) -> bool:
-    """Whether there are levels and colours to choose."""
+    """Whether the view has levels and colours."""
     return desk.pictures.display is not None
 
 
 def _paged(desk: Desk) -> bool:
-    """Whether results may be on several pages."""
+    """Whether the view may have several pages of results."""
     return desk.pictures.view.pager is not None
 
 
@@ -120,26 +120,26 @@ VIEW = (
         "swipe",
         QT_TRANSLATE_NOOP("Actions", "Swi&pe"),
         "Alt+2",
-        QT_TRANSLATE_NOOP("Actions", "Two pictures with a movable edge between them"),
+        QT_TRANSLATE_NOOP("Actions", "Show two pictures in one place, with a divider to drag"),
     ),
     _compare(
         "flicker",
         QT_TRANSLATE_NOOP("Actions", "&Flicker"),
         "Alt+3",
-        QT_TRANSLATE_NOOP("Actions", "Two pictures in turn while a key is held"),
+        QT_TRANSLATE_NOOP("Actions", "Show one picture, and the other while Space is held"),
     ),
     _compare(
         "difference",
         QT_TRANSLATE_NOOP("Actions", "&Difference"),
         "Alt+4",
-        QT_TRANSLATE_NOOP("Actions", "The first picture minus the second, in colours around zero"),
+        QT_TRANSLATE_NOOP("Actions", "Show the first picture minus the second, with colours for the sign"),
     ),
     ActionSpec(
         "swap",
         QT_TRANSLATE_NOOP("Actions", "S&wap pictures"),
         "view/compare",
         ("Ctrl+T",),
-        QT_TRANSLATE_NOOP("Actions", "Exchange the two pictures"),
+        QT_TRANSLATE_NOOP("Actions", "Swap the two pictures"),
         "compare",
         separator=True,
         do=lambda desk: desk.pictures.swap(),
@@ -150,7 +150,7 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "&Next results"),
         "view/compare",
         ("Ctrl+PgDown",),
-        QT_TRANSLATE_NOOP("Actions", "Where there are more results than fit: those after the ones in sight"),
+        QT_TRANSLATE_NOOP("Actions", "Show the next page of results"),
         separator=True,
         do=lambda desk: desk.pictures.turn(1),
         able=_paged,
@@ -160,7 +160,7 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "P&revious results"),
         "view/compare",
         ("Ctrl+PgUp",),
-        QT_TRANSLATE_NOOP("Actions", "Where there are more results than fit: those before the ones in sight"),
+        QT_TRANSLATE_NOOP("Actions", "Show the previous page of results"),
         do=lambda desk: desk.pictures.turn(-1),
         able=_paged,
     ),
@@ -169,7 +169,7 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "&Play"),
         "view/sound",
         ("Ctrl+P",),
-        QT_TRANSLATE_NOOP("Actions", "Hear the signal, or stop"),
+        QT_TRANSLATE_NOOP("Actions", "Play the signal as sound, or stop"),
         "sound",
         checkable=True,
         do=lambda desk: desk.context.playback.toggle(),
@@ -179,7 +179,7 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "&Automatic levels"),
         "view",
         ("Ctrl+L",),
-        QT_TRANSLATE_NOOP("Actions", "Set black and white as the input's type and values ask for"),
+        QT_TRANSLATE_NOOP("Actions", "Set black and white from the input's type and values"),
         separator=True,
         do=lambda desk: desk.pictures.auto_levels(),
         able=_levelled,
@@ -204,14 +204,16 @@ VIEW = (
     ),
     _scheme(
         "system",
-        QT_TRANSLATE_NOOP("Actions", "As the &system"),
+        QT_TRANSLATE_NOOP("Actions", "Like the &system"),
         QT_TRANSLATE_NOOP("Actions", "Follow the desktop"),
         True,
     ),
     _scheme(
-        "light", QT_TRANSLATE_NOOP("Actions", "&Light"), QT_TRANSLATE_NOOP("Actions", "Dark text on a light ground")
+        "light", QT_TRANSLATE_NOOP("Actions", "&Light"), QT_TRANSLATE_NOOP("Actions", "Dark text on a light background")
     ),
-    _scheme("dark", QT_TRANSLATE_NOOP("Actions", "&Dark"), QT_TRANSLATE_NOOP("Actions", "Light text on a dark ground")),
+    _scheme(
+        "dark", QT_TRANSLATE_NOOP("Actions", "&Dark"), QT_TRANSLATE_NOOP("Actions", "Light text on a dark background")
+    ),
     ActionSpec(
         "xray",
         QT_TRANSLATE_NOOP("Actions", "&X-ray"),
@@ -229,7 +231,7 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "&Presenter size"),
         "view",
         ("F11",),
-        QT_TRANSLATE_NOOP("Actions", "Everything larger, for a room"),
+        QT_TRANSLATE_NOOP("Actions", "Make everything larger, for presentations"),
         checkable=True,
         separator=True,
         do=lambda desk: desk.context.look.set_presenter(not desk.context.look.presenter),

@@ -1,4 +1,4 @@
-"""Putting the window together, and driving it from the command line along the path that clicks take."""
+"""Creates the window and drives it from the command line through the same calls as clicks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from app.controllers.engine_log import EngineLog
 from app.controllers.look import Look
 from app.controllers.session import SessionController
-from app.faults import kept_faults
+from app.faults import log_faults
 from app.models.log import Log
 from app.models.results import Results
 from app.models.session import Session
@@ -26,7 +26,7 @@ from gpu_ops.errors import KernelscopeError
 DEFAULT_SAMPLE = "camera"
 DEFAULT_SIZE = "1280x800"
 PATIENCE_MS = 300_000
-"""How long a screenshot may wait for what was asked."""
+"""The longest wait for results before a screenshot."""
 
 
 def show(args: argparse.Namespace) -> int:
@@ -49,7 +49,7 @@ def show(args: argparse.Namespace) -> int:
     script = Script(controller, window, args)
     QTimer.singleShot(0, script.start)
     try:
-        with kept_faults(log):
+        with log_faults(log):
             return int(app.exec()) or script.code
     finally:
         engine.close()
@@ -61,13 +61,13 @@ def _application() -> QApplication:
 
 
 def settings_for(args: argparse.Namespace) -> Settings:
-    """What was kept, unless the command line says how the window looks: then nothing is read, and nothing written."""
-    told = args.size or args.scheme or args.presenter or args.screenshot
-    return Settings(None if told else settings_file())
+    """The stored settings; empty ones, never written, where the command line sets the window's look."""
+    explicit = args.size or args.scheme or args.presenter or args.screenshot
+    return Settings(None if explicit else settings_file())
 
 
 class Script(QObject):
-    """Does what the command line says: open, choose, measure, draw – through the controller, as clicks do."""
+    """Carries out the command line – open, choose, measure, draw – through the controller, as clicks do."""
 
     def __init__(self, controller: SessionController, window: MainWindow, args: argparse.Namespace) -> None:
         super().__init__(window)
@@ -93,7 +93,7 @@ class Script(QObject):
             if not self._controller.busy:
                 QTimer.singleShot(0, self._next)
         elif self._args.screenshot:
-            # One turn of the loop later every view has drawn what came last.
+            # A moment later every view has drawn the last result.
             QTimer.singleShot(300, self._draw)
 
     def _choose(self) -> None:
@@ -106,8 +106,8 @@ class Script(QObject):
             if args.variant:
                 session.set_picks(tuple(session.filter.variant(v).id for v in args.variant))
             params = {p.name: p for p in session.filter.params}
-            given = dict(text.partition("=")[::2] for text in args.set)
-            checked = {name: params[name].check(value) for name, value in given.items() if name in params}
+            values = dict(text.partition("=")[::2] for text in args.set)
+            checked = {name: params[name].check(value) for name, value in values.items() if name in params}
             session.set_params({**session.choice.params, **checked})
         except KernelscopeError as error:
             self._controller.message.emit("error", str(error), "", "command line")
@@ -121,7 +121,7 @@ class Script(QObject):
         if self._args.screenshot:
             path, self._args.screenshot = self._args.screenshot, None
             if not self._window.grab().save(path):
-                print(f"kernelscope: {path} cannot be written; choose another file.", file=sys.stderr)
+                print(f"kernelscope: {path} cannot be saved; choose another file.", file=sys.stderr)
                 self.code = 2
             self._window.close()
             QApplication.quit()

@@ -1,4 +1,4 @@
-"""The engine as a QObject: what its reader thread hears becomes a signal in the window's thread."""
+"""The engine as a QObject: answers from its reader thread become signals in the window's thread."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gpu_ops.engine.messages import Answer, Ready, Request, RunUpdate
 
 
 class Engine(QObject):
-    """Owns the engine's client. `answered` carries every answer, in the thread this object lives in; `asked` every
-    request, as it is submitted. `devices` and `provenance` are what it said of its machine, to whichever window."""
+    """Owns the engine's client. `answered` carries every answer, in the thread of this object; `asked` every
+    request when it is submitted. `devices` and `provenance` are the engine's latest description of its machine."""
 
     answered = Signal(object)
     asked = Signal(object)
@@ -35,7 +35,7 @@ class Engine(QObject):
         self.answered.emit(answer)
 
     def start(self) -> None:
-        """Start the child; Ready comes when it works, and `devices` is filled then."""
+        """Start the engine's process; Ready comes once it works and fills `devices`."""
         self.client.start()
 
     def next_job(self) -> int:
@@ -47,7 +47,7 @@ class Engine(QObject):
         self.client.submit(request)
 
     def cancel(self, job: int, kill: bool = True) -> None:
-        """Stop a job: between its pieces, or by ending the child when that takes too long, unless `kill` is False."""
+        """Stop a job between its pieces, or end the engine if that takes too long, unless `kill` is False."""
         self.client.cancel(job, kill)
 
     def array(self, shared: Any) -> Any:
@@ -61,5 +61,5 @@ class Engine(QObject):
         self.client.pool.release(segment)
 
     def close(self) -> None:
-        """End the child and give all shared memory back."""
+        """End the engine's process and release all shared memory."""
         self.client.close()

@@ -1,1 +1,1 @@
-"""What joins models and views to the engine; the only modules that call both."""
+"""Connect models and views to the engine; only these modules call both."""

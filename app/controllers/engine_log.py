@@ -1,4 +1,4 @@
-"""Writes what goes to the engine and what comes from it into the log."""
+"""Writes requests to the engine and its answers into the log."""
 
 from __future__ import annotations
 
@@ -29,45 +29,45 @@ WHO = "engine"
 
 
 class EngineLog(QObject):
-    """Lines for starts, requests, inputs, failed picks, failures and ends; progress, which is too much, is left out."""
+    """Writes a line for each start, request, input, failed pick, failure and end; progress would be too much."""
 
     def __init__(self, engine: Engine, log: Log, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine, self._log = engine, log
         self._begun: dict[int, float] = {}
-        engine.asked.connect(self._asked)
-        engine.answered.connect(self._answered)
+        engine.asked.connect(self._log_request)
+        engine.answered.connect(self._log_answer)
 
     @Slot(object)
-    def _asked(self, request: Any) -> None:
+    def _log_request(self, request: Any) -> None:
         self._begun[request.job] = time.perf_counter()
-        self._log.add(WHO, f"job {request.job}: {described(request)}")
+        self._log.add(WHO, f"job {request.job}: {describe(request)}")
 
     @Slot(object)
-    def _answered(self, answer: Any) -> None:
-        tell = _TOLD.get(type(answer))
-        if tell is not None:
-            tell(self, answer)
+    def _log_answer(self, answer: Any) -> None:
+        write = _WRITERS.get(type(answer))
+        if write is not None:
+            write(self, answer)
 
-    def _tell_start(self, ready: Ready) -> None:
+    def _log_start(self, ready: Ready) -> None:
         devices = [f"{d.name} ({d.model})" if d.available else f"no {d.name}: {d.reason}" for d in ready.devices]
         process = f"process {self._engine.client.pid}, protocol {ready.protocol}"
         self._log.add(WHO, f"started, {process}; {'; '.join(devices)}")
 
-    def _tell_input(self, loaded: Loaded) -> None:
-        made = loaded.input
-        self._log.add(WHO, f"job {loaded.job}: {made.name}, {_array(made.array.shape, made.array.dtype)}")
+    def _log_input(self, loaded: Loaded) -> None:
+        input = loaded.input
+        self._log.add(WHO, f"job {loaded.job}: {input.name}, {_array(input.array.shape, input.array.dtype)}")
 
-    def _tell_failure(self, failed: Failed) -> None:
+    def _log_failure(self, failed: Failed) -> None:
         text = f"job {failed.job}: failed ({failed.kind}){self._after(failed.job)}: {failed.sentence}"
         self._log.add(WHO, text, failed.details)
 
-    def _tell_end(self, finished: Finished) -> None:
+    def _log_end(self, finished: Finished) -> None:
         how = "cancelled" if finished.cancelled else "done"
         self._log.add(WHO, f"job {finished.job}: {how}{self._after(finished.job)}")
 
-    def _tell_fault(self, update: RunUpdate) -> None:
-        """A pick that failed, or whose result is wrong."""
+    def _log_fault(self, update: RunUpdate) -> None:
+        """Log a pick that failed or has a wrong result."""
         row = update.row
         where = f"job {update.job}: {row.variant} on {row.device}"
         if row.failure:
@@ -76,23 +76,23 @@ class EngineLog(QObject):
             self._log.add(WHO, f"{where} is wrong by {error_json(row.error_max)} where {row.tolerance} is allowed")
 
     def _after(self, job: int) -> str:
-        begun = self._begun.pop(job, None)
-        return "" if begun is None else f" after {time.perf_counter() - begun:.3f} s"
+        start = self._begun.pop(job, None)
+        return "" if start is None else f" after {time.perf_counter() - start:.3f} s"
 
 
-_TOLD: Mapping[type, Callable[[EngineLog, Any], None]] = {
-    Ready: EngineLog._tell_start,
-    Loaded: EngineLog._tell_input,
-    RunUpdate: EngineLog._tell_fault,
-    Failed: EngineLog._tell_failure,
-    Finished: EngineLog._tell_end,
+_WRITERS: Mapping[type, Callable[[EngineLog, Any], None]] = {
+    Ready: EngineLog._log_start,
+    Loaded: EngineLog._log_input,
+    RunUpdate: EngineLog._log_fault,
+    Failed: EngineLog._log_failure,
+    Finished: EngineLog._log_end,
 }
-"""What writes each answer down, by its type; others are left out."""
+"""The method that writes each type of answer; other types are left out."""
 
 
-def described(request: Any) -> str:
-    """A request in one line, with all that is needed to make it again."""
-    return _DESCRIBED[type(request)](request)
+def describe(request: Any) -> str:
+    """A request in one line, with all that is needed to repeat it."""
+    return _DESCRIPTIONS[type(request)](request)
 
 
 def _run(request: RunRequest) -> str:
@@ -119,7 +119,7 @@ def _array(shape: tuple[int, ...], dtype: str) -> str:
     return f"{' × '.join(map(str, shape))} {dtype}"
 
 
-_DESCRIBED: Mapping[type, Callable[[Any], str]] = {
+_DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     LoadRequest: lambda r: f"load {r.path}{_values(r.options)}",
     SampleRequest: lambda r: f"make the sample {r.id}{_values(r.options)}",
     RunRequest: _run,

@@ -1,4 +1,4 @@
-"""Light or dark, as the system or the person says, and large type for a room."""
+"""Light or dark, as the system or the user chooses, and large type for presentations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hearing a signal: the input and its results, through the system's sound output."""
+"""Plays a signal, the input or a result, through the system's sound output."""
 
 from __future__ import annotations
 
@@ -10,32 +10,33 @@ from typing import Any
 from PySide6.QtCore import QLocale, QObject, Qt, QTimer, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.shown import INPUT as INPUT
-from app.models.shown import Shown
 from app.models.sound import HIGHEST, LOWEST, Array, Track
+from app.models.view_data import INPUT as INPUT
+from app.models.view_data import OutputData
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import OUTPUT_KINDS
 
 FRAME_MS = 40
-"""How often the place that is heard is told."""
+"""The time between two reports of the playing position."""
 
 
 def sound_library() -> Any:
-    """Loaded when something is played, never with the window: it is optional and starts the system's sound."""
+    """Import sounddevice when something is played, never with the window: it is optional and starts the system's
+    sound."""
     return importlib.import_module("sounddevice")
 
 
-class Silent(Exception):
-    """Why nothing can be heard, in one sentence."""
+class SoundError(Exception):
+    """One sentence that says why nothing can be played."""
 
 
 class Playback(QObject):
-    """Plays one of `choices` (variant or INPUT to array) from its start to its end. Choosing another while one plays
-    goes on at the same place in it, and so does a result that comes anew; a new input ends the playing.
+    """Plays one of `choices` (variant or INPUT to array) from start to end. Another choice continues at the same
+    position, and so does a new result of the present one; a new input stops the sound.
 
-    `changed`: the choices, what is chosen, or whether it plays. `moved(seconds)` is the place that is heard, None
-    when nothing is. `message(kind, sentence, details, subject)` says why nothing can be heard, `succeeded(subject)`
-    that something can.
+    `changed`: the choices, the chosen one, or whether it plays. `moved(seconds)` is the position, None when nothing
+    plays. `message(kind, sentence, details, subject)` says why nothing can be played, `succeeded(subject)` that
+    playing works.
     """
 
     changed = Signal()
@@ -70,17 +71,17 @@ class Playback(QObject):
     def playing(self) -> bool:
         return self._track is not None
 
-    # What a person does.
+    # User actions
 
     def toggle(self) -> None:
-        """Play what is chosen, or stop."""
+        """Play the chosen signal, or stop."""
         if self.playing:
             self.stop()
         else:
             self._play()
 
     def choose(self, key: str) -> None:
-        """Hear this one of `choices`: from here on where something plays, else from its start."""
+        """Play this one of `choices`: from the present position while something plays, else from the start."""
         self.chosen = key
         if self._track is not None and self._track.samples.shape == self.choices[key].shape:
             self._track.samples = self.choices[key]
@@ -90,27 +91,27 @@ class Playback(QObject):
             self._play()
 
     def stop(self) -> None:
-        """Be silent at once."""
+        """Stop the sound at once."""
         stream, self._stream, self._track = self._stream, None, None
         self._clock.stop()
         if stream is not None:
-            with suppress(self._library().PortAudioError):  # a device that was unplugged cannot be stopped
+            with suppress(self._library().PortAudioError):  # an unplugged device cannot be stopped
                 stream.abort()
                 stream.close()
         self.moved.emit(None)
         self.changed.emit()
 
-    # What changes.
+    # Changes of the session
 
     @Slot(object, object)
     def _take_input(self, array: Array, shared: Any) -> None:
-        heard = OUTPUT_KINDS[INPUT_KINDS[shared.kind].view].heard
-        self.choices, self.chosen, self._rate = {INPUT: array} if heard else {}, INPUT, shared.rate
+        audible = OUTPUT_KINDS[INPUT_KINDS[shared.kind].view].heard
+        self.choices, self.chosen, self._rate = {INPUT: array} if audible else {}, INPUT, shared.rate
         self._results = {}
         self.stop()
 
     @Slot(str, str, object)
-    def _take_output(self, variant: str, name: str, shown: Shown) -> None:
+    def _take_output(self, variant: str, name: str, shown: OutputData) -> None:
         if INPUT not in self.choices or not OUTPUT_KINDS[shown.result.kind].heard:
             return
         self._results[variant, name] = shown.array
@@ -118,8 +119,8 @@ class Playback(QObject):
             self._offer(variant, shown.array)
 
     def _offer(self, variant: str, array: Array) -> None:
-        """A result of the output that is looked at can be heard, if it is as long as the input."""
-        if array.shape != self.choices[INPUT].shape:  # a part of it, or another thing
+        """Offer a result of the present output, if it is as long as the input."""
+        if array.shape != self.choices[INPUT].shape:  # a result of a part, or something else than a signal
             self._keep([key for key in self.choices if key != variant])
             return
         self.choices[variant] = array
@@ -129,30 +130,30 @@ class Playback(QObject):
 
     @Slot(object, str)
     def _drop_results(self, choice: Any, what: str) -> None:
-        """Results of another filter, and of variants no longer picked, can no longer be heard."""
-        kept = () if what == "filter" else choice.picks
-        self._results = {key: array for key, array in self._results.items() if key[0] in kept}
-        self._keep(kept)
+        """Drop the results of another filter and of variants that are no longer picked."""
+        picks = () if what == "filter" else choice.picks
+        self._results = {key: array for key, array in self._results.items() if key[0] in picks}
+        self._keep(picks)
 
     @Slot()
     def _follow_output(self) -> None:
-        """Another output is looked at: its results are those to be heard, if it can be heard at all."""
-        there = {v: array for (v, name), array in self._results.items() if name == self._session.output.id}
-        self._keep(tuple(there))
-        for variant, array in there.items():
+        """Offer the results of the output that the window now shows, if it can be played."""
+        arrays = {v: array for (v, name), array in self._results.items() if name == self._session.output.id}
+        self._keep(tuple(arrays))
+        for variant, array in arrays.items():
             self._offer(variant, array)
 
-    def _keep(self, kept: Sequence[str]) -> None:
-        """Only the input and these can be heard."""
-        if all(key == INPUT or key in kept for key in self.choices):
+    def _keep(self, keys: Sequence[str]) -> None:
+        """Offer only the input and these."""
+        if all(key == INPUT or key in keys for key in self.choices):
             return
-        self.choices = {key: array for key, array in self.choices.items() if key == INPUT or key in kept}
+        self.choices = {key: array for key, array in self.choices.items() if key == INPUT or key in keys}
         if self.chosen not in self.choices:
             self.chosen = INPUT
             self.stop()
         self.changed.emit()
 
-    # The device.
+    # The sound device
 
     def _play(self) -> None:
         try:
@@ -160,22 +161,22 @@ class Playback(QObject):
             self._stream = self._open(self._track)
             self._clock.start()
             self.succeeded.emit("sound")
-        except Silent as reason:
+        except SoundError as reason:
             self._track = None
             self.message.emit("warning", str(reason), "", "sound")
         self.changed.emit()
 
     def _open(self, track: Track) -> Any:
-        """A stream that plays the track. Raises Silent."""
+        """A stream that plays the track. Raises SoundError."""
         rate = self._checked_rate()
-        library = self._loaded()
+        library = self._load_library()
         device = self._output(library, track.channels, rate)
 
         def fill(out: Array, _frames: int, _time: Any, _status: Any) -> None:
             if not track.fill(out):
                 raise library.CallbackStop
 
-        def finished() -> None:  # a lambda would hand on what emit returns, which the library refuses
+        def finished() -> None:  # a lambda would return the result of emit, which the library refuses
             self._ended.emit(track)
 
         try:
@@ -189,56 +190,56 @@ class Playback(QObject):
             stream.start()
         except library.PortAudioError as error:
             text = self.tr(
-                "The sound output {device} cannot be opened ({reason}); end other programs that use it and try again."
+                "The sound output {device} cannot be opened ({reason}); close other programs that use it and try again."
             )
-            raise Silent(text.format(device=device, reason=error)) from None
+            raise SoundError(text.format(device=device, reason=error)) from None
         return stream
 
     def _checked_rate(self) -> float:
         locale = QLocale()
         low, high = (locale.toString(int(rate)) for rate in (LOWEST, HIGHEST))
         if not self._rate:
-            text = self.tr("A signal without a sample rate cannot be heard; open one of {low} to {high} Hz.")
-            raise Silent(text.format(low=low, high=high))
+            text = self.tr("A signal without a sample rate cannot be played; open one with {low} to {high} Hz.")
+            raise SoundError(text.format(low=low, high=high))
         if not LOWEST <= self._rate <= HIGHEST:
-            text = self.tr("A signal of {rate} Hz cannot be heard; open one of {low} to {high} Hz.")
-            raise Silent(text.format(rate=locale.toString(self._rate, "g", 9), low=low, high=high))
+            text = self.tr("A signal with {rate} Hz cannot be played; open one with {low} to {high} Hz.")
+            raise SoundError(text.format(rate=locale.toString(self._rate, "g", 9), low=low, high=high))
         return self._rate
 
-    def _loaded(self) -> Any:
+    def _load_library(self) -> Any:
         try:
             return self._library()
         except ImportError:
-            text = self.tr("Playing needs the library sounddevice; install it with: {command}")
-            raise Silent(text.format(command='pip install "kernelscope[audio]"')) from None
+            text = self.tr("Playing sound needs the library sounddevice; install it with: {command}")
+            raise SoundError(text.format(command='pip install "kernelscope[audio]"')) from None
         except OSError:
             text = self.tr(
-                "Playing needs the system's library PortAudio; install it, on Debian and Ubuntu with: {command}"
+                "Playing sound needs the system library PortAudio; install it (on Debian and Ubuntu: {command})"
             )
-            raise Silent(text.format(command="sudo apt install libportaudio2")) from None
+            raise SoundError(text.format(command="sudo apt install libportaudio2")) from None
 
     def _output(self, library: Any, channels: int, rate: float) -> str:
-        """The name of the system's sound output, once it takes these channels and this rate."""
+        """The name of the system's sound output. Raises SoundError unless it takes these channels and this rate."""
         try:
             device = library.query_devices(kind="output")
         except (library.PortAudioError, ValueError):
-            raise Silent(self.tr("There is no sound output; connect or enable one and try again.")) from None
+            raise SoundError(self.tr("No sound output was found; connect or enable one and try again.")) from None
         name, most = str(device["name"]), int(device["max_output_channels"])
         if channels > most:
             text = self.tr(
-                "The sound output {device} has {most} channels, the signal {channels}; "
-                "choose another output in the system's settings."
+                "The sound output {device} has {most} channels but the signal has {channels}; "
+                "choose another output in the system settings."
             )
-            raise Silent(text.format(device=name, most=most, channels=channels))
+            raise SoundError(text.format(device=name, most=most, channels=channels))
         try:
             library.check_output_settings(channels=channels, dtype="float32", samplerate=rate)
         except library.PortAudioError:
             text = self.tr(
-                "The sound output {device} does not take {rate} Hz but {own} Hz; "
-                "choose another output in the system's settings."
+                "The sound output {device} takes {own} Hz and not {rate} Hz; "
+                "choose another output in the system settings."
             )
             rates = (QLocale().toString(float(r), "g", 9) for r in (rate, device["default_samplerate"]))
-            raise Silent(text.format(device=name, **dict(zip(("rate", "own"), rates, strict=True)))) from None
+            raise SoundError(text.format(device=name, **dict(zip(("rate", "own"), rates, strict=True)))) from None
         return name
 
     @Slot(object)
@@ -247,6 +248,6 @@ class Playback(QObject):
             self.stop()
 
     def _tell_place(self) -> None:
-        """What has been handed over is heard a little later."""
+        """Report the position: samples that the device has are heard after its latency."""
         if self._track is not None and self._rate:
             self.moved.emit(max(0.0, self._track.next / self._rate - float(self._stream.latency)))

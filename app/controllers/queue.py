@@ -1,4 +1,4 @@
-"""Which job the engine gets next: the newest choice wins, and what a simulated GPU takes long for comes last."""
+"""Decides which job the engine gets next: the newest choice wins, and slow simulated runs come last."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from gpu_ops.engine.messages import RunRequest
 from gpu_ops.types import Pick
 
 QUIET_MS = 400
-"""After the last change: the live picture is then timed as well."""
+"""The pause after the last change, after which the live picture is timed as well."""
 
 
 class RunQueue(QObject):
-    """Jobs at work by number, each with its kind.
+    """`jobs` are the running jobs by number, each with its kind.
 
-    `generation` grows with every choice that a run is of, and with every input: what comes of the newest one is of the
-    input there is. `timed_after_pause`: a live picture is timed as well, once the person pauses. `began` says that a
-    job begins, `busy_changed(text)` what it does, empty when nothing runs; `settled` that all is done that was asked
-    for.
+    `generation` grows with every run of a new choice and with every input: results of the newest generation belong to
+    the present input. `timed_after_pause`: time a live picture once the user pauses. `began` says that a job begins,
+    `busy_changed(text)` what it does (empty when nothing runs), and `settled` that all requested work is done.
     """
 
     began = Signal()
@@ -52,29 +51,29 @@ class RunQueue(QObject):
         return bool(self.jobs or self._waiting or self._to_simulate or self._quiet.isActive())
 
     def outdate(self) -> None:
-        """Another input or filter: what still comes of the runs before is of nothing that is shown."""
+        """The input or the filter changed: results of earlier runs no longer belong to anything on the screen."""
         self.generation += 1
         self._interrupted = False
 
     def cancel(self) -> None:
-        """Stop whatever runs, and begin nothing that waits."""
+        """Stop whatever runs and forget what waits."""
         self._waiting, self._to_simulate, self._interrupted = None, (), False
         self._quiet.stop()
         for job in list(self.jobs):
             self._engine.cancel(job)
 
     def stop(self, kind: JobKind) -> None:
-        """Let go of jobs of one kind; nothing is killed for it."""
+        """Stop the jobs of one kind without killing the engine."""
         for job in [job for job, its in self.jobs.items() if its is kind]:
             self._engine.cancel(job, kill=False)
 
     def make_way(self) -> None:
-        """Other work comes: no time is taken now, and a simulated GPU goes on after it."""
+        """Make way for other work: timing is put off, and a simulated GPU continues afterwards."""
         self._quiet.stop()
         self.stop(SIMULATE)
 
     def run(self, how: JobKind) -> None:
-        """Start a run, or remember it until the one in the engine has ended: only the newest is kept."""
+        """Start a run, or keep it until the engine's present run has ended: only the newest waits."""
         if self._session.input is None or not self._session.choice.picks:
             return
         self._quiet.stop()
@@ -86,7 +85,7 @@ class RunQueue(QObject):
         self._start(how)
 
     def _give_way(self) -> None:
-        """Ask what runs to stop for something newer; a live run gets its time first. Nothing is killed for it."""
+        """Ask running jobs to stop for a newer one, without killing the engine; a live run gets its time first."""
         if not self._waiting:
             return
         for job, kind in list(self.jobs.items()):
@@ -94,10 +93,10 @@ class RunQueue(QObject):
                 self._engine.cancel(job, kill=False)
 
     def _start(self, how: JobKind) -> None:
-        """A live run is of what runs at full speed; its times come next, and what a simulated GPU runs comes last."""
+        """Start a run. A live run takes the fast picks only; their timing comes next, and simulated picks come last."""
         picks = self.picks(how)
         if how.new:
-            # Only now: while a parameter moves, what the last run still brings is shown, and says what it is of.
+            # Only now: while a parameter moves, late results of the last run are shown, marked with their settings.
             self.generation += 1
         if how.simulated == "after":
             self._to_simulate = tuple(p for p in picks if is_simulated(p.device))
@@ -125,12 +124,12 @@ class RunQueue(QObject):
         self.submit(how, request)
 
     def picks(self, how: JobKind) -> tuple[Pick, ...]:
-        """What such a run is of. A simulated GPU has no time: what it counts came with the picture."""
+        """The picks of such a run. A simulated GPU is never timed: its counts came with the picture."""
         picks = (self._session.pick(v.id) for v in self._session.filter.variants if v.id in self._session.choice.picks)
         return tuple(p for p in picks if how.simulated != "never" or not is_simulated(p.device))
 
     def _time_live(self) -> None:
-        """A person pauses: time the picture that is shown, before a simulated GPU goes on."""
+        """The user pauses: time the picture on the screen before a simulated GPU continues."""
         kinds = set(self.jobs.values())
         if SWEEP in kinds:
             self._quiet.start()
@@ -141,7 +140,7 @@ class RunQueue(QObject):
             self._start(TIME)
 
     def submit(self, kind: JobKind, request: Any) -> None:
-        """Give the engine a job. An X-ray gives way to any."""
+        """Give the engine a job. A running X-ray gives way to it."""
         self.stop(XRAY)
         self.jobs[request.job] = kind
         if kind.patience_ms:
@@ -151,7 +150,7 @@ class RunQueue(QObject):
         self._engine.submit(request)
 
     def interrupt(self) -> None:
-        """Another input is wanted: what runs on this one stops, and goes on only if no other comes."""
+        """The user opens another input: stop the runs on this one; they continue only if no other input comes."""
         running = [job for job, kind in self.jobs.items() if kind.of_input]
         self._interrupted = self._interrupted or bool(self._waiting or self._to_simulate or self._quiet.isActive())
         self._interrupted = self._interrupted or any(self.jobs[job].run for job in running)
@@ -161,7 +160,7 @@ class RunQueue(QObject):
             self._engine.cancel(job)
 
     def end(self, job: int, cancelled: bool = False) -> None:
-        """A job has ended: what it leaves, and what comes next."""
+        """A job has ended: clean up and start what comes next."""
         kind = self.jobs.pop(job, None)
         if kind is not None and kind.run:
             self._results.stop_running()
@@ -173,8 +172,8 @@ class RunQueue(QObject):
             self._go_on()
 
     def _go_on(self) -> None:
-        """Nothing runs: begin what waits, a simulated pick at a time where nothing else does."""
-        if self._interrupted:  # and no other input came
+        """Nothing runs: start what waits, else the next simulated pick."""
+        if self._interrupted:  # no other input came
             self._interrupted, self._waiting = False, self._waiting or LIVE
         if self._waiting:
             how, self._waiting = self._waiting, None

@@ -18,10 +18,10 @@ SUBJECT = "recorded"
 
 
 class RecordedRuns(QObject):
-    """While shown, rows of recorded reports that did the job chosen now stand among the results.
+    """While `shown`, adds the recorded rows of the present job to the results.
 
-    Make it after the controller, which declares the session's own rows first. `message(kind, sentence, details,
-    subject)` says once when there is none, and `succeeded(subject)` that there are some or nobody wants them any more.
+    Create it after the controller, which declares the session's own rows first. `message(kind, sentence, details,
+    subject)` says once that there are none; `succeeded(subject)` that there are some or that they are switched off.
     """
 
     message = Signal(str, str, str, str)
@@ -33,15 +33,15 @@ class RecordedRuns(QObject):
         super().__init__(parent)
         self._session, self._results, self._read = session, results, reports
         self._reports: Reports | None = None
-        self._told = False
+        self._message_sent = False
         self.shown = False
         session.choice_changed.connect(self._update)
         session.input_changed.connect(self._update)
         session.device_changed.connect(self._update)
 
     def show(self, shown: bool) -> None:
-        """On or off; reports are read the first time they are wanted."""
-        self.shown, self._told = shown, False
+        """Show or hide recorded rows; reports are read the first time."""
+        self.shown, self._message_sent = shown, False
         if shown and self._reports is None:
             self._reports = self._read()
         if not shown:
@@ -53,50 +53,51 @@ class RecordedRuns(QObject):
             self._put()
 
     def _put(self) -> None:
-        """Show what fits, and say so or not: what was said before may hold no longer."""
+        """Show the matching rows; report that there are none, or take that message back."""
         matching = self._matching() if self.shown else []
         titles = {v.id: v.title for v in self._session.filter.variants}
         self._results.set_recorded(matching, titles)
         if matching:
             self.succeeded.emit(SUBJECT)
-        elif self.shown and self._session.input is not None and not self._told:
-            self._told = True
+        elif self.shown and self._session.input is not None and not self._message_sent:
+            self._message_sent = True
             self.message.emit("info", self._missing(), "", SUBJECT)
 
     def _rows(self) -> list[tuple[Row, str]]:
-        """Rows of the filter chosen now, each with its machine."""
+        """The recorded rows of the present filter, each with its machine."""
         reports, filter = (self._reports or {}).values(), self._session.choice.filter
-        named = ((report, machine_name(report.provenance)) for report in reports)
-        return [(row, machine) for report, machine in named for row in report.rows if row.filter == filter]
+        machines = ((report, machine_name(report.provenance)) for report in reports)
+        return [(row, machine) for report, machine in machines for row in report.rows if row.filter == filter]
 
     def _matching(self) -> list[tuple[Row, str]]:
-        """Rows with the filter, parameters, shape and type chosen now; one for a variant, device and machine."""
+        """The rows with the present filter, parameters, shape and type; one per variant, device and machine."""
         shared, choice = self._session.input, self._session.choice
         if shared is None:
             return []
-        wanted = items_of(choice.params), tuple(shared.array.shape), shared.array.dtype
+        job = items_of(choice.params), tuple(shared.array.shape), shared.array.dtype
         order = [v.id for v in self._session.filter.variants]
-        found: dict[tuple[str, str, str], Row] = {}
+        best: dict[tuple[str, str, str], Row] = {}
         for row, machine in self._rows():
             key = (row.variant, row.device, machine)
-            same = row.variant in order and (row.key.param_items, row.shape, row.dtype) == wanted
-            if same and (key not in found or self._rank(row) > self._rank(found[key])):
-                found[key] = row
-        kept = [(row, key[2]) for key, row in found.items()]
-        return sorted(kept, key=lambda pair: (pair[1], order.index(pair[0].variant)))
+            same = row.variant in order and (row.key.param_items, row.shape, row.dtype) == job
+            if same and (key not in best or self._rank(row) > self._rank(best[key])):
+                best[key] = row
+        pairs = [(row, key[2]) for key, row in best.items()]
+        return sorted(pairs, key=lambda pair: (pair[1], order.index(pair[0].variant)))
 
     def _rank(self, row: Row) -> tuple[bool, bool, bool]:
-        """Shipped kernels and careful timing count more; then the knobs that are set here."""
+        """Shipped kernels rank first, then careful timing, then the present knobs."""
         own = self._session.key(row.variant)
         return not row.edits, row.protocol == "careful", row.key.knob_items == own.knob_items
 
     def _missing(self) -> str:
-        """That there is none, and what comes nearest."""
+        """The message that no recorded run matches, with the nearest jobs."""
         shared, filter = self._session.input, self._session.filter
         assert shared is not None
         job = job_text(filter, self._session.choice.params, shared.array.shape, shared.array.dtype)
         near = nearest_jobs([row for row, _ in self._rows()], shared.array.shape, shared.array.dtype)
         if not near:
-            return self.tr("No run of {filter} is recorded; open Help, Claims for what is.").format(filter=filter.title)
-        text = self.tr("No recorded run did this: {job}. The nearest that is recorded: {near}.")
+            text = self.tr("There are no recorded runs of {filter}; Help, Claims shows what is recorded.")
+            return text.format(filter=filter.title)
+        text = self.tr("There is no recorded run of {job}. The nearest recorded runs: {near}.")
         return text.format(job=job, near=self.tr("; or ").join(near))

@@ -1,4 +1,4 @@
-"""From choices to runs: the newest wins, older answers are dropped, and nothing here blocks."""
+"""Turns choices into runs: the newest choice wins, older answers are dropped, and nothing here blocks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, SAVE, SWEEP, TIME, 
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
-from app.models.shown import Shown
 from app.models.slot import RowSlot
 from app.models.subject import Subject
+from app.models.view_data import OutputData
 from app.worker import Engine
 from gpu_ops.device_names import device_place, is_simulated
 from gpu_ops.devices.status import DeviceStatus
@@ -40,20 +40,20 @@ from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Pick
 
 SIMULATED = "sm_75"
-"""What an X-ray simulates where the device that is chosen names no architecture: the one that a simulated GPU has."""
+"""The architecture that an X-ray simulates where the chosen device names none: the default of a simulated GPU."""
 
 
 class SessionController(QObject):
     """Runs what the session asks for. A click, a key and the command line all come through here.
 
-    `outputs_changed(variant, name, shown)` brings the output of that name of a variant;
-    `message(kind, sentence, details, subject)` everything a person must know, `succeeded(subject)` that what was said
-    of a subject, as app.models.messages has them, holds no longer, and `nonfinite_found(sentence, found, request)` that
-    a file must be asked for again with a choice. `began` says that a job begins, `busy_changed(text)` what it does,
-    empty when nothing runs, and `progressed(done, total)` how far it is, 0 of 0 where nobody knows; `settled` that all
-    that was asked for is done, the timing after a pause included.
-    `xrayed(content)` brings an X-ray, `xray_failed(sentence)` why there is none; `point_answered(answer)` brings what
-    the engine says of the jobs of `run_points`; `cancelled` says that a person wants nothing of what runs.
+    `outputs_changed(variant, name, shown)` brings the output `name` of a variant;
+    `message(kind, sentence, details, subject)` everything the user must know; `succeeded(subject)` says that earlier
+    messages about a subject (see app.models.messages) no longer hold, and `nonfinite_found(sentence, found, request)`
+    that the user must choose how to open a file. `began` says that a job begins, `busy_changed(text)` what it does
+    (empty when nothing runs), `progressed(done, total)` its progress (0 of 0 where unknown), and `settled` that all
+    requested work is done, including the timing after a pause.
+    `xrayed(content)` brings an X-ray, `xray_failed(sentence)` says why there is none; `point_answered(answer)` brings
+    the engine's answers to the jobs of `run_points`; `cancelled` says that the user cancelled everything that runs.
     """
 
     outputs_changed = Signal(str, str, object)
@@ -82,7 +82,7 @@ class SessionController(QObject):
         self._loading: LoadRequest | None = None
         self._held: dict[tuple[str, str], SharedResult] = {}
         self._input_segments: tuple[str, ...] = ()
-        engine.answered.connect(self._answered)
+        engine.answered.connect(self._take_answer)
         session.choice_changed.connect(self._choice_changed)
         session.input_changed.connect(self._input_changed)
         session.device_changed.connect(self._device_changed)
@@ -94,41 +94,41 @@ class SessionController(QObject):
         return self.queue.busy
 
     def start(self) -> None:
-        """Start the engine; one that runs already has its devices known."""
+        """Start the engine; if it runs already, take its known devices."""
         if self._engine.devices:
             self._take_devices(self._engine.devices)
             self.results.provenance = self._engine.provenance
         self._engine.start()
 
-    # What a person does.
+    # User actions
 
     def open_file(self, path: str, options: Mapping[str, Any] | None = None) -> None:
-        """Load a file in the engine, at once; the input before stays until it is there."""
+        """Load a file in the engine at once; the present input stays until the new one has come."""
         self.queue.interrupt()
         self._loading = LoadRequest(self._engine.next_job(), path, dict(options or {}))
         self.queue.submit(LOAD, self._loading)
 
     def open_sample(self, id: str, options: Mapping[str, Any] | None = None) -> None:
-        """Make a sample in the engine, at once."""
+        """Make a sample in the engine at once."""
         self.queue.interrupt()
         self.queue.submit(LOAD, SampleRequest(self._engine.next_job(), id, dict(options or {})))
 
     def run_live(self) -> None:
-        """Picture first: run the picks, check samples of the result, time it once the person pauses."""
+        """Run the picks for a quick picture, check samples of the results, and time them once the user pauses."""
         self.queue.run(LIVE)
 
     def measure(self) -> None:
-        """Careful timing of every pick, each held to the whole reference."""
+        """Time every pick with care and compare each with the whole reference."""
         self.queue.run(MEASURE)
 
     def cancel(self) -> None:
-        """Stop whatever runs; what is on the screen stays."""
+        """Stop whatever runs; the screen stays as it is."""
         self.cancelled.emit()
         self.queue.cancel()
 
     def run_points(self, requests: Sequence[RunRequest]) -> tuple[int, ...]:
-        """Run these one after the other and return their jobs; live runs wait until the last has ended. What they bring
-        goes to `point_answered` and to no result of the session's."""
+        """Run these one after the other and return their jobs; live runs wait until the last has ended. Their answers
+        go to `point_answered` only, not into the session's results."""
         self.queue.make_way()
         numbered = [replace(request, job=self._engine.next_job()) for request in requests]
         for request in numbered:
@@ -136,12 +136,12 @@ class SessionController(QObject):
         return tuple(request.job for request in numbered)
 
     def timed_picks(self) -> tuple[Pick, ...]:
-        """What is ticked, less what a simulated GPU runs, which has no time."""
+        """The ticked variants without those on a simulated GPU, which have no times."""
         return self.queue.picks(TIME)
 
     def xray(self, variant: str, against: str = "") -> None:
-        """Look into a variant's kernels on a simulated GPU, and into those of another to compare it with. It gives way
-        to whatever else is asked for."""
+        """X-ray a variant's kernels on a simulated GPU, and those of another variant to compare with. Any other job
+        comes first."""
         assert self.session.input is not None
         choice, pick = self.session.choice, self.session.pick(variant)
         other = self.session.pick(against) if against else None
@@ -150,39 +150,39 @@ class SessionController(QObject):
         self.queue.submit(XRAY, request)
 
     def _architecture(self) -> str:
-        """That of the device that is chosen, so that its counts are those of the code that runs there."""
-        named = device_place(self.session.device)
-        if self.session.simulated and named:
-            return named
-        known = {status.name: status.architecture for status in self._engine.devices}
-        return known.get(self.session.device, "") or SIMULATED
+        """The chosen device's architecture, so that the counts are those of the code that runs there."""
+        place = device_place(self.session.device)
+        if self.session.simulated and place:
+            return place
+        architectures = {status.name: status.architecture for status in self._engine.devices}
+        return architectures.get(self.session.device, "") or SIMULATED
 
     def stop_xray(self) -> None:
-        """Let go of an X-ray at work; nothing is killed for it."""
+        """Stop a running X-ray without killing the engine."""
         self.queue.stop(XRAY)
 
     def result_to_save(self) -> tuple[str, SharedResult, float | None] | None:
-        """The last picked variant that has the output which is looked at, with it and its rate; None where there is
-        none, which is said."""
+        """The last picked variant with the output that the window shows, that output and its rate. None, with a
+        message, where there is none."""
         name, input = self.session.output.id, self.session.input
-        there = [v for v in self.session.choice.picks if (v, name) in self._held]
-        if not there or input is None:
+        variants = [v for v in self.session.choice.picks if (v, name) in self._held]
+        if not variants or input is None:
             self.message.emit("warning", self.tr("There is no result to save yet; run a variant first."), "", "save")
             return None
-        result = self._held[there[-1], name]
-        return there[-1], result, input.rate if OUTPUT_KINDS[result.kind].heard else None
+        result = self._held[variants[-1], name]
+        return variants[-1], result, input.rate if OUTPUT_KINDS[result.kind].heard else None
 
     def save_result(self, path: str) -> None:
-        """Save that result, by the file's suffix."""
-        made = self.result_to_save()
-        if made is not None:
-            request = SaveRequest(self._engine.next_job(), path, made[1], made[2])
+        """Save that result in the format of the file's suffix."""
+        result = self.result_to_save()
+        if result is not None:
+            request = SaveRequest(self._engine.next_job(), path, result[1], result[2])
             self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
 
     def ask_doctor(self) -> None:
         self.queue.submit(DOCTOR, DoctorRequest(self._engine.next_job()))
 
-    # What changes.
+    # Changes of the session
 
     @Slot(object)
     def _input_changed(self, shared: Any) -> None:
@@ -213,10 +213,10 @@ class SessionController(QObject):
         self._declare()
         self.run_live()
 
-    # Running.
+    # Running
 
     def _declare(self) -> None:
-        """The rows there will be: every picked variant on its device, in the filter's order."""
+        """Declare the rows to come: every picked variant on its device, in the filter's order."""
         picked = self.queue.picks(LIVE)
         titles = {v.id: v.title for v in self.session.filter.variants}
         self.results.declare([RowSlot(p.variant, p.device) for p in picked], titles)
@@ -224,14 +224,14 @@ class SessionController(QObject):
 
     @Slot(str)
     def _set_baseline(self, variant: str) -> None:
-        """Speed-ups are against this variant, where it runs."""
-        there = any(v.id == variant for v in self.session.filter.variants)
-        self.results.set_baseline(RowSlot(variant, self.session.device_of(variant)) if there else None)
+        """Compare speed-ups with this variant on its device."""
+        exists = any(v.id == variant for v in self.session.filter.variants)
+        self.results.set_baseline(RowSlot(variant, self.session.device_of(variant)) if exists else None)
 
-    # What the engine says.
+    # Answers of the engine
 
     @Slot(object)
-    def _answered(self, answer: Any) -> None:
+    def _take_answer(self, answer: Any) -> None:
         point = self.queue.jobs.get(getattr(answer, "job", 0)) is SWEEP
         (_OF_POINTS if point else _OF_JOBS)[type(answer)](self, answer)
 
@@ -268,7 +268,7 @@ class SessionController(QObject):
         self.queue.end(failed.job)
 
     def _take_point(self, answer: Progress | RunUpdate) -> None:
-        """What a point of a sweep brings is not the session's, but for what the machine is."""
+        """Pass on a sweep's answer; the session takes only the machine's provenance from it."""
         if isinstance(answer, RunUpdate):
             self._take_provenance(answer)
         self.point_answered.emit(answer)
@@ -282,19 +282,19 @@ class SessionController(QObject):
             self.results.provenance = dict(update.provenance)
 
     def _take_devices(self, devices: Sequence[DeviceStatus]) -> None:
-        """Kernels run on the first CUDA device there is, or simulated where there is none, until another is picked."""
-        there = [d.name for kind in ("cuda", "sim") for d in devices if d.available and d.kind == kind]
-        self.session.set_devices(tuple(there))
+        """Offer the devices; the first CUDA device, else a simulated GPU, runs kernels until the user picks another."""
+        names = [d.name for kind in ("cuda", "sim") for d in devices if d.available and d.kind == kind]
+        self.session.set_devices(tuple(names))
         self.devices_changed.emit(devices)
 
     def _take_update(self, update: RunUpdate) -> None:
-        """Rows of an older generation are dropped: what they show is no longer what is asked for. While a parameter
-        moves the newest run may be of a choice that is over: its results say so."""
+        """Take a run's results; those of an older generation are dropped. While a parameter moves, the newest run may
+        belong to an earlier choice: its results are marked so."""
         self._take_provenance(update)
         fresh = update.generation == self.queue.generation
-        known = {o.id for o in self.session.filter.outputs}
+        outputs = {o.id for o in self.session.filter.outputs}
         for name, shared in update.outputs.items():
-            if fresh and name in known and update.key.variant in self.session.choice.picks:
+            if fresh and name in outputs and update.key.variant in self.session.choice.picks:
                 self._take_output(update, name, shared)
             else:
                 self._engine.release(shared.array.segment)
@@ -308,7 +308,8 @@ class SessionController(QObject):
                 self.succeeded.emit(subject)
 
     def _subject(self, update: RunUpdate) -> Subject:
-        """What news of the newest generation is of: another input would have begun another one."""
+        """The subject of an update of the newest generation; it has the present input, for another input would have
+        started another generation."""
         return Subject(self.session.inputs, update.key)
 
     def _take_output(self, update: RunUpdate, name: str, shared: SharedResult) -> None:
@@ -316,15 +317,15 @@ class SessionController(QObject):
         whole = input.array.shape[: len(update.place)] if input is not None else ()
         simulated = is_simulated(update.key.device)
         origin = Origin(simulated, update.place, whole, update.exact, self._subject(update))
-        self.outputs_changed.emit(variant, name, Shown(shared, self._engine.array(shared.array), origin))
-        # The view has the new array now; nothing draws from the old segment any more.
+        self.outputs_changed.emit(variant, name, OutputData(shared, self._engine.array(shared.array), origin))
+        # The view has the new array now, and nothing draws from the old segment any more.
         if (variant, name) in self._held:
             self._engine.release(self._held[variant, name].array.segment)
         self._held[variant, name] = shared
 
-    def _release_outputs(self, kept: Sequence[str]) -> None:
-        """Let go of the results of all variants but these."""
-        for variant, name in [key for key in self._held if key[0] not in kept]:
+    def _release_outputs(self, variants: Sequence[str]) -> None:
+        """Release the results of all variants but these."""
+        for variant, name in [key for key in self._held if key[0] not in variants]:
             self._engine.release(self._held.pop((variant, name)).array.segment)
 
 
@@ -338,11 +339,11 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Failed: SessionController._take_failure,
     Finished: SessionController._take_end,
 }
-"""What takes each answer of the engine, by its type."""
+"""The method that takes each type of answer."""
 _OF_POINTS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Progress: SessionController._take_point,
     RunUpdate: SessionController._take_point,
     Failed: SessionController._end_point,
     Finished: SessionController._end_point,
 }
-"""The same for the jobs of `run_points`."""
+"""The same for answers to the jobs of `run_points`."""

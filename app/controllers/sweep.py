@@ -1,4 +1,4 @@
-"""Sweeps made here, beside the session's own results, and those recorded elsewhere."""
+"""Sweeps on this machine, kept apart from the session's results, and recorded sweeps of other machines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.recorded import Reports
 from app.controllers.session import SessionController
-from app.models.sweep import Option, Planned, Sweep, options, parsed, planned, recorded_sweeps
+from app.models.sweep import Option, Sweep, SweepRun, options, parse_values, plan_runs, recorded_sweeps
 from gpu_ops.engine.messages import Failed, Finished, Progress, RunRequest, RunUpdate
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
@@ -17,18 +17,18 @@ from gpu_ops.measuring.machines import machine_name
 from gpu_ops.task import Meta
 
 PARTS = 1000
-"""How finely the progress of one run is told."""
+"""The steps of progress within one run."""
 GENERATION = -1
-"""No run of the session's has it."""
+"""A generation that no run of the session has."""
 
 
 class SweepController(QObject):
-    """Runs the ticked variants at several values of one quantity, with quick timing and every result held to the whole
-    reference, and keeps the rows to itself.
+    """Runs the ticked variants at several values of one quantity, times them quickly, and compares every result with
+    the whole reference. The rows stay out of the session's results.
 
-    `changed` says that `shown`, `running` or `done` did: the sweep that is shown, None before there is one.
-    `options_changed` says that `options` or `recorded` did: what may vary now, and the recorded sweeps of the filter.
-    `refused(sentence)` says why a sweep cannot be begun, "" that it has.
+    `changed`: `shown` (the visible sweep, or None), `running` or `done` changed. `options_changed`: `options` (what may
+    vary) or `recorded` (the filter's recorded sweeps) changed. `refused(sentence)` says why a sweep cannot start; it is
+    "" once one starts.
     """
 
     changed = Signal()
@@ -54,7 +54,7 @@ class SweepController(QObject):
 
     @property
     def kind(self) -> InputKind:
-        """What would be swept over."""
+        """The kind of input of a sweep."""
         return INPUT_KINDS[self._session.filter.accepts]
 
     @property
@@ -63,18 +63,18 @@ class SweepController(QObject):
 
     @property
     def done(self) -> tuple[int, int]:
-        """How many runs of the sweep were done, and of how many; cancelled ones are not."""
+        """The number of finished runs, without cancelled ones, and of all runs."""
         return self._done, self._total
 
     @property
     def provenance(self) -> Mapping[str, Any]:
-        """What the machine is that sweeps are made on."""
+        """The machine and versions that sweeps run on."""
         return self._controller.results.provenance
 
-    # What a person does.
+    # User actions
 
     def watch(self) -> None:
-        """Somebody looks: recorded reports are read the first time."""
+        """The panel is visible: read recorded reports the first time."""
         if self._reports is None:
             self._reports = self._read()
             self._update()
@@ -82,7 +82,7 @@ class SweepController(QObject):
     def start(self, option: Option, text: str) -> None:
         """Sweep over the values in the text."""
         try:
-            points = self._planned(option, text)
+            points = self._plan_runs(option, text)
         except KernelscopeError as error:
             self.refused.emit(str(error))
             return
@@ -103,20 +103,22 @@ class SweepController(QObject):
         self._jobs = dict(zip(jobs, (p.value for p in points), strict=True))
         self.changed.emit()
 
-    def _planned(self, option: Option, text: str) -> tuple[Planned, ...]:
+    def _plan_runs(self, option: Option, text: str) -> tuple[SweepRun, ...]:
         if self._session.input is None:
-            raise KernelscopeError(self.tr("There is no input to sweep over; open a file or a sample."))
+            raise KernelscopeError(self.tr("A sweep needs an input; open a file or a sample."))
         if self.running:
-            raise KernelscopeError(self.tr("A sweep is running; wait until it is done, or cancel it."))
+            raise KernelscopeError(self.tr("A sweep is already running; wait until it ends, or cancel it."))
         picks = self._controller.timed_picks()
-        return planned(self._session.filter, option, parsed(text), self._session.choice.params, picks, self._meta())
+        return plan_runs(
+            self._session.filter, option, parse_values(text), self._session.choice.params, picks, self._meta()
+        )
 
     def show(self, sweep: Sweep | None) -> None:
-        """Show a recorded sweep, or the one made here."""
+        """Show a recorded sweep, or the one from this machine."""
         self.shown = sweep
         self.changed.emit()
 
-    # What changes.
+    # Changes of the session
 
     def _meta(self) -> Meta:
         shared = self._session.input
@@ -130,20 +132,20 @@ class SweepController(QObject):
 
     @Slot()
     def _update(self) -> None:
-        """What may vary, and what was recorded, for the input and the filter there are now."""
+        """Update what may vary and the recorded sweeps for the present input and filter."""
         filter, shared = self._session.filter, self._session.input
         self.options = options(filter, self._meta()) if shared is not None and shared.kind == filter.accepts else ()
         if self._reports is not None and self._recorded_of != filter.id:
             self._recorded_of = filter.id
             sweeps = [recorded_sweeps(filter, r.rows, machine_name(r.provenance)) for r in self._reports.values()]
-            self.recorded = tuple(sweep for found in sweeps for sweep in found)
+            self.recorded = tuple(sweep for group in sweeps for sweep in group)
             if self.shown is not self.made:
                 self.show(self.made)
         self.options_changed.emit()
 
     @Slot(object)
     def _take(self, answer: Any) -> None:
-        """What the engine says of one run."""
+        """Take the engine's answer about one run."""
         sweep = self.made
         if sweep is None or answer.job not in self._jobs:
             return
@@ -163,7 +165,7 @@ class SweepController(QObject):
             self.changed.emit()
 
     def _tell(self, answer: Progress) -> None:
-        """How far the whole sweep is: every value counts as much."""
+        """Report the progress of the whole sweep, in which every value counts the same."""
         done, total = self.done
         text = self.tr("sweep, run {place} of {total}: {text}")
         self._controller.busy_changed.emit(text.format(place=done + 1, total=total, text=answer.text))

@@ -1,4 +1,4 @@
-"""When a kernel is looked into: while somebody watches, whenever what is shown is no longer what is chosen."""
+"""Decides when to X-ray a kernel: while the panel is visible, whenever its content no longer fits the choice."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gpu_ops.types import Variant
 State = Literal["empty", "waiting", "running", "shown", "stopped", "failed"]
 
 
-class Wanted(NamedTuple):
-    """All that an X-ray depends on. `against` is the variant it is compared with and that one's knobs, where it is."""
+class Query(NamedTuple):
+    """All that an X-ray depends on. `against` is the variant to compare with and its knobs, or None."""
 
     input: Any
     filter: str
@@ -26,18 +26,18 @@ class Wanted(NamedTuple):
     device: str
     against: tuple[str, Mapping[str, Any]] | None
 
-    def within(self, other: Wanted | None) -> bool:
-        """Whether the other brings all of this: a comparison more does not matter."""
+    def within(self, other: Query | None) -> bool:
+        """Whether the other query answers this one too; an extra comparison does not matter."""
         return other is not None and self in (other, other._replace(against=None))
 
 
 class XRayController(QObject):
-    """Asks for an X-ray of `variant` when there is time for it: runs go first, and it gives way to them.
+    """Asks for an X-ray of `variant` when the engine is free: runs go first, and an X-ray gives way to them.
 
-    `changed` says that `state`, `content` or `reason` did: "waiting" for a run to end, "stopped" by a person, "failed"
-    with a `reason`. `content` is the last X-ray there was, kept until there is another; only in "shown" it is of what
-    is chosen. `variants_changed` says that there are others, or that another is chosen, to look into or to compare
-    with; `measured_changed` that `measured` may be another.
+    `changed`: `state`, `content` or `reason` changed. States are, among others, "waiting" for a run to end, "stopped"
+    by the user, and "failed" with a `reason`. `content` is the last X-ray and stays until the next; it fits the present
+    choice only in the state "shown". `variants_changed`: the list of variants, the chosen one or the one to compare
+    with changed; `measured_changed`: `measured` may have changed.
     """
 
     changed = Signal()
@@ -50,9 +50,9 @@ class XRayController(QObject):
         self._watched = self._comparing = False
         self._against = ""
         self._models: dict[str, str] = {}
-        self._asked: Wanted | None = None
-        self._had: Wanted | None = None
-        self._given_up: Wanted | None = None
+        self._request: Query | None = None
+        self._content_query: Query | None = None
+        self._stopped_query: Query | None = None
         self.state: State = "empty"
         self.content: Any = None
         self.reason = ""
@@ -64,7 +64,7 @@ class XRayController(QObject):
         controller.xray_failed.connect(self._fail)
         controller.cancelled.connect(self._give_up)
         self._session.choice_changed.connect(self._choice_changed)
-        # The run of what is new is asked for first.
+        # Queued, so that the controller requests its run first.
         self._session.input_changed.connect(self._update, later)
         self._session.choice_changed.connect(self._update, later)
         self._session.device_changed.connect(self._update, later)
@@ -74,41 +74,42 @@ class XRayController(QObject):
 
     @property
     def variants(self) -> tuple[Variant, ...]:
-        """The filter's variants that have kernels to look into."""
+        """The filter's variants that have kernels."""
         return tuple(v for v in self._session.filter.variants if v.kernels)
 
     @property
     def against(self) -> str:
-        """The variant that `variant` is compared with; "" for none, as for a variant and itself."""
+        """The variant to compare `variant` with; "" for none, also where both are the same."""
         return self._against if self._against != self.variant else ""
 
     @property
     def gpu(self) -> str:
-        """The GPU that `content` was simulated in the place of; "" where none measures anything."""
-        device = self._had.device if self._had else ""
+        """The real GPU that `content` was simulated for; "" where no real GPU is chosen."""
+        device = self._content_query.device if self._content_query else ""
         return self._models.get(device, device) if device.startswith("cuda") else ""
 
     @property
     def measured(self) -> Entry | None:
-        """What `gpu` measured of what `content` is of; None where it measured nothing yet, or something else."""
-        had, results = self._had, self._controller.results
-        if not had or not self.gpu or not self._wanted()._replace(against=None).within(had):
+        """The result that `gpu` measured for the kernel in `content`; None where there is none, or it is another
+        one's."""
+        query, results = self._content_query, self._controller.results
+        if not query or not self.gpu or not self._query()._replace(against=None).within(query):
             return None
-        slot = RowSlot(had.variant, had.device)
+        slot = RowSlot(query.variant, query.device)
         entry = results.entry(slot) if slot in results else None
-        return entry if entry and entry.seconds("kernel") and entry.row and entry.row.filter == had.filter else None
+        return entry if entry and entry.seconds("kernel") and entry.row and entry.row.filter == query.filter else None
 
-    # What a person does.
+    # User actions
 
     def watch(self, on: bool) -> None:
-        """Whether somebody looks: nothing is simulated for nobody."""
+        """Tell whether the panel is visible: a hidden one needs no X-ray."""
         self._watched = on
         if not on:
             self._controller.stop_xray()
         self._update()
 
     def choose(self, variant: str) -> None:
-        """Look into this variant; one without kernels of its own changes nothing."""
+        """X-ray this variant; one without kernels of its own changes nothing."""
         if variant != self.variant and any(v.id == variant for v in self.variants):
             self.variant = variant
             self.variants_changed.emit()
@@ -122,16 +123,16 @@ class XRayController(QObject):
             self._update()
 
     def watch_comparison(self, on: bool) -> None:
-        """Whether somebody looks at the comparison: else only one variant is simulated."""
+        """Tell whether the comparison is visible: else only one variant is simulated."""
         self._comparing = on
         self._update()
 
     def again(self) -> None:
-        """Look anew, also where it was stopped or failed."""
-        self._given_up = self._had = None
+        """X-ray again, also after a stop or a failure."""
+        self._stopped_query = self._content_query = None
         self._update()
 
-    # What changes.
+    # Changes of the session
 
     @Slot(object, str)
     def _choice_changed(self, choice: Any, what: str) -> None:
@@ -139,8 +140,7 @@ class XRayController(QObject):
             self._take_variants()
 
     def _take_variants(self) -> None:
-        """Of a filter's variants the last one that is picked, or is with a GPU, else the last. It is compared with
-        none."""
+        """Choose the last picked variant, else the last of the filter's default picks, else the last; no comparison."""
         self._against = ""
         ids = [v.id for v in self.variants]
         picked = [id for id in ids if id in self._session.choice.picks]
@@ -152,51 +152,51 @@ class XRayController(QObject):
     def _take_devices(self, devices: Any) -> None:
         self._models = {status.name: status.model for status in devices}
 
-    def _wanted(self) -> Wanted:
+    def _query(self) -> Query:
         choice, session = self._session.choice, self._session
         knobs = {id: dict(choice.knobs.get(id, {})) for id in (self.variant, self.against)}
         against = (self.against, knobs[self.against]) if self.against and self._comparing else None
         params, own = dict(choice.params), knobs[self.variant]
-        return Wanted(session.input, choice.filter, params, self.variant, own, session.device, against)
+        return Query(session.input, choice.filter, params, self.variant, own, session.device, against)
 
     @Slot()
     def _update(self) -> None:
-        """Ask for what is missing, if there is time now; else `settled` comes back here."""
-        wanted, running = self._wanted(), self.state == "running"
+        """Ask for what is missing if the engine is free; else `settled` calls again."""
+        query, running = self._query(), self.state == "running"
         if not self._watched or self._session.input is None or not self.variant:
-            self._say("shown" if wanted.within(self._had) else "empty")
-        elif wanted.within(self._had):
+            self._set_state("shown" if query.within(self._content_query) else "empty")
+        elif query.within(self._content_query):
             if running:
                 self._controller.stop_xray()
-            self._say("shown")
-        elif wanted.within(self._given_up):
-            self._say("failed" if self.reason else "stopped")
-        elif running and self._controller.busy and not wanted.within(self._asked):
+            self._set_state("shown")
+        elif query.within(self._stopped_query):
+            self._set_state("failed" if self.reason else "stopped")
+        elif running and self._controller.busy and not query.within(self._request):
             self._controller.stop_xray()
-            self._say("waiting")
+            self._set_state("waiting")
         elif self._controller.busy:
-            self._say(self.state if running else "waiting")
+            self._set_state(self.state if running else "waiting")
         else:
-            self._asked = wanted
-            self._say("running")
-            self._controller.xray(self.variant, wanted.against[0] if wanted.against else "")
+            self._request = query
+            self._set_state("running")
+            self._controller.xray(self.variant, query.against[0] if query.against else "")
 
-    def _say(self, state: State) -> None:
+    def _set_state(self, state: State) -> None:
         self.state = state
         self.changed.emit()
 
     @Slot(object)
     def _take(self, content: Any) -> None:
-        self.content, self._had = content, self._asked
-        self._say("shown" if self._wanted().within(self._had) else "waiting")
+        self.content, self._content_query = content, self._request
+        self._set_state("shown" if self._query().within(self._content_query) else "waiting")
 
     @Slot(str)
     def _fail(self, sentence: str) -> None:
-        self._given_up, self.reason = self._asked, sentence
-        self._say("failed")
+        self._stopped_query, self.reason = self._request, sentence
+        self._set_state("failed")
 
     @Slot()
     def _give_up(self) -> None:
         if self.state in ("running", "waiting"):
-            self._given_up, self.reason = self._wanted(), ""
-            self._say("stopped")
+            self._stopped_query, self.reason = self._query(), ""
+            self._set_state("stopped")

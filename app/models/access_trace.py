@@ -1,7 +1,7 @@
-"""What one warp's lanes address at once: the sectors or the banks they fall into, and what that costs. No widgets.
+"""The addresses of one warp's lanes in one access: the sectors or banks they fall into, and the cost. No widgets.
 
-The numbers are those of the counters: sectors are told by where each lane's access begins, wavefronts over the banks of
-shared memory are counted by half-warps for 8 bytes a lane and by quarters for 16.
+The numbers equal those of the counters: the start of a lane's access decides its sector; wavefronts of shared memory
+are counted by half-warps for 8 bytes a lane and by quarters of a warp for 16.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class Access:
 
     @cached_property
     def addresses(self) -> tuple[int, ...]:
-        """Of each lane that takes part, in bytes: sectors and banks begin at multiples of their size."""
+        """The byte address of each active lane: sectors and banks begin at multiples of their size."""
         return tuple(self.start + offset for offset in self.offsets)
 
     def offset(self, lane: int) -> int | None:
-        """Bytes from where the buffer begins; None for a lane that rests."""
+        """The lane's offset in the buffer, in bytes; None for an inactive lane."""
         return self.offsets[self.lanes.index(lane)] if lane in self.lanes else None
 
     def elements(self, lane: int) -> tuple[int, int] | None:
-        """The first and the last element of the buffer that a lane uses, where the size of one is known."""
+        """The first and the last element of the buffer that a lane uses; None where the element size is unknown."""
         offset = self.offset(lane)
         if offset is None or not self.itemsize:
             return None
@@ -49,12 +49,12 @@ class Access:
 
     @cached_property
     def distinct(self) -> int:
-        """Different addresses."""
+        """The number of different addresses."""
         return len(set(self.offsets))
 
     @cached_property
     def pieces(self) -> Pieces:
-        """The sectors, or the words of constant memory, that are touched."""
+        """The sectors, or the words of constant memory, that the lanes touch."""
         return _pieces(self)
 
     @cached_property
@@ -75,7 +75,7 @@ class WarpTrace:
 
 
 def warp_trace(data: Mapping[str, Any]) -> WarpTrace:
-    """One entry of "accesses" of a kernel, as the engine's X-ray has it."""
+    """One entry of a kernel's "accesses" in the engine's X-ray."""
     x, y, z = data["block"]
     accesses = tuple(_access(one) for one in data["accesses"])
     return WarpTrace(int(data["line"]), (int(x), int(y), int(z)), int(data["warp"]), int(data["count"]), accesses)
@@ -94,8 +94,8 @@ def _access(one: Mapping[str, Any]) -> Access:
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of memory that is moved as a whole: its first address, and which lanes use it. `used` are the parts that
-    lanes use, (first, last + 1, lanes) from the first address on, in order."""
+    """A piece of memory that moves as a whole: its first address and the lanes that use it. `used` lists the byte
+    ranges that lanes use, in order: (first, last + 1, lanes), counted from the first address."""
 
     address: int
     lanes: tuple[int, ...]
@@ -104,8 +104,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class Pieces:
-    """All pieces of `grain` bytes that a warp touches, in order. `ideal` would hold what it uses, side by side; of the
-    bytes that are `moved` the warp uses `used`."""
+    """All pieces of `grain` bytes that a warp touches, in order. `ideal` pieces would hold what it uses, packed; the
+    warp uses `used` of the `moved` bytes."""
 
     grain: int
     pieces: tuple[Piece, ...]
@@ -118,7 +118,7 @@ class Pieces:
 
     @property
     def wasted(self) -> int:
-        """Bytes that are moved for nothing."""
+        """Bytes that move but that no lane uses."""
         return self.moved - self.used
 
     @property
@@ -127,18 +127,18 @@ class Pieces:
         return tuple(b.address - a.address - self.grain for a, b in pairwise(self.pieces))
 
     def of_lane(self, lane: int) -> int | None:
-        """The number of the piece a lane uses; None for one that rests."""
+        """The number of the piece a lane uses; None for an inactive lane."""
         return next((n for n, piece in enumerate(self.pieces) if lane in piece.lanes), None)
 
 
 def _pieces(access: Access) -> Pieces:
     constant = access.space == "constant"
     grain = max(BANK_BYTES, access.nbytes) if constant else SECTOR
-    found: dict[int, dict[int, list[int]]] = {}
+    lanes_by_piece: dict[int, dict[int, list[int]]] = {}
     for lane, address in zip(access.lanes, access.addresses, strict=True):
-        found.setdefault(address // grain * grain, {}).setdefault(address, []).append(lane)
+        lanes_by_piece.setdefault(address // grain * grain, {}).setdefault(address, []).append(lane)
     pieces = []
-    for start, users in sorted(found.items()):
+    for start, users in sorted(lanes_by_piece.items()):
         used = tuple(
             (a - start, min(a - start + access.nbytes, grain), tuple(lanes)) for a, lanes in sorted(users.items())
         )
@@ -152,7 +152,7 @@ def _pieces(access: Access) -> Pieces:
 
 @dataclass(frozen=True)
 class Cell:
-    """What a bank gives in a wavefront: one word, to these lanes."""
+    """The word that a bank delivers in one wavefront, and the lanes that get it."""
 
     word: int
     lanes: tuple[int, ...]
@@ -160,15 +160,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Banks:
-    """The wavefronts over the banks, in order: what each bank gives in it. `parts` are those of the warp in which lanes
-    take part, each of which needs a wavefront; `lane_wavefront` says in which one each lane has all it wants."""
+    """The wavefronts in order, each with what every bank delivers in it. `parts` is the number of parts of the warp
+    with active lanes, each of which needs at least one wavefront; `lane_wavefront` is the wavefront after which a lane
+    has all its words."""
 
     wavefronts: tuple[Mapping[int, Cell], ...]
     parts: int
     lane_wavefront: Mapping[int, int]
     conflicts: Mapping[int, tuple[Cell, ...]]
-    """By bank: the different words that one part of the warp wants of it, the most there are, where it is more than
-    one."""
+    """By bank with a conflict: the different words that one part of the warp needs from it, for the worst part."""
 
     @property
     def shared(self) -> bool:
@@ -176,7 +176,7 @@ class Banks:
         return any(len(cell.lanes) > 1 for cells in self.wavefronts for cell in cells.values())
 
     def of_bank(self, bank: int) -> list[Cell]:
-        """All that a bank gives, wavefront by wavefront."""
+        """Everything that a bank delivers, wavefront by wavefront."""
         return [cells[bank] for cells in self.wavefronts if bank in cells]
 
 
@@ -189,24 +189,24 @@ def _banks(access: Access) -> Banks:
     lane_wavefront: dict[int, int] = {}
     conflicts: dict[int, tuple[Cell, ...]] = {}
     for part in parts.values():
-        wanted = _wanted(part, words)
-        for bank, cells in wanted.items():
+        words_by_bank = _words_by_bank(part, words)
+        for bank, cells in words_by_bank.items():
             if len(cells) > len(conflicts.get(bank, (None,))):
                 conflicts[bank] = tuple(cells)
-        for turn in range(max(map(len, wanted.values()))):
-            given = {bank: cells[turn] for bank, cells in sorted(wanted.items()) if turn < len(cells)}
-            lane_wavefront |= {lane: len(wavefronts) for cell in given.values() for lane in cell.lanes}
-            wavefronts.append(given)
+        for turn in range(max(map(len, words_by_bank.values()))):
+            cells_by_bank = {bank: cells[turn] for bank, cells in sorted(words_by_bank.items()) if turn < len(cells)}
+            lane_wavefront |= {lane: len(wavefronts) for cell in cells_by_bank.values() for lane in cell.lanes}
+            wavefronts.append(cells_by_bank)
     return Banks(tuple(wavefronts), len(parts), lane_wavefront, dict(sorted(conflicts.items())))
 
 
-def _wanted(part: Sequence[tuple[int, int]], words: int) -> dict[int, list[Cell]]:
-    """By bank, the different words that lanes (lane, first word) want, in the order of the lanes."""
+def _words_by_bank(part: Sequence[tuple[int, int]], words: int) -> dict[int, list[Cell]]:
+    """By bank, the different words that the lanes, given as (lane, first word), need; in the order of the lanes."""
     users: dict[int, list[int]] = {}
     for lane, first in part:
         for word in range(first, first + words):
             users.setdefault(word, []).append(lane)
-    found: dict[int, list[Cell]] = {}
+    cells: dict[int, list[Cell]] = {}
     for word, lanes in users.items():
-        found.setdefault(word % BANKS, []).append(Cell(word, tuple(lanes)))
-    return found
+        cells.setdefault(word % BANKS, []).append(Cell(word, tuple(lanes)))
+    return cells

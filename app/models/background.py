@@ -1,4 +1,4 @@
-"""Work away from the thread of the window, where the latest request wins."""
+"""Work in a background thread, where the latest request wins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Work = Callable[[Callable[[], bool]], Any]
 
 
 class _Relay(QObject):
-    """One for all, never deleted: a worker may then emit at any time, whoever has gone meanwhile."""
+    """One for all workers, never deleted: a worker may emit at any time, even when its owner is gone."""
 
     done = Signal(object, object, object)
 
@@ -31,15 +31,15 @@ class _Job(QRunnable):
         result, error = None, None
         try:
             result = self._work(self.stopped.is_set)
-        except Exception as caught:  # shown by whoever asked; a worker must not end silently
-            error = caught
-        with suppress(RuntimeError):  # the program ends: nobody is there to be told
+        except Exception as exception:  # the owner shows it; a worker must not end silently
+            error = exception
+        with suppress(RuntimeError):  # the program is ending and nobody listens any more
             _relay.done.emit(self.stopped, result, error)
 
 
 class Background(QObject):
-    """Runs one piece of work at a time for its owner. Starting another makes the one before stale: it is told to
-    stop, and its result is dropped. `finished(result)` and `failed(sentence)` come in the thread of this object."""
+    """Runs one piece of work at a time for its owner. Starting another one stops the one before and drops its result.
+    `finished(result)` and `failed(sentence)` come in the thread of this object."""
 
     finished = Signal(object)
     failed = Signal(str)
@@ -54,14 +54,14 @@ class Background(QObject):
         return self._latest is not None
 
     def start(self, work: Work) -> None:
-        """Run `work(stop)` in the pool; it may ask `stop()` whether anybody still waits."""
+        """Run `work(stop)` in the thread pool; it should return early once `stop()` is True."""
         self.cancel()
         job = _Job(work)
         self._latest = job.stopped
         QThreadPool.globalInstance().start(job)
 
     def cancel(self) -> None:
-        """Forget what runs."""
+        """Stop the running work and drop its result."""
         if self._latest is not None:
             self._latest.set()
             self._latest = None

@@ -14,14 +14,14 @@ from app.models.stroke import Stroke, input_stroke
 from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import Axis
 
-LARGE = 1 << 20  # samples from which on the buckets are made away from the thread of the window
+LARGE = 1 << 20  # from so many samples on, a background thread makes the buckets
 
 SAMPLES = time_axis(None)
 
 
 class Trace(NamedTuple):
-    """What a curve shows: values (N,), the axis they lie along, a mark that always stands beside the name, how it is
-    drawn, the key of the result that it is of, and the unit of the values."""
+    """What a curve shows: values (N,), their axis, a mark beside the name, the stroke, the key of the result, and the
+    unit of the values."""
 
     name: str
     samples: Array
@@ -36,7 +36,7 @@ class Trace(NamedTuple):
 class Curve(QObject):
     """Holds a signal (N,). `changed`: its points may differ now.
 
-    `sharp` is False while a long signal is shown by single samples; it turns true just before `changed` says so.
+    `sharp` is False while single samples stand for a long signal; it becomes True just before `changed`.
     """
 
     changed = Signal()
@@ -65,11 +65,11 @@ class Curve(QObject):
         key: str = "",
         unit: str = "",
     ) -> None:
-        """Show another signal, as a Trace says it; its samples are not copied and must not change."""
+        """Show another signal, described as in Trace; its samples are not copied and must not change."""
         if array.ndim != 1:
             raise ValueError(f"a curve is (N,), not {array.shape}")
         if key != self.key:
-            self.set_state(None, "", True)  # what was said is of another result
+            self.set_state(None, "", True)  # the verdict was on another result
         self.name, self.axis, self.visible, self.mark, self.key = name, axis, visible, mark, key
         self.stroke, self.unit = stroke, unit
         if self.pyramid is None or not _same(self.pyramid.array, array):
@@ -87,13 +87,13 @@ class Curve(QObject):
         self.changed.emit()
 
     def set_state(self, state: State | None, text: str, current: bool) -> bool:
-        """The verdict on what is shown, and whether it is of what is chosen now. Returns whether any of it changed."""
+        """Set the verdict on the curve and whether it fits the present choice. Returns whether anything changed."""
         before = self.state, self.verdict, self.current
         self.state, self.verdict, self.current = state, text, current
         return before != (state, text, current)
 
     def clear(self) -> None:
-        """Let go of the samples."""
+        """Release the samples."""
         self._background.cancel()
         self.pyramid, self.visible, self.sharp = None, False, False
         self.set_state(None, "", True)
@@ -124,7 +124,7 @@ class Curve(QObject):
         return x * self.axis.step + self.axis.start, y
 
     def value(self, x: float) -> float | None:
-        """The value nearest to x; None beside the curve."""
+        """The value nearest to x; None outside the curve."""
         if self.pyramid is None:
             return None
         index = round(self.axis.index(x))
@@ -132,8 +132,8 @@ class Curve(QObject):
 
 
 def _same(one: Array, other: Array) -> bool:
-    """Whether both are the same samples of one array: channels are cut anew for every result, but hold what they held.
-    Only an array may be the base, because other memory can be given to another array later."""
+    """Whether both are the same samples of one array: channels are sliced again for every result but hold the same
+    samples. Only an array may be the base, because other memory may later belong to another array."""
     if one is other:
         return True
     whole = isinstance(one.base, np.ndarray) and one.base is other.base

@@ -1,4 +1,4 @@
-"""A − B of two pictures as a picture of its own, worked out away from the thread of the window. No widgets."""
+"""A − B of two pictures as a picture of its own, computed in a background thread. No widgets."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from app.models.pyramid import STRIP, Array, Pyramid
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """`values` (H, W): a − b; of several channels, the one that differs most. `most` is the largest finite |a − b|,
-    `undefined` counts pixels where it is NaN or infinite."""
+    """`values` (H, W): a − b, for several channels in the one that differs most. `most` is the largest finite |a − b|;
+    `undefined` counts pixels where a − b is NaN or infinite."""
 
     values: Array
     most: float
@@ -31,10 +31,10 @@ class Distance:
 
 
 def distance(a: Array, b: Array, stop: Callable[[], bool] = lambda: False) -> Distance | None:
-    """a − b of two images of one shape (H, W) or (H, W, C); None when `stop` said so first.
+    """a − b of two images of one shape (H, W) or (H, W, C); None when `stop` returned True first.
 
-    float64 if one of them is, else float32: neither rounds what differs to zero. Strip by strip, so that no whole copy
-    in float64 is needed. ValueError if the shapes differ.
+    float64 if one of them is, else float32: neither rounds a difference to zero. It works strip by strip, so that no
+    whole copy in float64 is needed. ValueError if the shapes differ.
     """
     if a.shape != b.shape:
         raise ValueError(f"the shapes differ: {a.shape} and {b.shape}")
@@ -57,26 +57,26 @@ def distance(a: Array, b: Array, stop: Callable[[], bool] = lambda: False) -> Di
 
 
 def _furthest(strip: Array) -> Array:
-    """Of each pixel (h, w, C) the channel furthest from 0, with its sign; NaN where there is one."""
-    index = np.argmax(np.abs(strip), axis=2)  # of NaN and numbers, it finds NaN
+    """For each pixel (h, w, C) the value of the channel furthest from 0; NaN where a channel is NaN."""
+    index = np.argmax(np.abs(strip), axis=2)  # argmax prefers NaN to any number
     return np.take_along_axis(strip, index[:, :, None], axis=2)[:, :, 0]
 
 
 def _work(a: Array, b: Array, at: tuple[int, int], stop: Callable[[], bool]) -> tuple[Distance, Pyramid, Tone] | None:
-    """The distance, and all that a view needs of it: made in its own thread, so that the window's only paints."""
-    found = distance(a, b, stop)
-    if found is None:
+    """The distance and all that a view needs to paint it; this runs in a background thread."""
+    result = distance(a, b, stop)
+    if result is None:
         return None
-    pyramid = Pyramid(found.values, None, at)
-    tone = Tone(-found.most or -0.5, found.most or 0.5, colors(DIVERGING))
-    return (found, pyramid, tone) if pyramid.build(stop) else None
+    pyramid = Pyramid(result.values, None, at)
+    tone = Tone(-result.most or -0.5, result.most or 0.5, colors(DIVERGING))
+    return (result, pyramid, tone) if pyramid.build(stop) else None
 
 
 class Difference(QObject):
-    """Keeps `layer` the difference of the two layers it is given, whenever one of them changes; the latest wins.
+    """Keeps `layer` equal to the difference of two layers, whenever one of them changes; the latest wins.
 
-    `found` says how far apart they are, None while that is not known; `failure` why it cannot be. `changed`: any of
-    these, or the title, did.
+    `distance` is the result, None until it is known; `failure` says why there is none. `changed`: one of these, or the
+    title, changed.
     """
 
     changed = Signal()
@@ -84,17 +84,17 @@ class Difference(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.layer = Layer(self)
-        self.found: Distance | None = None
+        self.distance: Distance | None = None
         self.failure = ""
         self._layers: list[Layer] = []
         self._sources: list[object] = []
         self._origin = Origin()
         self._background = Background(self)
-        self._background.finished.connect(self._on_found)
+        self._background.finished.connect(self._on_result)
         self._background.failed.connect(self._fail)
 
     def of(self, layers: Sequence[Layer]) -> None:
-        """Follow A and B; with fewer than two, follow none and let go of the arrays."""
+        """Follow A and B; with fewer than two layers, follow none and release the arrays."""
         wanted = list(layers) if len(layers) == 2 else []
         if wanted == self._layers:
             return
@@ -105,11 +105,11 @@ class Difference(QObject):
         for layer in set(wanted):
             layer.changed.connect(self._follow)
             layer.described.connect(self._entitle)
-        self._reset()  # what is of another pair must not stand under the new names
+        self._reset()  # the difference of another pair must not stand under the new names
         self._follow()
 
     def _reset(self, failure: str = "") -> None:
-        self.found, self.failure = None, failure
+        self.distance, self.failure = None, failure
         self.layer.clear()
         self.changed.emit()
 
@@ -124,7 +124,7 @@ class Difference(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """Start anew if a layer has another array; that its levels were built, or its colours chosen, is nothing."""
+        """Start again if a layer has another array; new levels or colours of the same array do not matter."""
         sources = [layer.pyramid for layer in self._layers]
         self._entitle()
         if sources == self._sources:
@@ -135,25 +135,25 @@ class Difference(QObject):
             self._reset()
             return
         if self._layers[0].origin.exact != self._layers[1].origin.exact:
-            self._reset(self._apart())
+            self._reset(self._exactness_text())
             return
         a, b, self._origin = in_common(*self._layers)
         if a.shape != b.shape:
-            self._reset(self._unlike(a, b))
+            self._reset(self._shape_text(a, b))
             return
         top, left = self._origin.start or (0, 0)
         self._background.start(lambda stop: _work(a, b, (top, left), stop))
 
-    def _apart(self) -> str:
+    def _exactness_text(self) -> str:
         part = next(layer.title for layer in self._layers if not layer.origin.exact)
         text = self.tr(
-            "no difference: {part} is of the simulated part by itself, as the filter reaches too far; choose a shorter"
-            " window or radius"
+            "no difference: {part} was computed from the simulated part alone, because the filter reaches too far;"
+            " choose a shorter window or radius"
         )
         return text.format(part=part)
 
-    def _unlike(self, a: Array, b: Array) -> str:
-        text = self.tr("no difference of {a} and {b}: choose two pictures of the same size and channels")
+    def _shape_text(self, a: Array, b: Array) -> str:
+        text = self.tr("no difference of {a} and {b}: choose two pictures with the same size and number of channels")
         return text.format(a=self._size(a), b=self._size(b))
 
     def _size(self, array: Array) -> str:
@@ -162,8 +162,8 @@ class Difference(QObject):
         return text.format(width=width, height=height, channels=array.shape[-1])
 
     @Slot(object)
-    def _on_found(self, result: tuple[Distance, Pyramid, Tone]) -> None:
-        (self.found, pyramid, self.layer.tone), self.failure = result, ""
+    def _on_result(self, result: tuple[Distance, Pyramid, Tone]) -> None:
+        (self.distance, pyramid, self.layer.tone), self.failure = result, ""
         self.layer.set_pyramid(pyramid, None, self.layer.title, self._origin)
         self.changed.emit()
 
@@ -173,7 +173,7 @@ class Difference(QObject):
 
 
 def in_common(one: Layer, other: Layer) -> tuple[Array, Array, Origin]:
-    """What both have of one input, and where it lies there; all of them where they are of different inputs."""
+    """The part of one input that both layers cover, and its origin; both as a whole where their inputs differ."""
     assert one.pyramid is not None and other.pyramid is not None
     both, simulated = one.rect.meet(other.rect), one.origin.simulated or other.origin.simulated
     if one.extent != other.extent or one.rect == other.rect or not both.area:

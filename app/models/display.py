@@ -1,4 +1,4 @@
-"""How a group of linked panes shows its images: place, zoom, levels, colours and cursor. No widgets."""
+"""The state that a group of linked panes shares: position, zoom, levels, colours and cursor. No widgets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ FINEST, COARSEST = 1 / 256, 4096.0  # data units per screen pixel
 
 
 class StatisticsLike(Protocol):
-    """What is needed of the exact figures of an array; gpu_ops' Statistics has it. `percentiles` has 0.1, 50 and 99.9;
-    `histogram` counts finite values in equal bins from minimum to maximum."""
+    """The exact statistics of an array that a display needs, as in gpu_ops' Statistics. `percentiles` has 0.1, 50 and
+    99.9; `histogram` counts finite values in equal bins from minimum to maximum."""
 
     @property
     def minimum(self) -> float: ...
@@ -39,23 +39,23 @@ class StatisticsLike(Protocol):
 
 @cache
 def colors(name: str) -> np.ndarray[Any, Any]:
-    """The 256 colours (256, 3) uint8 of a map that colour-blind eyes can order, read-only.
+    """The 256 colours (256, 3) uint8 of a colour map, read-only. Colour-blind people can order its colours.
 
-    They are read from pyqtgraph's files: importing it takes a fifth of a second, and pictures need nothing else of it.
+    They come from pyqtgraph's files: importing it takes a fifth of a second, and pictures need nothing else from it.
     """
     if name == "gray":
-        made = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
+        table = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
     else:
-        found = find_spec("pyqtgraph")
-        assert found is not None and found.origin is not None
-        path = Path(found.origin).parent / "colors" / "maps" / f"{name}.csv"
-        made = (np.loadtxt(path, delimiter=",", comments=";") * 255 + 0.5).astype(np.uint8)
-    made.setflags(write=False)
-    return made
+        spec = find_spec("pyqtgraph")
+        assert spec is not None and spec.origin is not None
+        path = Path(spec.origin).parent / "colors" / "maps" / f"{name}.csv"
+        table = (np.loadtxt(path, delimiter=",", comments=";") * 255 + 0.5).astype(np.uint8)
+    table.setflags(write=False)
+    return table
 
 
-def apart(low: float, high: float) -> tuple[float, float]:
-    """The levels, drawn apart where they are equal, so that a constant image is middle gray."""
+def spread_levels(low: float, high: float) -> tuple[float, float]:
+    """The levels, moved apart where they are equal, so that a constant image is middle gray."""
     if high > low:
         return low, high
     half = max(0.5, abs(low) * 1e-3)
@@ -75,10 +75,10 @@ def natural_levels(array: np.ndarray[Any, Any], statistics: StatisticsLike | Non
 
 
 class Display(QObject):
-    """Shared by all panes of a group. `centre` is (x, y) in data units, `scale` data units per screen pixel: a view
-    of any size shows what follows from these two, so resizing changes neither and linked views cannot drift.
+    """Shared by all panes of a group. `centre` is (x, y) in data units, `scale` data units per screen pixel. Together
+    they fix what a view of any size shows, so resizing changes neither and linked views cannot drift.
 
-    While `following` (until the user zooms or pans), the image is kept fitted to the smallest of the views.
+    While `following` (until the user zooms or pans), the image fits into the smallest of the views.
     """
 
     navigated = Signal()
@@ -93,7 +93,7 @@ class Display(QObject):
         self.scale = 1.0
         self.following = True
         self.low, self.high = 0.0, 255.0
-        self.levelled = False  # True once anything gave levels
+        self.levelled = False  # True once levels have been set
         self.mode: Mode = "auto"
         self.statistics: StatisticsLike | None = None
         self.natural: Levels | None = None
@@ -111,19 +111,19 @@ class Display(QObject):
             self.navigated.emit()
 
     def fit(self, width: float, height: float, view_width: float, view_height: float) -> None:
-        """Show all of `width` × `height` data units in a view of so many screen pixels, and keep to it."""
+        """Show all of `width` × `height` data units in a view of so many screen pixels, also after a resize."""
         self.following = True
         scale = max(width / max(view_width, 1), height / max(view_height, 1))
         self._go(width / 2, height / 2, scale)
 
     def place(self, view: int, data: Size, viewport: Size) -> None:
-        """A view (by a key of its own) now shows `data` in a `viewport` of so many screen pixels."""
+        """A view, known by its key, now shows `data` in a `viewport` of so many screen pixels."""
         self._views[view] = data, viewport
         if self.following:
             self.refit()
 
     def forget(self, view: int) -> None:
-        """A view has gone or is hidden."""
+        """A view is gone or hidden."""
         if self._views.pop(view, None) and self.following:
             self.refit()
 
@@ -134,7 +134,7 @@ class Display(QObject):
             self.fit(*map(max, zip(*data, strict=True)), *map(min, zip(*views, strict=True)))
 
     def one_to_one(self) -> None:
-        """One data unit on one screen pixel, the centre kept."""
+        """Show one data unit per screen pixel around the present centre."""
         self.following = False
         self._go(*self.centre, 1.0)
 
@@ -153,22 +153,22 @@ class Display(QObject):
     # Levels and colours
 
     def set_input(self, statistics: StatisticsLike | None, natural: Levels | None = None) -> None:
-        """Another input: automatic levels follow its figures, or are `natural` where its type says what black and white
-        are. Nothing that was set for the one before is kept: its levels, its zoom and its cursor are gone."""
+        """Take another input: automatic levels follow its statistics, or are `natural` where its type defines black and
+        white. The levels, the zoom and the cursor of the input before are dropped."""
         self.set_figures(statistics, natural)
         self.following = True
         self.clear_cursor()
         self.refit()
 
     def set_figures(self, statistics: StatisticsLike | None, natural: Levels | None = None) -> None:
-        """Other values of the same input: automatic levels follow these figures, as `set_input` says."""
+        """Take other values of the same input: automatic levels follow these statistics, as in `set_input`."""
         self.statistics, self.natural = statistics, natural
         self.levelled = False
         self.auto_levels("auto")
         self.figures_changed.emit()
 
     def auto_levels(self, mode: Mode) -> None:
-        """Levels of the input: "auto", "range" (exact minimum to maximum) or "percentile" (0.1 to 99.9)."""
+        """Set levels from the input: "auto", "range" (exact minimum to maximum) or "percentile" (0.1 to 99.9)."""
         self.mode = mode
         s = self.statistics
         if mode == "auto" and self.natural is not None:
@@ -179,12 +179,12 @@ class Display(QObject):
             self._level(s.minimum, s.maximum)
 
     def guess_levels(self, low: float, high: float) -> None:
-        """Levels until statistics come, unless there are some already."""
+        """Set levels until statistics come, unless levels are set already."""
         if not self.levelled:
             self._level(low, high)
 
     def set_levels(self, low: float, high: float) -> None:
-        """Levels by hand; given in either order, kept 1/512 of the values' range apart."""
+        """Set levels by hand, in either order; they stay at least 1/512 of the values' range apart."""
         self.mode = "manual"
         low, high = min(low, high), max(low, high)
         if self.statistics is not None:
@@ -192,7 +192,7 @@ class Display(QObject):
         self._level(low, high)
 
     def _level(self, low: float, high: float) -> None:
-        low, high = apart(float(low), float(high))
+        low, high = spread_levels(float(low), float(high))
         self.levelled = True
         if (low, high) != (self.low, self.high):
             self.low, self.high = low, high
@@ -210,7 +210,7 @@ class Display(QObject):
     # Cursor
 
     def set_cursor(self, x: float, y: float) -> None:
-        """The data point under the cursor of whichever pane it is in."""
+        """Set the data point under the cursor, whichever pane it is in."""
         if self.cursor != (x, y):
             self.cursor = (x, y)
             self.cursor_moved.emit()

@@ -1,4 +1,4 @@
-"""What is worked out of a result before it is drawn, away from the thread of the window where it takes long."""
+"""Prepares a result for drawing, in the background where that takes long."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.background import Background
-from app.models.shown import Drawn, Shown
+from app.models.view_data import OutputData, ViewData
 
 LARGE = 1 << 18
-"""Values from which on it is worked out elsewhere."""
+"""From so many values on, a background thread does the work."""
 
 
 class Drawing(QObject):
-    """Draws one result of `variant` at a time; the latest wins. `done(variant, shown, drawn)` comes at once where that
-    takes nothing; `failed(sentence)` says why nothing can be drawn."""
+    """Prepares one result of `variant` at a time; the latest wins. `done(variant, shown, drawn)` comes at once where
+    the work is small; `failed(sentence)` says why nothing can be drawn."""
 
     done = Signal(str, object, object)
     failed = Signal(str)
@@ -31,8 +31,8 @@ class Drawing(QObject):
     def busy(self) -> bool:
         return self._background.busy
 
-    def start(self, shown: Shown, draw: Callable[[Shown], Drawn], at_once: bool) -> None:
-        """Draw this one. `at_once` says that it takes nothing, however large."""
+    def start(self, shown: OutputData, draw: Callable[[OutputData], ViewData], at_once: bool) -> None:
+        """Prepare this result. `at_once` says that this is cheap whatever the size."""
         self._background.cancel()
         if at_once or shown.array.size < LARGE:
             self.done.emit(self.variant, shown, draw(shown))
@@ -43,5 +43,5 @@ class Drawing(QObject):
         self._background.cancel()
 
     @Slot(object)
-    def _finish(self, result: tuple[Shown, Drawn]) -> None:
+    def _finish(self, result: tuple[OutputData, ViewData]) -> None:
         self.done.emit(self.variant, *result)

@@ -1,4 +1,4 @@
-"""One row of the results: what a report says of it, what the window knows of it, and the five fair bars of several."""
+"""One row of the results, as a report and the window know it, and the five fair bars of several rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QCoreApplication
 
-from app.models.apart import BETWEEN
+from app.models.row_differences import BETWEEN
 from app.models.slot import RowSlot
 from app.models.subject import Subject
 from gpu_ops.device_names import is_simulated
@@ -17,16 +17,16 @@ from gpu_ops.measuring.standing import five_bars
 from gpu_ops.types import Timing
 
 State = Literal["waiting", "running", "fresh", "stale", "failed"]
-"""Waiting: declared, and nothing came yet."""
+"""Waiting: declared, but without a result yet."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One row: a report's row with what the window knows of it. There is no `row` until there is a first result.
+    """A report's row with what the window knows about it. `row` is None until the first result.
 
-    `subject` is what the row is of, and `current` whether that is what is chosen now. Until a new row is timed, `past`
-    is the last one that was: its times stand there meanwhile, marked stale. `apart` says in what it differs from other
-    rows of its variant, where there are any.
+    `subject` is the run of the row, and `current` whether that is the present choice. Until a new row is timed, `past`
+    is the last timed one: its times stay visible, marked stale. `difference` distinguishes the row from other rows of
+    its variant.
     """
 
     slot: RowSlot
@@ -37,7 +37,7 @@ class Entry:
     subject: Subject | None = None
     current: bool = True
     past: Row | None = None
-    apart: str = ""
+    difference: str = ""
 
     @property
     def variant(self) -> str:
@@ -54,12 +54,12 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The title, or the id where none was given, and what differs from other rows of the variant."""
-        return BETWEEN.join(part for part in (self.title or self.variant, self.apart) if part)
+        """The title, else the id, and what differs from other rows of the variant."""
+        return BETWEEN.join(part for part in (self.title or self.variant, self.difference) if part)
 
     @property
     def timed(self) -> Row | None:
-        """The row that the times are of: its parameters, its rates and its verdict belong to them."""
+        """The row that the times come from: its parameters, rates and verdict belong to them."""
         return self.past or self.row
 
     def stage(self, name: str) -> Timing | None:
@@ -71,7 +71,7 @@ class Entry:
         return self.timed.seconds(name) if self.timed else None
 
     def doubt(self, name: str) -> str:
-        """Why the time of a stage is worth nothing; empty where it is good."""
+        """Why the time of a stage is unsure; empty where it is good."""
         stage = self.stage(name)
         return stage.doubt if stage else ""
 
@@ -88,7 +88,7 @@ class Entry:
 
     @property
     def simulated(self) -> bool:
-        """Whether a simulated GPU runs it: it counts its work and has no times."""
+        """Whether a simulated GPU runs the row: it has counts and no times."""
         return is_simulated(self.device) or bool(self.timed and self.timed.simulated)
 
     @property
@@ -108,7 +108,7 @@ class Entry:
 
     @property
     def origin(self) -> tuple[bool, str]:
-        """Where the figures come from; figures of different origins are not compared."""
+        """The source of the figures; figures of different origins are not compared."""
         return self.recorded, self.machine
 
 
@@ -130,7 +130,7 @@ def state_of(row: Row) -> State:
 
 
 def untimed(row: Row | None) -> bool:
-    """Whether there is no time of what a row computes."""
+    """Whether a row has no kernel time."""
     return row is None or "kernel" not in row.stages
 
 
@@ -144,12 +144,12 @@ def fair(members: Sequence[Entry]) -> tuple[FairBar, ...]:
         "gpu_pageable": translate("Results", "GPU, from pageable memory"),
         "gpu_pinned": translate("Results", "GPU, from pinned memory"),
     }
-    timed = [(entry, row) for entry in members if (row := entry.timed)]
-    found = []
-    for bar in five_bars([row for _, row in timed]):
-        entry = timed[bar.place][0] if bar.place is not None else None
+    timed_rows = [(entry, row) for entry in members if (row := entry.timed)]
+    bars = []
+    for bar in five_bars([row for _, row in timed_rows]):
+        entry = timed_rows[bar.place][0] if bar.place is not None else None
         if entry is None or bar.timing is None:
-            found.append(FairBar(bar.id, titles[bar.id]))
+            bars.append(FairBar(bar.id, titles[bar.id]))
         else:
-            found.append(FairBar(bar.id, titles[bar.id], bar.timing.median, entry.name, bar.timing.clock, entry))
-    return tuple(found)
+            bars.append(FairBar(bar.id, titles[bar.id], bar.timing.median, entry.name, bar.timing.clock, entry))
+    return tuple(bars)

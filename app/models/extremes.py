@@ -16,8 +16,8 @@ class SignalPyramid:
     `build` makes them (any thread); until then `points` shows single samples. NaN is left out of a bucket that
     holds anything else.
 
-    The first buckets are long because a reduction of many neighbours runs at the speed of memory, one of a few does
-    not: 128 take a fifth of the time that 16 take. What lies below them, `points` reads from the samples, fast enough.
+    The first buckets are long because only a reduction of many neighbours runs at the speed of memory: buckets of 128
+    take a fifth of the time of buckets of 16. Below them, `points` reads the samples, which is fast enough.
     """
 
     def __init__(self, array: Array, first: int = 128, factor: int = 16) -> None:
@@ -34,7 +34,7 @@ class SignalPyramid:
         return sum(low.nbytes + high.nbytes for low, high in self.levels)
 
     def build(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Make all buckets. False when `stop` said so first."""
+        """Make all buckets. False when `stop` returned True first."""
         levels: list[tuple[Array, Array]] = []
         low = high = self.array
         size = self.first

@@ -1,4 +1,4 @@
-"""Several files that were given at once, looked at one after the other."""
+"""Several files dropped together, opened one after the other."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from PySide6.QtCore import QObject, Signal
 
 
 class FileList(QObject):
-    """Paths, and the place of the one that is open. Opening is somebody else's work, who says how it ended.
+    """Paths, and the place of the open one. The caller opens the files and reports `opened` or `failed`.
 
-    `changed` says that `paths` or `place` did; `place` is -1 until one of them is open.
+    `changed`: `paths` or `place` changed; `place` is -1 until one of the files is open.
     """
 
     changed = Signal()
@@ -19,47 +19,47 @@ class FileList(QObject):
         super().__init__(parent)
         self.paths: tuple[str, ...] = ()
         self.place = -1
-        self._wanted = -1
+        self._next = -1
         self._step = 1
 
     @property
     def waiting(self) -> bool:
-        """Whether one of them was asked for and neither came nor failed."""
-        return self._wanted >= 0
+        """Whether one of the files is being opened."""
+        return self._next >= 0
 
     def start(self, paths: Sequence[str]) -> str:
-        """Take these; returns the path to open first."""
-        self.paths, self.place, self._wanted, self._step = tuple(paths), -1, 0, 1
+        """Take these paths; returns the one to open first."""
+        self.paths, self.place, self._next, self._step = tuple(paths), -1, 0, 1
         self.changed.emit()
         return self.paths[0]
 
     def go(self, step: int) -> str:
-        """The path to open to go on (1) or back (-1), counted from the newest wish; "" at the end."""
-        place = (self._wanted if self.waiting else self.place) + step
+        """The path to open next (1) or before (-1), counted from the last request; "" at the end of the list."""
+        place = (self._next if self.waiting else self.place) + step
         if not 0 <= place < len(self.paths):
             return ""
-        self._wanted, self._step = place, step
+        self._next, self._step = place, step
         return self.paths[place]
 
     def opened(self, path: str) -> None:
-        """Something is open now; what is no file of these ends the list."""
-        if self.waiting and self.paths[self._wanted] == path:
-            self.place, self._wanted = self._wanted, -1
+        """A file is open now; one that is not in the list ends the list."""
+        if self.waiting and self.paths[self._next] == path:
+            self.place, self._next = self._next, -1
         elif path in self.paths:
             self.place = self.paths.index(path)
         else:
-            self.paths, self.place, self._wanted = (), -1, -1
+            self.paths, self.place, self._next = (), -1, -1
         self.changed.emit()
 
     def failed(self) -> str:
-        """The one that was asked for cannot be opened and leaves the list; returns the next to try, or ""."""
-        bad = self._wanted
+        """The requested file cannot be opened and leaves the list; returns the next one to try, or ""."""
+        bad = self._next
         self.paths = self.paths[:bad] + self.paths[bad + 1 :]
         self.place -= self.place > bad
         place = bad if self._step > 0 else bad - 1
-        self._wanted = place if 0 <= place < len(self.paths) and place != self.place else -1
+        self._next = place if 0 <= place < len(self.paths) and place != self.place else -1
         self.changed.emit()
-        return self.paths[self._wanted] if self.waiting else ""
+        return self.paths[self._next] if self.waiting else ""
 
     def can_go(self, step: int) -> bool:
         """Whether there is a file that way."""

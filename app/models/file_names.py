@@ -1,4 +1,4 @@
-"""What file dialogs offer: the kinds of files there are, and names that say what is in them."""
+"""What file dialogs offer: the kinds of files, and names that say what a file holds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Filter
 
 LONGEST = 100
-"""Letters of a proposed name without its ending."""
+"""Letters of a proposed name without its suffix."""
 
 
 def _wild(suffixes: tuple[str, ...]) -> str:
@@ -23,10 +23,12 @@ def _wild(suffixes: tuple[str, ...]) -> str:
 
 
 def open_kinds() -> str:
-    """The filters of a dialog that opens a file, as Qt reads them."""
+    """The file filters of a dialog that opens a file, in Qt's notation."""
     translate = QCoreApplication.translate
-    held = {kind: tuple(s for f in FORMATS if kind in f.kinds for s in f.suffixes) for kind in INPUT_KINDS}
-    titles = [(translate("Files", f"{kind}s".capitalize()), suffixes) for kind, suffixes in held.items() if suffixes]
+    suffixes_of = {kind: tuple(s for f in FORMATS if kind in f.kinds for s in f.suffixes) for kind in INPUT_KINDS}
+    titles = [
+        (translate("Files", f"{kind}s".capitalize()), suffixes) for kind, suffixes in suffixes_of.items() if suffixes
+    ]
     every = tuple(dict.fromkeys(s for _, suffixes in titles for s in suffixes))
     titles.insert(0, (translate("Files", "Images and signals"), every))
     return ";;".join([*(f"{title} {_wild(suffixes)}" for title, suffixes in titles), all_files()])
@@ -37,15 +39,15 @@ def all_files() -> str:
 
 
 def save_kinds(kind: str, dtype: str, rate: float | None) -> str:
-    """The filters of a dialog that saves a result of a kind, those first that keep every value of it and its rate."""
+    """The file filters of a dialog that saves a result; formats that keep all its values and its rate come first."""
     fitting = sorted(_formats(kind), key=lambda suffix: not _keeps(suffix, dtype, rate))
-    named = [(_format_title(suffix), suffix) for suffix in fitting]
-    grouped = {title: tuple(s for t, s in named if t == title) for title, _ in named}
-    return ";;".join([*(f"{title} {_wild(suffixes)}" for title, suffixes in grouped.items()), all_files()])
+    titles = [(_format_title(suffix), suffix) for suffix in fitting]
+    suffixes_of = {title: tuple(s for t, s in titles if t == title) for title, _ in titles}
+    return ";;".join([*(f"{title} {_wild(suffixes)}" for title, suffixes in suffixes_of.items()), all_files()])
 
 
 def save_suffix(kind: str, dtype: str, rate: float | None) -> str:
-    """The ending for a result: the first of its kind's formats that keep every value of it and its rate."""
+    """The suffix for a result: the first of its kind's formats that keeps all its values and its rate."""
     return next((suffix for suffix in _formats(kind) if _keeps(suffix, dtype, rate)), ".npy")
 
 
@@ -54,7 +56,7 @@ def _formats(kind: str) -> tuple[str, ...]:
 
 
 def _format_title(suffix: str) -> str:
-    """What files with an ending are called in a dialog."""
+    """The name that a dialog shows for files with this suffix."""
     title = next(f.title for f in FORMATS if suffix in f.suffixes)
     return title[0].upper() + title[1:]
 
@@ -68,33 +70,34 @@ def _keeps(suffix: str, dtype: str, rate: float | None) -> bool:
 
 
 def proposed_name(input: str, filter: Filter, params: Mapping[str, Any], what: str, suffix: str) -> str:
-    """A name such as "camera-mean-window5-shared.png": the input, the filter, what it was told, and `what` of it."""
-    parts = [PurePath(input).stem if "." in input else input, filter.family, *_told(filter, params), what]
+    """A name such as "camera-mean-window5-shared.png": the input, the filter, its settings, and `what` the file
+    holds."""
+    parts = [PurePath(input).stem if "." in input else input, filter.family, *_settings_words(filter, params), what]
     words = (re.sub(r"[^\w.-]+", "_", part).strip("_") for part in parts)
     return "-".join(word for word in words if word)[:LONGEST].rstrip("-._") + suffix
 
 
-def _told(filter: Filter, params: Mapping[str, Any]) -> list[str]:
-    """Whole numbers, whatever differs from its default, and a preset by its name."""
+def _settings_words(filter: Filter, params: Mapping[str, Any]) -> list[str]:
+    """The settings in a file name: a preset by its name, whole numbers, and all that differs from its default."""
     preset = next((name for name, values in filter.presets.items() if _holds(params, values)), "")
-    held = set(filter.presets[preset]) if preset else set()
-    told = [preset] if preset else []
+    preset_names = set(filter.presets[preset]) if preset else set()
+    words = [preset] if preset else []
     for param in filter.params:
         value = params.get(param.name, param.default)
-        if param.name in held or (type(param.default) is not int and value == param.default):
+        if param.name in preset_names or (type(param.default) is not int and value == param.default):
             continue
-        told.append(f"{param.name}{'' if isinstance(value, tuple | list) else _plain(value)}")
-    return told
+        words.append(f"{param.name}{'' if isinstance(value, tuple | list) else _plain(value)}")
+    return words
 
 
 def _holds(params: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
-    return all(name in params and _tupled(params[name]) == _tupled(value) for name, value in values.items())
+    return all(name in params and _as_tuple(params[name]) == _as_tuple(value) for name, value in values.items())
 
 
-def _tupled(value: Any) -> Any:
+def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
 def _plain(value: Any) -> str:
-    """Digits in the C locale, words after a line of their own."""
+    """Numbers in the C locale; words after an underscore."""
     return f"{value:g}" if isinstance(value, float) else str(value) if isinstance(value, int) else f"_{value}"

@@ -1,4 +1,4 @@
-"""What a row was of, as cells of a table that is read by machines: the C locale, JSON where there is more than a word.
+"""A row's job as cells of a CSV table: the C locale, and JSON where one word is not enough.
 
 No Qt.
 """
@@ -15,12 +15,12 @@ from gpu_ops.measuring.rows import Row
 
 def job_cells(row: Row) -> dict[str, str]:
     """The parameters, knobs, shape and input of a row; empty where the row does not say."""
-    found = {"params": json.dumps(row.params), "knobs": json.dumps(row.knobs), "shape": "x".join(map(str, row.shape))}
-    return {**found, "input": input_name(row.input), "input_hash": str(row.input.get("hash", ""))}
+    cells = {"params": json.dumps(row.params), "knobs": json.dumps(row.knobs), "shape": "x".join(map(str, row.shape))}
+    return {**cells, "input": input_name(row.input), "input_hash": str(row.input.get("hash", ""))}
 
 
 def input_name(origin: Mapping[str, Any]) -> str:
-    """The name of an input's file, or its sample with what that was told: "noise seed=0 size=64x64"."""
+    """The name of an input's file, or its sample with the options: "noise seed=0 size=64x64"."""
     if "path" in origin:
         return PurePath(str(origin["path"])).name
     options = [

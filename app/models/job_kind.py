@@ -1,4 +1,4 @@
-"""The kinds of jobs that the engine gets, and what each of them is and may do. No widgets."""
+"""The kinds of jobs for the engine, and the rules of each. No widgets."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Literal
 from app.translate import QT_TRANSLATE_NOOP
 
 LIVE_MS = 2000
-"""A live run that takes longer gives way to newer choices; a shorter one is shown first, so that dragging shows all."""
+"""A longer live run gives way to newer choices; a shorter one is shown first, so that dragging a slider shows all."""
 
 
 @dataclass(frozen=True)
 class JobKind:
     """One kind of job. Its `text`, in English here, is shown while it runs; its messages are about `subject`.
 
-    The results of a `run` go to the session's own rows and pictures; one that is `new` is of the choice as it is when
-    it begins, others go on with the choice of the one before. `simulated` says when a simulated GPU has its turn: with
-    the other picks, after them one by one, or never, as it has no time.
+    The results of a `run` go to the session's own rows and pictures. A `new` run takes the choice at its start; other
+    runs continue with the choice of the run before. `simulated` says when a simulated GPU has its turn: with the other
+    picks, after them one by one, or never, because it has no times.
 
-    The next run waits `in_line` until such a job has ended. After `patience_ms` it asks the job to stop; None is never.
-    What is not `of_input` goes on when another input is wanted.
+    While an `in_line` job runs, the next run waits. After `patience_ms` it asks the job to stop; None is never. A job
+    that is not `of_input` continues when the user opens another input.
     """
 
     id: str
@@ -74,4 +74,4 @@ SWEEP = JobKind("sweep", QT_TRANSLATE_NOOP("Jobs", "sweeping"), "sweep", in_line
 LOAD = JobKind("load", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 XRAY = JobKind("xray", QT_TRANSLATE_NOOP("Jobs", "looking into the kernel"), "xray")
 SAVE = JobKind("save", QT_TRANSLATE_NOOP("Jobs", "saving"), "save", of_input=False)
-DOCTOR = JobKind("doctor", QT_TRANSLATE_NOOP("Jobs", "examining this machine"), "doctor", of_input=False)
+DOCTOR = JobKind("doctor", QT_TRANSLATE_NOOP("Jobs", "checking this machine"), "doctor", of_input=False)

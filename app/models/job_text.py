@@ -1,4 +1,4 @@
-"""A job in words that a person reads: "Mean (image), window 5, of 512 × 512 uint8"."""
+"""A job in words: "Mean (image), window 5, of 512 × 512 uint8"."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ def params_text(params: Mapping[str, Any]) -> str:
 
 
 def shape_text(shape: Sequence[int], dtype: str) -> str:
-    """What an array is: "512 × 512 uint8"."""
+    """The shape and type of an array: "512 × 512 uint8"."""
     return f"{' × '.join(QLocale().toString(n) for n in shape)} {dtype}"
 
 
 def job_text(filter: Filter, params: Mapping[str, Any], shape: Sequence[int], dtype: str) -> str:
-    """What was done to what."""
+    """The filter, its parameters and the array it ran on."""
     text = QCoreApplication.translate("Jobs", "{filter}, {params}, of {array}")
     return text.format(filter=filter.title, params=params_text(params), array=shape_text(shape, dtype))
 
 
 def nearest_jobs(rows: Sequence[Row], shape: Sequence[int], dtype: str) -> tuple[str, ...]:
-    """The jobs among rows of a filter that come nearest to an array: of its size and type, else of the nearest size."""
+    """The jobs among a filter's rows that are nearest to an array: of its size and type, else of the nearest size."""
 
-    def far(row: Row) -> tuple[float, bool]:
-        apart = abs(math.log2(max(math.prod(row.shape), 1) / max(math.prod(shape), 1)))
-        return apart if len(row.shape) == len(shape) else apart + 1, row.dtype != dtype
+    def distance(row: Row) -> tuple[float, bool]:
+        ratio = abs(math.log2(max(math.prod(row.shape), 1) / max(math.prod(shape), 1)))
+        return ratio if len(row.shape) == len(shape) else ratio + 1, row.dtype != dtype
 
-    ordered = sorted(rows, key=far)
+    ordered = sorted(rows, key=distance)
     texts = (f"{params_text(row.params)}, {shape_text(row.shape, row.dtype)}" for row in ordered)
     return tuple(dict.fromkeys(texts))[:NEAR]

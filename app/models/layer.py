@@ -8,20 +8,20 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.background import Background
-from app.models.display import Display, StatisticsLike, apart
+from app.models.display import Display, StatisticsLike, spread_levels
 from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array, Pyramid, quick_range
-from app.models.shown import Drawn
+from app.models.view_data import ViewData
 from app.models.viewport import Rect
 from app.models.viewport import Tone as Tone
 
 State = Literal["fresh", "stale", "unverified", "wrong", "failed"]
 STATES: tuple[State, ...] = ("fresh", "stale", "unverified", "wrong", "failed")
-LARGE = 1 << 20  # values from which on the levels are made away from the thread of the window
+LARGE = 1 << 20  # from so many values on, a background thread builds the levels
 
 
 class Layer(QObject):
-    """Holds an image for any number of views. `changed`: paint anew; `described`: title or state changed."""
+    """Holds an image for any number of views. `changed`: paint again; `described`: title or state changed."""
 
     changed = Signal()
     described = Signal()
@@ -30,7 +30,7 @@ class Layer(QObject):
         super().__init__(parent)
         self.pyramid: Pyramid | None = None
         self.statistics: StatisticsLike | None = None
-        self.drawn: Drawn | None = None
+        self.drawn: ViewData | None = None
         self.title = ""
         self.origin = WHOLE
         self.state: State | None = None
@@ -42,7 +42,7 @@ class Layer(QObject):
 
     @property
     def sharp(self) -> bool:
-        """False while a large image is shown by single pixels."""
+        """False while single pixels stand for a large image."""
         return self.pyramid is not None and self.pyramid.complete
 
     @property
@@ -51,19 +51,19 @@ class Layer(QObject):
 
     @property
     def extent(self) -> tuple[int, ...] | None:
-        """(H, W) of the input that the image is a part, or all, of."""
+        """(H, W) of the input that the image covers in part or as a whole."""
         return self.origin.whole or (None if self.pyramid is None else self.pyramid.array.shape[:2])
 
     @property
     def rect(self) -> Rect:
-        """The pixels of the input that the image has."""
+        """The pixels of the input that the image covers."""
         if self.pyramid is None:
             return Rect(0, 0, 0, 0)
         (top, left), (height, width) = self.pyramid.at, self.pyramid.array.shape[:2]
         return Rect(left, top, left + width, top + height)
 
-    def set_drawn(self, drawn: Drawn, title: str, origin: Origin = WHOLE) -> None:
-        """Show a result by its form: what is read of it may be other values than those that are seen."""
+    def set_drawn(self, drawn: ViewData, title: str, origin: Origin = WHOLE) -> None:
+        """Show a result; the cursor may read other values than the picture shows."""
         self.drawn = drawn
         self.set_array(drawn.array, drawn.statistics, title, origin)
 
@@ -75,7 +75,7 @@ class Layer(QObject):
         self.set_pyramid(pyramid, statistics, title, origin)
 
     def set_pyramid(self, pyramid: Pyramid, statistics: StatisticsLike | None, title: str, origin: Origin) -> None:
-        """Show another image by its pyramid, which lies where `origin` says; its levels are built if they are not."""
+        """Show another image by its pyramid, placed as `origin` says; missing levels are built."""
         self._background.cancel()
         if self.drawn is not None and self.drawn.array is not pyramid.array:
             self.drawn = None
@@ -92,7 +92,7 @@ class Layer(QObject):
         self.changed.emit()
 
     def clear(self) -> None:
-        """Let go of the array."""
+        """Release the array."""
         self._background.cancel()
         self.pyramid = self.statistics = self.drawn = None
         self.origin = WHOLE
@@ -104,7 +104,7 @@ class Layer(QObject):
             self.described.emit()
 
     def set_state(self, state: State | None, text: str = "", current: bool = True) -> None:
-        """The verdict on what is shown, None for none, and whether it is of what is chosen now: else it is drawn
+        """Set the verdict on the picture (None for none) and whether it fits the present choice; if not, it is drawn
         faintly."""
         if state is not None and state not in STATES:
             raise ValueError(f"a state is one of {', '.join(STATES)}, not {state}")
@@ -118,34 +118,34 @@ class Layer(QObject):
         self.changed.emit()
 
     def value(self, x: float, y: float) -> np.ndarray[Any, Any] | None:
-        """The pixel at a data point of the input: (1,) or (channels,). None beside the image."""
+        """The pixel at a data point of the input: (1,) or (channels,). None outside the image."""
         pixel = self.pixel(x, y)
         if self.pyramid is None or pixel is None:
             return None
         return np.atleast_1d((self.pyramid.array if self.drawn is None else self.drawn.values)[pixel])
 
     def pixel(self, x: float, y: float) -> tuple[int, int] | None:
-        """The row and the column of a data point in the image's own array; None beside it."""
+        """The row and the column of a data point in the image's own array; None outside it."""
         rect = self.rect
         if self.pyramid is None or not (rect.left <= x < rect.right and rect.top <= y < rect.bottom):
             return None
         return int(y) - rect.top, int(x) - rect.left
 
     def part(self, rect: Rect) -> Array:
-        """The image in a rectangle of the input, which it must have."""
+        """The image in a rectangle of the input, which it must cover."""
         assert self.pyramid is not None
         top, left = self.pyramid.at
         return self.pyramid.array[rect.top - top : rect.bottom - top, rect.left - left : rect.right - left]
 
     def tone_in(self, display: Display) -> Tone:
-        """The levels and colours it is shown in."""
+        """The levels and colours of this image: its own, else the display's."""
         return self.tone or Tone(display.low, display.high, display.lut)
 
 
 def default_levels(layer: Layer) -> tuple[float, float]:
-    """Levels where no input gave any: the range of the statistics, else all of uint8, else the range of a sample."""
+    """Levels when no input has set any: the range of the statistics, else all of uint8, else the range of a sample."""
     if layer.statistics is not None:
         return layer.statistics.minimum, layer.statistics.maximum
     if layer.pyramid is None or layer.pyramid.array.dtype == np.uint8:
         return 0.0, 255.0
-    return apart(*quick_range(layer.pyramid.array))
+    return spread_levels(*quick_range(layer.pyramid.array))

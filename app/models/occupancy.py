@@ -1,4 +1,4 @@
-"""How many warps a multiprocessor holds at each block size, what limits them, and that in words."""
+"""How many warps a multiprocessor holds at each block size and what limits them, as numbers and in words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def tr(text: str) -> str:
 
 
 def limiter_name(limiter: str) -> str:
-    """What limits, as people call it."""
+    """The limiter's name in the user's language."""
     names = {
         "registers": tr("registers"),
         "shared memory": tr("shared memory"),
@@ -35,8 +35,8 @@ def limiter_name(limiter: str) -> str:
 
 
 @dataclass(frozen=True)
-class Held:
-    """What a multiprocessor holds of blocks of so many threads: `blocks`, their `warps` of `most`, and the limiter."""
+class BlockOccupancy:
+    """Occupancy at one block size in `threads`: resident `blocks`, their `warps` out of `most`, and the limiter."""
 
     threads: int
     blocks: int
@@ -46,7 +46,7 @@ class Held:
 
     @property
     def text(self) -> str:
-        """All of it in words."""
+        """The occupancy in words."""
         figures = {"threads": count(self.threads), "blocks": count(self.blocks), "warps": count(self.warps)}
         text = tr("{threads} threads a block: {blocks} blocks, {warps} of {most} warps, limited by {limiter}")
         return text.format(**figures, most=count(self.most), limiter=limiter_name(self.limiter))
@@ -54,17 +54,17 @@ class Held:
 
 @dataclass(frozen=True)
 class Curve:
-    """What is held at every block size of whole warps, ascending, and at the kernel's own; `registers` a thread,
-    `shared_bytes` and `barriers` a block are the same everywhere."""
+    """Occupancy at every block size of whole warps, ascending, and at the kernel's own block size. `registers` per
+    thread, `shared_bytes` and `barriers` per block are the same at every size."""
 
-    sizes: tuple[Held, ...]
-    own: Held
+    sizes: tuple[BlockOccupancy, ...]
+    own: BlockOccupancy
     registers: int
     shared_bytes: int
     barriers: int = 1
 
     def span(self) -> tuple[int, int]:
-        """The first and the last block size around the kernel's own at which the same limits."""
+        """The first and the last block size around the kernel's own that have the same limiter."""
         whole = -(-self.own.threads // WARP) * WARP
         runs = [list(run) for _, run in groupby(self.sizes, key=lambda held: held.limiter)]
         run = next(run for run in runs if run[0].threads <= whole <= run[-1].threads)
@@ -72,7 +72,7 @@ class Curve:
 
     @property
     def sentence(self) -> str:
-        """What the kernel's block size allows and why, and whether another one allows more."""
+        """The occupancy of the kernel's block size, its limiter, and whether another size allows more."""
         texts = {
             "registers": tr(
                 "{registers} registers a thread allow {warps} of {most} warps in blocks of {threads} threads; "
@@ -122,26 +122,28 @@ class Curve:
 
     @property
     def proviso(self) -> str:
-        """What is held as it is while the block size changes."""
+        """The assumption behind the curve: what stays fixed while the block size changes."""
         if not self.shared_bytes:
-            return tr("Registers are held as they are; a compiler may use others for another block size.")
+            return tr("The register count stays fixed; a compiler may choose another for another block size.")
         text = tr(
-            "Registers and the {bytes} bytes of shared memory a block are held as they are; a tile that grows with the "
-            "block would need more."
+            "Registers and the {bytes} bytes of shared memory per block stay fixed; a tile that grows with the block "
+            "would need more."
         )
         return text.format(bytes=count(self.shared_bytes))
 
 
 def curve(kernel: Mapping[str, Any]) -> Curve | None:
-    """That of an X-ray's kernel; None where its architecture's figures are not known."""
+    """The occupancy curve of an X-ray's kernel; None where the limits of its architecture are unknown."""
     by_block, own = kernel["occupancy_by_block"], kernel["occupancy"]
     if not by_block or not own:
         return None
-    sizes = sorted((_held(int(threads), one) for threads, one in by_block.items()), key=lambda held: held.threads)
+    sizes = sorted(
+        (_block_occupancy(int(threads), one) for threads, one in by_block.items()), key=lambda size: size.threads
+    )
     registers, barriers = (int(kernel["resources"].get(name, 0)) for name in ("registers", "barriers"))
-    own_size = _held(prod(kernel["block"]), own)
+    own_size = _block_occupancy(prod(kernel["block"]), own)
     return Curve(tuple(sizes), own_size, registers, int(kernel["shared_bytes"]), barriers)
 
 
-def _held(threads: int, one: Mapping[str, Any]) -> Held:
-    return Held(threads, int(one["blocks"]), int(one["warps"]), int(one["most_warps"]), str(one["limiter"]))
+def _block_occupancy(threads: int, one: Mapping[str, Any]) -> BlockOccupancy:
+    return BlockOccupancy(threads, int(one["blocks"]), int(one["warps"]), int(one["most_warps"]), str(one["limiter"]))

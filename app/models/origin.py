@@ -1,4 +1,4 @@
-"""What a picture is of: which part of which input, made by what, and whether a GPU was simulated for it. No Qt."""
+"""Where a picture comes from: which part of which input, which run, and whether its GPU was simulated. No Qt."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from app.models.subject import Subject
 class Origin:
     """`start` is where the result begins in the input and `whole` the input's extent, along each spatial axis: (y, x)
     and (H, W) of images, (sample,) and (N,) of signals. Both are () for a result of the whole input. `exact` is False
-    for what a part gives by itself, so that it is nowhere what the whole gives. `subject` is what the result was made
-    of; an input has none. `part` says of a result that does not lie in the input, such as its spectrum, that it is of a
-    part of it."""
+    where a part by itself gives other values than the whole would. `subject` is the run that made the result; an input
+    has none. `part` is True for a result that has no place in the input, such as a spectrum, and covers only a part of
+    it."""
 
     simulated: bool = False
     start: tuple[int, ...] = ()
@@ -24,9 +24,9 @@ class Origin:
 
     @property
     def loose(self) -> Origin:
-        """That of a result which does not lie in the input."""
+        """The origin of a result that has no place in the input, such as a spectrum."""
         return replace(self, start=(), whole=(), part=bool(self.start) or self.part)
 
 
 WHOLE = Origin()
-"""That of a plain result of the whole input."""
+"""The origin of a plain result of the whole input."""

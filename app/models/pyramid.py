@@ -19,17 +19,17 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 DTYPES = ("uint8", "uint16", "float32", "float64")
-PICKED = 2.0001  # cells to a device pixel beyond which a coarser level is missing
+PICKED = 2.0001  # cells per device pixel; more mean that a coarser level is missing
 OUTLIER = 0.9  # of the span: less than a full-scale pixel on black, but 5.6 sigma of noise
 NAN_COLOR = (255, 0, 255)  # magenta is in none of the colour maps
 GRAY = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
 SMALLEST = 32  # pixels of the longer side where levels end
-STRIP = 1 << 18  # values worked on at once: intermediates stay in cache, and few calls wait for the interpreter
-LARGE = 1 << 22  # values from which on the largest level is not stored, but made of what is looked at
+STRIP = 1 << 18  # values per step: intermediates stay in the cache, and the interpreter costs little
+LARGE = 1 << 22  # from so many values on, level 1 is not stored but computed for the visible part
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class Samples:
     """`array` (h, w[, c]) has one value for each device pixel from (`x`, `y`) on."""
 
     array: Array
@@ -38,13 +38,13 @@ class Sampled:
 
 
 class Pyramid:
-    """Levels of an image (H, W) or (H, W, 3 | 4). The array is used in place; the levels take a third of its bytes, of
-    a LARGE image a twelfth: level 1 is None there, and its cells are made of the array where they are looked at.
+    """Levels of an image (H, W) or (H, W, 3 | 4). The array is used in place; the levels take a third of its bytes. For
+    a LARGE image they take a twelfth: its level 1 is None and is computed from the array where it is visible.
 
-    Making one costs nothing. `build` makes the levels and may run in another thread while `sample` is asked; until a
-    level exists, it picks single pixels from the finest coarser-than-needed data there is.
-    `percentiles` (0.1, 50, 99.9) decide what an outlier is; estimated when not given. `at` is where the array's first
-    pixel (row, column) lies in the image that it is a part of; places to sample are that image's.
+    A new pyramid costs nothing. `build` makes the levels and may run in another thread while `sample` is called; until
+    a level exists, `sample` picks single pixels from the finest coarser-than-needed data there is.
+    `percentiles` (0.1, 50, 99.9) decide what an outlier is; they are estimated when not given. `at` is the (row,
+    column) of the array's first pixel in the image that it is a part of; `sample` uses that image's coordinates.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Pyramid:
         return sum(level.nbytes for level in self.levels[1:] if level is not None)
 
     def build(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Make all levels. False when `stop` said so first."""
+        """Make all levels. False when `stop` returned True first."""
         while not self.complete:
             skipped: list[Array | None] = [None] if len(self.levels) == 1 and self.array.size > LARGE else []
             level = self._reduced(len(skipped) + 1, stop)
@@ -80,7 +80,7 @@ class Pyramid:
         return True
 
     def _reduced(self, times: int, stop: Callable[[], bool]) -> Array | None:
-        """The last level halved so many times, strip by strip, so that little memory is needed besides."""
+        """The last level halved so many times, strip by strip, which needs little extra memory."""
         source, first = self.levels[-1], len(self.levels)
         assert source is not None
         height, width = source.shape[:2]
@@ -97,13 +97,13 @@ class Pyramid:
         return result
 
     def _halved(self, cells: Array, level: int) -> Array:
-        """Cells of `level` out of those of the level before, which must begin at even places."""
+        """Cells of `level` from those of the level before, which must begin at even places."""
         cells = _even(cells)
         bias = 1 + level % 2  # integers: halves go down and up in turn, so that levels do not brighten
         return _merge((cells[0::2], cells[1::2]), lambda a: (a[:, 0::2], a[:, 1::2]), self._limit(4), self.centre, bias)
 
     def level(self, scale: float) -> int:
-        """The coarsest level there is whose cells are at most `scale` image pixels wide."""
+        """The coarsest existing level whose cells are at most `scale` image pixels wide."""
         wanted = int(np.floor(np.log2(scale) + 1e-9)) if scale > 1 else 0
         return min(wanted, len(self.levels) - 1)
 
@@ -121,7 +121,7 @@ class Pyramid:
         return self._halved(self.array[tuple(finer)], level)
 
     def effort(self, scale: float, level: int) -> float:
-        """About what `sample` takes for a device pixel, in units of 2 ns; 0 where it just picks values."""
+        """Roughly the time `sample` takes for a device pixel, in units of 2 ns; 0 where it only picks values."""
         step = scale / (1 << level)
         if not 1 < step <= PICKED:
             return 0.0
@@ -129,12 +129,12 @@ class Pyramid:
 
     def sample(
         self, x: int, y: int, scale: float, width: int, height: int, level: int | None = None, pick: bool = False
-    ) -> Sampled:
-        """What `width` × `height` device pixels from (`x`, `y`) on show, with `scale` image pixels to each; those
-        beside the image are left out. `level` is the one that `level(scale)` gives, unless another is given.
+    ) -> Samples:
+        """The values of `width` × `height` device pixels from (`x`, `y`) on, with `scale` image pixels to each; pixels
+        outside the image are left out. `level` defaults to `level(scale)`.
 
-        Magnified, or asked to `pick`: the nearest pixel. Reduced: every cell belongs to exactly one device pixel, so
-        none is lost.
+        Magnified, or with `pick`: the nearest pixel. Reduced: every cell belongs to exactly one device pixel, so none
+        is lost.
         """
         level = self.level(scale) if level is None else level
         rows, columns = self._size(level)
@@ -144,7 +144,7 @@ class Pyramid:
         head, tail, top = _owned(y, step, height, rows, pick, below)
         result = np.empty((len(head), len(first), *self.array.shape[2:]), self.array.dtype)
         if not result.size:
-            return Sampled(result, x, y)
+            return Samples(result, x, y)
         single = np.array_equal(first, last) and np.array_equal(head, tail)
         across = slice(int(first[0]), int(last[-1]) + 1)
         lines = max(1, int(STRIP / max(1, across.stop - across.start) / step))
@@ -154,7 +154,7 @@ class Pyramid:
             cells = self._cells(level, down, across)
             places = head[strip] - down.start, tail[strip] - down.start, first - across.start, last - across.start
             result[strip] = cells[places[0][:, None], places[2]] if single else self._gathered(cells, *places)
-        return Sampled(result, left, top)
+        return Samples(result, left, top)
 
     def _gathered(self, cells: Array, head: Array, tail: Array, first: Array, last: Array) -> Array:
         """The cells of rows `head` and `tail` and columns `first` and `last`, merged."""
@@ -174,13 +174,13 @@ class Pyramid:
 
 
 def _owned(start: int, step: float, count: int, cells: int, pick: bool, at: float) -> tuple[Array, Array, int]:
-    """First and last cell of each of `count` device pixels from `start` on that shows any, and the first such pixel.
-    `step` is the width of a pixel in cells, `at` the place of the first cell, in cells. What a pixel gets
-    follows from its own place alone."""
+    """First and last cell of each of `count` device pixels from `start` on that covers any, and the first such pixel.
+    `step` is the width of a pixel in cells, `at` the place of the first cell, in cells. The cells of a pixel depend on
+    its own place alone."""
     pixels = np.arange(start, start + count + 1)
     if step <= 1:  # magnified: the cell under the pixel's centre
         first = last = np.floor((pixels[:-1] + 0.5) * step - at).astype(np.int64)
-    else:  # reduced: the cells that start within the pixel; one only where the level is still missing
+    else:  # reduced: the cells that start within the pixel; a single one while the level is missing
         bounds = np.ceil(pixels * step - at).astype(np.int64)
         first, last = bounds[:-1], bounds[1:] - 1
         if pick or step > PICKED:
@@ -205,9 +205,9 @@ def _merge(
     centre: float,
     bias: int,
 ) -> Array:
-    """Four cells to one, by the rule of the module. `rows` are the upper and lower cells, `split` tells left from
-    right. What is off the mean by more than `limit` stays, unless that is None; of two equally far, what is further
-    from `centre`. `bias` (of 4) rounds integers."""
+    """Merge four cells into one, by the rule of the module. `rows` are the upper and lower cells, `split` separates
+    left from right. A cell that is off the mean by more than `limit` (None for no limit) stays; of two that are equally
+    far, the one further from `centre`. `bias` (of 4) rounds integers."""
     dtype = rows[0].dtype
     mean: Array
     wide = {"uint8": np.uint16, "uint16": np.uint32}.get(dtype.name)
@@ -255,10 +255,11 @@ def quick_percentiles(array: Array) -> tuple[float, float, float]:
 
 
 def to_uint8(part: Array, low: float, high: float, lut: Array | None = None) -> Array:
-    """Bytes ready to paint: `low` is black (or the first colour), `high` white (or the last), beyond is clipped.
+    """Bytes ready to paint: `low` is black (or the first colour), `high` white (or the last); values beyond are
+    clipped.
 
     part (h, w): gray (h, w), or RGBA (h, w, 4) where there is a `lut` (256, 3) or a NaN.
-    part (h, w, 3 | 4): RGBA; alpha is not levelled (integers: full scale, floats: 0 to 1). NaN_COLOR marks NaN.
+    part (h, w, 3 | 4): RGBA; levels do not apply to alpha (integers: full scale, floats: 0 to 1). NaN_COLOR marks NaN.
     """
     if part.ndim == 3:
         return _color_bytes(part, low, high)
@@ -280,7 +281,8 @@ def to_uint8(part: Array, low: float, high: float, lut: Array | None = None) -> 
 
 
 def _levelled(values: Array, low: float, high: float) -> Array:
-    """0…255 of values between the levels. Equal levels: black below, middle gray at, white above. NaN: anything."""
+    """Values between the levels as 0…255. Equal levels give black below, middle gray at and white above them. NaN gives
+    any value."""
     with np.errstate(all="ignore"):
         if not high > low:
             return np.where(values == low, 128, np.where(values > low, 255, 0)).astype(np.uint8)

@@ -11,9 +11,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.models.apart import rows_apart
 from app.models.entry import Entry, FairBar, State, fair, state_of, untimed
 from app.models.job_cells import job_cells
+from app.models.row_differences import row_differences
 from app.models.slot import RowSlot
 from app.models.subject import Subject
 from gpu_ops.counters import in_order
@@ -48,15 +48,15 @@ CSV_COLUMNS = (
     "failure",
     "notes",
 )
-"""Where kernels were edited, the hash of the edits follows; where rows are simulated, their findings and one column for
-each counter."""
+"""Tables with edited kernels have a column for the hash of the edits; tables with simulated rows one for their findings
+and one for each counter."""
 
 
 class Results(QObject):
-    """Rows by their slots, with their states, and what is computed from them. Rows of the present choice have a slot
-    for a variant on a device, all others one for what they hold: RowSlot says why.
+    """Rows by their slots, with their states, and what is computed from them. A row of the present choice has the slot
+    of its variant on its device, every other row the slot of its own run: RowSlot says why.
 
-    `row_changed(slot)`; `rows_reset`: there are other rows, or in another order.
+    `row_changed(slot)`; `rows_reset`: the rows or their order changed.
     """
 
     row_changed = Signal(object)
@@ -74,12 +74,12 @@ class Results(QObject):
     # ---------------------------------------------------------------- rows
 
     def declare(self, slots: Iterable[RowSlot], titles: Mapping[str, str] | None = None) -> None:
-        """Show these rows, in this order; rows that stay keep their results. Where several settings of a variant are
-        asked for at once each slot names its key."""
+        """Show these rows, in this order; rows that stay keep their results. For several settings of one variant each
+        slot names its key."""
         titles = titles or {}
-        known = self._entries
-        entries = {s: replace(known.get(s, Entry(s)), title=titles.get(s.variant, "")) for s in slots}
-        if list(entries.items()) != list(known.items()):  # a moving parameter declares the same rows again and again
+        old = self._entries
+        entries = {s: replace(old.get(s, Entry(s)), title=titles.get(s.variant, "")) for s in slots}
+        if list(entries.items()) != list(old.items()):  # a moving parameter declares the same rows again and again
             self._entries = entries
             self._tell_apart()
             self.rows_reset.emit()
@@ -87,7 +87,7 @@ class Results(QObject):
     def load(
         self, rows: Sequence[Row], machine: str = "", recorded: bool = True, titles: Mapping[str, str] | None = None
     ) -> None:
-        """Replace everything by a report's rows, every one of them."""
+        """Replace everything by all rows of a report."""
         self._entries, self._recorded = {}, ()
         for row in rows:
             self._hold(row, machine, recorded, titles or {})
@@ -95,7 +95,7 @@ class Results(QObject):
         self.rows_reset.emit()
 
     def _hold(self, row: Row, machine: str, recorded: bool, titles: Mapping[str, str]) -> RowSlot:
-        """Put a row at the end, into a slot of its own."""
+        """Append a row in a slot of its own."""
         slot = RowSlot(row.variant, row.device, row.key, machine)
         while slot in self._entries:
             slot = replace(slot, number=slot.number + 1)
@@ -103,16 +103,16 @@ class Results(QObject):
         return slot
 
     def put(self, row: Row, subject: Subject | None = None) -> None:
-        """A row has come: into the slot of its own run where that was declared, else into its variant's; one that was
-        not declared goes to the end. Until it has times of its own the last ones stay beside it, marked stale, unless
-        it failed."""
+        """Take a new row: into the slot of its own run where that was declared, else into its variant's; a row that was
+        not declared goes to the end. Until it has times of its own, the last ones stay beside it, marked stale, unless
+        the row failed."""
         slot = RowSlot(row.variant, row.device, row.key)
         slot = slot if slot in self._entries else replace(slot, key=None)
         new = slot not in self._entries
         old = self._entries.get(slot, Entry(slot))
         state = state_of(row)
-        kept = old.timed if state == "fresh" and untimed(row) and not untimed(old.timed) else None
-        entry = replace(old, row=row, state="stale" if kept else state, subject=subject, current=True, past=kept)
+        past = old.timed if state == "fresh" and untimed(row) and not untimed(old.timed) else None
+        entry = replace(old, row=row, state="stale" if past else state, subject=subject, current=True, past=past)
         self._entries[slot] = entry
         others = self._tell_apart()
         if new:
@@ -122,7 +122,7 @@ class Results(QObject):
                 self.row_changed.emit(changed)
 
     def set_recorded(self, rows: Iterable[tuple[Row, str]], titles: Mapping[str, str]) -> None:
-        """Let these rows, each with its machine, stand after the session's own, in place of those put before."""
+        """Put these rows, each with its machine, after the session's own; they replace earlier recorded rows."""
         gone = set(self._recorded) & set(self._entries)
         self._entries = {slot: entry for slot, entry in self._entries.items() if slot not in gone}
         self._recorded = tuple(self._hold(row, machine, True, titles) for row, machine in rows)
@@ -131,36 +131,35 @@ class Results(QObject):
             self.rows_reset.emit()
 
     def _tell_apart(self) -> list[RowSlot]:
-        """Let rows of one variant, device and origin say in what they differ. Returns those that say something else
-        than before."""
+        """Name what differs between rows of one variant, device and origin. Returns the rows whose text changed."""
         groups: dict[Any, list[tuple[RowSlot, Row]]] = {}
         for slot, entry in self._entries.items():
             if entry.timed is not None:
                 groups.setdefault((slot.variant, slot.device, entry.origin), []).append((slot, entry.timed))
-        told: dict[RowSlot, str] = {}
+        texts_by_slot: dict[RowSlot, str] = {}
         for members in groups.values():
-            texts = rows_apart([row for _, row in members]) if len(members) > 1 else [""]
-            told |= dict(zip((slot for slot, _ in members), texts, strict=True))
-        changed = [slot for slot, entry in self._entries.items() if entry.apart != told.get(slot, "")]
+            texts = row_differences([row for _, row in members]) if len(members) > 1 else [""]
+            texts_by_slot |= dict(zip((slot for slot, _ in members), texts, strict=True))
+        changed = [slot for slot, entry in self._entries.items() if entry.difference != texts_by_slot.get(slot, "")]
         for slot in changed:
-            self._entries[slot] = replace(self._entries[slot], apart=told.get(slot, ""))
+            self._entries[slot] = replace(self._entries[slot], difference=texts_by_slot.get(slot, ""))
         return changed
 
     def set_running(self, slots: Iterable[RowSlot]) -> None:
-        """These rows are being measured; their last result stays visible meanwhile."""
+        """Mark these rows as running; their last result stays visible."""
         for slot in slots:
             if slot in self._entries and self._entries[slot].state != "running":
                 self._before[slot] = self._entries[slot].state
                 self._set_state(slot, "running")
 
     def compare_with(self, present: Callable[[str], Subject]) -> None:
-        """The choice changed: rows that follow it and are of something else than `present` says of their variant are of
-        the past."""
+        """The choice changed: mark the rows stale that follow it and whose subject is not their variant's `present`
+        one."""
         following = [e for slot, e in self._entries.items() if slot.follows and e.subject]
         self.mark_stale([e.slot for e in following if e.subject != present(e.variant)])
 
     def mark_stale(self, slots: Iterable[RowSlot] | None = None) -> None:
-        """These rows, or all, belong to the past. Recorded rows are what they always were."""
+        """Mark these rows, or all, as stale. Recorded rows never are."""
         for slot in list(self._entries if slots is None else slots):
             entry = self._entries.get(slot)
             if entry is None or entry.row is None or entry.recorded:
@@ -174,7 +173,7 @@ class Results(QObject):
                 self.row_changed.emit(slot)
 
     def stop_running(self) -> None:
-        """The run was cancelled: rows without a new result are again what they were."""
+        """The run ended: rows without a new result return to their state before it."""
         for slot, entry in list(self._entries.items()):
             if entry.state == "running":
                 self._set_state(slot, self._before.get(slot, "waiting"))
@@ -185,7 +184,7 @@ class Results(QObject):
             self.row_changed.emit(slot)
 
     def clear(self) -> None:
-        """No rows at all."""
+        """Remove all rows."""
         self._entries, self._recorded = {}, ()
         self.rows_reset.emit()
 
@@ -208,7 +207,7 @@ class Results(QObject):
 
     @property
     def baseline(self) -> RowSlot | None:
-        """What speed-ups are against."""
+        """The row that speed-ups compare with."""
         return self._baseline
 
     def set_baseline(self, slot: RowSlot | None) -> None:
@@ -217,7 +216,7 @@ class Results(QObject):
             self.baseline_changed.emit(slot)
 
     def speedup(self, slot: RowSlot, stage: str = "kernel") -> float | None:
-        """The baseline's kernel time over this row's stage.
+        """The baseline's kernel time divided by the time of this row's stage.
 
         None when either was not timed or its time is in doubt, when they did different jobs, or when they ran on
         different machines.
@@ -228,9 +227,9 @@ class Results(QObject):
         return speedup(base.timed, entry.timed, stage)
 
     def five_bars(self) -> tuple[FairBar, ...]:
-        """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU from and to the host.
+        """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU with transfers.
 
-        All five come from one machine and one job: the one that fills most bars, live and fresh before others.
+        All five come from one machine and one job: the one that fills most bars, with fresh and live rows first.
         """
         groups: dict[Any, list[Entry]] = {}
         for entry in self._entries.values():
@@ -246,17 +245,17 @@ class Results(QObject):
         return max(candidates, key=merit)[0] if candidates else fair([])
 
     def counters(self) -> tuple[str, ...]:
-        """Ids of all that was counted in any simulated row, in the catalogue's order: what tells most is first."""
+        """Ids of all counters in any simulated row, in the catalogue's order: the most telling first."""
         return in_order(name for e in self._entries.values() if e.simulated for name in e.counters)
 
     # ---------------------------------------------------------------- files
 
     def machine(self, entry: Entry) -> str:
-        """Where it ran: a recorded row's machine, else the model of its device as the engine told it."""
+        """Where a row ran: a recorded row's machine, else the model of its device as the engine reports it."""
         return entry.machine or device_model(self.provenance, entry.device)
 
     def to_csv(self) -> str:
-        """The table in the C locale: seconds, a point for decimals, one heading line."""
+        """The table in the C locale: seconds, decimal points, one header line."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         counters = self.counters()
@@ -270,8 +269,8 @@ class Results(QObject):
         return text.getvalue()
 
     def _csv_cells(self, entry: Entry, row: Row) -> dict[str, Any]:
-        kernel, told, ratio = row.stages.get("kernel"), row.to_json(), self.speedup(entry.slot)
-        cells: dict[str, Any] = {name: told.get(name) for name in CSV_COLUMNS}
+        kernel, content, ratio = row.stages.get("kernel"), row.to_json(), self.speedup(entry.slot)
+        cells: dict[str, Any] = {name: content.get(name) for name in CSV_COLUMNS}
         cells |= {name: None for name in ("q1_s", "q3_s", "n", "clock")}
         cells |= {"q1_s": kernel.q1, "q3_s": kernel.q3, "n": kernel.n, "clock": kernel.clock} if kernel else {}
         cells |= {"clock": "simulated"} if entry.simulated else {}
@@ -292,7 +291,7 @@ class Results(QObject):
         return {name: "" if value is None else value for name, value in cells.items()}
 
     def to_report_rows(self) -> list[dict[str, Any]]:
-        """The rows as a report holds them; recorded and stale ones say so."""
+        """The rows as a report holds them; recorded and stale rows are marked."""
         rows = []
         for entry in self._entries.values():
             if entry.timed is not None:
@@ -306,6 +305,6 @@ class Results(QObject):
         return rows
 
     def to_json(self) -> str:
-        """A whole report as text, with the provenance the window has."""
+        """A whole report as text, with the window's provenance."""
         content = report_json(self.provenance, self.to_report_rows())
         return json.dumps(content, indent=1, allow_nan=False) + "\n"

@@ -1,4 +1,4 @@
-"""Finding things by what somebody types: names before what else is known of them. No Qt."""
+"""Search by typed words: a match in the name ranks before one in the other words. No Qt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def fit(typed: str, name: str, words: str = "") -> int | None:
-    """How well something fits, 0 best; None where a typed word occurs neither in its name nor in its other words."""
+    """The rank of a match, 0 is best; None where a typed word occurs in neither the name nor the other words."""
     typed, name, words = typed.casefold().strip(), name.casefold(), words.casefold()
     parts = typed.split()
     if not all(part in name or part in words for part in parts):
@@ -28,12 +28,12 @@ def fit(typed: str, name: str, words: str = "") -> int | None:
     return 4 if all(f" {part}" in f" {words}" or part in name for part in parts) else 5
 
 
-def found(typed: str, things: Iterable[T], name: Callable[[T], str], words: Callable[[T], str]) -> list[T]:
-    """Those that fit, the best first; what fits equally well keeps its order."""
+def matches(typed: str, things: Iterable[T], name: Callable[[T], str], words: Callable[[T], str]) -> list[T]:
+    """The things that match, the best first; equal ranks keep their order."""
     ranked = [(fit(typed, name(thing), words(thing)), thing) for thing in things]
     return [thing for rank, thing in sorted(((r, t) for r, t in ranked if r is not None), key=lambda pair: pair[0])]
 
 
 def filter_words(filter: Filter) -> str:
-    """All that a filter may be known by beside its title."""
+    """The words that find a filter, beside its title."""
     return " ".join([filter.id, filter.family, *filter.presets, filter.summary])

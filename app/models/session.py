@@ -1,4 +1,4 @@
-"""What the person has chosen: input, filter, parameters, picks – with undo. No widgets, no engine."""
+"""The user's choices: input, filter, parameters, picks – with undo. No widgets, no engine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_STEPS = 200
 
 @dataclass(frozen=True)
 class Choice:
-    """One state of everything that undo brings back."""
+    """One state of everything that undo restores."""
 
     filter: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -29,10 +29,10 @@ class Choice:
 
 
 class Session(QObject):
-    """The model of one window. Every change emits; nothing here runs anything.
+    """The model of one window. Every change emits a signal; nothing here runs anything.
 
     `choice_changed(choice, what)` says what changed: "filter", "params", "picks" or "knobs"; `output_changed` that
-    another of the filter's outputs is looked at.
+    the window shows another of the filter's outputs.
     """
 
     input_changed = Signal(object)
@@ -52,7 +52,7 @@ class Session(QObject):
         self._choice = _default_choice(FILTERS[0], False)
         self._past: list[Choice] = []
         self._future: list[Choice] = []
-        self._looked: dict[str, str] = {}
+        self._last_output: dict[str, str] = {}
 
     @property
     def choice(self) -> Choice:
@@ -64,18 +64,18 @@ class Session(QObject):
 
     @property
     def output(self) -> Output:
-        """The output that is looked at: of every filter the one that was looked at last, else its first."""
+        """The output that the window shows: the filter's last one to be shown, else its first."""
         outputs = self.filter.outputs
-        return next((o for o in outputs if o.id == self._looked.get(self._choice.filter)), outputs[0])
+        return next((o for o in outputs if o.id == self._last_output.get(self._choice.filter)), outputs[0])
 
     def set_output(self, id: str) -> None:
-        """Look at another of the filter's outputs."""
+        """Show another of the filter's outputs."""
         if id != self.output.id:
-            self._looked[self._choice.filter] = id
+            self._last_output[self._choice.filter] = id
             self.output_changed.emit()
 
     def set_input(self, shared: SharedInput) -> None:
-        """A new input; a filter that does not take it gives way to one of its family that does."""
+        """Take a new input; a filter that cannot use it is replaced by one of its family that can."""
         self.input = shared
         self.inputs += 1
         if self.filter.accepts != shared.kind:
@@ -118,31 +118,33 @@ class Session(QObject):
         return is_simulated(self.device)
 
     def set_devices(self, names: tuple[str, ...]) -> None:
-        """The devices that run kernels, the best first. It is taken, and its variants join an untouched choice."""
+        """Set the devices that run kernels, the best first. The best is selected if the present one is gone, and its
+        variants join an untouched choice."""
         self.devices = names
-        kept = self.device in names or (self.simulated and "sim" in names)  # sim:sm_90 is another sort of sim
-        if names and not kept:
+        still_there = self.device in names or (self.simulated and "sim" in names)  # sim:sm_90 is another sort of sim
+        if names and not still_there:
             if self._choice == _default_choice(self.filter, self.device != ""):
                 self._set(_default_choice(self.filter, True), "picks", undoable=False)
             self.set_device(names[0])
 
     def device_of(self, variant: str) -> str:
-        """Where a variant of the filter runs as things are chosen now."""
+        """The device that runs a variant of the filter under the present choice."""
         return "cpu" if self.filter.variant(variant).device == "cpu" else self.device
 
     def pick(self, variant: str) -> Pick:
-        """A variant where and how it runs as things are chosen now."""
+        """A variant with its device and knobs under the present choice."""
         return Pick(variant, self.device_of(variant), self._choice.knobs.get(variant, {}))
 
     def key(self, variant: str) -> RunKey:
-        """That of a run of this variant as things are chosen now; what nobody set has its default, as in the run."""
+        """The key of a run of this variant under the present choice; unset values have their defaults, as in the
+        run."""
         pick, choice = self.pick(variant), self._choice
         params = {p.name: choice.params.get(p.name, p.default) for p in self.filter.params}
         knobs = {k.name: pick.knobs.get(k.name, k.default) for k in self.filter.variant(variant).knobs}
         return RunKey.of(choice.filter, variant, pick.device, params, knobs, pick.edits)
 
     def subject(self, variant: str) -> Subject:
-        """What a result of this variant would be of now."""
+        """The subject of a result of this variant under the present choice."""
         return Subject(self.inputs, self.key(variant))
 
     def reset_params(self) -> None:
@@ -183,7 +185,7 @@ class Session(QObject):
 
 
 def _default_choice(filter: Filter, cuda: bool) -> Choice:
-    """Defaults, and what the filter shows first: the CPU's variants, and the kernels where a device can run them."""
+    """The defaults and the variants ticked at first: the CPU's, and kernels where a device can run them."""
     params = {p.name: p.default for p in filter.params}
     first = filter.picked or tuple(v.id for v in filter.variants if not v.library)
     picks = tuple(v.id for v in filter.variants if v.id in first and (cuda or v.device == "cpu"))

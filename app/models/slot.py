@@ -1,4 +1,4 @@
-"""Where a row stands among the results. No Qt."""
+"""The place of a row among the results. No Qt."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from gpu_ops.run_key import RunKey
 
 @dataclass(frozen=True)
 class RowSlot:
-    """The place of a row, which is not the same as what the row is of.
+    """The place of a row, which is something else than the run the row belongs to.
 
-    A row of the present choice stands in the slot of its variant on its device, which names no `key`: it follows the
-    choice. When a parameter or a knob changes, what stands there becomes stale, and the next row takes its place
-    whatever its own key is; so there is one such row for a variant on a device.
+    A row of the present choice has the slot of its variant on its device, without a `key`: it follows the choice. When
+    a parameter or a knob changes, the row there becomes stale, and the next row replaces it whatever its key is; so
+    there is one such row per variant and device.
 
-    Every other row stands in a slot of what it holds: one of several settings that were asked for at once, one of a
-    report that was opened, or one recorded elsewhere, on `machine`. Its slot names the `key` of its run, and only a row
-    of that very run takes its place. `number` tells rows of one key apart that a report has for several inputs.
+    Every other row has a slot with the `key` of its run: one of several settings of a variant, a row of a report that
+    was opened, or a row recorded on another `machine`. Only a row of the same run replaces it. `number` separates rows
+    of one key that a report has for several inputs.
     """
 
     variant: str
@@ -28,5 +28,5 @@ class RowSlot:
 
     @property
     def follows(self) -> bool:
-        """Whether it holds what is chosen now, or was before a newer row has come."""
+        """Whether the slot follows the present choice."""
         return self.key is None

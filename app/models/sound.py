@@ -1,4 +1,4 @@
-"""Signals as sound: what a sound device is given of them. No Qt."""
+"""Signals as sound: the samples that go to the sound device. No Qt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 LOWEST, HIGHEST = 4_000.0, 384_000.0
-"""Rates in hertz that can be heard as sound."""
+"""The sample rates in hertz that can be played."""
 
 
 def to_sound(samples: Array) -> Array:
@@ -28,9 +28,9 @@ def to_sound(samples: Array) -> Array:
 
 
 class Track:
-    """A signal (N,) or (N, C) on its way to the device, and the next sample to go there.
+    """A signal (N,) or (N, C) that is being played, and the next sample to play.
 
-    `fill` runs in the device's thread. `samples` may be exchanged meanwhile for others of the same shape.
+    `fill` runs in the device's thread. Meanwhile `samples` may be replaced by others of the same shape.
     """
 
     def __init__(self, samples: Array) -> None:

@@ -1,20 +1,19 @@
-"""What linked views of one output have in common: range, cursor, and the size of letters. No widgets."""
+"""The state that linked views of one output share: range, cursor and font size. No widgets."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
 LETTERS = 0.4, 12.0
-"""How many times smaller or larger than the window's the letters may become."""
+"""The limits of the font size, as factors of the window's own."""
 
 
 class Span(QObject):
-    """Shared by all panes of a group. `start` and `stop` are what is seen of what lies between `low` and `high`;
-    `step` is the least that can be told apart; `bottom` and `top` are the limits of the values. `cursor` is (place,
-    row) in all of them, None where there is none. `letters` is the size of figures against the window's own, 0 for as
-    large as fits.
+    """Shared by all panes of a group. `start` and `stop` are the visible part of the range from `low` to `high`;
+    `step` is the distance of neighbouring values; `bottom` and `top` are the limits of the values. `cursor` is (place,
+    row) in all panes, or None. `letters` is the font size relative to the window's own, 0 for as large as fits.
 
-    `changed`: paint anew; `cursor_moved`: other values are read.
+    `changed`: paint again; `cursor_moved`: the cursor reads other values.
     """
 
     changed = Signal()
@@ -30,7 +29,7 @@ class Span(QObject):
         self._width = 400.0
 
     def set_limits(self, low: float, high: float, step: float, bottom: float, top: float) -> None:
-        """What there is now. What is in sight stays, unless that was all there was, or lies beside it."""
+        """Set new limits. The visible part stays, unless it was the whole range or now lies outside the limits."""
         whole = (self.start, self.stop) == (self.low, self.high)
         self.low, self.high, self.step = low, (high if high > low else low + 1.0), step
         self.bottom, self.top = bottom, (top if top > bottom else bottom + 1.0)
@@ -39,11 +38,11 @@ class Span(QObject):
         self.changed.emit()
 
     def set_width(self, pixels: float) -> None:
-        """How wide a view is."""
+        """Set the width of a view."""
         self._width = max(1.0, pixels)
 
     def fit(self) -> None:
-        """All of it."""
+        """Show the whole range."""
         self.letters = 0.0
         self._go(self.low, self.high)
 
@@ -59,7 +58,7 @@ class Span(QObject):
         self.zoom_at(factor, (self.start + self.stop) / 2)
 
     def one_to_one(self) -> None:
-        """A step a pixel, the middle kept; letters of the window's size."""
+        """Show one step per pixel around the present middle, with letters of the window's size."""
         middle, half = (self.start + self.stop) / 2, self._width * self.step / 2
         self.letters = 1.0
         self._go(middle - half, middle + half)
@@ -68,14 +67,14 @@ class Span(QObject):
         self._go(self.start + places, self.stop + places)
 
     def _go(self, start: float, stop: float) -> None:
-        """Show this, moved so that something of what there is stays in sight; no more than all of it."""
+        """Show this part, cut and moved so that it lies within the limits."""
         length = min(stop - start, self.high - self.low)
         start = min(max(start, self.low), self.high - length)
         self.start, self.stop = start, start + length
         self.changed.emit()
 
     def set_cursor(self, cursor: tuple[float, float] | None) -> None:
-        """Where values are read, in whichever view it is."""
+        """Set where the views read values, or None."""
         if cursor != self.cursor:
             self.cursor = cursor
             self.cursor_moved.emit()

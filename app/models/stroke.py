@@ -1,4 +1,4 @@
-"""How a curve is drawn, as two numbers: the same variant has the same hue and dash in every view. No Qt."""
+"""The look of a curve as two numbers: a variant has the same hue and dash in every view. No Qt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpu_ops.types import Filter
 HUES = 5
 DASHES = 6
 INK = -1
-"""The hue of text: that of the input, and of no variant."""
+"""The hue of text; the input has it, and no variant does."""
 
 
 class Stroke(NamedTuple):
@@ -20,17 +20,17 @@ class Stroke(NamedTuple):
 
 
 def input_stroke(channel: int = 0) -> Stroke:
-    """That of the input, or of one of its channels."""
+    """The stroke of the input, or of one of its channels."""
     return Stroke(INK, channel % DASHES)
 
 
 def stroke_at(place: int, channel: int = 0) -> Stroke:
-    """That of a filter's variant at `place`. The first HUES × DASHES differ, neighbours in hue and in dash. Channels
-    have their variant's hue; three of them differ from each other and from all of ten variants."""
+    """The stroke of a filter's variant at `place`. The first HUES × DASHES differ, neighbours in both hue and dash.
+    Channels have their variant's hue; three channels differ from each other and from all of ten variants."""
     turn, hue = divmod(place, HUES)
     return Stroke(hue, (hue + turn + 2 * channel) % DASHES)
 
 
 def variant_stroke(filter: Filter, variant: str, channel: int = 0) -> Stroke:
-    """By the variant's place in its filter, whichever others are shown."""
+    """The stroke of a variant; it depends only on the variant's place in its filter."""
     return stroke_at([v.id for v in filter.variants].index(variant), channel)

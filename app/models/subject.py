@@ -1,4 +1,4 @@
-"""What a result is of. No Qt."""
+"""The input and the run that a result belongs to. No Qt."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from gpu_ops.run_key import RunKey
 
 @dataclass(frozen=True)
 class Subject:
-    """Everything that a variant's result depends on: the input, which a session counts, and the run's key. Two results
-    are of the same where their subjects are equal; a picture, its verdict and its times belong together exactly
-    then."""
+    """Everything that a variant's result depends on: the number of the session's input and the run's key. A picture,
+    its verdict and its times belong together exactly when their subjects are equal."""
 
     input: int
     key: RunKey

@@ -1,4 +1,4 @@
-"""A sweep: what may vary, the runs that a list of values asks for, and the rows they gave."""
+"""A sweep: what may vary, the runs for a list of values, and their rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
-from app.models.apart import BETWEEN, settings_text
 from app.models.job_cells import job_cells
+from app.models.row_differences import BETWEEN, settings_text
 from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.measuring.machines import device_model
@@ -34,20 +34,20 @@ from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Pick
 
 Where = Literal["", "middle", "noise"]
-"""For sizes: of what. The middle of an image and the beginning of a signal count as the same."""
+"""For a sweep over sizes: what the inputs are. "middle" also means the beginning of a signal."""
 MOST_POINTS = 32
 CSV_COLUMNS = (
     *("filter", "variant", "device", "clock", "kernel_s", "q1_s", "q3_s", "min_s", "n", "gbps"),
     *("error_max", "tolerance", "ok", "failure", "shape", "dtype", "params", "knobs"),
     *("input", "input_hash", "mode", "protocol", "machine"),
 )
-"""They follow what varies, which is empty for a variant that does not depend on it. Where kernels were edited, the hash
-of the edits comes last."""
+"""The first column, before these, is what varies; it is empty for a variant that does not depend on it. With edited
+kernels the hash of the edits is the last column."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """Something that may vary, with values to begin with."""
+    """Something that may vary, with proposed values."""
 
     varied: Varied
     proposed: tuple[int, ...]
@@ -56,7 +56,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Planned:
+class SweepRun:
     """One run of a sweep."""
 
     value: int
@@ -67,8 +67,8 @@ class Planned:
 
 @dataclass
 class Sweep:
-    """Rows over what varies. `held` is what does not and may be asked for; `machine` made a recorded sweep;
-    `failures` are values that gave no rows, with the reason; `uncounted` variants were left out, having no time."""
+    """Rows over what varies. `held` are the settings that stay fixed; `machine` made a recorded sweep; `failures` are
+    the values without rows, with the reason; `uncounted` variants were left out because they have no time."""
 
     filter: Filter
     varied: Varied
@@ -81,15 +81,15 @@ class Sweep:
 
     @property
     def kind(self) -> InputKind:
-        """That of the inputs."""
+        """The kind of the inputs."""
         return INPUT_KINDS[self.filter.accepts]
 
     def put(self, row: Row) -> None:
-        """A row has come."""
+        """Add a row."""
         self.rows.append(row)
 
     def value(self, row: Row) -> int | None:
-        """What varies, in this row; None where its variant does not have it."""
+        """The value of what varies in this row; None where its variant does not depend on it."""
         value: int | None = settings(row).get(self.varied)
         return value
 
@@ -97,125 +97,125 @@ class Sweep:
         return next((v.title for v in self.filter.variants if v.id == variant), variant)
 
     def name(self, line: Line) -> str:
-        """The title of a line's variant, and what tells it from other lines of that variant."""
-        return _named(self.title(line.variant), line.apart)
+        """The title of a line's variant, and what distinguishes it from the variant's other lines."""
+        return _full_name(self.title(line.variant), line.apart)
 
     def names(self) -> list[str]:
-        """What each row is called, as its line is."""
+        """The name of each row, the same as its line's."""
         apart = settings_apart(self.rows, self.varied)
-        return [_named(self.title(row.variant), own) for row, own in zip(self.rows, apart, strict=True)]
+        return [_full_name(self.title(row.variant), own) for row, own in zip(self.rows, apart, strict=True)]
 
     def lines(self) -> tuple[Line, ...]:
         """A line for every variant that was timed, in the filter's order."""
         order = [v.id for v in self.filter.variants]
-        known = [line for line in sweep_lines(self.rows, self.varied) if line.variant in order]
-        return tuple(sorted(known, key=lambda line: (order.index(line.variant), line.device)))
+        lines = [line for line in sweep_lines(self.rows, self.varied) if line.variant in order]
+        return tuple(sorted(lines, key=lambda line: (order.index(line.variant), line.device)))
 
     def place(self, line: Line) -> int:
-        """The variant's place among the filter's: lines look by it, whichever others there are."""
+        """The variant's place in the filter: it alone decides the look of a line."""
         return [v.id for v in self.filter.variants].index(line.variant)
 
     def break_even(self) -> tuple[BreakEven, ...]:
         return break_even(self.lines())
 
     def without_time(self) -> tuple[str, ...]:
-        """Titles of the variants that only a simulated GPU ran: what it counts is no time."""
-        there = [self.title(row.variant) for row in self.rows if row.simulated]
-        return tuple(dict.fromkeys([*self.uncounted, *there]))
+        """Titles of the variants that only a simulated GPU ran: it counts and has no times."""
+        simulated = [self.title(row.variant) for row in self.rows if row.simulated]
+        return tuple(dict.fromkeys([*self.uncounted, *simulated]))
 
     def to_csv(self, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
-        """The rows in the C locale: what varies first, then seconds, with one heading line. `provenance` says what the
-        devices of a sweep made here are."""
+        """The rows in the C locale: what varies first, then seconds, with one header line. `provenance` names the
+        devices of a sweep made here."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         columns = (*CSV_COLUMNS, *(["edits"] if any(row.edits for row in self.rows) else []))
         writer.writerow([self.varied.name, *columns])
         for row in self.rows:
-            told = row.to_json()
-            kernel = told["stages"].get("kernel", {})
-            cells = {**told, **kernel, "kernel_s": kernel.get("median_s")}
+            content = row.to_json()
+            kernel = content["stages"].get("kernel", {})
+            cells = {**content, **kernel, "kernel_s": kernel.get("median_s")}
             cells |= job_cells(row) | {"machine": self.machine or device_model(provenance, row.device)}
-            found = [self.value(row), *(cells.get(name) for name in columns)]
-            writer.writerow(["" if value is None else value for value in found])
+            cells_in_order = [self.value(row), *(cells.get(name) for name in columns)]
+            writer.writerow(["" if value is None else value for value in cells_in_order])
         return text.getvalue()
 
 
-def _named(title: str, apart: Items) -> str:
+def _full_name(title: str, apart: Items) -> str:
     return BETWEEN.join(text for text in (title, settings_text(dict(apart), BETWEEN)) if text)
 
 
 def options(filter: Filter, meta: Meta) -> tuple[Option, ...]:
-    """What may vary for an input: its size, whole-number parameters, and knobs of any variant."""
-    found: list[Option] = []
+    """What may vary for an input: its size, whole-number parameters and the knobs of all variants."""
+    result: list[Option] = []
     if meta.of_kind.largest_noise:
-        found.append(Option(SIZE, proposed_sizes(min(meta.of_kind.spatial(meta.shape))), "middle"))
-        found.append(Option(SIZE, proposed_sizes(meta.of_kind.largest_noise), "noise"))
+        result.append(Option(SIZE, proposed_sizes(min(meta.of_kind.spatial(meta.shape))), "middle"))
+        result.append(Option(SIZE, proposed_sizes(meta.of_kind.largest_noise), "noise"))
     knobs = {knob.name: knob for v in reversed(filter.variants) for knob in v.knobs}
     for param in filter.params:
-        found.append(Option(Varied("param", param.name), proposed_values(param), help=param.help))
+        result.append(Option(Varied("param", param.name), proposed_values(param), help=param.help))
     for name, knob in knobs.items():
-        found.append(Option(Varied("knob", name), proposed_values(knob), help=knob.help))
-    return tuple(option for option in found if len(option.proposed) > 1 or option.varied == SIZE)
+        result.append(Option(Varied("knob", name), proposed_values(knob), help=knob.help))
+    return tuple(option for option in result if len(option.proposed) > 1 or option.varied == SIZE)
 
 
-def parsed(text: str) -> tuple[int, ...]:
+def parse_values(text: str) -> tuple[int, ...]:
     """The whole numbers of a list such as "4, 8, 16", each once, in growing order. Raises ParamError."""
     words = text.replace(",", " ").replace(";", " ").split()
     values = sorted({int(word) for word in words if word.isdecimal()})
     bad = [word for word in words if not word.isdecimal() or not int(word)]
     if bad or len(values) < 2 or len(values) > MOST_POINTS:
-        wrong = f"{bad[0]} is none" if bad else f"there are {len(values)}"
+        wrong = f"{bad[0]} is not one" if bad else f"the list has {len(values)}"
         allowed = f"2 to {MOST_POINTS} different whole numbers above 0, such as 4, 8, 16"
         raise ParamError(f"A sweep takes {allowed}; {wrong}.")
     return tuple(values)
 
 
-def planned(
+def plan_runs(
     filter: Filter, option: Option, values: Sequence[int], params: Mapping[str, Any], picks: Iterable[Pick], meta: Meta
-) -> tuple[Planned, ...]:
-    """A run for every value, each as the session would make it but for what varies. A variant without the knob that
-    varies runs at the first value only. Raises ParamError for values that are not allowed."""
+) -> tuple[SweepRun, ...]:
+    """A run for every value, with everything else as the session has it. A variant without the knob that varies runs at
+    the first value only. Raises ParamError for values that are not allowed."""
     picks = tuple(picks)
     if not picks:
-        raise ParamError("No variant with a time is ticked; tick one that runs on the CPU or a GPU.")
+        raise ParamError("No ticked variant can be timed; tick one that runs on the CPU or a GPU.")
     if option.varied.kind == "knob":
         return _over_knob(filter, option.varied.name, values, params, picks)
     if option.varied == SIZE:
         sizes = [_sized(meta, value, option.where) for value in values]
         for size in sizes:
             filter.check(Task.of(size, params))
-        return tuple(Planned(value, params, picks, value) for value in values)
+        return tuple(SweepRun(value, params, picks, value) for value in values)
     param = next(p for p in filter.params if p.name == option.varied.name)
     chosen = [{**params, param.name: param.check(value)} for value in values]
     for one in chosen:
         filter.check(Task.of(meta, one))
-    return tuple(Planned(value, one, picks) for value, one in zip(values, chosen, strict=True))
+    return tuple(SweepRun(value, one, picks) for value, one in zip(values, chosen, strict=True))
 
 
 def _sized(meta: Meta, value: int, where: Where) -> Meta:
     axes = meta.of_kind.rank
     largest = min(meta.shape[:axes])
     if where == "middle" and value > largest:
-        raise ParamError(f"size must be from 1 to {largest} for this input, not {value}; noise may be larger.")
+        raise ParamError(f"The size must be from 1 to {largest} for this input, not {value}; noise may be larger.")
     return replace(meta, shape=(value,) * axes + tuple(meta.shape[axes:]))
 
 
 def _over_knob(
     filter: Filter, name: str, values: Sequence[int], params: Mapping[str, Any], picks: Sequence[Pick]
-) -> tuple[Planned, ...]:
+) -> tuple[SweepRun, ...]:
     knobs = {p.variant: next((k for k in filter.variant(p.variant).knobs if k.name == name), None) for p in picks}
     if not any(knobs.values()):
-        having = ", ".join(v.title for v in filter.variants if any(k.name == name for k in v.knobs))
-        raise ParamError(f"No variant that is ticked and has a time has the knob {name}; those that have it: {having}.")
-    found = []
+        titles = ", ".join(v.title for v in filter.variants if any(k.name == name for k in v.knobs))
+        raise ParamError(f"No ticked variant that can be timed has the knob {name}; tick one of: {titles}.")
+    runs = []
     for value in values:
         own = tuple(p for p in picks if _allows(knobs[p.variant], value))
         if not own:
             next(knob for knob in knobs.values() if knob).check(value)  # raises, naming what is allowed
         own = tuple(replace(p, knobs={**p.knobs, name: value}) for p in own)
         others = tuple(p for p in picks if knobs[p.variant] is None) if value == values[0] else ()
-        found.append(Planned(value, params, others + own))
-    return tuple(found)
+        runs.append(SweepRun(value, params, others + own))
+    return tuple(runs)
 
 
 def _allows(knob: Param | None, value: int) -> bool:
@@ -232,5 +232,5 @@ def recorded_sweeps(filter: Filter, rows: Iterable[Row], machine: str) -> tuple[
     """Every sweep over one quantity among a report's rows of this filter."""
     own = [row for row in rows if row.filter == filter.id]
     return tuple(
-        Sweep(filter, found.varied, held=found.held, machine=machine, rows=list(found.rows)) for found in slices(own)
+        Sweep(filter, slice.varied, held=slice.held, machine=machine, rows=list(slice.rows)) for slice in slices(own)
     )

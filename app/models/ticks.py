@@ -1,16 +1,16 @@
-"""Where an axis has its numbers, and which unit they are in. No Qt."""
+"""The places of the numbers on an axis, and their unit. No Qt."""
 
 from __future__ import annotations
 
 import math
 
 PREFIXED = ("s", "Hz", "B", "m")
-"""Units that take the prefixes of the SI."""
+"""Units that take SI prefixes."""
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 
 
 def ticks(start: float, stop: float, most: int) -> list[float]:
-    """Round places from `start` to `stop`, at most so many (at least two are allowed for)."""
+    """Round numbers from `start` to `stop`, at most `most` or 2 of them."""
     if not math.isfinite(stop - start) or stop <= start:
         return []
     raw = (stop - start) / max(2, most)
@@ -28,7 +28,7 @@ def powers(low: float, high: float, most: int) -> list[float]:
 
 
 def scaled(unit: str, largest: float) -> tuple[float, str]:
-    """What to divide by so that the largest place is told in few digits, and the unit that it then has."""
+    """The divisor that leaves few digits for the largest place, and the unit after dividing."""
     if unit not in PREFIXED or not largest > 0:
         return 1.0, unit
     smallest = PREFIXES[-1]

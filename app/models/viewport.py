@@ -1,4 +1,4 @@
-"""What a view shows of an image, kept while the view moves: only what comes into sight is worked out. No widgets."""
+"""The visible part of an image, cached while the view moves: only new pixels are computed. No widgets."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.background import Background
-from app.models.pyramid import GRAY, Array, Pyramid, Sampled, to_uint8
+from app.models.pyramid import GRAY, Array, Pyramid, Samples, to_uint8
 
-EFFORT = 4 << 20  # some 8 ms: more than that, in each of the panes that paint together, is not done between two frames
-Source = tuple[Pyramid, float, int]  # what is sampled, at which scale, from which level
-BAND = 1 << 18  # device pixels after which work in another thread asks whether it is still wanted
+EFFORT = 4 << 20  # some 8 ms: the most that each of the panes that paint together computes between two frames
+Source = tuple[Pyramid, float, int]  # pyramid, scale, level
+BAND = 1 << 18  # device pixels after which a background thread checks whether to stop
 
 
 class Rect(NamedTuple):
@@ -31,12 +31,12 @@ class Rect(NamedTuple):
         return max(0, self.right - self.left) * max(0, self.bottom - self.top)
 
     def meet(self, other: Rect) -> Rect:
-        """What is in both; of area 0 where nothing is."""
+        """The intersection; of area 0 where there is none."""
         left, top = max(self.left, other.left), max(self.top, other.top)
         return Rect(left, top, max(left, min(self.right, other.right)), max(top, min(self.bottom, other.bottom)))
 
     def without(self, other: Rect) -> list[Rect]:
-        """At most four parts that together are what `other` leaves of this."""
+        """This rectangle minus `other`, in at most four parts."""
         inner = self.meet(other)
         if not inner.area:
             return [self]
@@ -58,7 +58,7 @@ class Frame(NamedTuple):
     @classmethod
     def around(cls, centre: tuple[float, float], scale: float, width: int, height: int) -> Frame:
         """`width` × `height` device pixels whose middle is at most half a pixel off `centre` (x, y in image pixels)."""
-        # The small shift is for odd widths: halves, inexact after a pan or two, shall all be rounded to one side.
+        # The small shift is for odd widths: their halves, inexact after a pan or two, must all round to one side.
         left, top = (math.floor(c / scale - n / 2 + 0.5 + 1e-6) for c, n in zip(centre, (width, height), strict=True))
         return cls(Rect(left, top, left + width, top + height), scale)
 
@@ -73,60 +73,60 @@ class Tone:
 
 
 @dataclass(frozen=True, eq=False)
-class _Kept:
-    """What is known of the pixels in `rect`, and what it depends on besides."""
+class _Cache:
+    """Computed pixels of `rect`, with the key of everything else that they depend on."""
 
     key: tuple[Any, ...]
     rect: Rect
-    sampled: Sampled
+    samples: Samples
 
 
 class Viewport(QObject):
-    """The picture of one view. `sharpened`: what was shown roughly, as it was too much for one frame, is there now."""
+    """The picture of one view. `sharpened`: a picture that was too much for one frame, and rough, is sharp now."""
 
     sharpened = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.rough = False
-        self._values: _Kept | None = None
-        self._bytes: _Kept | None = None
-        self._wanted: Source | None = None
+        self._values: _Cache | None = None
+        self._bytes: _Cache | None = None
+        self._request_key: Source | None = None
         self._background = Background(self)
-        self._background.finished.connect(self._on_sampled)
+        self._background.finished.connect(self._on_sample)
 
     def forget(self) -> None:
-        """Let go of everything: another image, or none, will be shown."""
+        """Drop the cache: the view will show another image, or none."""
         self._background.cancel()
-        self._values = self._bytes = self._wanted = None
+        self._values = self._bytes = self._request_key = None
 
-    def picture(self, pyramid: Pyramid, frame: Frame, tone: Tone) -> Sampled | None:
-        """Bytes of the part of `frame` in which there is image: gray (h, w) or RGBA (h, w, 4). None if there is none.
+    def picture(self, pyramid: Pyramid, frame: Frame, tone: Tone) -> Samples | None:
+        """Bytes of the part of `frame` that the image covers: gray (h, w) or RGBA (h, w, 4). None if it covers none.
 
-        The same, byte for byte, whether it is made anew or of the picture before; unless `rough`."""
+        Cached and new pictures are equal byte for byte, unless `rough`."""
         values = self._look(pyramid, frame)
-        found = values.sampled.array
-        if not found.size:
+        values_array = values.samples.array
+        if not values_array.size:
             return None
         lut = tone.lut
-        if lut is None and found.ndim == 2 and found.dtype.kind == "f" and np.isnan(found).any():
-            lut = GRAY  # all in colour, as NaN is
+        if lut is None and values_array.ndim == 2 and values_array.dtype.kind == "f" and np.isnan(values_array).any():
+            lut = GRAY  # NaN has a colour, so the whole picture is RGBA
         key = (values.key, tone.low, tone.high, None if lut is None else lut.tobytes())
 
-        def levelled(rect: Rect) -> Sampled:
-            part = _cut(values.sampled, rect)
-            return Sampled(to_uint8(part.array, tone.low, tone.high, lut), part.x, part.y)
+        def convert(rect: Rect) -> Samples:
+            part = _cut(values.samples, rect)
+            return Samples(to_uint8(part.array, tone.low, tone.high, lut), part.x, part.y)
 
-        self._bytes = _moved(self._bytes, key, frame.rect, levelled)
-        return self._bytes.sampled
+        self._bytes = _move(self._bytes, key, frame.rect, convert)
+        return self._bytes.samples
 
-    def _look(self, pyramid: Pyramid, frame: Frame) -> _Kept:
-        """The values in the frame; from a coarser level for now where they are too many."""
+    def _look(self, pyramid: Pyramid, frame: Frame) -> _Cache:
+        """The values in the frame; from a coarser level for now where there are too many."""
         rect, scale = frame
         level = pyramid.level(scale)
         key = (pyramid, scale, level)
-        kept = self._values if self._values is not None and self._values.key == key else None
-        missing = rect.without(kept.rect) if kept else [rect]
+        cache = self._values if self._values is not None and self._values.key == key else None
+        missing = rect.without(cache.rect) if cache else [rect]
         (top, left), (height, width) = pyramid.at, pyramid.array.shape[:2]
         edges = math.floor(left / scale), math.floor(top / scale)
         image = Rect(*edges, math.ceil((left + width) / scale), math.ceil((top + height) / scale))
@@ -137,60 +137,60 @@ class Viewport(QObject):
             coarser = (k for k in range(level + 1, len(pyramid.levels)) if pyramid.levels[k] is not None)
             size = rect.right - rect.left, rect.bottom - rect.top
             rough = pyramid.sample(rect.left, rect.top, scale, *size, next(coarser, level), pick=True)
-            return _Kept((*key, "rough"), rect, rough)
-        self._wanted = None
+            return _Cache((*key, "rough"), rect, rough)
+        self._request_key = None
         self._background.cancel()
-        self._values = _moved(kept, key, rect, lambda part: _sampled(*key, part))
+        self._values = _move(cache, key, rect, lambda part: _sample(*key, part))
         return self._values
 
     def _request(self, key: Source, rect: Rect) -> None:
-        """Have all of `rect` sampled in another thread, unless that, or a place nearby, is being done already."""
-        if self._wanted != key:
-            self._wanted = key
+        """Sample all of `rect` in a background thread, unless one already does so for this scale and level."""
+        if self._request_key != key:
+            self._request_key = key
             self._background.start(lambda stop: _in_bands(key, rect, stop))
 
     @Slot(object)
-    def _on_sampled(self, kept: _Kept | None) -> None:
-        self._wanted = None
-        if kept is not None:
-            self._values = kept
+    def _on_sample(self, cache: _Cache | None) -> None:
+        self._request_key = None
+        if cache is not None:
+            self._values = cache
             self.sharpened.emit()
 
 
-def _sampled(pyramid: Pyramid, scale: float, level: int, rect: Rect) -> Sampled:
+def _sample(pyramid: Pyramid, scale: float, level: int, rect: Rect) -> Samples:
     return pyramid.sample(rect.left, rect.top, scale, rect.right - rect.left, rect.bottom - rect.top, level)
 
 
-def _in_bands(key: Source, rect: Rect, stop: Callable[[], bool]) -> _Kept | None:
-    """All of `rect`; None when `stop` said so first."""
+def _in_bands(key: Source, rect: Rect, stop: Callable[[], bool]) -> _Cache | None:
+    """All of `rect`; None when `stop` returned True first."""
     pieces = []
     rows = max(1, BAND // max(1, rect.right - rect.left))
     for top in range(rect.top, rect.bottom, rows):
         if stop():
             return None
-        pieces.append(_sampled(*key, Rect(rect.left, top, rect.right, min(top + rows, rect.bottom))))
-    return _Kept(key, rect, _joined(pieces))
+        pieces.append(_sample(*key, Rect(rect.left, top, rect.right, min(top + rows, rect.bottom))))
+    return _Cache(key, rect, _join(pieces))
 
 
-def _moved(old: _Kept | None, key: tuple[Any, ...], rect: Rect, make: Callable[[Rect], Sampled]) -> _Kept:
-    """What is in `rect`: as far as possible of what is known already, the rest made."""
+def _move(old: _Cache | None, key: tuple[Any, ...], rect: Rect, make: Callable[[Rect], Samples]) -> _Cache:
+    """The pixels of `rect`: from the cache as far as possible, the rest computed."""
     if old is None or old.key != key:
-        return _Kept(key, rect, make(rect))
+        return _Cache(key, rect, make(rect))
     if old.rect == rect:
         return old
     pieces = [make(part) for part in rect.without(old.rect)]
-    return _Kept(key, rect, _joined([_cut(old.sampled, rect), *pieces]))
+    return _Cache(key, rect, _join([_cut(old.samples, rect), *pieces]))
 
 
-def _cut(sampled: Sampled, rect: Rect) -> Sampled:
-    """The part of it that is in `rect`."""
-    x, y, array = sampled.x, sampled.y, sampled.array
+def _cut(samples: Samples, rect: Rect) -> Samples:
+    """The part of the samples that lies in `rect`."""
+    x, y, array = samples.x, samples.y, samples.array
     part = Rect(x, y, x + array.shape[1], y + array.shape[0]).meet(rect)
-    return Sampled(array[part.top - y : part.bottom - y, part.left - x : part.right - x], part.left, part.top)
+    return Samples(array[part.top - y : part.bottom - y, part.left - x : part.right - x], part.left, part.top)
 
 
-def _joined(pieces: Sequence[Sampled]) -> Sampled:
-    """Pieces that make up a rectangle, in an array of its own."""
+def _join(pieces: Sequence[Samples]) -> Samples:
+    """Join pieces that make up a rectangle into a new array."""
     some = [piece for piece in pieces if piece.array.size] or list(pieces[:1])
     left, top = min(piece.x for piece in some), min(piece.y for piece in some)
     right = max(piece.x + piece.array.shape[1] for piece in some)
@@ -199,4 +199,4 @@ def _joined(pieces: Sequence[Sampled]) -> Sampled:
     for piece in some:
         height, width = piece.array.shape[:2]
         result[piece.y - top : piece.y - top + height, piece.x - left : piece.x - left + width] = piece.array
-    return Sampled(result, left, top)
+    return Samples(result, left, top)

@@ -1,4 +1,4 @@
-"""An X-ray as a view wants it: counts by line, and what is shown of all."""
+"""An X-ray in the form that views need: counts by line, file and kernel."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gpu_ops.counters import COUNTERS, FIGURES, in_order
 
 Counts = Mapping[str, int]
 SECTORS = FIGURES["global_sectors"].id
-"""What is shown first: sectors of all global accesses together."""
+"""The first counter to show: sectors of all global accesses together."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One counter of a line or of all: how much, and what it would be at best, 0 where that has no meaning."""
+    """One counter of a line or of the kernel: its value and the best possible one, 0 where that has no meaning."""
 
     counter: str
     value: int
@@ -30,27 +30,27 @@ class Figure:
     @property
     def text(self) -> str:
         """In words: "1,024 global load sectors; 512 at best"."""
-        said = QCoreApplication.translate("XRay", "{count} {what}").format(
+        text = QCoreApplication.translate("XRay", "{count} {what}").format(
             count=count(self.value), what=counter_name(self.counter)
         )
         if not self.best:
-            return said
-        return QCoreApplication.translate("XRay", "{said}; {best} at best").format(said=said, best=count(self.best))
+            return text
+        return QCoreApplication.translate("XRay", "{text}; {best} at best").format(text=text, best=count(self.best))
 
 
 def figures(counts: Counts) -> list[Figure]:
-    """What was counted, in the catalogue's order; counters that a newer engine has come last."""
-    found = []
+    """The counters in the catalogue's order; unknown ones of a newer engine come last."""
+    result = []
     for id in in_order(sorted(counts)):
-        known = COUNTERS.get(id)
-        if counts[id] and (known is None or known.hint != "best"):
-            found.append(Figure(id, counts[id], counts.get(known.best, 0) if known else 0))
-    return found
+        counter = COUNTERS.get(id)
+        if counts[id] and (counter is None or counter.hint != "best"):
+            result.append(Figure(id, counts[id], counts.get(counter.best, 0) if counter else 0))
+    return result
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A finding at a line of a file of the kernel's; line 0 where it has none."""
+    """A finding at a line of one of the kernel's files; line 0 where it has none."""
 
     line: int
     severity: str
@@ -62,8 +62,8 @@ Place = tuple[str, int]
 
 
 class FileView:
-    """A file that a kernel comes from: the counts of each line itself, and of what the line calls; where that is, the
-    most used first; what the warps that were followed did there, and the findings in it."""
+    """A source file of a kernel: the counts of each line itself (`lines`) and of what the line calls (`calls`); the
+    places it calls (`callees`), the most used first; the traced accesses and the findings of each line."""
 
     def __init__(self, data: Mapping[str, Any], source: str) -> None:
         self.file, self.source = str(data["file"]), source.rstrip("\n")
@@ -85,30 +85,30 @@ class FileView:
 
     @property
     def work(self) -> int:
-        """Instructions of warps on its own lines."""
+        """Warp instructions of the file's own lines."""
         return sum(counts.get("warp_instructions", 0) for counts in self.lines.values())
 
     def column(self, counter: str) -> dict[int, int]:
-        """A counter by line, of the line itself, where it is not 0."""
+        """A counter by line, for the line itself, where it is not 0."""
         return _column(counter, self.lines)
 
     def called(self, counter: str) -> dict[int, int]:
-        """A counter by line of those that call others: the line and all it calls."""
+        """A counter by line, for lines that call others: the line and all that it calls."""
         own = {line: _sum(counter, self.lines.get(line, {})) for line in self.calls}
         return {line: value + own[line] for line, value in _column(counter, self.calls).items()}
 
-    def told(self, line: int) -> list[str]:
-        """All that is known of a line, in words: findings, then counts, then what it calls and what runs there."""
-        said = [m.text for m in self.marks.get(line, ())]
-        said += [f.text for f in figures(self.lines.get(line, {}))]
+    def describe_line(self, line: int) -> list[str]:
+        """A line in words: its findings, its counts, then what it calls with the counts there."""
+        texts = [m.text for m in self.marks.get(line, ())]
+        texts += [f.text for f in figures(self.lines.get(line, {}))]
         if line in self.callees:
             places = ", ".join(f"{file.rsplit('/', 1)[-1]}:{n}" for file, n in self.callees[line])
-            said.append(QCoreApplication.translate("XRay", "It calls {places}; there:").format(places=places))
-            said += [f.text for f in figures(self.calls.get(line, {}))]
-        return said
+            texts.append(QCoreApplication.translate("XRay", "It calls {places}; there:").format(places=places))
+            texts += [f.text for f in figures(self.calls.get(line, {}))]
+        return texts
 
     def callers(self, line: int, files: Sequence[FileView]) -> list[Place]:
-        """Lines that lead to this one."""
+        """The lines that call this one."""
         return [(f.file, n) for f in files for n, places in f.callees.items() if (self.file, line) in places]
 
 
@@ -117,34 +117,34 @@ def _sum(counter: str, counts: Counts) -> int:
 
 
 def _column(counter: str, lines: Mapping[int, Counts]) -> dict[int, int]:
-    found = {line: _sum(counter, counts) for line, counts in lines.items()}
-    return {line: value for line, value in found.items() if value}
+    values = {line: _sum(counter, counts) for line, counts in lines.items()}
+    return {line: value for line, value in values.items() if value}
 
 
 class KernelView:
-    """One kernel of an X-ray: the files it comes from, its own first, with the counts of each line."""
+    """One kernel of an X-ray: its source files, its own first, with the counts of each line."""
 
     def __init__(
         self, kernel: Mapping[str, Any], sources: Mapping[str, str], findings: Sequence[Mapping[str, Any]]
     ) -> None:
         self.name, self.kernel = str(kernel["name"]), kernel
         self.files = [FileView(one, sources[one["file"]]) for one in kernel["files"]]
-        known = {f.file: f for f in self.files}
+        views = {f.file: f for f in self.files}
         for one in kernel.get("accesses", ()):
-            if one["file"] in known:
-                known[one["file"]].traces[int(one["line"])].append(warp_trace(one))
+            if one["file"] in views:
+                views[one["file"]].traces[int(one["line"])].append(warp_trace(one))
         self.findings: list[Mark] = []
         for finding in findings:
             if finding["kernel"] == self.name:
-                self.findings.append(self._mark(finding, known))
+                self.findings.append(self._mark(finding, views))
 
-    def _mark(self, finding: Mapping[str, Any], known: Mapping[str, FileView]) -> Mark:
-        """A finding at its own line, where there is a view of it, and at those that call it."""
+    def _mark(self, finding: Mapping[str, Any], views: Mapping[str, FileView]) -> Mark:
+        """Mark a finding at its own line, where its file has a view, and at the lines that call it."""
         places = [(finding["file"], int(finding["line"])), *((f, int(n)) for f, n in finding["inlined_at"])]
-        here = [(file, line) for file, line in places if file in known] or [(self.files[0].file, 0)]
+        here = [(file, line) for file, line in places if file in views] or [(self.files[0].file, 0)]
         marks = [Mark(line, str(finding["severity"]), str(finding["text"]), file) for file, line in dict.fromkeys(here)]
         for mark in marks:
-            known[mark.file].marks[mark.line].append(mark)
+            views[mark.file].marks[mark.line].append(mark)
         return marks[0]
 
     @property
@@ -153,26 +153,26 @@ class KernelView:
         return self.files[0].lines.get(0, {}).get("warp_instructions", 0)
 
     def share(self, file: FileView) -> float:
-        """The part of the kernel's instructions that a file's own lines are."""
+        """The share of the kernel's instructions that come from a file's own lines."""
         total = sum(f.work for f in self.files)
         return file.work / total if total else 0.0
 
     def counters(self) -> list[str]:
-        """What occurs, sectors of all accesses first."""
-        there = {f.counter for file in self.files for counts in file.lines.values() for f in figures(counts)}
-        sectors = [SECTORS] if there & set(FIGURES[SECTORS].parts) else []
-        return [*sectors, *in_order(sorted(there))]
+        """The counters that occur, sectors of all accesses first."""
+        counters = {f.counter for file in self.files for counts in file.lines.values() for f in figures(counts)}
+        sectors = [SECTORS] if counters & set(FIGURES[SECTORS].parts) else []
+        return [*sectors, *in_order(sorted(counters))]
 
     def most(self, counter: str) -> int:
-        """The most that a counter is on any line itself, in whichever file."""
+        """The highest value of a counter on any line of any file."""
         return max((value for file in self.files for value in file.column(counter).values()), default=0)
 
     def hottest(self, counter: str) -> Place:
-        """Where that is; the first line of the kernel's file where it is nowhere."""
-        found = {(f.file, line): value for f in self.files for line, value in f.column(counter).items() if line}
-        return max(found, key=found.__getitem__, default=(self.files[0].file, 1))
+        """The place of that line; the first line of the kernel's file where the counter is 0 everywhere."""
+        values = {(f.file, line): value for f in self.files for line, value in f.column(counter).items() if line}
+        return max(values, key=values.__getitem__, default=(self.files[0].file, 1))
 
 
 def views(content: Mapping[str, Any]) -> list[KernelView]:
-    """The kernels of an X-ray as the engine answers it."""
+    """The kernels of the engine's answer to an X-ray request."""
     return [KernelView(kernel, content["sources"], content["findings"]) for kernel in content["kernels"]]

@@ -1,4 +1,4 @@
-"""Widgets in rows that break where there is no more room, as words do in a text."""
+"""A layout of widgets in rows that wrap like words in a text."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FlowLayout(QLayout):
         self._lay(rect, move=True)
 
     def _lay(self, rect: QRect, move: bool) -> int:
-        """Put every widget in its place, where they may move; returns the height that they need."""
+        """Compute every widget's place, and move it there if allowed; returns the height that they need."""
         room = rect.marginsRemoved(self.contentsMargins())
         x, y, height = room.x(), room.y(), 0
         for item in self._items:

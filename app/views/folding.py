@@ -1,4 +1,4 @@
-"""Two rows of controls that stand beside one another where there is room."""
+"""Two rows of controls, side by side where there is room."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
 
 class Folding(QWidget):
-    """Holds the rows `one` and `two`; where they are too wide together the second stands below the first."""
+    """Holds the rows `one` and `two`; if they are too wide together, the second is below the first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

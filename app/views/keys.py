@@ -1,4 +1,4 @@
-"""Which letters are keys in the window: each belongs to one menu, label or button, and menus come first."""
+"""Assigns mnemonic letters: each belongs to one menu, label or button, and menus come first."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from PySide6.QtCore import QCoreApplication
 from app.menus import MENUS
 
 ELSEWHERE = "k"
-"""The letter of the X-ray panel, which forms leave to it."""
+"""The letter of the X-ray panel, which forms must not use."""
 
 
 def letter(text: str) -> str:
-    """The key that a text has, in lower case; empty where it has none."""
+    """The mnemonic of a text in lower case; empty where it has none."""
     place = text.replace("&&", "  ").find("&")
     return text[place + 1 : place + 2].lower() if place >= 0 else ""
 
@@ -25,7 +25,7 @@ def menu_letters() -> set[str]:
 
 
 def yielding(text: str, taken: Set[str]) -> str:
-    """The text, without its key where that is taken."""
+    """The text, without its mnemonic if that is taken."""
     return text if letter(text) not in taken else text.replace("&&", "\0").replace("&", "").replace("\0", "&&")
 
 
@@ -35,7 +35,7 @@ def keyed(names: Iterable[str], taken: Set[str]) -> list[str]:
     names, owners = list(names), dict[str, int]()
 
     def find(number: int, tried: set[str]) -> bool:
-        """Give this name a letter that is free, else one whose owner finds another."""
+        """Give this name a free letter, else one whose owner can take another."""
         able = [sign for sign in names[number].lower() if sign.isalnum() and sign not in taken]
         for sign in sorted(able, key=owners.__contains__):
             if sign not in tried:

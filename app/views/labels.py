@@ -1,4 +1,4 @@
-"""Labels that several views make alike."""
+"""Labels that several views share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 
 def sentence_label(name: str, parent: QWidget) -> QLabel:
-    """A label for sentences: they wrap, and whatever is in them is shown as it is."""
+    """A label for sentences: it wraps them and shows them as plain text."""
     label = QLabel(parent)
     label.setObjectName(name)
     label.setWordWrap(True)

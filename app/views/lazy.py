@@ -1,4 +1,4 @@
-"""Parts of the window that are made when they are first looked at, so that the window itself is there sooner."""
+"""Parts of the window that are created when first visible, so that the window opens sooner."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Lazy(QWidget, Generic[W]):
             self._content = self._make(self)
             scroll = Scrolled(self._content, self)
             self._layout.addWidget(scroll)
-            scroll.show()  # what is made while its parent is shown is not shown with it
+            scroll.show()  # a child created under a visible parent starts hidden
         return self._content
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802

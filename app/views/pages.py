@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTextBrowser, QV
 
 
 class TextPage(QWidget):
-    """HTML made by `html`, made again when palette or font change, and copied as `plain` text."""
+    """HTML from `html`, rebuilt when palette or font change, and copied as `plain` text."""
 
     def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,7 +40,7 @@ class TextPage(QWidget):
         return self.browser.toPlainText()
 
     def refresh(self) -> None:
-        """Show the page anew, at the place it was read at."""
+        """Rebuild the page and keep the scroll position."""
         bar = self.browser.verticalScrollBar()
         place = bar.value()
         self.browser.document().setDocumentMargin(self.fontMetrics().height())
@@ -48,7 +48,7 @@ class TextPage(QWidget):
         bar.setValue(place)
 
     def copy(self) -> None:
-        """The page as text to the clipboard."""
+        """Copy the page as text to the clipboard."""
         QGuiApplication.clipboard().setText(self.plain())
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802

@@ -12,7 +12,7 @@ from app.theme import colours_of, mix
 
 
 def number(value: float) -> str:
-    """A value as the user's locale writes it: integers in full, others with seven digits."""
+    """A value in the user's locale: integers in full, others with seven digits."""
     if float(value).is_integer() and abs(value) < 1e15:
         return QLocale().toString(int(value))
     return QLocale().toString(float(value), "g", 7)
@@ -30,13 +30,13 @@ def is_dark(palette: QPalette) -> bool:
 
 
 def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]:
-    """What always stands on a result that a simulated GPU made, in short and in full; nothing on others."""
+    """The mark of a result from a simulated GPU, in short and in full; empty for others."""
     translate = QCoreApplication.translate
     if not origin.simulated:
         return "", ""
     short = translate("Parts", "simulated")
     if origin.part:
-        return short, translate("Parts", "simulated · of a part in the middle")
+        return short, translate("Parts", "simulated · from the middle part")
     if not origin.start or shape is None:
         return short, short
     if len(origin.start) == 1:
@@ -73,7 +73,7 @@ class ElidedLabel(QLabel):
         return QSize(min(hint.width(), least), hint.height())
 
     def shown_text(self) -> str:
-        """What fits."""
+        """Show as much of the text as fits."""
         return self.fontMetrics().elidedText(self.text(), self._cut, self.contentsRect().width())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -88,7 +88,7 @@ class ElidedLabel(QLabel):
 
 
 def state_words(state: State | None) -> str:
-    """A verdict's symbol and word; nothing where there is none."""
+    """A verdict's symbol and word; empty where there is none."""
     translate = QCoreApplication.translate
     words: dict[State, str] = {
         "fresh": translate("Parts", "✓ verified"),
@@ -158,7 +158,7 @@ class StateChip(QWidget):
         painter.drawRoundedRect(box, box.height() / 3, box.height() / 3)
         painter.setPen(palette.color(QPalette.ColorRole.WindowText))
         inner = self.rect().adjusted(self._pad(), 0, -self._pad(), 0)
-        room = self.width() - self.least_width() > 5 * self._pad()  # for a word more than the verdict's own
+        room = self.width() - self.least_width() > 5 * self._pad()  # for more than the verdict's own word
         text = self.text if room else self._short
         text = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width() + 1)
         painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter), text)
@@ -166,7 +166,7 @@ class StateChip(QWidget):
 
 
 class MarkChip(QWidget):
-    """Says that something is simulated: with its symbol, in the colour of all that is. It cannot be closed."""
+    """Marks something as simulated, with a symbol and a colour of its own. It cannot be closed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -177,7 +177,7 @@ class MarkChip(QWidget):
         self.hide()
 
     def set_compact(self, compact: bool) -> None:
-        """Whether there is room for the short text only."""
+        """Choose the short text where there is no room for the full one."""
         if compact != self._compact:
             self._compact = compact
             self.updateGeometry()
@@ -187,7 +187,7 @@ class MarkChip(QWidget):
         return self._short if self._compact else self.text
 
     def show_texts(self, short: str, text: str, tip: str = "") -> None:
-        """In short while compact; hidden when there is none."""
+        """Set both texts; the short one is used while compact, and empty texts hide the mark."""
         self._short, self.text = short, text
         self.setToolTip(tip or text)
         self.setAccessibleName(text)
@@ -221,7 +221,7 @@ def mark_size(widget: QWidget, text: str) -> QSize:
 
 
 def draw_mark(painter: QPainter, box: QRectF, text: str, palette: QPalette) -> None:
-    """A mark that something is simulated, on an opaque ground: readable on every picture."""
+    """Draw a mark that something is simulated, on an opaque background that is readable on every picture."""
     role, base = colours_of(palette).simulated, palette.color(QPalette.ColorRole.Base)
     pad = painter.fontMetrics().averageCharWidth()
     inner = box.adjusted(pad, 0, -pad, 0)
@@ -238,7 +238,7 @@ def draw_mark(painter: QPainter, box: QRectF, text: str, palette: QPalette) -> N
 
 
 def draw_tag(painter: QPainter, corner: QPointF, text: str, widest: float, right: bool = False) -> None:
-    """White text on a dark veil, readable on every picture; its upper left (or right) corner lies at `corner`."""
+    """Draw white text on a dark veil, readable on every picture; its upper left (or right) corner is at `corner`."""
     metrics = painter.fontMetrics()
     pad = metrics.averageCharWidth()
     text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, int(max(0, widest - 2 * pad)))

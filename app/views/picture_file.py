@@ -1,4 +1,4 @@
-"""Pictures of what widgets draw, and texts, written to files."""
+"""Saves pictures of widgets, and texts, to files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Draw = Callable[[QPainter], None]
 
 
 def drawn_image(size: QSize, draw: Draw) -> QImage:
-    """A picture at twice the screen's fineness."""
+    """A picture at twice the screen's resolution."""
     image = QImage(size * PICTURE_SCALE, QImage.Format.Format_ARGB32)
     image.setDevicePixelRatio(PICTURE_SCALE)
     image.fill(0)

@@ -1,4 +1,4 @@
-"""Room for a part of the window that may ask for more than there is."""
+"""Scroll areas for parts of the window that may need more room than there is."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
 LEAST = (24, 4)
-"""Letters across, and lines, that a part asks for in any case."""
+"""The least size of a part: letters across, and lines."""
 SHARE = 0.4
-"""Of the height around it: no more of it is taken by a part that stands above the others."""
+"""The largest share of the height for a part above the others."""
 
 
 class Squeezed(QWidget):
-    """Asks its scroll area for the least height only: what scrolls inside is not to be scrolled outside as well."""
+    """Needs only the least height: what scrolls inside must not scroll outside as well."""
 
     def heightForWidth(self, width: int) -> int:  # noqa: N802
         layout = self.layout()
@@ -21,7 +21,7 @@ class Squeezed(QWidget):
 
 
 class Scrolled(QScrollArea):
-    """Shows `part` at any size: where it has less room than it needs it is scrolled, and the window never grows."""
+    """Shows `part` at any size: it scrolls where it has too little room, and the window never grows."""
 
     def __init__(self, part: QWidget, parent: QWidget) -> None:
         super().__init__(parent)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
 
 class Shallow(QScrollArea):
-    """As high as what is in it, up to `most` lines; `least` lines are all that it asks of its window."""
+    """As high as its content, up to `most` lines; it needs only `least` lines of the window."""
 
     def __init__(self, most: int, least: int, parent: QWidget) -> None:
         super().__init__(parent)

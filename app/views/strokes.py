@@ -1,4 +1,4 @@
-"""Strokes as pens, on light and dark grounds."""
+"""Strokes as pens, on light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ INKS = (0, 0, 0), (240, 240, 240)
 DASHES: tuple[tuple[float, ...], ...] = ((), (8, 5), (2, 3), (11, 4, 2, 4), (17, 7), (6, 3, 2, 3, 2, 3))
 """In pixels."""
 FAINT = 90
-"""Of 255, how opaque a faint pen is."""
+"""The opacity of a faint pen, out of 255."""
 
 
 def colour(stroke: Stroke, dark: bool) -> QColor:
-    """The colour of a stroke on a dark or a light ground."""
+    """The colour of a stroke on a dark or a light background."""
     return QColor(*(INKS[dark] if stroke.hue == INK else (DARK if dark else LIGHT)[stroke.hue]))
 
 
 def pen(stroke: Stroke, dark: bool, width: float = 1, dashed: bool = True, faint: bool = False) -> QPen:
-    """The pen of a stroke: cosmetic, `width` pixels wide; `faint` for what is of an earlier choice."""
+    """The pen of a stroke: cosmetic, `width` pixels wide; `faint` for a result of an earlier choice."""
     ink = colour(stroke, dark)
     ink.setAlpha(FAINT if faint else 255)
-    made = QPen(ink, width)
-    made.setCosmetic(True)
+    result = QPen(ink, width)
+    result.setCosmetic(True)
     if dashed and DASHES[stroke.dash]:
-        made.setCapStyle(Qt.PenCapStyle.FlatCap)  # others fill the gaps
-        made.setDashPattern([length / width for length in DASHES[stroke.dash]])  # Qt counts in widths
-    return made
+        result.setCapStyle(Qt.PenCapStyle.FlatCap)  # others fill the gaps
+        result.setDashPattern([length / width for length in DASHES[stroke.dash]])  # Qt counts in widths
+    return result

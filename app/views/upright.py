@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 
 class Upright(QScrollArea):
-    """Scrolls up and down only: never narrower than what is in it, so that nothing is cut off at the side."""
+    """Scrolls only vertically and is never narrower than its content, so that nothing is cut off at the side."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

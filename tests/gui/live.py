@@ -52,7 +52,7 @@ def live_window(qtbot, engine: Engine, device: str = "", picks: tuple[str, ...] 
             with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
                 controller.cancel()
     finally:
-        engine.answered.disconnect(controller._answered)
+        engine.answered.disconnect(controller._take_answer)
 
 
 def settle(qtbot, controller: SessionController, do: Callable[[], object]) -> None:

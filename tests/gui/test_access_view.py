@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from app import theme
 from app.figures import count
-from app.models.access_text import told_bank, told_gap, told_lane, told_piece
+from app.models.access_text import bank_text, gap_text, lane_text, piece_text
 from app.models.access_trace import Access, WarpTrace
 from app.models.xray import KernelView
 from app.views.xray.access_view import AccessView
@@ -52,42 +52,43 @@ PICTURES = {
 }
 
 SENTENCES = {
-    "coalesced": (COALESCED, "32 lanes touch 4 sectors, as few as can be: all that is moved is used."),
-    "strided": (STRIDED, f"32 lanes touch 8 sectors; 4 would do: 50{NBSP}% of what is moved is not used."),
-    "rgb": (RGB, f"32 lanes touch 3 sectors; 1 would do: 67{NBSP}% of what is moved is not used."),
+    "coalesced": (COALESCED, "32 lanes touch 4 sectors, the fewest possible: every byte moved is used."),
+    "strided": (STRIDED, f"32 lanes touch 8 sectors; 4 would do: 50{NBSP}% of the bytes moved are not used."),
+    "rgb": (RGB, f"32 lanes touch 3 sectors; 1 would do: 67{NBSP}% of the bytes moved are not used."),
     "one address": (
         access(offset=lambda lane: 8),
-        "32 lanes use the same 4 bytes: 1 sector is moved for all of them.",
+        "32 lanes use the same 4 bytes: 1 sector serves all of them.",
     ),
     "one lane": (
         access(lanes=(7,)),
-        f"1 lane touches 1 sector, as few as can be; 88{NBSP}% of what is moved is not used. 31 of the 32 lanes rest.",
+        f"1 lane touches 1 sector, the fewest possible; 88{NBSP}% of the bytes moved are not used. "
+        "31 of the 32 lanes are inactive.",
     ),
     "half": (
         HALF,
-        "16 lanes touch 2 sectors, as few as can be: all that is moved is used. 16 of the 32 lanes rest.",
+        "16 lanes touch 2 sectors, the fewest possible: every byte moved is used. 16 of the 32 lanes are inactive.",
     ),
     "atomics": (
         access(offset=lambda lane: lane // 2 * 4, verb="atomic"),
-        "32 lanes touch 2 sectors, as few as can be: all that is moved is used. "
-        "16 of 32 atomics meet another at their address and wait for it.",
+        "32 lanes touch 2 sectors, the fewest possible: every byte moved is used. "
+        "16 of 32 atomics collide with another at the same address and wait for it.",
     ),
-    "two way": (TWO_WAY, "Bank conflict: lanes 0 and 16 want different words of bank 0: 2 wavefronts; 1 would do."),
-    "all in one": (ALL_IN_ONE, "Bank conflict: lanes 0–31 want different words of bank 0: 32 wavefronts; 1 would do."),
+    "two way": (TWO_WAY, "Bank conflict: lanes 0 and 16 need different words of bank 0: 2 wavefronts; 1 would do."),
+    "all in one": (ALL_IN_ONE, "Bank conflict: lanes 0–31 need different words of bank 0: 32 wavefronts; 1 would do."),
     "no conflict": (access("shared"), "No bank conflict: 1 wavefront."),
-    "broadcast": (BROADCAST, "No bank conflict, and lanes that want the same word share it: 1 wavefront."),
+    "broadcast": (BROADCAST, "No bank conflict, and lanes that read the same word share it: 1 wavefront."),
     "8 bytes": (
         access("shared", lambda lane: 8 * lane, nbytes=8),
-        "8 bytes a lane go by half-warps: 2 wavefronts, as few as can be.",
+        "8 bytes a lane are served by half-warps: 2 wavefronts, the fewest possible.",
     ),
     "16 bytes in conflict": (
         access("shared", lambda lane: 128 * lane, nbytes=16),
-        "Bank conflict: lanes 0–7 want different words of bank 0: 32 wavefronts; 4 would do.",
+        "Bank conflict: lanes 0–7 need different words of bank 0: 32 wavefronts; 4 would do.",
     ),
-    "one constant": (access("constant", lambda lane: 8), "32 lanes want one word: it is fetched once."),
+    "one constant": (access("constant", lambda lane: 8), "32 lanes read one word: it is fetched once."),
     "constants": (
         access("constant", lambda lane: 4 * (lane % 5)),
-        "32 lanes want 5 words, which are fetched one after the other; one for all would do.",
+        "32 lanes read 5 words, which are fetched one after the other; one word for all would be best.",
     ),
 }
 
@@ -125,7 +126,7 @@ def test_a_line_without_memory_says_so(view: AccessView) -> None:
     assert view.parts.isVisible() and not view.empty.isVisible()
     view.show_line((), 21)
     assert view.empty.isVisible() and not view.parts.isVisible() and view.access is None
-    assert view.empty.text() == "At line 21 none of the warps that are followed uses memory that is drawn here."
+    assert view.empty.text() == "No traced warp accesses global, shared or constant memory at line 21."
 
 
 def test_keys_step_through_the_accesses(view: AccessView) -> None:
@@ -173,22 +174,22 @@ def test_a_lane_is_followed_with_keys_and_with_the_mouse(view: AccessView) -> No
 
 def test_what_is_told_of_parts() -> None:
     pixel = access(offset=lambda lane: 9990 + 3 * lane, nbytes=1, itemsize=1)
-    assert told_lane(pixel, 5) == f"Lane 5: byte {count(10005)} of image, element {count(10005)}; sector 1 of 4"
+    assert lane_text(pixel, 5) == f"Lane 5: byte {count(10005)} of image, element {count(10005)}; sector 1 of 4"
     quad = access(offset=lambda lane: 16 * lane, nbytes=16)
-    assert told_lane(quad, 1) == "Lane 1: bytes 16–31 of image, elements 4–7; sector 1 of 16"
-    assert told_lane(HALF, 20) == "Lane 20 rests."
-    assert told_lane(TWO_WAY, 16) == "Lane 16: bytes 128–131 of tile; bank 0, wavefront 2 of 2"
+    assert lane_text(quad, 1) == "Lane 1: bytes 16–31 of image, elements 4–7; sector 1 of 16"
+    assert lane_text(HALF, 20) == "Lane 20 is inactive."
+    assert lane_text(TWO_WAY, 16) == "Lane 16: bytes 128–131 of tile; bank 0, wavefront 2 of 2"
     wide = access("shared", lambda lane: 16 * lane, nbytes=16)
-    assert told_lane(wide, 9) == "Lane 9: bytes 144–159 of tile; banks 4–7, wavefront 2 of 4"
-    assert told_piece(STRIDED, STRIDED.pieces.pieces[1]) == (
+    assert lane_text(wide, 9) == "Lane 9: bytes 144–159 of tile; banks 4–7, wavefront 2 of 4"
+    assert piece_text(STRIDED, STRIDED.pieces.pieces[1]) == (
         "Sector, bytes 32–63 of image: lanes 4–7 use 16 of its 32 bytes"
     )
-    assert told_bank(TWO_WAY, 2) == "Bank 2: bytes 8–11 to lane 1; bytes 136–139 to lane 17"
-    assert told_bank(TWO_WAY, 1) == "Bank 1 gives nothing."
-    assert told_bank(BROADCAST, 16) == "Bank 16: bytes 64–67 to lanes 0–31"
-    assert told_gap(COLUMN.pieces.gaps[0]) == f"{count(7648)} bytes in between are not touched"
+    assert bank_text(TWO_WAY, 2) == "Bank 2: bytes 8–11 to lane 1; bytes 136–139 to lane 17"
+    assert bank_text(TWO_WAY, 1) == "No lane uses bank 1."
+    assert bank_text(BROADCAST, 16) == "Bank 16: bytes 64–67 to lanes 0–31"
+    assert gap_text(COLUMN.pieces.gaps[0]) == f"{count(7648)} bytes in between are not touched"
     moved = access(start=12)
-    assert told_piece(moved, moved.pieces.pieces[1]).startswith("Sector, bytes 20–51 of image: lanes 5–12 use 32")
+    assert piece_text(moved, moved.pieces.pieces[1]).startswith("Sector, bytes 20–51 of image: lanes 5–12 use 32")
 
 
 def test_hovering_tells_of_what_is_there(qtbot, view: AccessView) -> None:
@@ -205,7 +206,7 @@ def test_hovering_tells_of_what_is_there(qtbot, view: AccessView) -> None:
     ]
     view.show_line([trace(TWO_WAY)], 17)
     bank = view.canvas.laid_out().of("bank")[4]
-    assert view.canvas.tip(bank) == told_bank(TWO_WAY, 4)
+    assert view.canvas.tip(bank) == bank_text(TWO_WAY, 4)
     assert view.canvas.spot_at(QPointF(-5, -5)) is None
     QToolTip.hideText()
 

@@ -222,7 +222,7 @@ def test_a_difference_of_an_earlier_choice_says_so(window: MainWindow, qtbot: Qt
     request = verified(window, picture(255))
     window.panes.set_mode("difference")
     window.panes.set_pair("serial", "parallel")
-    qtbot.waitUntil(lambda: window.panes.difference.found is not None)
+    qtbot.waitUntil(lambda: window.panes.difference.distance is not None)
     assert "earlier" not in window.panes.compare.overlay
     window.controller.session.set_params({**request.params, "window": 9})
     assert "earlier" in window.panes.compare.overlay and not window.panes.difference.layer.current

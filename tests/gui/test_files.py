@@ -98,7 +98,7 @@ def test_dropped_files_follow_one_another(qtbot, engine, window, files: list[str
     assert not actions["next_file"].isEnabled() and not actions["previous_file"].isEnabled()
     drop(window, files[:3])
     assert shown(window) == "a.png"
-    assert said(window) == ["3 files were dropped; this is the first; Page Down opens the next."]
+    assert said(window) == ["You dropped 3 files. This is the first; Page Down opens the next."]
     assert actions["next_file"].isEnabled() and not actions["previous_file"].isEnabled()
     with qtbot.waitActive(window):
         window.activateWindow()
@@ -201,7 +201,7 @@ def test_every_export_says_what_was_written_where(engine, window, files, tmp_pat
         size = (tmp_path / name).stat().st_size
         message = window.messages.current()
         assert message.passing and message.kind == "info"
-        assert message.text.startswith(f"{name} was written (") and message.text.endswith(f"in {tmp_path}.")
+        assert message.text.startswith(f"Saved {name} (") and message.text.endswith(f"in {tmp_path}.")
         assert size > 0
     assert [name for name, _ in asked] == [f"a-mean-window3-{x}" for x in ("results.csv", "results.json", "ladder.png")]
     assert "(*.csv)" in asked[0][1] and "(*.json)" in asked[1][1] and "(*.png)" in asked[2][1]
@@ -214,10 +214,10 @@ def test_a_failure_to_write_goes_when_it_was_written(window, files, tmp_path) ->
     window.files.target = lambda *_: str(tmp_path / "nowhere" / "a.png")
     act(window, "export_png")
     act(window, "export_csv")
-    assert ["cannot be written" in text for text in said(window)] == [True, True]
+    assert ["cannot be saved" in text for text in said(window)] == [True, True]
     window.files.target = lambda *_: str(tmp_path / "a.csv")
     act(window, "export_csv")
-    assert [text.partition(" ")[0] for text in said(window)] == ["a.csv"]
+    assert [" ".join(text.split()[:2]) for text in said(window)] == ["Saved a.csv"]
 
 
 def test_a_saved_result_is_said_and_its_name_proposed(engine, window, files, tmp_path) -> None:
@@ -239,7 +239,7 @@ def test_a_saved_result_is_said_and_its_name_proposed(engine, window, files, tmp
     (tmp_path / "out.png").write_bytes(b"12345")
     job = next(r.job for r in engine.asked if isinstance(r, SaveRequest))
     engine.answered.emit(Finished(job))
-    assert len(said(window)) == 1 and said(window)[0].startswith("out.png was written (5 bytes)")
+    assert len(said(window)) == 1 and said(window)[0].startswith("Saved out.png (5 bytes)")
 
 
 def test_dialogs_begin_where_the_last_one_ended(qtbot, engine, files, tmp_path) -> None:
@@ -296,8 +296,8 @@ def test_what_becomes_of_nan_is_chosen_in_the_message(qtbot, window, engine: Fak
     message = window.messages.current()
     assert "holed.npy" in message.text and "--nonfinite" not in message.text
     buttons = {b.text(): b for b in window.messages.rows[0].choice_buttons}
-    assert list(buttons) == ["Keep them", "Replace them by 0"] and all(b.isVisible() for b in buttons.values())
-    qtbot.mouseClick(buttons["Replace them by 0"], Qt.MouseButton.LeftButton)
+    assert list(buttons) == ["Keep them", "Replace them with 0"] and all(b.isVisible() for b in buttons.values())
+    qtbot.mouseClick(buttons["Replace them with 0"], Qt.MouseButton.LeftButton)
     assert window.controller.session.input.name == "holed.npy"
     assert window.panes.pane("input").layer.pyramid.array[2, 3] == 0
     assert window.messages.current() is None

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QLocale, QPoint, Qt
 from PySide6.QtWidgets import QLabel, QStyle, QStyleOptionSlider
 
-from app.models.typed import typed_number
+from app.models.number_input import parse_number
 from app.views.experiment.editors import ChoiceEditor, GridEditor, IntEditor, slider_stops
 from app.views.experiment.form import ParameterForm
 from gpu_ops import KernelscopeError
@@ -123,9 +123,9 @@ def test_a_number_is_read_as_it_was_typed_or_refused_with_a_word(qtbot, language
 
 def test_groups_of_digits_are_not_guessed() -> None:
     english, german = QLocale(QLocale.Language.English), QLocale(QLocale.Language.German)
-    assert typed_number("1,000", english) is None and typed_number("1.000", german) is None
-    assert typed_number("1.000", english) == 1.0 and typed_number("1,000", german) == 1.0
-    assert typed_number("1,234.5", english) is None and typed_number("−2,25", german) == -2.25
+    assert parse_number("1,000", english) is None and parse_number("1.000", german) is None
+    assert parse_number("1.000", english) == 1.0 and parse_number("1,000", german) == 1.0
+    assert parse_number("1,234.5", english) is None and parse_number("−2,25", german) == -2.25
 
 
 def test_typing_is_told_once_when_it_is_finished(form, qtbot) -> None:

@@ -97,9 +97,9 @@ def test_colour_map(qtbot: QtBot) -> None:
 
 def test_counts_in_words(qtbot: QtBot) -> None:
     bar = shown(qtbot, figures(nan=3, infinite=1))
-    assert bar.words.text() == "Minimum 0, maximum 100, 3 not a number, 1 infinite"
+    assert bar.words.text() == "Minimum 0, maximum 100; 3 are NaN, 1 infinite"
     bar.set_statistics(figures(0, 0, histogram=(0,) * 256, nan=9))
-    assert bar.words.text() == "No finite value, 9 not a number, 0 infinite"
+    assert bar.words.text() == "No finite values; 9 are NaN, 0 infinite"
     bar.grab()
     bar.set_statistics(figures())
     assert "all values finite" in bar.words.text()

@@ -21,7 +21,7 @@ from app.controllers.look import Look
 from app.settings import Settings
 from app.views.window.docks import LAYOUT_VERSION
 from app.views.window.main_window import MainWindow
-from app.views.window.placing import fitted
+from app.views.window.placing import fit_to_screens
 from gpu_ops import from_array
 from gpu_ops.measuring.rows import Row
 
@@ -162,7 +162,7 @@ def test_the_controls_of_a_comparison_fold_where_there_is_no_room(
 )
 def test_a_place_is_fitted_into_the_screens_there_are(place: QRect, expected: QRect) -> None:
     screens = [QRect(0, 0, *SCREEN), QRect(-1600, 500, 1600, 1100)]
-    assert fitted(place, screens, 30) == expected
+    assert fit_to_screens(place, screens, 30) == expected
 
 
 def test_the_first_start_is_no_larger_than_the_screen(qtbot, qapp, monkeypatch, tmp_path) -> None:

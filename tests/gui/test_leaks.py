@@ -104,7 +104,7 @@ def stage(qtbot, engine: Engine) -> Iterator[tuple[MainWindow, SessionController
     pick_one(qtbot, controller)
     drive(qtbot, controller, lambda: controller.open_sample("noise", {"size": "128x128"}))
     yield window, controller
-    engine.answered.disconnect(controller._answered)
+    engine.answered.disconnect(controller._take_answer)
 
 
 def test_three_thousand_repaints_of_a_picture(qtbot) -> None:

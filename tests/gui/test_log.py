@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PySide6.QtCore import qWarning
 
-from app.controllers.engine_log import EngineLog, described
-from app.faults import IDLE, kept_faults
+from app.controllers.engine_log import EngineLog, describe
+from app.faults import IDLE, log_faults
 from app.models.log import LOG_LINES, Log
 from app.worker import Engine
 from gpu_ops import save
@@ -58,12 +58,12 @@ def test_the_newest_lines_stay() -> None:
 def test_a_request_says_all_that_makes_it_again() -> None:
     picks = (Pick("serial", "cpu"), Pick("tiled", "cuda:0", {"rows": 4}))
     run = RunRequest(3, 1, SHARED, "mean2d", {"window": 5, "border": "wrap"}, picks, "careful")
-    assert described(run) == (
+    assert describe(run) == (
         "run mean2d window=5 border=wrap of 8 × 9 uint8; protocol careful, mode stream, checks full; "
         "serial on cpu, tiled on cuda:0 rows=4"
     )
-    assert described(LoadRequest(1, "/a b/c.png", {"rate": 2})) == "load /a b/c.png rate=2"
-    assert described(SampleRequest(1, "noise", {"size": "8x8"})) == "make the sample noise size=8x8"
+    assert describe(LoadRequest(1, "/a b/c.png", {"rate": 2})) == "load /a b/c.png rate=2"
+    assert describe(SampleRequest(1, "noise", {"size": "8x8"})) == "make the sample noise size=8x8"
 
 
 def test_the_engines_doings_are_logged(qtbot, tmp_path: Path) -> None:
@@ -95,14 +95,14 @@ def test_the_engines_doings_are_logged(qtbot, tmp_path: Path) -> None:
         "engine: job 7: serial on cpu failed (memory): no memory",
         "engine: job 7: serial on cpu is wrong by 2.0 where 1.0 is allowed",
     ]
-    assert described(DoctorRequest(1)) not in log.text()
+    assert describe(DoctorRequest(1)) not in log.text()
 
 
 def test_what_goes_wrong_anywhere_is_logged(qtbot, capfd, monkeypatch: pytest.MonkeyPatch) -> None:
     log, passed_on = Log(), []
     monkeypatch.setattr(sys, "excepthook", lambda *told: passed_on.append(told))
     monkeypatch.setattr(threading, "excepthook", passed_on.append)
-    with kept_faults(log):
+    with log_faults(log):
         for _ in range(25):
             qWarning("the plug is loose")
             qWarning(f"{IDLE}()")
@@ -119,7 +119,7 @@ def test_what_goes_wrong_anywhere_is_logged(qtbot, capfd, monkeypatch: pytest.Mo
     assert "Kernelscope" in text.splitlines()[0] and "PySide6" in text.splitlines()[0]
     heard = capfd.readouterr().err
     assert "Qt warning: the plug is loose" in text and "the plug is loose" in heard
-    assert text.count("the plug is loose") == 2 and "the plug is loose (said 10 times)" in text
+    assert text.count("the plug is loose") == 2 and "the plug is loose (10 times)" in text
     assert "error: ValueError: of no use" in text and 'raise ValueError("of no use")' in text
     assert IDLE not in text and IDLE not in heard
     assert len(passed_on) == 2

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
-from app.models.messages import KEPT
+from app.models.messages import MOST_MESSAGES
 from app.views.window.message_bar import MessageBar
 from app.views.window.message_row import LONGEST
 
@@ -151,9 +151,9 @@ def test_details_open_and_copy(bar: MessageBar, qtbot) -> None:
 
 
 def test_a_long_queue_forgets_the_oldest(bar: MessageBar) -> None:
-    for number in range(KEPT + 30):
+    for number in range(MOST_MESSAGES + 30):
         bar.show_message("info", f"Message {number}.")
-    assert len(bar.messages()) == KEPT and text(bar) == f"Message {KEPT + 29}."
+    assert len(bar.messages()) == MOST_MESSAGES and text(bar) == f"Message {MOST_MESSAGES + 29}."
 
 
 def test_text_is_not_taken_for_markup(bar: MessageBar) -> None:

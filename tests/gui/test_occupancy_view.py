@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from xray_answers import content, show
 
 from app import theme
-from app.models.occupancy import LIMITERS, Curve, Held, curve
+from app.models.occupancy import LIMITERS, BlockOccupancy, Curve, curve
 from app.views.xray.occupancy_view import SYMBOLS, BlockSizes
 from gpu_ops import from_array
 from gpu_ops.devices.occupancy import by_block_size, occupancy
@@ -89,7 +89,7 @@ def test_a_sentence_says_what_limits_and_what_would_hold_more(what: Any, sentenc
 
 
 def test_what_stays_as_it_is_is_said() -> None:
-    assert "340 bytes of shared memory a block are held as they are" in known("sm_75", 128, 44, 340).proviso
+    assert "340 bytes of shared memory per block stay fixed" in known("sm_75", 128, 44, 340).proviso
     assert "hared memory" not in known("sm_75", 128, 44, 0).proviso
 
 
@@ -98,7 +98,7 @@ def test_the_curve_is_that_of_the_vendors_rules() -> None:
     assert [held.threads for held in found.sizes] == list(range(32, 1025, 32))
     for held in (*found.sizes, found.own):
         there = occupancy("sm_86", held.threads, 96, 5000)
-        assert held == Held(held.threads, there.blocks, there.warps, there.most, there.limiter)
+        assert held == BlockOccupancy(held.threads, there.blocks, there.warps, there.most, there.limiter)
     assert found.own.threads == 100
 
 

@@ -205,7 +205,7 @@ def test_a_large_result_is_drawn_away_from_the_window(qtbot: Any, window: MainWi
     axes = tuple(Axis(f"frequency {name}", "1/px", 0, 1 / side, (), 1.0) for name in "yx")
     whole = Made("spectrum", np.ones((side, side), np.complex64), axes)
     with giving(find_filter("mean2d"), ("spectrum", "spectrum"), ("mean", "number")):
-        window.stack._look_anew()
+        window.stack._show_output_again()
         bring(window, "serial", {"spectrum": whole, "mean": made()["mean"]})
         view: Any = window.stack.view
         assert view.grid.pane("serial").layer.pyramid is None

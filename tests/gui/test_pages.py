@@ -66,7 +66,7 @@ def test_claims_follow_the_palette(claims: ClaimsPage) -> None:
 def test_no_claims_are_said(qtbot) -> None:
     page = ClaimsPage()
     qtbot.addWidget(page)
-    assert page.browser.toPlainText() == "No claims to show."
+    assert page.browser.toPlainText() == "There are no claims to show."
 
 
 def test_the_shortcut_sheet(qtbot) -> None:

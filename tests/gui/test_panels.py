@@ -58,4 +58,4 @@ def test_a_line_in_the_list_is_a_panel_in_the_window(qtbot, qapp, monkeypatch: p
 
 def test_every_answer_is_taken_and_every_request_is_told() -> None:
     assert session._OF_JOBS.keys() == set(get_args(Answer))
-    assert engine_log._DESCRIBED.keys() == set(get_args(Request)) - {CancelRequest}  # which is no job of its own
+    assert engine_log._DESCRIPTIONS.keys() == set(get_args(Request)) - {CancelRequest}  # which is no job of its own

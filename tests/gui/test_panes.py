@@ -63,7 +63,7 @@ def test_panes_are_reused(qtbot: QtBot) -> None:
     assert second.layer.pyramid is None and not second.isVisible()
     grid.set_panes(["a", "c"])
     assert grid.pane("c") is second and second.isVisible()
-    with pytest.raises(ValueError, match="each pane once"):
+    with pytest.raises(ValueError, match="keys of panes must differ"):
         grid.set_panes(["a", "a"])
 
 
@@ -151,7 +151,7 @@ def differing(qtbot: QtBot, a: Any, b: Any) -> PaneGrid:
     grid.set_array("a", a, None, "Result a")
     grid.set_array("b", b, None, "Result b")
     qtbot.mouseClick(grid._modes.button(3), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: grid.difference.found is not None)
+    qtbot.waitUntil(lambda: grid.difference.distance is not None)
     return grid
 
 
@@ -169,7 +169,7 @@ def test_difference(qtbot: QtBot) -> None:
     assert below.blue() > below.red() and above.red() > above.blue()
     assert max(at.getRgb()[:3]) - min(at.getRgb()[:3]) <= 4, "zero is in the middle of the map, which has no colour"
     grid.swap_pair()
-    qtbot.waitUntil(lambda: grid.difference.found is not None)
+    qtbot.waitUntil(lambda: grid.difference.distance is not None)
     assert layer.title == "Result b − Result a" and layer.value(79, 0) == [-39]
 
 
@@ -187,7 +187,9 @@ def test_difference_of_equal_pictures_and_of_new_results(qtbot: QtBot) -> None:
     grid.compare.grab()
     assert (grid.display.centre, grid.display.scale) == kept and (grid.display.low, grid.display.high) == levels
     grid.set_mode("side by side")
-    assert grid.difference.layer.pyramid is None and grid.difference.found is None, "nothing is kept that is not shown"
+    assert grid.difference.layer.pyramid is None and grid.difference.distance is None, (
+        "nothing is kept that is not shown"
+    )
     assert grid.compare.overlay == "" and grid.compare.legend is None
     grid.set_array("a", same, None, "Newest a")
     assert not grid.difference._background.busy, "nothing is worked out that is not shown"
@@ -204,13 +206,13 @@ def test_difference_under_the_cursor(qtbot: QtBot) -> None:
 def test_no_difference_of_other_shapes(qtbot: QtBot) -> None:
     grid = shown(qtbot, ["a", "b"])
     grid.set_mode("difference")
-    qtbot.waitUntil(lambda: grid.difference.found is not None)
+    qtbot.waitUntil(lambda: grid.difference.distance is not None)
     grid.set_array("b", np.zeros((5, 6, 3), np.uint8), None, "small")
     assert grid.difference.layer.pyramid is None and grid.compare.legend is None
     assert "80 × 60 and 6 × 5 × 3: choose two" in grid.compare.missing
     grid.compare.grab()
     grid.set_array("b", np.zeros((60, 80), np.uint8), None, "again")
-    qtbot.waitUntil(lambda: grid.difference.found is not None)
+    qtbot.waitUntil(lambda: grid.difference.distance is not None)
     assert grid.compare.missing == "" and "equal" in grid.compare.overlay
 
 
@@ -219,9 +221,9 @@ def test_difference_with_nan(qtbot: QtBot) -> None:
     holed[0, 0], holed[1, 1] = np.nan, np.inf
     grid = differing(qtbot, holed, np.full((60, 80), 10, np.uint8))
     tone = grid.difference.layer.tone
-    assert tone is not None and (tone.low, tone.high) == (-10, 10) and "2 pixels are not finite" in grid.compare.overlay
+    assert tone is not None and (tone.low, tone.high) == (-10, 10) and "2 non-finite pixels" in grid.compare.overlay
     grid.set_array("b", holed, None, "same")
-    qtbot.waitUntil(lambda: "but for 2 pixels" in grid.compare.overlay)
+    qtbot.waitUntil(lambda: "except for 2 non-finite pixels" in grid.compare.overlay)
 
 
 def test_the_latest_difference_wins(qtbot: QtBot) -> None:
@@ -230,7 +232,7 @@ def test_the_latest_difference_wins(qtbot: QtBot) -> None:
     for value in (1, 2, 3):
         grid.set_array("a", large + np.float32(value), None, "a")
     qtbot.waitUntil(lambda: not grid.difference._background.busy)
-    assert grid.difference.found is not None and grid.difference.found.most == 3
+    assert grid.difference.distance is not None and grid.difference.distance.most == 3
 
 
 def test_the_thread_of_the_window_does_not_subtract(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,8 +22,8 @@ from app.controllers.playback import INPUT, Playback
 from app.controllers.session import SessionController
 from app.models.results import Results
 from app.models.session import Session
-from app.models.shown import Shown
 from app.models.sound import HIGHEST, LOWEST, Track, to_sound
+from app.models.view_data import OutputData
 from app.views.results.sound_menu import SoundMenu
 from app.views.window.main_window import MainWindow
 from app.worker import Engine
@@ -91,7 +91,7 @@ class Controller(QObject):
 
     def give(self, variant: str, array: Any) -> None:
         """A variant's result comes."""
-        shown = Shown(shared_result("signal", variant, array, None), array)
+        shown = OutputData(shared_result("signal", variant, array, None), array)
         self.outputs_changed.emit(variant, self.session.output.id, shown)
 
     def bring(self, array: Any, rate: float | None = RATE, kind: str = "signal") -> None:
@@ -264,14 +264,14 @@ def without_portaudio() -> Any:
     "library,shape,rate,words",
     [
         (missing, (8,), RATE, ("sounddevice", 'pip install "kernelscope[audio]"')),
-        (without_portaudio, (8,), RATE, ("PortAudio", "sudo apt install libportaudio2")),
-        (lambda: Library(absent=True), (8,), RATE, ("no sound output", "connect or enable one")),
+        (without_portaudio, (8,), RATE, ("PortAudio", "sudo apt install libportaudio2)")),
+        (lambda: Library(absent=True), (8,), RATE, ("No sound output", "connect or enable one")),
         (lambda: Library(busy=True), (8,), RATE, ("Speaker cannot be opened (Device unavailable)", "try again")),
-        (lambda: Library(refused=(RATE,)), (8,), RATE, ("does not take 44100 Hz but 48000 Hz", "settings")),
-        (lambda: Library(channels=2), (8, 3), RATE, ("Speaker has 2 channels, the signal 3", "settings")),
+        (lambda: Library(refused=(RATE,)), (8,), RATE, ("takes 48000 Hz and not 44100 Hz", "settings")),
+        (lambda: Library(channels=2), (8, 3), RATE, ("Speaker has 2 channels but the signal has 3", "settings")),
         (missing, (8,), None, ("without a sample rate", "4000 to 384000 Hz")),
-        (missing, (8,), 360.0, ("360 Hz cannot be heard", "4000 to 384000 Hz")),
-        (missing, (8,), 1e6, ("1000000 Hz cannot be heard", "4000 to 384000 Hz")),
+        (missing, (8,), 360.0, ("360 Hz cannot be played", "4000 to 384000 Hz")),
+        (missing, (8,), 1e6, ("1000000 Hz cannot be played", "4000 to 384000 Hz")),
     ],
 )
 def test_why_nothing_is_heard(
@@ -286,7 +286,7 @@ def test_why_nothing_is_heard(
     playback.toggle()
     assert not playback.playing and len(said) == 1 and said[0].startswith("warning: ")
     assert all(word in said[0] for word in words), said
-    assert said[0].endswith((".", "libportaudio2", '[audio]"'))
+    assert said[0].endswith((".", "libportaudio2)", '[audio]"'))
 
 
 @pytest.mark.parametrize("rate", [LOWEST, HIGHEST])

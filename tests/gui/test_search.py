@@ -8,7 +8,7 @@ from fake_engine import FakeEngine, act, make
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 
-from app.models.search import fit, found
+from app.models.search import fit, matches
 from app.views.experiment.search_combo import SearchCombo
 from gpu_ops import from_array
 
@@ -38,7 +38,7 @@ def typed(qtbot, window, text: str) -> list[str]:
 
 def test_names_come_before_other_words_and_order_is_kept() -> None:
     things = [("Sobox", ""), ("Toolbox", ""), ("Filter: Box", ""), ("Other", "a box"), ("Box blur", ""), ("x", "abox")]
-    best = [name for name, _ in found("box", things, lambda t: t[0], lambda t: t[1])]
+    best = [name for name, _ in matches("box", things, lambda t: t[0], lambda t: t[1])]
     assert best == ["Filter: Box", "Box blur", "Sobox", "Toolbox", "Other", "x"]
     assert fit("blur box", "Box blur") is not None and fit("box", "Mean", "a pixel") is None and fit("", "Mean") == 1
 
@@ -63,7 +63,7 @@ def test_the_palette_finds_filters_presets_and_samples(qtbot, window) -> None:
 def test_the_palette_says_that_there_is_nothing(qtbot, window) -> None:
     assert typed(qtbot, window, "fourier zebra") == []
     said = window.desk.palette.list.topLevelItem(0)
-    assert said.text(0) == "Nothing is called “fourier zebra”." and said.flags() == Qt.ItemFlag.NoItemFlags
+    assert said.text(0) == "Nothing matches “fourier zebra”." and said.flags() == Qt.ItemFlag.NoItemFlags
     qtbot.keyClick(window.desk.palette.line, Qt.Key.Key_Return)
     assert window.desk.palette.isVisible()
 
@@ -82,7 +82,7 @@ def test_letters_find_a_filter_in_its_chooser(qtbot, window, monkeypatch) -> Non
         qtbot.waitUntil(lambda id=id: session.filter.id == id)
     assert len(chosen) == 3 and notes == [], "letters before the last choose nothing"
     qtbot.keyClicks(combo, "zebra")
-    qtbot.waitUntil(lambda: notes == ["Nothing is called “zebra”."])
+    qtbot.waitUntil(lambda: notes == ["Nothing matches “zebra”."])
     assert session.filter.id == "mean2d"
 
 
@@ -97,7 +97,7 @@ def test_letters_find_a_variant(qtbot, window) -> None:
     assert 0 < len(shown) < len(session.filter.variants) and all("shared" in _told(session, id) for id in shown)
     line.setText("zebra")
     nothing = variants.finder.findChild(QLabel, "nothing")
-    assert nothing.isVisible() and nothing.text() == "Nothing is called “zebra”."
+    assert nothing.isVisible() and nothing.text() == "Nothing matches “zebra”."
     qtbot.keyClick(line, Qt.Key.Key_Escape)
     assert not variants.finder.isVisible()
     assert all(variants.row(v.id).isVisible() for v in session.filter.variants)

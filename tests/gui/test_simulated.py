@@ -63,7 +63,7 @@ def test_without_cuda_the_simulated_gpu_is_chosen_and_says_so(window: MainWindow
     assert set(KERNELS) <= set(session.choice.picks)
     assert window.status.state.text().endswith("engine ready on cpu, sim (simulated)")
     assert not panel.variants.row("cupyx").tick.isEnabled()
-    assert "it calls cupyx; a simulated GPU runs kernels only" in panel.variants.row("cupyx").reason.text()
+    assert "it calls cupyx, and a simulated GPU runs only kernels" in panel.variants.row("cupyx").reason.text()
     assert "CUDA finds no driver" in panel.devices.toolTip()
     assert [panel.devices.itemData(i) for i in range(2)] == ["sim", "cuda:0"]
     assert not panel.devices.model().item(1).isEnabled()
@@ -202,7 +202,7 @@ def test_the_difference_is_of_what_both_have(qtbot, shown: MainWindow) -> None:
     panes = shown.panes
     panes.set_pair("serial", "naive")
     shown.actions_by_id["compare_difference"].trigger()
-    qtbot.waitUntil(lambda: panes.difference.found is not None)
+    qtbot.waitUntil(lambda: panes.difference.distance is not None)
     layer = panes.difference.layer
     assert layer.shape == (40, 60) and "the pictures are equal" in panes.compare.overlay
     assert layer.origin.start == (20, 30) and layer.origin.simulated
@@ -220,11 +220,11 @@ def test_what_a_part_gives_by_itself_is_not_compared(qtbot, shown: MainWindow, e
     panes.set_pair("serial", "naive")
     shown.actions_by_id["compare_difference"].trigger()
     qtbot.waitUntil(lambda: panes.difference.failure != "")
-    assert panes.difference.found is None and panes.difference.layer.pyramid is None
-    assert panes.difference.failure.startswith("no difference: 1 naive is of the simulated part by itself")
+    assert panes.difference.distance is None and panes.difference.layer.pyramid is None
+    assert panes.difference.failure.startswith("no difference: 1 naive was computed from the simulated part alone")
     panes.set_pair("naive", "shared")  # of the same part
-    qtbot.waitUntil(lambda: panes.difference.found is not None)
-    assert panes.difference.found.most == 1 and panes.difference.failure == ""
+    qtbot.waitUntil(lambda: panes.difference.distance is not None)
+    assert panes.difference.distance.most == 1 and panes.difference.failure == ""
     assert not panes.difference.layer.origin.exact
 
 
@@ -405,5 +405,5 @@ def test_details_tell_what_was_counted_found_and_printed(window: MainWindow) -> 
     assert text.startswith("naive · simulated GPU") and "WRONG" in text
     assert "counted, simulated: 507008 warp instructions" in text and "counted, simulated: 256 blocks" in text
     assert "mean2d/3_shared.cu:25: read-after-write hazard" in text
-    assert "printed: line 0" in text and "and 22 printed lines more" in text
+    assert "printed: line 0" in text and "and 22 more printed lines" in text
     assert canvas.ladder().lines[place].texts["counted"] == "", "wrong work is not compared"

@@ -16,7 +16,7 @@ from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPalette
 
-from app.models.sweep import CSV_COLUMNS, Option, Sweep, options, parsed, planned, recorded_sweeps
+from app.models.sweep import CSV_COLUMNS, Option, Sweep, options, parse_values, plan_runs, recorded_sweeps
 from app.views.scrolled import Scrolled
 from app.views.sweep.plot import SYMBOLS, look, round_times
 from app.views.sweep.text import findings, value_text
@@ -71,48 +71,48 @@ def test_all_that_is_offered_can_be_run_as_it_is_proposed(filter) -> None:
     assert [o.where for o in offered[:2]] == ["middle", "noise"] and len(offered) > 2
     for option in offered:
         text = ", ".join(str(v) for v in option.proposed)
-        points = planned(filter, option, parsed(text), params, picks, meta)
+        points = plan_runs(filter, option, parse_values(text), params, picks, meta)
         assert [p.value for p in points] == list(option.proposed)
 
 
 def test_a_list_of_values_is_read_and_put_in_order() -> None:
-    assert parsed("16, 4;8 4") == (4, 8, 16)
+    assert parse_values("16, 4;8 4") == (4, 8, 16)
     for text in ("", "4", "4, x", "4, -8", "0, 4", "1.5, 2", ", ".join(str(n) for n in range(1, 40))):
         with pytest.raises(ParamError, match="2 to 32 different whole numbers above 0"):
-            parsed(text)
+            parse_values(text)
 
 
 def test_a_parameter_varies_in_every_run_and_a_bad_value_is_told() -> None:
     option = Option(WINDOW, ())
-    points = planned(MEAN2D, option, (3, 9), PARAMS, [CPU, GPU], IMAGE)
+    points = plan_runs(MEAN2D, option, (3, 9), PARAMS, [CPU, GPU], IMAGE)
     assert [(p.params["window"], p.picks) for p in points] == [(3, (CPU, GPU)), (9, (CPU, GPU))]
     with pytest.raises(ParamError, match="window must be an integer from 3 to 63 in steps of 2, not 4"):
-        planned(MEAN2D, option, (3, 4), PARAMS, [CPU], IMAGE)
+        plan_runs(MEAN2D, option, (3, 4), PARAMS, [CPU], IMAGE)
 
 
 def test_a_knob_varies_where_it_is_and_others_run_once() -> None:
-    points = planned(MEAN2D, Option(BLOCK, ()), (64, 128), PARAMS, [CPU, GPU], IMAGE)
+    points = plan_runs(MEAN2D, Option(BLOCK, ()), (64, 128), PARAMS, [CPU, GPU], IMAGE)
     assert points[0].picks == (CPU, replace(GPU, knobs={"outputs": 1, "block": 64}))
     assert points[1].picks == (replace(GPU, knobs={"outputs": 1, "block": 128}),)
-    with pytest.raises(ParamError, match="No variant that is ticked .* knob block; .* 1 naive"):
-        planned(MEAN2D, Option(BLOCK, ()), (64, 128), PARAMS, [CPU], IMAGE)
+    with pytest.raises(ParamError, match="No ticked variant .* knob block; .* 1 naive"):
+        plan_runs(MEAN2D, Option(BLOCK, ()), (64, 128), PARAMS, [CPU], IMAGE)
     with pytest.raises(ParamError, match="block must be"):
-        planned(MEAN2D, Option(BLOCK, ()), (64, 100), PARAMS, [CPU, GPU], IMAGE)
+        plan_runs(MEAN2D, Option(BLOCK, ()), (64, 100), PARAMS, [CPU, GPU], IMAGE)
 
 
 def test_a_size_beyond_the_input_is_told_and_noise_may_be_larger() -> None:
     with pytest.raises(ParamError, match="from 1 to 200 for this input, not 256; noise"):
-        planned(MEAN2D, Option(SIZE, (), "middle"), (64, 256), PARAMS, [CPU], IMAGE)
-    points = planned(MEAN2D, Option(SIZE, (), "noise"), (64, 256), PARAMS, [CPU], IMAGE)
+        plan_runs(MEAN2D, Option(SIZE, (), "middle"), (64, 256), PARAMS, [CPU], IMAGE)
+    points = plan_runs(MEAN2D, Option(SIZE, (), "noise"), (64, 256), PARAMS, [CPU], IMAGE)
     assert [p.size for p in points] == [64, 256]
-    with pytest.raises(ParamError, match="No variant with a time"):
-        planned(MEAN2D, Option(SIZE, (), "noise"), (64, 256), PARAMS, [], IMAGE)
+    with pytest.raises(ParamError, match="No ticked variant can be timed"):
+        plan_runs(MEAN2D, Option(SIZE, (), "noise"), (64, 256), PARAMS, [], IMAGE)
 
 
 def test_a_window_that_is_longer_than_a_short_signal_is_told_before_anything_runs() -> None:
     mean1d, signal = find_filter("mean1d"), Meta("signal", (100,), "float64")
     with pytest.raises(ParamError, match="longer than the signal of 4 samples"):
-        planned(mean1d, Option(SIZE, (), "middle"), (4, 64), {"window": 5, "border": "zero"}, [CPU], signal)
+        plan_runs(mean1d, Option(SIZE, (), "middle"), (4, 64), {"window": 5, "border": "zero"}, [CPU], signal)
 
 
 def test_the_recorded_reports_have_sweeps_of_both_means() -> None:
@@ -176,7 +176,7 @@ def test_simulated_and_failed_rows_are_told_of_and_never_drawn() -> None:
     sweep.put(row("constant", "cuda:0", 64, None, ok=False))
     assert {line.variant for line in sweep.lines()} == {"serial", "naive"}
     said = "\n".join(findings(sweep))
-    assert "has no time, so these are not drawn: 3 constant + shared." in said
+    assert "has no times, so these are not drawn: 3 constant + shared." in said
     assert "cupyx at 64 × 64 pixels: it is not installed" in said
     assert "2 constant taps at 64 × 64 pixels: the result is wrong" in said
 
@@ -348,7 +348,7 @@ def test_a_simulated_gpu_is_left_out_and_this_is_said(window: MainWindow, engine
     session.set_picks(("naive",))
     engine.end()
     window.sweep.start()
-    assert "No variant with a time is ticked" in window.sweep.reason.text()
+    assert "No ticked variant can be timed" in window.sweep.reason.text()
 
 
 def test_recorded_sweeps_are_chosen_from_a_list(window: MainWindow, engine: FakeEngine) -> None:
@@ -409,7 +409,7 @@ def test_nothing_is_wider_than_the_panel(qtbot, window: MainWindow, width: int) 
 
 def test_files(window: MainWindow, tmp_path: Path) -> None:
     act(window, "export_sweep_csv")
-    assert "no sweep to write" in window.messages.current().text
+    assert "no sweep to save" in window.messages.current().text
     sweep = crossing_sweep()
     window.sweep.controller.show(sweep)
     for name, id in (
@@ -426,7 +426,7 @@ def test_files(window: MainWindow, tmp_path: Path) -> None:
     assert "<text" in drawing and "1 naive" in drawing and "<image" not in drawing
     window.files.target = lambda *_: str(tmp_path / "no" / "a.csv")
     act(window, "export_sweep_csv")
-    assert "cannot be written" in window.messages.current().text
+    assert "cannot be saved" in window.messages.current().text
 
 
 # With an engine
@@ -451,7 +451,7 @@ def test_sweeps_as_a_person_makes_them(qtbot, live) -> None:
             settle(qtbot, controller, lambda: qtbot.mouseClick(window.sweep.button, Qt.MouseButton.LeftButton))
             sweep = window.sweep.controller.made
             assert sweep is not None
-            wanted = list(parsed(values))
+            wanted = list(parse_values(values))
             assert [[p.value for p in line.points] for line in sweep.lines()] == [wanted, wanted]
             assert all(row.ok and row.protocol == "quick" and row.dtype == "uint8" for row in sweep.rows)
             assert {row.input["generator"] for row in sweep.rows} == {"noise" if place == 1 else "camera"}
@@ -476,7 +476,7 @@ def test_a_sweep_on_a_gpu_stands_beside_the_cpu(qtbot, live, cuda: str) -> None:
                 ("naive", cuda, "cuda-event"),
                 ("shared", cuda, "cuda-event"),
             ]
-            assert all([p.value for p in k.points] == list(parsed(values)) for k in kernels)
+            assert all([p.value for p in k.points] == list(parse_values(values)) for k in kernels)
             assert "kernel alone" in panel.sheet.findings.text()
 
 

@@ -119,7 +119,7 @@ def test_a_file_that_cannot_be_written_is_said(results: Results, qtbot, tmp_path
     qtbot.addWidget(table)
     with qtbot.waitSignal(table.failed) as told:
         table.export("csv")
-    assert "cannot be written" in told.args[0]
+    assert "cannot be saved" in told.args[0]
     silent = ResultTable(results, choose=lambda *question: "")
     qtbot.addWidget(silent)
     with qtbot.assertNotEmitted(silent.exported), qtbot.assertNotEmitted(silent.failed):

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.models import pyramid as pyramid_module
 from app.models import viewport as viewport_module
 from app.models.display import colors
-from app.models.pyramid import Pyramid, Sampled
+from app.models.pyramid import Pyramid, Samples
 from app.models.viewport import Frame, Rect, Tone, Viewport
 
 Array = np.ndarray[Any, Any]
@@ -42,11 +42,11 @@ def image(kind: str) -> Array:
     return array
 
 
-def anew(pyramid: Pyramid, frame: Frame, tone: Tone) -> Sampled | None:
+def anew(pyramid: Pyramid, frame: Frame, tone: Tone) -> Samples | None:
     return Viewport().picture(pyramid, frame, tone)
 
 
-def assert_same(one: Sampled | None, other: Sampled | None) -> None:
+def assert_same(one: Samples | None, other: Samples | None) -> None:
     assert (one is None) == (other is None)
     if one is not None and other is not None:
         assert (one.x, one.y, one.array.shape, one.array.dtype) == (
@@ -88,7 +88,7 @@ def test_only_what_comes_into_sight_is_sampled(monkeypatch: pytest.MonkeyPatch) 
     pyramid.build()
     sample = Pyramid.sample
 
-    def told(self: Pyramid, *args: Any, **more: Any) -> Sampled:
+    def told(self: Pyramid, *args: Any, **more: Any) -> Samples:
         asked.append(args[3] * args[4])
         return sample(self, *args, **more)
 

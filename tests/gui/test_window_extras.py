@@ -121,7 +121,7 @@ def test_recent_files_are_the_ten_newest_whatever_opened_them(qtbot, engine, win
     Path(expected[3]).unlink()
     window.desk.menus["file/recent"].aboutToShow.emit()
     gone = window.desk.recent.actions[3]
-    assert not gone.isEnabled() and "no longer there" in gone.text()
+    assert not gone.isEnabled() and "no longer exists" in gone.text()
     window.desk.recent.actions[1].trigger()
     assert window.windowTitle().startswith(Path(expected[1]).name)
     act(window, "clear_recent")
@@ -313,8 +313,8 @@ def test_without_a_recorded_run_of_the_job_it_is_said(window, files: list[str]) 
     window.controller.open_file(files[0])
     act(window, "recorded")
     said = window.messages.current().text
-    assert said.startswith("No recorded run did this: Mean (image), window 3, border reflect, of 8 × 9 uint8.")
-    assert "nearest that is recorded: window 3, border reflect, 256 × 256 float32" in said and "mean2d" not in said
+    assert said.startswith("There is no recorded run of Mean (image), window 3, border reflect, of 8 × 9 uint8.")
+    assert "nearest recorded runs: window 3, border reflect, 256 × 256 float32" in said and "mean2d" not in said
 
 
 def test_recorded_runs_that_appear_take_back_that_there_are_none(window, files: list[str]) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from result_rows import row
 from xray_answers import answer, asked, content, plain, show, window_with
 
-from app.controllers.engine_log import described
+from app.controllers.engine_log import describe
 from app.models.slot import RowSlot
 from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
@@ -80,8 +80,8 @@ def test_a_second_variant_is_looked_into_and_stands_beside_the_first(qtbot, wind
     assert "Choose a variant" in view.text.toPlainText() and len(asked(engine)) == 1
     choose(window, 1)
     assert (asked(engine)[-1].pick.variant, asked(engine)[-1].against.variant) == ("shared", "naive")
-    assert asked(engine)[-1].architecture == "sm_90" and "compared with naive" in described(asked(engine)[-1])
-    assert "no X-ray of both yet" in view.text.toPlainText()
+    assert asked(engine)[-1].architecture == "sm_90" and "compared with naive" in describe(asked(engine)[-1])
+    assert "not ready yet" in view.text.toPlainText()
     answer(engine, compared())
     text = view.text.toPlainText()
     for said in ("A: the naive <one>", "B: 3 constant + shared", "what it should bring", "Global loads fall & fall."):
@@ -179,7 +179,7 @@ def test_faults_of_the_other_are_told(qtbot, window, engine) -> None:
 def test_the_title_says_which_gpu_was_simulated_and_which_one_measured(qtbot, window, engine) -> None:
     show(qtbot, window, engine, content(architecture="sm_90"))
     said = "3 constant + shared: simulated for sm_90 on the middle 256 × 256 of photo (512 × 600)"
-    assert plain(window.xray_panel.title.text()) == f"{said}; the times beside are measured on NVIDIA H200"
+    assert plain(window.xray_panel.title.text()) == f"{said}; the times beside it were measured on NVIDIA H200"
     window.controller.session.set_device("sim")
     engine.end()
     qtbot.waitUntil(lambda: len(asked(engine)) == 2)
@@ -200,7 +200,7 @@ def test_the_measured_time_stands_beside_with_its_clock(qtbot, window, engine) -
     said = "Measured on NVIDIA H200: 12.3 µs a run (kernel, event clock, stream)."
     assert report.toPlainText().startswith(f"{said}\n")
     results.mark_stale([RowSlot("shared", "cuda:0")])
-    assert report.toPlainText().startswith(f"{said} It is of an earlier choice.\n")
+    assert report.toPlainText().startswith(f"{said} This belongs to an earlier choice.\n")
 
 
 def test_what_is_measured_of_the_next_choice_does_not_stand_beside_the_last_one(qtbot, window, engine) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from xray_answers import FILE, LOADS, SOURCE, STORES, asked, content, plain, plain_line, show, window_with
 
-from app.controllers.engine_log import described
+from app.controllers.engine_log import describe
 from app.controllers.look import Look
 from app.controllers.session import SessionController
 from app.figures import count
@@ -66,7 +66,7 @@ def test_it_is_hidden_until_it_is_wanted_and_nothing_is_simulated_for_nobody(qtb
     request = asked(engine)[0]
     assert (request.filter, request.pick.variant, request.architecture) == ("mean2d", "shared", "sm_75")
     logged = "look into shared of mean2d window=3 border=reflect on a simulated sm_75; 512 × 600 uint8"
-    assert described(request) == logged
+    assert describe(request) == logged
     window.xray_dock.close()
     assert not window.actions_by_id["xray"].isChecked()
     assert "X-ray" in [offer.name for offer in palette_offers(window.desk)]
@@ -252,7 +252,7 @@ def test_it_gives_way_to_a_run_and_comes_after_it(qtbot, window, engine) -> None
     assert set(cancelled) == {asked(engine)[0].job} and isinstance(engine.asked[-1], RunRequest)
     engine.answered.emit(Finished(cancelled[0], cancelled=True))
     qtbot.wait(20)
-    assert len(asked(engine)) == 1 and "until the run has ended" in window.xray_panel.state.text()
+    assert len(asked(engine)) == 1 and "Waiting for the run to end" in window.xray_panel.state.text()
     while isinstance(engine.asked[-1], RunRequest):  # what runs at full speed, then one simulated pick after another
         engine.answered.emit(Finished(engine.asked[-1].job))
         window.controller.queue._quiet.stop()

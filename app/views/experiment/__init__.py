@@ -1,1 +1,1 @@
-"""What goes in: the filter, its parameters, its variants and their knobs."""
+"""The experiment panel: the filter, its parameters, its variants and their knobs."""

@@ -1,4 +1,4 @@
-"""One editor for each kind of parameter. Each holds what is shown and says when it changed; forms check it."""
+"""One editor for each kind of parameter. An editor holds a value and reports changes; forms check it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.typed import typed_number
+from app.models.number_input import parse_number
 from app.views.experiment.spins import FloatSpin, IntSpin
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
@@ -36,14 +36,14 @@ class Editor(QWidget):
         self.param = param
         self._refused: str | None = None
         self.keeps_text = False
-        """Whether a bad text stays for the user to mend; others go back to the last good value."""
+        """Whether an invalid text stays for the user to correct; other editors return to the last valid value."""
 
     def value(self) -> object:
-        """What is shown. Raises KernelscopeError where what was typed last cannot be read."""
+        """The present value. Raises KernelscopeError where the typed text cannot be read."""
         raise NotImplementedError
 
     def _refuse(self, text: str) -> None:
-        """Something was typed that is not the number that is wanted."""
+        """Reject a typed text that is not a suitable number."""
         self._refused = text
         self.edited.emit(True)
 
@@ -52,11 +52,11 @@ class Editor(QWidget):
         if text is None:
             return
         if not text:
-            sentence = self.tr("{name} must be {allowed}; nothing was typed.")
-        elif typed_number(text, QLocale()) is not None:
+            sentence = self.tr("{name} must be {allowed}; the field is empty.")
+        elif parse_number(text, QLocale()) is not None:
             sentence = self.tr("{name} must be {allowed}, not {text}.")
         else:
-            sentence = self.tr("{name} must be {allowed}; “{text}” is no number, or one that can be read in two ways.")
+            sentence = self.tr("{name} must be {allowed}; “{text}” is not a number or is ambiguous.")
         raise KernelscopeError(sentence.format(name=self.param.name, allowed=self.param.allowed, text=text))
 
     def set_value(self, value: Value) -> None:
@@ -64,11 +64,11 @@ class Editor(QWidget):
         raise NotImplementedError
 
     def control(self) -> QWidget:
-        """What the label's mnemonic leads to."""
+        """The control that gets the focus from the label's mnemonic."""
         raise NotImplementedError
 
     def name_controls(self, name: str, help: str) -> None:
-        """Names for those who hear the window instead of seeing it."""
+        """Set accessible names for screen readers."""
         for control in [self.control(), *self.findChildren(QSlider)]:
             control.setAccessibleName(name)
             control.setAccessibleDescription(help)
@@ -83,7 +83,7 @@ class Editor(QWidget):
 
 
 def slider_stops(param: Param) -> list[int]:
-    """The values a slider visits: all where they are few, else evenly spaced, by ratio where the range is wide."""
+    """The values of a slider: all where they are few, else evenly spaced, or by ratio where the range is wide."""
     if param.low is None or param.high is None:
         return []
     low, high, step = int(param.low), int(param.high), int(param.step or 1)
@@ -285,4 +285,4 @@ def editor(param: Param, parent: QWidget | None = None) -> Editor:
         (float, FloatEditor),
         (tuple, GridEditor),
     )
-    return next((made for kind, made in kinds if isinstance(param.default, kind)), TextEditor)(param, parent)
+    return next((maker for kind, maker in kinds if isinstance(param.default, kind)), TextEditor)(param, parent)

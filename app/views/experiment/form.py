@@ -1,4 +1,4 @@
-"""A form made from parameters."""
+"""A form of editors for parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ THROTTLE_MS = 30
 
 
 def label_text(name: str) -> str:
-    """A parameter's name as people read it."""
+    """A parameter's name for a label."""
     return QCoreApplication.translate("Parameters", name.replace("_", " ").capitalize())
 
 
@@ -61,24 +61,24 @@ class ParameterForm(QWidget):
         grid.setColumnStretch(1, 1)
         texts = keyed((label_text(p.name) for p in self._params), taken)
         for place, (param, text) in enumerate(zip(self._params, texts, strict=True)):
-            made = editor(param, self)
-            made.setObjectName(f"editor.{param.name}")
-            made.set_value(param.default)
-            made.setToolTip(param.help)
-            made.edited.connect(lambda commit, name=param.name: self._edited(name, commit))
+            field = editor(param, self)
+            field.setObjectName(f"editor.{param.name}")
+            field.set_value(param.default)
+            field.setToolTip(param.help)
+            field.edited.connect(lambda commit, name=param.name: self._edited(name, commit))
             label = QLabel(text, self)
-            label.setBuddy(made.control())
+            label.setBuddy(field.control())
             label.setToolTip(param.help)
-            made.name_controls(label.text().replace("&", ""), param.help)
+            field.name_controls(label.text().replace("&", ""), param.help)
             reason = QLabel(self)
             reason.setObjectName(f"reason.{param.name}")
             reason.setWordWrap(True)
             reason.setTextFormat(Qt.TextFormat.PlainText)
             reason.hide()
             grid.addWidget(label, 2 * place, 0, Qt.AlignmentFlag.AlignVCenter)
-            grid.addWidget(made, 2 * place, 1)
+            grid.addWidget(field, 2 * place, 1)
             grid.addWidget(reason, 2 * place + 1, 0, 1, 2)
-            self._editors[param.name], self._reasons[param.name] = made, reason
+            self._editors[param.name], self._reasons[param.name] = field, reason
             self.letters |= {letter(text)} - {""}
         return grid
 
@@ -87,7 +87,7 @@ class ParameterForm(QWidget):
         self.letters |= {letter(text)} - {""}
         self.reset_button = QPushButton(text, self)
         self.reset_button.setObjectName("reset")
-        self.reset_button.setToolTip(self.tr("Give every parameter its default"))
+        self.reset_button.setToolTip(self.tr("Set every parameter to its default"))
         self.reset_button.setAccessibleName(self.tr("Reset all"))
         self.reset_button.clicked.connect(self.reset)
         row = QHBoxLayout()
@@ -100,11 +100,11 @@ class ParameterForm(QWidget):
         return self._editors[name]
 
     def values(self) -> dict[str, Value]:
-        """The last good value of every parameter."""
+        """The last valid value of every parameter."""
         return dict(self._good)
 
     def set_values(self, values: Mapping[str, Any]) -> None:
-        """Show these values, without a signal back. Names the form does not have are left alone.
+        """Show these values, without a signal back. Names that the form does not have are ignored.
 
         Raises ParamError for a value that does not pass its check; nothing is changed then.
         """
@@ -117,7 +117,7 @@ class ParameterForm(QWidget):
         self._sent = dict(self._good)
 
     def reset(self) -> None:
-        """Every parameter to its default, as a commit."""
+        """Set every parameter to its default, as a commit."""
         for param in self._params:
             self._good[param.name] = param.default
             self._editors[param.name].set_value(param.default)
@@ -125,17 +125,17 @@ class ParameterForm(QWidget):
         self._emit()
 
     def reason(self, name: str) -> str:
-        """Why the last entry was not taken; empty when it was."""
+        """Why the last entry was rejected; empty if it was accepted."""
         return self._reasons[name].text()
 
     def _edited(self, name: str, commit: bool) -> None:
-        made = self._editors[name]
+        field = self._editors[name]
         try:
-            self._good[name] = made.param.check(made.value())
+            self._good[name] = field.param.check(field.value())
         except KernelscopeError as error:
             self._say(name, str(error))
-            if not made.keeps_text:
-                made.set_value(self._good[name])
+            if not field.keeps_text:
+                field.set_value(self._good[name])
             return
         self._say(name, "")
         if commit:

@@ -1,4 +1,4 @@
-"""The left panel: what goes in, which filter with which parameters, and which variants."""
+"""The left panel: the input, the filter with its parameters, and the variants."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST_WORD = 26
 
 
 class ExperimentPanel(QWidget):
-    """Shows a Session and hands what a person does on to it; runs nothing itself."""
+    """Shows a Session and passes the user's choices on to it; it runs nothing itself."""
 
     run_wanted = Signal()
     measure_wanted = Signal()
@@ -35,7 +35,7 @@ class ExperimentPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("experimentPanel")
         self._session = session
-        self._missing_gpu = self.tr("the engine has not answered yet")
+        self._missing_gpu = self.tr("the engine is still starting")
         self.input_label = QLabel(self.tr("No input yet: open a file or a sample."), self)
         self.input_label.setObjectName("inputLabel")
         self.input_label.setWordWrap(True)
@@ -52,7 +52,7 @@ class ExperimentPanel(QWidget):
         self.run_button = QPushButton(self.tr("Ru&n"), self)
         self.run_button.clicked.connect(self.run_wanted)
         self.measure_button = QPushButton(self.tr("&Measure"), self)
-        self.measure_button.setToolTip(self.tr("Time every ticked variant with care, each held to the whole reference"))
+        self.measure_button.setToolTip(self.tr("Time every ticked variant with care, and verify every result in full"))
         self.measure_button.clicked.connect(self.measure_wanted)
         self._arrange()
         self._listen()
@@ -67,7 +67,7 @@ class ExperimentPanel(QWidget):
         return combo
 
     def _letters(self) -> set[str]:
-        """The keys of all but the forms, which change with the filter."""
+        """The mnemonics of everything but the forms, which change with the filter."""
         texts = [label.text() for label in self._labels] + [self.run_button.text(), self.measure_button.text()]
         own = {letter(text) for text in texts} | self.variants.letters
         return menu_letters() | set(ELSEWHERE) | own | ({LETTER} if self.presets.isVisibleTo(self) else set())
@@ -138,7 +138,7 @@ class ExperimentPanel(QWidget):
         self._show_device(self._session.device)
 
     def _add_device(self, status: DeviceStatus) -> None:
-        """One to choose, or a greyed one that says why it cannot be chosen."""
+        """Add a device; an unavailable one is disabled and has a reason."""
         place = self.devices.count()
         name = self.tr("{name} (not available)") if not status.available else "{name}  {model}"
         self.devices.addItem(name.format(name=status.name, model=status.model), status.name)
@@ -182,7 +182,7 @@ class ExperimentPanel(QWidget):
         self._shown_filter = filter.id
         if self.form is not None:
             self._column.removeWidget(self.form)
-            self.form.hide()  # it goes a moment later
+            self.form.hide()  # it is deleted a moment later
             self.form.deleteLater()
         self.presets.set_filter(filter)
         self.presets.show_values(self._session.choice.params)
@@ -203,13 +203,13 @@ class ExperimentPanel(QWidget):
         return {v.id: self._reason(v) for v in filter.variants}
 
     def _reason(self, variant: Variant) -> str:
-        """Why a variant cannot run here; nothing when it can."""
+        """Why a variant cannot run here; empty if it can."""
         if variant.device == "cpu":
             return ""
         if not self._session.device:
             return self._missing_gpu
         if self._session.simulated and variant.library:
-            text = self.tr("it calls {library}; a simulated GPU runs kernels only")
+            text = self.tr("it calls {library}, and a simulated GPU runs only kernels")
             return text.format(library=variant.library)
         return ""
 
@@ -230,17 +230,17 @@ class ExperimentPanel(QWidget):
         if name and self.devices.findData(name) < 0 and self._session.simulated:
             self._add_device(
                 DeviceStatus(name, self.tr("simulated GPU"), True)
-            )  # another architecture, asked for by name
+            )  # another architecture, requested by name
         place = self.devices.findData(name)
         if place >= 0 and self.devices.count():
             self.devices.setCurrentIndex(place)
-        tip = self.tr("Kernels run on a simulated GPU: on the middle of the input, counted and not timed")
+        tip = self.tr("Kernels run on a simulated GPU, on the middle of the input; their work is counted but not timed")
         self.simulated.show_texts(*([self.tr("simulated")] * 2 + [tip] if self._session.simulated else ["", ""]))
         self._show_variants(self._session.filter)
 
 
 def _breakable(name: str) -> str:
-    """The name with the middle of words that are too long for the panel left out: lines break at spaces only."""
+    """The name with long words shortened in the middle, because lines break only at spaces."""
     half = LONGEST_WORD // 2
     return " ".join(w if len(w) <= LONGEST_WORD else f"{w[: half - 1]}…{w[-half:]}" for w in name.split(" "))
 

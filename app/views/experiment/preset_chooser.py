@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 from gpu_ops.types import Filter
 
 LETTER = "p"
-"""The key of the chooser, which a form beside it leaves to it."""
+"""The mnemonic of the chooser, which a form beside it must not use."""
 
 
 class PresetChooser(QWidget):
@@ -52,11 +52,11 @@ class PresetChooser(QWidget):
             self.combo.addItem(self.tr("custom"))
         model = self.combo.model()
         assert isinstance(model, QStandardItemModel)
-        model.item(self.combo.count() - 1).setEnabled(False)  # it is found, not chosen
+        model.item(self.combo.count() - 1).setEnabled(False)  # the values decide it; nobody can choose it
         self.setVisible(bool(self._presets))
 
     def show_values(self, params: Mapping[str, Any]) -> None:
-        """Name these values."""
+        """Show the preset of these values."""
         fitting = [n for n, values in self._presets.items() if all(params.get(k) == v for k, v in values.items())]
         place = list(self._presets).index(fitting[0]) if fitting else len(self._presets)
         self.combo.setCurrentIndex(place)

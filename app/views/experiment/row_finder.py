@@ -1,4 +1,4 @@
-"""A line to type in that leaves only the rows of a list that fit."""
+"""A search line that hides the rows of a list that do not match."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class _Line(QLineEdit):
     left = Signal()
 
     def event(self, event: QEvent) -> bool:
-        """Esc leaves before it cancels a run."""
+        """Let Esc close the search before it cancels a run."""
         if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             if event.type() == QEvent.Type.KeyPress:
                 self.left.emit()
@@ -21,7 +21,7 @@ class _Line(QLineEdit):
 
 
 class RowFinder(QWidget):
-    """Hidden until somebody looks for something; Esc shows all rows again. `typed(text)` says what is looked for."""
+    """Hidden until the user searches; Esc shows all rows again. `typed(text)`: the search text changed."""
 
     typed = Signal(str)
 
@@ -45,17 +45,17 @@ class RowFinder(QWidget):
         self.hide()
 
     def present(self) -> None:
-        """Look for something."""
+        """Start a search."""
         self.show()
         self.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.line.selectAll()
 
     def leave(self) -> None:
-        """Nothing is looked for any more."""
+        """End the search."""
         self.line.clear()
         self.hide()
 
-    def say_found(self, count: int) -> None:
-        """How many rows there are of what was typed."""
-        self._nothing.setText(self.tr("Nothing is called “{typed}”.").format(typed=self.line.text().strip()))
+    def show_count(self, count: int) -> None:
+        """Take the number of matching rows."""
+        self._nothing.setText(self.tr("Nothing matches “{typed}”.").format(typed=self.line.text().strip()))
         self._nothing.setVisible(not count)

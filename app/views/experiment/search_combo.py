@@ -1,4 +1,4 @@
-"""A chooser that typed letters find the way in."""
+"""A combo box with search: typed letters choose the best match."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QToolTip, QWidget
 
-from app.models.search import found
+from app.models.search import matches
 
 WORDS = Qt.ItemDataRole.UserRole + 1
-"""The role of what an item is known by beside its text."""
+"""The role of an item's other search words."""
 
 
 class SearchCombo(QComboBox):
@@ -34,9 +34,11 @@ class SearchCombo(QComboBox):
     @Slot()
     def _choose(self) -> None:
         typed, self._typed = self._typed, ""
-        fitting = found(typed, range(self.count()), self.itemText, lambda place: str(self.itemData(place, WORDS) or ""))
+        fitting = matches(
+            typed, range(self.count()), self.itemText, lambda place: str(self.itemData(place, WORDS) or "")
+        )
         if not fitting:
-            note = self.tr("Nothing is called “{typed}”.").format(typed=typed)
+            note = self.tr("Nothing matches “{typed}”.").format(typed=typed)
             QToolTip.showText(self.mapToGlobal(QPoint(0, self.height())), note, self)
         elif fitting[0] != self.currentIndex():
             self.setCurrentIndex(fitting[0])

@@ -1,4 +1,4 @@
-"""Spin boxes that read numbers as people type them, and say what they cannot read instead of guessing."""
+"""Spin boxes that read numbers as people type them, and reject what they cannot read instead of guessing."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QWidget
 
-from app.models.typed import typed_number
+from app.models.number_input import parse_number
 from gpu_ops.params import Param
 
 LARGEST = 2**31 - 1
 
 
 def bare(box: QSpinBox | QDoubleSpinBox, text: str) -> str:
-    """What was typed, without the unit behind it."""
+    """The typed text without its unit."""
     return text.removesuffix(box.suffix()).strip()
 
 
 class IntSpin(QSpinBox):
-    """A spin box that steps along the parameter's grid, but lets anything be typed: a check says why not.
+    """A spin box that steps along the parameter's grid but accepts any typed text: a check rejects it later.
 
     `refused(text)` says that what was typed is no whole number; the value before stays.
     """
@@ -41,15 +41,15 @@ class IntSpin(QSpinBox):
             self.setSuffix(f" {param.unit}")
 
     def _read(self, text: str) -> int | None:
-        found = typed_number(bare(self, text), self.locale())
-        return int(found) if found is not None and abs(found) <= self._reach and found == int(found) else None
+        number = parse_number(bare(self, text), self.locale())
+        return int(number) if number is not None and abs(number) <= self._reach and number == int(number) else None
 
     def valueFromText(self, text: str) -> int:  # noqa: N802
-        found = self._read(text)
-        return self.value() if found is None else found
+        number = self._read(text)
+        return self.value() if number is None else number
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        """Nothing that is typed is swallowed: "2.5" without its point would be 25."""
+        """Accept every character: "2.5" without its point would be 25."""
         good = self._read(text) is not None
         return QValidator.State.Acceptable if good else QValidator.State.Intermediate, text, position
 
@@ -95,12 +95,12 @@ class FloatSpin(QDoubleSpinBox):
         return self.locale().toString(value, "g", 7)
 
     def valueFromText(self, text: str) -> float:  # noqa: N802
-        found = typed_number(bare(self, text), self.locale())
-        return self.value() if found is None else found
+        number = parse_number(bare(self, text), self.locale())
+        return self.value() if number is None else number
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        """Nothing that is typed is swallowed."""
-        good = typed_number(bare(self, text), self.locale()) is not None
+        """Accept every character."""
+        good = parse_number(bare(self, text), self.locale()) is not None
         return QValidator.State.Acceptable if good else QValidator.State.Intermediate, text, position
 
     def fixup(self, text: str) -> str:
@@ -108,7 +108,7 @@ class FloatSpin(QDoubleSpinBox):
         return text
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        """Wide enough for seven digits, or four where it is narrow, not for the whole range."""
+        """Wide enough for seven digits, or four if narrow, but not for the whole range."""
         hint = super().sizeHint()
         hint.setWidth(self._width())
         return hint

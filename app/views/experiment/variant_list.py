@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.search import found
+from app.models.search import matches
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.row_finder import RowFinder
 from app.views.experiment.variant_row import VariantRow
@@ -35,7 +35,7 @@ from gpu_ops.types import Filter, Variant
 
 
 class VariantList(QWidget):
-    """Ticks for a filter's variants, what speed-ups are against, and the knobs of the selected variant."""
+    """Ticks for a filter's variants, the baseline of speed-ups, and the knobs of the selected variant."""
 
     picks_changed = Signal(object)
     knobs_changed = Signal(str, object)
@@ -49,7 +49,7 @@ class VariantList(QWidget):
         self._forms: dict[str, ParameterForm] = {}
         self._baseline = ""
         self._selected = ""
-        self._given: tuple[str, Mapping[str, str], Set[str]] | None = None
+        self._state: tuple[str, Mapping[str, str], Set[str]] | None = None
         self._taken: Set[str] = frozenset()
         self._build_baseline()
         self._build_list()
@@ -74,10 +74,10 @@ class VariantList(QWidget):
         return False
 
     def _build_baseline(self) -> None:
-        label = QLabel(self.tr("Speed-&ups against:"), self)
+        label = QLabel(self.tr("Speed-&ups relative to:"), self)
         self.baseline_combo = QComboBox(self)
         self.baseline_combo.setObjectName("baseline")
-        self.baseline_combo.setAccessibleName(self.tr("Variant that speed-ups are against"))
+        self.baseline_combo.setAccessibleName(self.tr("Baseline of speed-ups"))
         self.baseline_combo.setMinimumContentsLength(8)
         self.baseline_combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.baseline_combo.activated.connect(lambda place: self._choose(self.baseline_combo.itemData(place)))
@@ -86,9 +86,9 @@ class VariantList(QWidget):
         self._top = QHBoxLayout()
         self._top.addWidget(label)
         self._top.addWidget(self.baseline_combo, 1)
-        # One menu for all rows: menus made anew for each click are never freed.
+        # One menu for all rows: a new menu for each click would never be freed.
         self.menu = QMenu(self)
-        self.baseline_action = QAction(self.tr("&Measure speed-ups against this"), self)
+        self.baseline_action = QAction(self.tr("&Use as the baseline of speed-ups"), self)
         self.baseline_action.triggered.connect(lambda: self._choose(self._selected))
         self.only_action = QAction(self.tr("Tick &only this"), self)
         self.only_action.triggered.connect(lambda: self._tick_all({self._selected}))
@@ -104,7 +104,7 @@ class VariantList(QWidget):
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.viewport().setBackgroundRole(QPalette.ColorRole.Base)
 
-    # ---------------------------------------------------------------- what the window sets
+    # Set by the window
 
     def set_filter(self, filter: Filter, availability: Mapping[str, str], taken: Set[str] = frozenset()) -> None:
         """Show a filter's variants. `availability` gives the reason why not, or nothing; the letters that are `taken`
@@ -112,10 +112,10 @@ class VariantList(QWidget):
 
         Ticks, knobs and baseline stay where the same ids are shown again.
         """
-        given = filter.id, dict(availability), frozenset(taken)
-        if given == self._given:  # another input of the same kind changes nothing here
+        state = filter.id, dict(availability), frozenset(taken)
+        if state == self._state:  # another input of the same kind changes nothing here
             return
-        self._given = given
+        self._state = state
         picks = set(self.picks())
         knobs = {id: form.values() for id, form in self._forms.items()}
         selected, baseline = self._selected, self._baseline
@@ -163,7 +163,7 @@ class VariantList(QWidget):
             self.knobs_stack.addWidget(form)
 
     def set_picks(self, ids: Iterable[str]) -> None:
-        """Tick these, without a signal; what is not available stays unticked."""
+        """Tick these, without a signal; unavailable variants stay unticked."""
         wanted = set(ids)
         for id, row in self._rows.items():
             row.tick.blockSignals(True)
@@ -171,7 +171,7 @@ class VariantList(QWidget):
             row.tick.blockSignals(False)
 
     def set_baseline(self, id: str) -> None:
-        """What speed-ups are against, without a signal."""
+        """Set the baseline of speed-ups, without a signal."""
         self._baseline = id
         self.baseline_combo.setCurrentIndex(self.baseline_combo.findData(id))
         for name, row in self._rows.items():
@@ -182,7 +182,7 @@ class VariantList(QWidget):
         if id in self._forms:
             self._forms[id].set_values(values)
 
-    # ---------------------------------------------------------------- what is shown
+    # Present state
 
     def picks(self) -> tuple[str, ...]:
         """The ticked variants, in the filter's order."""
@@ -195,13 +195,13 @@ class VariantList(QWidget):
         return self._selected
 
     def knobs(self, id: str) -> dict[str, Value]:
-        """The knobs of a variant as they are shown."""
+        """The visible knobs of a variant."""
         return self._forms[id].values() if id in self._forms else {}
 
     def row(self, id: str) -> VariantRow:
         return self._rows[id]
 
-    # ---------------------------------------------------------------- what the user does
+    # User actions
 
     def _emit_picks(self) -> None:
         self.picks_changed.emit(self.picks())
@@ -219,10 +219,10 @@ class VariantList(QWidget):
 
     def _find(self, typed: str) -> None:
         rows = list(self._rows.values())
-        fitting = found(typed, rows, lambda r: r.variant.title, lambda r: f"{r.variant.id} {r.variant.idea}")
+        fitting = matches(typed, rows, lambda r: r.variant.title, lambda r: f"{r.variant.id} {r.variant.idea}")
         for row in rows:
             row.setVisible(row in fitting)
-        self.finder.say_found(len(fitting))
+        self.finder.show_count(len(fitting))
 
     def _move(self, step: int) -> None:
         ids = [id for id, row in self._rows.items() if not row.isHidden() or id == self._selected]
@@ -253,7 +253,7 @@ class VariantList(QWidget):
 
 
 def _fits(variant: Variant, name: str, value: Any) -> bool:
-    """Whether a knob's value may be kept although the filter changed."""
+    """Whether a knob's value is still valid after the filter changed."""
     for knob in variant.knobs:
         if knob.name == name:
             try:

@@ -1,4 +1,4 @@
-"""One variant in the list: its tick, its name, what is new in it, and why it cannot run."""
+"""One variant in the list: its tick, its title, its idea, and why it cannot run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _small(widget: QWidget, beside: QWidget) -> None:
 
 
 class VariantRow(QWidget):
-    """One variant: a tick with its title, what it is, its idea, and why it is not available."""
+    """One variant: a tick with its title, its device, its idea, and why it is unavailable."""
 
     ticked = Signal()
     selected = Signal(str)
@@ -55,7 +55,7 @@ class VariantRow(QWidget):
         self.idea = self._text(variant.idea, f"idea.{variant.id}")
         self.reason = self._text("", f"reason.{variant.id}")
         self.reason.setVisible(bool(reason))
-        # A greyed variant can still be reached and read with the keyboard: then the row itself takes the focus.
+        # A disabled variant is still readable with the keyboard: the row itself takes the focus then.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if reason else Qt.FocusPolicy.NoFocus)
         self._lay_out()
         self._adapt()
@@ -83,16 +83,16 @@ class VariantRow(QWidget):
         self._column.addLayout(self._body)
 
     def set_marks(self, baseline: bool) -> None:
-        """What stands at the right: the device, the library, and whether it is the baseline."""
+        """The texts at the right: the device, the library, and whether it is the baseline."""
         parts = [self.tr("baseline")] if baseline else []
         if self.variant.library:
             parts.append(self.tr("library"))
         parts.append(self.tr("CPU") if self.variant.device == "cpu" else self.tr("GPU"))
         self.chip.setText(" · ".join(parts))
-        told = [self.variant.title, *parts, self.variant.idea, self.reason.text()]
+        texts = [self.variant.title, *parts, self.variant.idea, self.reason.text()]
         self.setAccessibleName(self.variant.title)
-        self.setAccessibleDescription(". ".join(t for t in told[1:] if t))
-        self.tick.setAccessibleDescription(". ".join(t for t in told[1:] if t))
+        self.setAccessibleDescription(". ".join(t for t in texts[1:] if t))
+        self.tick.setAccessibleDescription(". ".join(t for t in texts[1:] if t))
 
     def set_selected(self, selected: bool) -> None:
         if selected != self._selected:

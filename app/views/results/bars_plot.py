@@ -8,36 +8,36 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
-from app.models.shown import Array, Drawn
+from app.models.view_data import Array, ViewData
 from app.theme import Series
 from app.views.parts import number
 from app.views.results.plot_area import Frame
-from app.views.results.reading import channel_names, name_of, told, values_text, with_unit
+from app.views.results.reading import channel_names, name_of, reading_text, values_text, with_unit
 from gpu_ops.output_kinds import Axis
 
 translate = QCoreApplication.translate
 LOGARITHMIC = "logarithmic"
 APART = 4
-"""Pixels that a bar must have to stand apart from the next."""
+"""The least width in pixels at which bars have gaps between them."""
 COLOURS = {"red": 3, "green": 2, "blue": 0, "alpha": 7}
-"""Places among the theme's series."""
+"""The places of channel colours among the theme's series."""
 EMPTY = 0.8
-"""What one would be drawn as where nothing was counted: a little below one, where a logarithmic axis begins."""
+"""The lowest value of a logarithmic axis of counts: a little below one."""
 
 
 class BarsPlot:
-    """Bars of counts. Where more of them than pixels are in sight the tallest of each pixel is drawn."""
+    """Bars of counts. Where there are more bars than pixels, each pixel shows the tallest one."""
 
     aspect = 1.7
 
-    def axis(self, drawn: Drawn) -> Axis:
+    def axis(self, drawn: ViewData) -> Axis:
         return drawn.form.axes[-1]
 
-    def extent(self, drawn: Drawn) -> tuple[float, float, float]:
+    def extent(self, drawn: ViewData) -> tuple[float, float, float]:
         axis = self.axis(drawn)
         return axis.at(0), axis.at(drawn.array.shape[-1]), axis.step
 
-    def limits(self, drawn: Drawn, scale: str) -> tuple[float, float]:
+    def limits(self, drawn: ViewData, scale: str) -> tuple[float, float]:
         array = drawn.array[np.isfinite(drawn.array)]
         low, high = float(array.min(initial=0)), float(array.max(initial=0))
         if self.log(scale):
@@ -48,13 +48,13 @@ class BarsPlot:
     def log(self, scale: str) -> bool:
         return scale == LOGARITHMIC
 
-    def value_title(self, drawn: Drawn) -> str:
+    def value_title(self, drawn: ViewData) -> str:
         return drawn.unit or translate("Bars", "count")
 
-    def rows(self, drawn: Drawn) -> list[str]:
+    def rows(self, drawn: ViewData) -> list[str]:
         return []
 
-    def paint(self, painter: QPainter, frame: Frame, drawn: Drawn, scale: str) -> None:
+    def paint(self, painter: QPainter, frame: Frame, drawn: ViewData, scale: str) -> None:
         counts, names = np.atleast_2d(drawn.array), channel_names(drawn)
         for values, series in zip(counts, _looks(frame, names), strict=True):
             fill = QColor(series.colour)
@@ -68,7 +68,7 @@ class BarsPlot:
             _name_channels(painter, frame, names, self.value_title(drawn))
 
     def _columns(self, frame: Frame, axis: Axis, values: Array) -> tuple[Array, Array]:
-        """Edges (n + 1,) along x in pixels, and the heights (n,) between them, of what is in sight."""
+        """Edges (n + 1,) along x in pixels, and the heights (n,) between them, of the visible bars."""
         first = max(0, math.floor(axis.index(frame.start)))
         last = min(len(values), math.ceil(axis.index(frame.stop)))
         cut = values[first:last].astype(np.float64)
@@ -101,15 +101,15 @@ class BarsPlot:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPolyline(QPolygonF(_steps(frame, edges, heights)))
 
-    def _bin(self, drawn: Drawn, place: float) -> int | None:
+    def _bin(self, drawn: ViewData, place: float) -> int | None:
         index = math.floor(self.axis(drawn).index(place))
         return index if 0 <= index < drawn.array.shape[-1] else None
 
-    def spot(self, drawn: Drawn, place: float, row: float) -> tuple[float, float] | None:
+    def spot(self, drawn: ViewData, place: float, row: float) -> tuple[float, float] | None:
         index, axis = self._bin(drawn, place), self.axis(drawn)
         return None if index is None else (axis.at(index), axis.at(index + 1))
 
-    def text(self, drawn: Drawn, place: float, row: float) -> str:
+    def text(self, drawn: ViewData, place: float, row: float) -> str:
         index, axis = self._bin(drawn, place), self.axis(drawn)
         if index is None:
             return ""
@@ -124,11 +124,11 @@ class BarsPlot:
             )
         counts, names = np.atleast_2d(drawn.array)[:, index], channel_names(drawn)
         values = [" ".join(t for t in (n, values_text(c, "")) if t) for n, c in zip(names, counts, strict=True)]
-        return told(where, with_unit(", ".join(values), drawn.unit))
+        return reading_text(where, with_unit(", ".join(values), drawn.unit))
 
 
 def _looks(frame: Frame, names: list[str]) -> list[Series]:
-    """How each channel is drawn: those called after a colour in what is nearest to it."""
+    """The look of each channel; one that is named after a colour has the nearest colour."""
     series = frame.colours.series
     return [series[COLOURS.get(name, place % len(series))] for place, name in enumerate(names)]
 
@@ -141,7 +141,7 @@ def _steps(frame: Frame, edges: Array, heights: Array) -> list[QPointF]:
 
 
 def _name_channels(painter: QPainter, frame: Frame, names: list[str], title: str) -> None:
-    """A line of each channel with its name: above the plot, at the right; in its corner where that is too narrow."""
+    """Draw a legend of the channels: above the plot at the right, or in its corner where there is no room."""
     pad, line = frame.letters.averageCharWidth(), frame.letters.height()
     widths = [frame.letters.horizontalAdvance(name) + 7 * pad for name in names]
     beside = frame.box.right() - sum(widths) > 2 * pad + frame.letters.horizontalAdvance(title)

@@ -1,4 +1,4 @@
-"""What stands on a picture beside its pixels: the divider, another pane's cursor, and the borders of bands."""
+"""Paints the overlays of a picture: the divider, another pane's cursor, and the borders of bands."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.views.results.reading import band_name
 from gpu_ops.output_kinds import Band
 
 DARK_AND_LIGHT = ((QColor(0, 0, 0), 3), (QColor(255, 255, 255), 1))
-"""A light line on a dark one is seen on every picture."""
+"""A light line on a dark one is visible on every picture."""
 
 
 def draw_divider(painter: QPainter, x: float, height: float, grip: float) -> None:
-    """Where the right one of two pictures begins, with a grip of that radius."""
+    """Draw the line where the right one of two pictures begins, with a grip of that radius."""
     middle = height / 2
     painter.save()
     for color, width in DARK_AND_LIGHT:
@@ -31,7 +31,7 @@ def draw_divider(painter: QPainter, x: float, height: float, grip: float) -> Non
 
 
 def draw_cross(painter: QPainter, at: QPointF, arm: float) -> None:
-    """The cursor of another pane."""
+    """Draw the cursor of another pane."""
     for color, width in DARK_AND_LIGHT:
         painter.setPen(QPen(color, width))
         painter.drawLine(at - QPointF(arm, 0), at + QPointF(arm, 0))
@@ -39,7 +39,7 @@ def draw_cross(painter: QPainter, at: QPointF, arm: float) -> None:
 
 
 def draw_bands(painter: QPainter, bands: Sequence[Band], screen_at: Callable[[float, float], QPointF]) -> None:
-    """The borders of the bands of a pyramid, and their names where there is room."""
+    """Draw the borders of a pyramid's bands, and their names where there is room."""
     line, pad = painter.fontMetrics().height(), painter.fontMetrics().averageCharWidth()
     for band in bands:
         (top, left), (height, width) = band.start[:2], band.shape[:2]

@@ -1,4 +1,4 @@
-"""A result in a frame of its own: its name and verdict above, what was read of it below."""
+"""A result in a frame of its own: name and verdict above, the value under the cursor below."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.layer import State
 from app.models.origin import WHOLE, Origin
-from app.models.shown import Drawn
 from app.models.span import Span
+from app.models.view_data import ViewData
 from app.views.parts import ElidedLabel, MarkChip, StateChip, mark_size, mark_texts
 from app.views.results.findings_bar import FindingsBar
 
@@ -18,21 +18,21 @@ from app.views.results.findings_bar import FindingsBar
 class Area(Protocol):
     """A widget that shows one result."""
 
-    def show_drawn(self, drawn: Drawn | None, scale: str, current: bool) -> None: ...
+    def show_drawn(self, drawn: ViewData | None, scale: str, current: bool) -> None: ...
     def set_missing(self, text: str) -> None: ...
     def value_text(self) -> str: ...
 
 
 class Cell(QWidget):
     """Title, verdict and findings above an area; below it the value under the cursor of its Span, or a line about the
-    result, and what is simulated."""
+    result, and the mark of a simulated one."""
 
     def __init__(self, area: QWidget, span: Span, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("resultCell")
         self.area: Area = area  # type: ignore[assignment]  # a widget that is an Area as well
         area.setParent(self)
-        self.drawn: Drawn | None = None
+        self.drawn: ViewData | None = None
         self.state: State | None = None
         self.current, self.scale = True, ""
         self.title = ElidedLabel(parent=self)
@@ -58,7 +58,7 @@ class Cell(QWidget):
         foot.addStrut(mark_size(self, "x").height())
         foot.addWidget(self.status, 1)
         foot.addWidget(self.mark)
-        self.setMinimumWidth(unit * 18)  # cells are as wide as each other, whatever is said of one
+        self.setMinimumWidth(unit * 18)  # all cells have the same width, whatever their texts
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, unit // 2, 0, unit // 2)
@@ -73,14 +73,14 @@ class Cell(QWidget):
         self.setAccessibleName(title)
         self._widget.setAccessibleName(title)
 
-    def show_drawn(self, drawn: Drawn | None, scale: str, origin: Origin = WHOLE) -> None:
+    def show_drawn(self, drawn: ViewData | None, scale: str, origin: Origin = WHOLE) -> None:
         """Show a result, or none."""
         self.drawn, self.scale = drawn, scale
         self.mark.show_texts(*mark_texts(origin, None))
         self.refresh()
 
     def set_state(self, state: State | None, text: str, current: bool) -> None:
-        """The verdict, and whether what is shown is of what is chosen now."""
+        """Set the verdict and whether the result fits the present choice."""
         self.state, self.current = state, current
         self.chip.show_state(state, text)
         self.area.set_missing(text if state == "failed" else "")
@@ -92,7 +92,7 @@ class Cell(QWidget):
         self._share_width()
 
     def clear(self) -> None:
-        """Let go of the array, and of what was said of it."""
+        """Release the array, its verdict and its findings."""
         self.findings.show_findings((), ())
         self.show_drawn(None, self.scale)
         self.set_state(None, "", True)
@@ -101,7 +101,7 @@ class Cell(QWidget):
         self.status.setText(self.area.value_text() or (self.drawn.text if self.drawn else ""))
 
     def _share_width(self) -> None:
-        """The name comes before what more the marks say."""
+        """Cut the marks before the name."""
         unit = self.fontMetrics().averageCharWidth()
         rest = self.width() - self.title.fontMetrics().horizontalAdvance(self.title.text()) - 4 * unit
         self.chip.setMaximumWidth(max(self.chip.least_width(), rest))

@@ -12,8 +12,8 @@ from app.models.display import Display
 from app.models.entry import Entry
 from app.models.layer import State
 from app.models.origin import Origin
-from app.models.shown import Drawn
 from app.models.span import Span
+from app.models.view_data import ViewData
 from app.views.results.cell import Cell
 from app.views.results.pager import Pager
 from app.views.results.panes import PaneGrid, best_columns
@@ -25,8 +25,8 @@ ASPECT = 1.7
 
 
 class CellView(QWidget):
-    """Cells by key. `make(span, parent)` makes what a cell shows; `plot` says how it is drawn, None where it has no
-    axis. Cells are made once and reused."""
+    """Cells by key. `make(span, parent)` creates the area of a cell; `plot` draws it and is None where there is no
+    axis. Cells are created once and reused."""
 
     grid: PaneGrid | None = None
     display: Display | None = None
@@ -87,7 +87,7 @@ class CellView(QWidget):
     def _new_cell(self) -> Cell:
         return Cell(self._make(self.span, self), self.span, self._page)
 
-    def put(self, key: str, drawn: Drawn, origin: Origin) -> None:
+    def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self.cells[key].show_drawn(drawn, self._scale, origin)
         self._limit()
 
@@ -95,7 +95,7 @@ class CellView(QWidget):
         self._scale = scale
 
     def _limit(self) -> None:
-        """One range for all of them: what differs is seen to differ."""
+        """Give all cells one range, so that differences are visible."""
         shown = [cell.drawn for cell in self.cells.values() if cell.drawn is not None]
         if self._plot is None or not shown:
             return
@@ -103,12 +103,12 @@ class CellView(QWidget):
         bottoms, tops = zip(*(self._plot.limits(drawn, self._scale) for drawn in shown), strict=True)
         self.span.set_limits(min(lows), max(highs), min(steps), min(bottoms), max(tops))
 
-    def anew(self, drawn: Drawn | None) -> None:
+    def start_over(self, drawn: ViewData | None) -> None:
         self.span.set_cursor(None)
         self.span.fit()
 
-    def level(self, drawn: Drawn) -> None:
-        """The limits follow what is drawn."""
+    def level(self, drawn: ViewData) -> None:
+        """The limits follow the drawn values already."""
 
     def forget(self, key: str) -> None:
         self.cells[key].clear()

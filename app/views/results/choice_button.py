@@ -1,4 +1,4 @@
-"""A button of several of which one is chosen."""
+"""A button of a group in which one is checked."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from app.theme import chosen
 
 
 class ChoiceButton(QToolButton):
-    """Checkable. The chosen one stands out in both schemes; Fusion makes it a shade darker, which the dark one
-    swallows."""
+    """Checkable. The checked button stands out in both schemes; Fusion only makes it a shade darker, which is invisible
+    in the dark scheme."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

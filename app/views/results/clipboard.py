@@ -15,20 +15,20 @@ PASTED = "pasted.png"
 
 
 def chosen_layer(panes: PaneGrid) -> Layer | None:
-    """The difference where that is shown, else the picture that has the focus, else the last result, else the input;
-    None where nothing is shown."""
-    if panes.mode == "difference" and panes.difference.found is not None:
+    """The layer to copy: the difference in difference mode, else the picture with the focus, else the last result, else
+    the input; None where there is none."""
+    if panes.mode == "difference" and panes.difference.distance is not None:
         return panes.difference.layer
     keys = [key for key in panes.keys if panes.pane(key).layer.pyramid is not None]
     focused = [key for key in keys if panes.pane(key).canvas.hasFocus()]
-    for found in (focused, keys[1:], keys):
-        if found:
-            return panes.pane(found[-1]).layer
+    for candidates in (focused, keys[1:], keys):
+        if candidates:
+            return panes.pane(candidates[-1]).layer
     return None
 
 
 def picture(layer: Layer, display: Display) -> QImage:
-    """The whole picture, pixel for pixel, in the levels and colours that it is shown in."""
+    """The whole picture, pixel for pixel, in its present levels and colours."""
     assert layer.pyramid is not None
     tone = layer.tone or Tone(display.low, display.high, display.lut)
     pixels = np.ascontiguousarray(to_uint8(layer.pyramid.array, tone.low, tone.high, tone.lut))

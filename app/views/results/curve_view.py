@@ -1,4 +1,4 @@
-"""Results as curves over one another."""
+"""Results as curves in one plot."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from app.models.display import Display
 from app.models.entry import Entry
 from app.models.layer import State
 from app.models.origin import Origin
-from app.models.shown import INPUT, Drawn
 from app.models.stroke import input_stroke, variant_stroke
+from app.models.view_data import INPUT, ViewData
 from app.views.parts import mark_texts
-from app.views.results.reading import told, values_text
+from app.views.results.reading import reading_text, values_text
 from app.views.results.signal_pane import SignalPane
 from gpu_ops.types import Filter
 
@@ -38,7 +38,7 @@ class CurveView:
         self._keys: tuple[str, ...] = ()
         self._titles: Mapping[str, str] = {}
         self._filter: Filter | None = None
-        self._drawn: dict[str, tuple[Drawn, Origin]] = {}
+        self._drawn: dict[str, tuple[ViewData, Origin]] = {}
 
     @property
     def widget(self) -> QWidget:
@@ -57,16 +57,16 @@ class CurveView:
         self._draw()
 
     def set_scale(self, scale: str) -> None:
-        """Curves have none of their own."""
+        """Curves have only one scale."""
 
-    def put(self, key: str, drawn: Drawn, origin: Origin) -> None:
+    def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self._drawn[key] = drawn, origin
         self._draw()
 
-    def anew(self, drawn: Drawn | None) -> None:
-        self.pane.fit_anew()
+    def start_over(self, drawn: ViewData | None) -> None:
+        self.pane.start_over()
 
-    def level(self, drawn: Drawn) -> None:
+    def level(self, drawn: ViewData) -> None:
         self.pane.fix_y(None)
 
     def forget(self, key: str) -> None:
@@ -76,21 +76,21 @@ class CurveView:
         self._draw()
 
     def _draw(self) -> None:
-        there = [key for key in self._keys if key in self._drawn]
-        self.pane.set_curves([trace for key in there for trace in self._traces(key, *self._drawn[key])])
+        keys = [key for key in self._keys if key in self._drawn]
+        self.pane.set_curves([trace for key in keys for trace in self._traces(key, *self._drawn[key])])
 
-    def _traces(self, key: str, drawn: Drawn, origin: Origin) -> list[Trace]:
+    def _traces(self, key: str, drawn: ViewData, origin: Origin) -> list[Trace]:
         assert self._filter is not None
         translate = QCoreApplication.translate
         columns, mark = drawn.array.reshape(len(drawn.array), -1), mark_texts(origin, drawn.array.shape)[1]
-        made = []
+        traces = []
         for channel in range(columns.shape[1]):
             name = translate("CurveView", "input") if key == INPUT else self._titles[key]
             if columns.shape[1] > 1:
                 name = translate("CurveView", "{name}, channel {number}").format(name=name, number=channel + 1)
             stroke = input_stroke(channel) if key == INPUT else variant_stroke(self._filter, key, channel)
-            made.append(Trace(name, columns[:, channel], drawn.form.axes[0], True, mark, stroke, key, drawn.unit))
-        return made
+            traces.append(Trace(name, columns[:, channel], drawn.form.axes[0], True, mark, stroke, key, drawn.unit))
+        return traces
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         self.pane.set_state(key, state, text, current)
@@ -115,11 +115,11 @@ class CurveView:
 
     def value_text(self, key: str) -> str:
         x = self.pane.cursor_x
-        found = [c.value(x) for c in self.pane.curves if x is not None and c.visible and c.key == key]
-        values = [value for value in found if value is not None]
+        values_or_none = [c.value(x) for c in self.pane.curves if x is not None and c.visible and c.key == key]
+        values = [value for value in values_or_none if value is not None]
         if x is None or not values:
             return ""
-        return told(self.pane.place_text(x), values_text(values, self._drawn[key][0].unit))
+        return reading_text(self.pane.place_text(x), values_text(values, self._drawn[key][0].unit))
 
     def picture(self) -> QImage | None:
         return self.pane.grab().toImage() if self._drawn else None

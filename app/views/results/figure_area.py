@@ -6,27 +6,27 @@ from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.models.shown import Drawn
 from app.models.span import Span
+from app.models.view_data import ViewData
 from app.views.results.plot_area import FAINT
 from app.views.results.reading import values_text, with_unit
 
 SHARE = 0.45, 0.8
-"""Of the height and of the width, how much a figure that fits takes at most."""
+"""The largest shares of height and width that a fitted figure takes."""
 LARGEST = 6.0
-"""Times the window's letters that a figure which fits is at most."""
+"""The largest size of a fitted figure, as a factor of the window's letters."""
 UNIT = 0.5
-"""How tall the unit is against the figure."""
+"""The height of the unit relative to the figure."""
 
 
 class FigureArea(QWidget):
-    """A number as large as fits, or as large as its Span says; the unit beside it is smaller."""
+    """A number as large as fits, or as its Span says, with a smaller unit beside it."""
 
     def __init__(self, span: Span, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("figureArea")
         self.span = span
-        self.drawn: Drawn | None = None
+        self.drawn: ViewData | None = None
         self.current, self.missing = True, ""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         span.changed.connect(self.update)
@@ -39,8 +39,8 @@ class FigureArea(QWidget):
         unit = self.fontMetrics().averageCharWidth()
         return QSize(unit * 12, unit * 5)
 
-    def show_drawn(self, drawn: Drawn | None, scale: str, current: bool) -> None:
-        """Show this number; `current` says whether it is of what is chosen now."""
+    def show_drawn(self, drawn: ViewData | None, scale: str, current: bool) -> None:
+        """Show this number; `current` says whether it fits the present choice."""
         self.drawn, self.current = drawn, current
         self.update()
 
@@ -53,12 +53,12 @@ class FigureArea(QWidget):
         return "" if self.drawn is None else values_text(self.drawn.values, self.drawn.unit)
 
     def _texts(self) -> tuple[str, str]:
-        """The figure and what stands beside it."""
+        """The figure and its unit."""
         assert self.drawn is not None
         return values_text(self.drawn.values, ""), with_unit("", self.drawn.unit).strip()
 
     def letters(self) -> tuple[QFont, QFont]:
-        """Those of the figure and of the unit."""
+        """The fonts of the figure and of the unit."""
         figure, unit = QFont(self.font()), QFont(self.font())
         figure.setBold(True)
         own = figure.pointSizeF()

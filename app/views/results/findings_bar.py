@@ -1,4 +1,4 @@
-"""What was found wrong with a result, in the result's own bar."""
+"""The findings about a result, in a bar of its own."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.theme import Role, colours_of, fixed_font, inked, mix
 from app.views.parts import ElidedLabel
 
 DETAIL_LINES = 6
-WIDE = 70  # letters from which on sentence and buttons stand in one line
+WIDE = 70  # from so many letters on, sentence and buttons share one line
 Finding = Mapping[str, Any]
 
 
 class FindingsBar(QFrame):
-    """The first finding in one line and how many more there are; Details shows all of them, and what the kernel
-    printed; Copy takes the same. Hidden while there is neither."""
+    """Shows the first finding in one line and the number of further ones; Details shows all of them and the kernel's
+    printed lines; Copy copies the same. Hidden while there is nothing to show."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,15 +33,15 @@ class FindingsBar(QFrame):
         self.sentence.setObjectName("finding")
         self.more = QLabel(self)
         self.more.setObjectName("moreFindings")
-        self.details_button = self._button(self.tr("Details"), "findingDetails", self.tr("Show or hide all of it"))
+        self.details_button = self._button(self.tr("Details"), "findingDetails", self.tr("Show or hide all findings"))
         self.details_button.setCheckable(True)
-        self.copy_button = self._button(self.tr("Copy"), "findingCopy", self.tr("Copy all of it"))
+        self.copy_button = self._button(self.tr("Copy"), "findingCopy", self.tr("Copy all findings"))
         self.copy_button.clicked.connect(self.copy)
         self.details = QPlainTextEdit(self)
         self.details.setObjectName("findingsDetails")
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
-        self.details.setAccessibleName(self.tr("Everything that was found"))
+        self.details.setAccessibleName(self.tr("All findings"))
         self.details.setFrameShape(QFrame.Shape.NoFrame)
         self.details.hide()
         self.details_button.toggled.connect(self.details.setVisible)
@@ -60,30 +60,30 @@ class FindingsBar(QFrame):
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
-        said, rest = QHBoxLayout(), QHBoxLayout()
-        self._rest = rest
-        said.addWidget(self._symbol)
-        said.addWidget(self.sentence, 1)
-        rest.addWidget(self.more)
-        rest.addStretch(1)
-        rest.addWidget(self.details_button)
-        rest.addWidget(self.copy_button)
+        sentence_row, button_row = QHBoxLayout(), QHBoxLayout()
+        self._rest = button_row
+        sentence_row.addWidget(self._symbol)
+        sentence_row.addWidget(self.sentence, 1)
+        button_row.addWidget(self.more)
+        button_row.addStretch(1)
+        button_row.addWidget(self.details_button)
+        button_row.addWidget(self.copy_button)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.addLayout(said, 1)
-        self._row.addLayout(rest)
+        self._row.addLayout(sentence_row, 1)
+        self._row.addLayout(button_row)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(unit * 2, unit // 2, unit // 2, unit // 2)
-        for part in (said, rest, self._row, layout):
+        for part in (sentence_row, button_row, self._row, layout):
             part.setSpacing(unit // 2)
         layout.addLayout(self._row)
         layout.addWidget(self.details)
 
     def show_findings(self, findings: Sequence[Finding], printed: Sequence[str], name: str = "") -> None:
-        """Findings as rows hold them, and printed lines. `name` says whose they are where that is not seen."""
-        told = name, tuple(findings), tuple(printed)
-        if told == (self._name, self._findings, self._printed):
+        """Show findings, in the form of rows, and printed lines. `name` is the variant where it is not obvious."""
+        content = name, tuple(findings), tuple(printed)
+        if content == (self._name, self._findings, self._printed):
             return
-        self._name, self._findings, self._printed = told
+        self._name, self._findings, self._printed = content
         self.setVisible(bool(findings or printed))
         self.details_button.setChecked(False)
         self.sentence.setText(self._sentence())
@@ -105,18 +105,18 @@ class FindingsBar(QFrame):
         return self.tr("{name}: {text}").format(name=self._name, text=text) if self._name else text
 
     def text(self) -> str:
-        """All of it, a finding or a printed line to a line."""
+        """All findings and printed lines, one per line."""
         lines = [str(f["text"]) for f in self._findings]
         if self._printed:
             lines += [*([""] if lines else []), self.tr("Printed by the kernel:"), *self._printed]
         return "\n".join(lines)
 
     def copy(self) -> None:
-        """All of it to the clipboard."""
+        """Copy all of the text to the clipboard."""
         QGuiApplication.clipboard().setText(self.text())
 
     def _role(self) -> Role:
-        """Errors before warnings; what was only printed is neither."""
+        """The worst severity: errors before warnings before printed lines."""
         colours, kinds = colours_of(self.palette()), {f["severity"] for f in self._findings}
         return colours.error if "error" in kinds else colours.warn if kinds else colours.info
 
@@ -133,7 +133,7 @@ class FindingsBar(QFrame):
         lines = min(self.text().count("\n") + 1, DETAIL_LINES)
         self._turn()
         line = self.details.fontMetrics().lineSpacing()
-        self.details.setMinimumHeight(min(lines + 1, 3) * line)  # in a low pane it scrolls
+        self.details.setMinimumHeight(min(lines + 1, 3) * line)  # a low pane scrolls
         self.details.setMaximumHeight((lines + 1) * line)
         self.update()
 
@@ -142,10 +142,10 @@ class FindingsBar(QFrame):
         self._turn()
 
     def _turn(self) -> None:
-        """All in one line where that leaves room to read the sentence."""
+        """Put everything in one line where the sentence stays readable."""
         unit, ways = self.fontMetrics().averageCharWidth(), QBoxLayout.Direction
-        said = self.fontMetrics().horizontalAdvance(self.sentence.text()) + 6 * unit
-        wide = self.width() >= min(WIDE * unit, said + self._rest.sizeHint().width())
+        width = self.fontMetrics().horizontalAdvance(self.sentence.text()) + 6 * unit
+        wide = self.width() >= min(WIDE * unit, width + self._rest.sizeHint().width())
         self._row.setDirection(ways.LeftToRight if wide else ways.TopToBottom)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
@@ -154,7 +154,7 @@ class FindingsBar(QFrame):
             self._adapt()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """A quiet ground with a stripe in the colour of the worst."""
+        """Paint a light background with a stripe in the colour of the worst severity."""
         colour = self._role().colour
         painter = QPainter(self)
         painter.fillRect(self.rect(), mix(self.palette().color(self.backgroundRole()), colour, 0.09))

@@ -26,7 +26,7 @@ from app.views.parts import mixed, number
 
 
 class HistogramCanvas(QWidget):
-    """Bars, the colour strip and two handles to drag. Values map linearly from minimum to maximum."""
+    """Bars, a colour strip and two handles to drag. Values map linearly from minimum to maximum."""
 
     moved = Signal(float, float)  # low, high
 
@@ -64,7 +64,7 @@ class HistogramCanvas(QWidget):
         return (s.minimum, s.maximum) if s.maximum > s.minimum else (s.minimum - 1, s.maximum + 1)
 
     def x_of(self, value: float) -> float:
-        """Screen x of a value; those beyond the ends lie on them."""
+        """The screen x of a value; values beyond the ends lie on them."""
         (low, high), plot = self.limits(), self.plot()
         return plot.left() + plot.width() * min(1.0, max(0.0, (value - low) / (high - low)))
 
@@ -117,7 +117,7 @@ class HistogramCanvas(QWidget):
         painter.drawRect(QRectF(plot.left(), top, plot.width(), tall - 1))
 
     def _draw_handle(self, painter: QPainter, x: float, name: str) -> None:
-        """A line with a grip that points to the side where all is clipped."""
+        """Draw a line with a grip that points to the clipped side."""
         size = self.fontMetrics().averageCharWidth()
         way = -1 if name == "low" else 1
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -131,7 +131,7 @@ class HistogramCanvas(QWidget):
     # Events
 
     def _nearest(self, x: float) -> int | None:
-        """0 for the low handle, 1 for the high one, None where neither is near."""
+        """The handle near x: 0 for low, 1 for high, None for neither."""
         gaps = [abs(x - self.x_of(v)) for v in (self.display.low, self.display.high)]
         near = int(gaps[1] < gaps[0] or (gaps[0] == gaps[1] and x > self.x_of(self.display.high)))
         return near if gaps[near] <= 1.5 * self.fontMetrics().averageCharWidth() else None
@@ -157,7 +157,7 @@ class HistogramCanvas(QWidget):
 
 
 class HistogramBar(QWidget):
-    """The histogram above; below it the levels as numbers, automatic levels, colour map, and the counts in words."""
+    """The histogram; below it the levels as numbers, automatic levels, the colour map, and a sentence on the values."""
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -171,7 +171,9 @@ class HistogramBar(QWidget):
         self.logarithmic.setChecked(True)
         self.logarithmic.toggled.connect(self._set_logarithmic)
         self.auto = QPushButton(self.tr("Automatic"), self)
-        self.auto.setToolTip(self.tr("Colours as their type means them, gray and other values from minimum to maximum"))
+        self.auto.setToolTip(
+            self.tr("The full range of the type for colours, minimum to maximum for gray and other values")
+        )
         self.auto.clicked.connect(lambda: self.display.auto_levels("auto"))
         self.full = QPushButton(self.tr("Full range"), self)
         self.full.setToolTip(self.tr("Levels from the exact minimum to the exact maximum"))
@@ -266,11 +268,11 @@ class HistogramBar(QWidget):
     def _sentence(self) -> str:
         s = self.statistics
         if s is None:
-            return self.tr("No figures yet")
+            return self.tr("No statistics yet")
         if not any(s.histogram):
-            text = self.tr("No finite value, {nan} not a number, {infinite} infinite")
+            text = self.tr("No finite values; {nan} are NaN, {infinite} infinite")
         elif s.nan or s.infinite:
-            text = self.tr("Minimum {low}, maximum {high}, {nan} not a number, {infinite} infinite")
+            text = self.tr("Minimum {low}, maximum {high}; {nan} are NaN, {infinite} infinite")
         else:
             text = self.tr("Minimum {low}, maximum {high}, all values finite")
         counts = {"nan": number(s.nan), "infinite": number(s.infinite)}

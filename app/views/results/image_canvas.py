@@ -1,4 +1,4 @@
-"""The area that paints one image, or two of them to compare, as their Display says."""
+"""The area that paints one image, or two for a comparison, as their Display says."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from app.views.results.canvas_paint import draw_bands, draw_cross, draw_divider
 from app.views.results.scale_legend import draw_scale
 
 Mode = Literal["single", "swipe", "flicker"]
-ZOOM = 1.25  # for one notch of the wheel or one key
-PAN = 0.1  # of the view for one arrow key
-DIVIDE = 0.02  # of the view for one key
-FAINT = 0.4  # of what is of an earlier choice
+ZOOM = 1.25  # per notch of the wheel or key press
+PAN = 0.1  # of the view per arrow key
+DIVIDE = 0.02  # of the view per key press
+FAINT = 0.4  # opacity of a result of an earlier choice
 
 
 class ImageCanvas(QWidget):
-    """Paints just the viewport, one value per device pixel. Mouse: wheel zooms, drag pans, double-click fits.
+    """Paints only the viewport, one value per device pixel. Mouse: wheel zooms, drag pans, double-click fits.
     Keys while focused: + − 0 1, arrows pan, Shift+arrows move the cursor; , and . move the divider, Space flickers.
 
-    `images` are the pictures last painted, with their place on the device; one for each layer.
+    `images` are the pictures painted last, one for each layer, with their place on the device.
     """
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
@@ -65,7 +65,7 @@ class ImageCanvas(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(self.tr("Image"))
         self.setAccessibleDescription(
-            self.tr("Plus and minus zoom, 0 fits, 1 shows pixel by pixel, arrows pan, Shift and arrows move the cursor")
+            self.tr("Plus and minus zoom, 0 fits, 1 shows pixel by pixel, arrows pan, Shift+arrows move the cursor")
         )
         for signal in (display.navigated, display.levels_changed, display.colormap_changed):
             signal.connect(self.refresh)
@@ -96,7 +96,7 @@ class ImageCanvas(QWidget):
         self._on_layer()
 
     def set_notes(self, overlay: str, missing: str = "", legend: Tone | None = None) -> None:
-        """Lines of text on the picture, what to say while there is none, and the tone to explain by a scale."""
+        """Set lines of text on the picture, the text in place of a missing one, and the tone for a colour scale."""
         self.overlay, self.missing, self.legend = overlay, missing, legend
         self.update()
 
@@ -107,12 +107,12 @@ class ImageCanvas(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Cut and map the viewport anew at the next painting."""
+        """Compute the viewport again at the next paint."""
         self.images = []
         self.update()
 
     def _place(self) -> None:
-        """Tell the Display what is shown how large, so that it can fit."""
+        """Tell the Display the sizes of data and view, so that it can fit the one into the other."""
         shapes = [layer.extent for layer in self.layers if layer.extent]
         if not shapes or not self.isVisible():
             self.display.forget(id(self))
@@ -121,14 +121,14 @@ class ImageCanvas(QWidget):
         self.display.place(id(self), data, (float(self.width()), float(self.height())))
 
     def shown_name(self) -> str:
-        """The title of what is on top now, and its verdict unless that is that all is well."""
+        """The title of the visible layer, with its verdict unless that is good."""
         return _tag(self.layers[int(self.flickered)]) if self.layers else ""
 
     # Geometry
 
     def _frame(self) -> Frame:
-        """The device pixels in view. They lie on a grid fixed to the image, so that a pan moves the picture by whole
-        pixels: up to half a pixel off the place that the Display has in mind."""
+        """The visible device pixels. They lie on a grid fixed to the image, so that a pan moves the picture by whole
+        pixels; it may be off the Display's exact centre by up to half a pixel."""
         ratio = self.devicePixelRatioF()
         size = round(self.width() * ratio), round(self.height() * ratio)
         return Frame.around(self.display.centre, self.display.scale / ratio, *size)
@@ -156,19 +156,19 @@ class ImageCanvas(QWidget):
         self.images = []
         for layer, viewport in zip(self.layers, self._viewports, strict=False):
             pyramid, tone = layer.pyramid, layer.tone_in(self.display)
-            found = viewport.picture(pyramid, frame, tone) if pyramid is not None else None
-            if found is None:
+            samples = viewport.picture(pyramid, frame, tone) if pyramid is not None else None
+            if samples is None:
                 self.images.append(None)
                 continue
-            height, width = found.array.shape[:2]
+            height, width = samples.array.shape[:2]
             alpha = layer.shape is not None and layer.shape[2:] == (4,)
             formats = QImage.Format.Format_RGBA8888 if alpha else QImage.Format.Format_RGBX8888
-            if found.array.ndim == 2:
+            if samples.array.ndim == 2:
                 formats = QImage.Format.Format_Grayscale8
-            image = QImage(found.array.data, width, height, found.array.strides[0], formats)
+            image = QImage(samples.array.data, width, height, samples.array.strides[0], formats)
             image.setDevicePixelRatio(ratio)
-            image.pixels = found.array  # type: ignore[attr-defined]  # the QImage does not own its bytes
-            self.images.append((image, found.x - frame.rect.left, found.y - frame.rect.top))
+            image.pixels = samples.array  # type: ignore[attr-defined]  # the QImage does not own its bytes
+            self.images.append((image, samples.x - frame.rect.left, samples.y - frame.rect.top))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if not self.images:
@@ -194,7 +194,7 @@ class ImageCanvas(QWidget):
         painter.end()
 
     def _common(self) -> QRectF:
-        """Where on the screen there is what all layers have: of two that are compared nothing else is shown."""
+        """The screen area that all layers cover; a comparison shows nothing outside it."""
         rects = [layer.rect for layer in self.layers if layer.pyramid is not None]
         if len(set(rects)) < 2:
             return QRectF(self.rect())
@@ -208,7 +208,7 @@ class ImageCanvas(QWidget):
         image, x, y = drawn
         ratio = self.devicePixelRatioF()
         corner = QPointF(x / ratio, y / ratio)
-        if image.hasAlphaChannel():  # what shows through is seen as a pattern
+        if image.hasAlphaChannel():  # a pattern shows through transparent pixels
             area = QRectF(corner, image.deviceIndependentSize())
             painter.fillRect(area, QColor(190, 190, 190))
             painter.fillRect(area, QBrush(QColor(110, 110, 110), Qt.BrushStyle.Dense4Pattern))
@@ -222,7 +222,7 @@ class ImageCanvas(QWidget):
             painter.drawRect(QRectF(self.screen_at(0, 0), self.screen_at(whole[1], whole[0])))
 
     def _draw_notes(self, painter: QPainter) -> None:
-        """The crosshair of another pane's cursor, names of what is compared, and what is still missing."""
+        """Draw the crosshair of another pane's cursor, the names of compared layers, and notes."""
         if self.display.cursor and not self.underMouse() and any(self.images):
             draw_cross(painter, self.screen_at(*self.display.cursor), self.fontMetrics().height() / 2)
         gap = self.fontMetrics().averageCharWidth()
@@ -248,7 +248,7 @@ class ImageCanvas(QWidget):
             draw_tag(painter, corner, self.tr("Sharpening…"), self.width() - 2 * gap, right=True)
 
     def _draw_marks(self, painter: QPainter, gap: int) -> None:
-        """On what a simulated GPU made this always stands, below at its own side."""
+        """Mark the results of a simulated GPU at the bottom, each on its own side."""
         shown = list(self.layers) if self.mode == "swipe" else self.layers[int(self.flickered) :][:1]
         for index, layer in enumerate(shown):
             short, text = mark_texts(layer.origin, layer.shape)
@@ -256,7 +256,7 @@ class ImageCanvas(QWidget):
                 continue
             room = self.width() / len(shown) - 2 * gap
             size = mark_size(self, text)
-            if size.width() > room or size.height() * 6 > self.height():  # in a low pane it would hide the picture
+            if size.width() > room or size.height() * 6 > self.height():  # it would hide the picture of a low pane
                 text, size = short, mark_size(self, short)
             left = gap if index == 0 else self.width() - gap - size.width()
             box = QRectF(left, self.height() - gap - size.height(), size.width(), size.height())
@@ -284,7 +284,7 @@ class ImageCanvas(QWidget):
     def wheelEvent(self, event: QWheelEvent) -> None:
         notches = event.angleDelta().y() / 120
         if notches:
-            # About the place the Display has in mind: rounded to pixels it would wander off over many steps.
+            # Zoom about the Display's exact centre: one rounded to pixels would drift over many steps.
             (x, y), scale = self.display.centre, self.display.scale
             away = event.position() - QPointF(self.width() / 2, self.height() / 2)
             self.display.zoom_at(ZOOM**notches, x + away.x() * scale, y + away.y() * scale)
@@ -295,7 +295,7 @@ class ImageCanvas(QWidget):
         return self.mode == "swipe" and abs(point.x() - self.divider * self.width()) <= reach
 
     def set_divider(self, share: float) -> None:
-        """Where the right image begins, as a share of the width."""
+        """Set where the right image begins, as a share of the width."""
         self.divider = min(1.0, max(0.0, share))
         self.update()
 
@@ -327,7 +327,7 @@ class ImageCanvas(QWidget):
         self.display.clear_cursor()
 
     def fit(self) -> None:
-        """Show all of the image, and keep to it."""
+        """Show all of the image, also after a resize."""
         self.display.following = True
         self.display.refit()
 

@@ -10,7 +10,7 @@ from app.models.display import Display, StatisticsLike
 from app.models.layer import Layer, default_levels
 from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array
-from app.models.shown import Drawn
+from app.models.view_data import ViewData
 from app.views.parts import ElidedLabel, StateChip, mark_texts, number
 from app.views.results.findings_bar import FindingsBar
 from app.views.results.image_canvas import ImageCanvas
@@ -66,20 +66,20 @@ class ImagePane(QWidget):
         bar.addStrut(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
 
     def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
-        """Show an image (H, W) or (H, W, 3 | 4), used in place. Zoom and levels stay: they are the Display's and belong
-        to the input. Only where nothing gave levels yet are they guessed from this image."""
+        """Show an image (H, W) or (H, W, 3 | 4), used in place. Zoom and levels stay: they belong to the Display and
+        the input. Only if no levels are set yet, they are guessed from this image."""
         self.layer.set_array(array, statistics, title, origin)
         if self.layer.tone is None:
             self.display.guess_levels(*default_levels(self.layer))
 
     def clear(self) -> None:
-        """Let go of the array, and of what was said of it."""
+        """Release the array, its verdict and its findings."""
         self.layer.clear()
         self.layer.set_state(None)
         self.findings.show_findings((), ())
 
-    def set_drawn(self, drawn: Drawn, title: str, origin: Origin = WHOLE) -> None:
-        """Show a result by its form, as `set_array` shows an image."""
+    def set_drawn(self, drawn: ViewData, title: str, origin: Origin = WHOLE) -> None:
+        """Show a result, as `set_array` shows an image."""
         self.layer.set_drawn(drawn, title, origin)
         if self.layer.tone is None:
             self.display.guess_levels(*default_levels(self.layer))
@@ -92,12 +92,12 @@ class ImagePane(QWidget):
         self.canvas.setAccessibleName(self.tr("Image {title}").format(title=name))
         self.canvas.setToolTip(mark)
         self.setAccessibleName(self.layer.title)
-        # A result that there is none of says why, where it would be.
+        # A failed result shows its reason in place of the picture.
         self.canvas.set_notes("", self.layer.verdict if self.layer.state == "failed" else "")
         self._share_width()
 
     def _share_width(self) -> None:
-        """The name comes before what more the verdict says: that is cut first."""
+        """Cut the verdict's text before the name."""
         rest = self.width() - self.title.fontMetrics().horizontalAdvance(self.layer.title)
         self.chip.setMaximumWidth(max(self.chip.least_width(), rest - 4 * self.fontMetrics().averageCharWidth()))
 

@@ -8,15 +8,15 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPalette, QPen
 
-from app.models.shown import Array, Drawn
+from app.models.view_data import Array, ViewData
 from app.views.parts import number
 from app.views.results.plot_area import Frame
-from app.views.results.reading import band_name, told, values_text
+from app.views.results.reading import band_name, reading_text, values_text
 from gpu_ops.output_kinds import Axis, Band
 
 translate = QCoreApplication.translate
 ROOM = 0.42
-"""Of a row's height, how far its largest coefficient reaches."""
+"""The share of a row's height that its largest coefficient reaches."""
 
 
 class LevelsPlot:
@@ -25,28 +25,28 @@ class LevelsPlot:
 
     aspect = 0.9
 
-    def axis(self, drawn: Drawn) -> Axis:
+    def axis(self, drawn: ViewData) -> Axis:
         return Axis("sample")
 
-    def extent(self, drawn: Drawn) -> tuple[float, float, float]:
+    def extent(self, drawn: ViewData) -> tuple[float, float, float]:
         return 0.0, 2.0 * max((band.shape[0] for band in drawn.form.bands), default=1), 2.0
 
-    def limits(self, drawn: Drawn, scale: str) -> tuple[float, float]:
+    def limits(self, drawn: ViewData, scale: str) -> tuple[float, float]:
         return 0.0, 1.0
 
     def log(self, scale: str) -> bool:
         return False
 
-    def value_title(self, drawn: Drawn) -> str:
+    def value_title(self, drawn: ViewData) -> str:
         return ""
 
-    def _bands(self, drawn: Drawn) -> list[Band]:
+    def _bands(self, drawn: ViewData) -> list[Band]:
         return sorted(drawn.form.bands, key=lambda band: (-band.level, band.start))
 
-    def rows(self, drawn: Drawn) -> list[str]:
+    def rows(self, drawn: ViewData) -> list[str]:
         return [band_name(band) for band in self._bands(drawn)]
 
-    def paint(self, painter: QPainter, frame: Frame, drawn: Drawn, scale: str) -> None:
+    def paint(self, painter: QPainter, frame: Frame, drawn: ViewData, scale: str) -> None:
         bands, whole = self._bands(drawn), self.extent(drawn)[1]
         tall = frame.box.height() / max(1, len(bands))
         for row, band in enumerate(bands):
@@ -87,7 +87,7 @@ class LevelsPlot:
             x = frame.x(place)
             painter.drawLine(QPointF(x, middle - top), QPointF(x, middle - bottom))
 
-    def _at(self, drawn: Drawn, place: float, row: float) -> tuple[Band, int] | None:
+    def _at(self, drawn: ViewData, place: float, row: float) -> tuple[Band, int] | None:
         bands = self._bands(drawn)
         if not 0 <= int(row) < len(bands):
             return None
@@ -95,22 +95,22 @@ class LevelsPlot:
         index = math.floor(place / self.extent(drawn)[1] * band.shape[0])
         return (band, index) if 0 <= index < band.shape[0] else None
 
-    def spot(self, drawn: Drawn, place: float, row: float) -> tuple[float, float] | None:
-        found = self._at(drawn, place, row)
-        if found is None:
+    def spot(self, drawn: ViewData, place: float, row: float) -> tuple[float, float] | None:
+        spot = self._at(drawn, place, row)
+        if spot is None:
             return None
-        step = self.extent(drawn)[1] / found[0].shape[0]
-        return found[1] * step, (found[1] + 1) * step
+        step = self.extent(drawn)[1] / spot[0].shape[0]
+        return spot[1] * step, (spot[1] + 1) * step
 
-    def text(self, drawn: Drawn, place: float, row: float) -> str:
-        found = self._at(drawn, place, row)
-        if found is None:
+    def text(self, drawn: ViewData, place: float, row: float) -> str:
+        spot = self._at(drawn, place, row)
+        if spot is None:
             return ""
-        band, index = found
+        band, index = spot
         where = translate("Bands", "{band}, coefficient {index}").format(band=band_name(band), index=number(index))
-        return told(where, values_text(drawn.values[band.part][index], drawn.unit))
+        return reading_text(where, values_text(drawn.values[band.part][index], drawn.unit))
 
 
 def _first_channel(values: Array) -> Array:
-    """Of several channels the first is drawn; all of them are read."""
+    """The first of several channels; the plot draws it, and the cursor reads all of them."""
     return values if values.ndim == 1 else values[:, 0]

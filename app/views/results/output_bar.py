@@ -1,4 +1,4 @@
-"""Which output is looked at, and how its values are drawn."""
+"""The buttons that choose the output and the scale of its values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Choice(NamedTuple):
 
 
 class Buttons(QWidget):
-    """One of several choices; hidden where there is nothing to choose. `chosen(id)`: a person chose."""
+    """A group of buttons for several choices; hidden where there is only one. `chosen(id)`: the user chose."""
 
     chosen = Signal(str)
 
@@ -42,7 +42,7 @@ class Buttons(QWidget):
         self.hide()
 
     def offer(self, choices: Sequence[Choice], chosen: str) -> None:
-        """Offer these, with one chosen."""
+        """Offer these choices, with one checked."""
         if tuple(choices) != self.choices:
             self.choices = tuple(choices)
             for button in self._group.buttons():
@@ -68,15 +68,15 @@ class Buttons(QWidget):
         button.show()
 
     def button(self, id: str) -> ChoiceButton:
-        """The button of a choice that is offered."""
+        """The button of an offered choice."""
         place = [choice.id for choice in self.choices].index(id)
-        found = self._group.button(place)
-        assert isinstance(found, ChoiceButton)
-        return found
+        button = self._group.button(place)
+        assert isinstance(button, ChoiceButton)
+        return button
 
 
 class OutputBar(QWidget):
-    """The outputs of a filter, and the scales of what is looked at; without either it takes no room."""
+    """The outputs of a filter and the scales of the present output; hidden where there is nothing to choose."""
 
     def __init__(self, output: Callable[[str], None], scale: Callable[[str], None], parent: QWidget) -> None:
         super().__init__(parent)
@@ -93,7 +93,7 @@ class OutputBar(QWidget):
         self.hide()
 
     def offer(self, outputs: Sequence[Choice], output: str, scales: Sequence[Choice], scale: str) -> None:
-        """Offer these outputs and scales, with one of each chosen."""
+        """Offer these outputs and scales, with one of each checked."""
         self.outputs.offer(outputs, output)
         self.scales.offer(scales, scale)
         self.setVisible(len(outputs) > 1 or len(scales) > 1)

@@ -1,4 +1,4 @@
-"""Which of many panes are in sight, and the buttons that turn to the others."""
+"""Pages of panes, and the buttons that turn them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 from app.views.parts import number
 
 MOST = 6
-"""Panes in sight at once: with more, none is large enough to tell anything."""
+"""The most panes on a page: more would be too small to be useful."""
 
 
 class Pager(QWidget):
-    """Says which results are in sight and turns to the others; hidden where all are. The first `pinned` panes, such as
-    the input's, stand on every page beside the others.
+    """Decides which results are visible and turns to the others; hidden where all fit. The first `pinned` panes, such
+    as the input's, are on every page.
 
-    `turned`: another page is in sight.
+    `turned`: another page is visible.
     """
 
     turned = Signal()
@@ -29,10 +29,10 @@ class Pager(QWidget):
         self.page = 0
         self._keys: list[str] = []
         self._wanted = True
-        self.before = self._button(Qt.ArrowType.LeftArrow, "panesBefore", self.tr("The results before these"))
+        self.before = self._button(Qt.ArrowType.LeftArrow, "panesBefore", self.tr("Previous results"))
         self.words = QLabel(self)
         self.words.setObjectName("panePage")
-        self.after = self._button(Qt.ArrowType.RightArrow, "panesAfter", self.tr("The results after these"))
+        self.after = self._button(Qt.ArrowType.RightArrow, "panesAfter", self.tr("Next results"))
         self.before.clicked.connect(lambda: self.turn(-1))
         self.after.clicked.connect(lambda: self.turn(1))
         layout = QHBoxLayout(self)
@@ -54,38 +54,38 @@ class Pager(QWidget):
 
     @property
     def pages(self) -> int:
-        """How many pages there are."""
+        """The number of pages."""
         turned = len(self._keys) - self._pinned
         return max(1, -(-turned // (MOST - self._pinned))) if len(self._keys) > MOST else 1
 
     def set_pinned(self, pinned: int) -> None:
-        """How many of the first panes stand on every page."""
+        """Set how many of the first panes are on every page."""
         self._pinned = pinned
 
     def set_keys(self, keys: Sequence[str]) -> None:
-        """All panes there are, in order; the page stays where there still is one."""
+        """Set all panes, in order; the page stays if it still exists."""
         self._keys = list(keys)
         self.page = min(self.page, self.pages - 1)
         self._describe()
 
     def in_sight(self) -> list[str]:
-        """The keys of the panes on this page, the first of all among them."""
+        """The keys of the panes on this page, with the pinned ones first."""
         if self.pages == 1:
             return list(self._keys)
         first, most = self._first(), MOST - self._pinned
         return [*self._keys[: self._pinned], *self._keys[first : first + most]]
 
     def _first(self) -> int:
-        """The place of the first pane that is turned to."""
+        """The place of the page's first pane after the pinned ones."""
         return self._pinned + self.page * (MOST - self._pinned)
 
     def set_wanted(self, wanted: bool) -> None:
-        """Whether there are pages to turn in what is shown; two that are compared have none."""
+        """Show or hide the pager: a comparison of two panes has no pages."""
         self._wanted = wanted
         self._describe()
 
     def turn(self, pages: int) -> None:
-        """Turn so many pages on, or back where it is below 0, as far as there are any."""
+        """Turn so many pages forward, or back if below 0, within the existing ones."""
         page = min(max(self.page + pages, 0), self.pages - 1)
         if page != self.page:
             self.page = page

@@ -1,4 +1,4 @@
-"""The panes of a result: input and variants side by side, or two of them, or their difference, in one place."""
+"""The panes of an output: input and variants side by side, or two of them, or their difference, in one place."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def best_columns(
 
 
 class PaneGrid(QWidget):
-    """Panes by key, all linked to one Display, six of them in sight at once. Panes are made once and reused.
+    """Panes by key, all linked to one Display, at most six visible at once. Panes are created once and reused.
 
-    Side by side shows a page of them; swipe shows two in one place with a divider to move; flicker shows the first, and
-    the second while Space (or the button) is held; difference shows the first minus the second. A tag on the picture
-    names what is shown.
+    Side by side shows a page of panes; swipe shows two in one place with a divider to drag; flicker shows the first,
+    and the second while Space (or the button) is held; difference shows the first minus the second. A tag on the
+    picture names its content.
     """
 
     mode_changed = Signal(str)
@@ -96,9 +96,9 @@ class PaneGrid(QWidget):
             button.setAccessibleName(text.replace("&", ""))
             button.setObjectName(f"mode{index}")
             self._modes.addButton(button, index)
-        self._modes.button(1).setToolTip(self.tr("Two results in one picture, with a divider to move"))
+        self._modes.button(1).setToolTip(self.tr("Two results in one picture, with a divider to drag"))
         self._modes.button(2).setToolTip(self.tr("One result, and the other while Space is held"))
-        self._modes.button(3).setToolTip(self.tr("The first picture minus the second, in colours around zero"))
+        self._modes.button(3).setToolTip(self.tr("The first picture minus the second, with colours for the sign"))
         self._modes.idClicked.connect(lambda index: self.set_mode(MODES[index]))
         self.first, self.second = QComboBox(self._bar), QComboBox(self._bar)
         self.hold = QToolButton(self._bar)
@@ -157,12 +157,12 @@ class PaneGrid(QWidget):
         layout.addWidget(self._pages, 1)
 
     def set_choosing(self, choosing: bool) -> None:
-        """Whether there is anything to compare, so that ways to do so are offered."""
+        """Show or hide the controls for comparisons."""
         self._bar.setVisible(choosing)
 
     @property
     def sheet(self) -> QWidget:
-        """The pictures, without what chooses them."""
+        """The pictures without the controls."""
         return self._pages
 
     def sizeHint(self) -> QSize:
@@ -172,10 +172,10 @@ class PaneGrid(QWidget):
     # Panes
 
     def set_panes(self, keys: Sequence[str]) -> None:
-        """Show panes with these keys, in this order: known ones keep what they show, new ones are empty."""
+        """Show panes with these keys, in this order: known ones keep their content, new ones are empty."""
         if len(set(keys)) != len(keys):
-            raise ValueError(f"each pane once, not {list(keys)}")
-        self.keys = []  # a pane that is cleared says so: nothing is laid out before all are there
+            raise ValueError(f"the keys of panes must differ, unlike {list(keys)}")
+        self.keys = []  # clearing a pane emits signals: lay nothing out before all panes are there
         for gone in [key for key in self.panes if key not in keys]:
             pane = self.panes.pop(gone)
             pane.hide()
@@ -199,18 +199,18 @@ class PaneGrid(QWidget):
         return pane
 
     def pane(self, key: str) -> ImagePane:
-        """The pane with this key; it must be one of those set."""
+        """The pane with this key, one of those in `set_panes`."""
         return self.panes[key]
 
     def _unit(self) -> str:
-        """That of the values which are compared."""
+        """The unit of the compared values."""
         drawn = self._pair[0].drawn
         return drawn.unit if drawn is not None else ""
 
     def set_array(
         self, key: str, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE
     ) -> None:
-        """Show an image in a pane, where it belongs in the input."""
+        """Show an image in a pane, at its place in the input."""
         self.panes[key].set_array(array, statistics, title, origin)
 
     # Layout
@@ -263,13 +263,13 @@ class PaneGrid(QWidget):
         self.mode_changed.emit(mode)
 
     def set_pair(self, first: str, second: str) -> None:
-        """The two panes, by key, that are compared."""
+        """Choose the two panes to compare, by key."""
         self.first.setCurrentIndex(self.first.findData(first))
         self.second.setCurrentIndex(self.second.findData(second))
         self._compare()
 
     def swap_pair(self) -> None:
-        """Exchange the two that are compared."""
+        """Swap the two compared panes."""
         first, second = self.first.currentData(), self.second.currentData()
         if first is not None and second is not None:
             self.set_pair(second, first)
@@ -277,17 +277,17 @@ class PaneGrid(QWidget):
     def _list_titles(self) -> None:
         pairs = [(key, self.panes[key].layer.title or key) for key in self.keys if key in self.panes]
         for box, default in ((self.first, 0), (self.second, 1)):
-            kept = box.currentData()
+            selected = box.currentData()
             with QSignalBlocker(box):
                 box.clear()
                 for key, title in pairs:
                     box.addItem(title, key)
-                at = box.findData(kept)
+                at = box.findData(selected)
                 box.setCurrentIndex(at if at >= 0 else min(default, len(pairs) - 1))
         self._compare()
 
     def _compare(self) -> None:
-        """Give the compared layers to the canvas; none while panes stand side by side."""
+        """Give the compared layers to the canvas; none in side-by-side mode."""
         chosen = [box.currentData() for box in (self.first, self.second)]
         pair = [self.panes[key].layer for key in chosen if key in self.panes]
         self._pair = pair if self.mode != "side by side" and len(pair) == 2 else []
@@ -301,33 +301,33 @@ class PaneGrid(QWidget):
         self._show_values()
 
     def _describe(self) -> None:
-        """Say what is compared, and how large a difference is."""
+        """Describe the comparison and the size of a difference."""
         name = self.tr("Comparison {names}").format(names=", ".join(layer.title for layer in self._pair))
         lines: list[str] = []
         missing, tone = "", None
         if self.mode == "difference" and self._pair:
-            found, layer = self.difference.found, self.difference.layer
+            distance, layer = self.difference.distance, self.difference.layer
             lines = [layer.title, self._extent_text(), "" if layer.current else self.tr("of an earlier choice")]
             name = ", ".join(line for line in lines if line)
-            tone = layer.tone if found is not None and found.most else None
-            if found is None and all(one.pyramid is not None for one in self._pair):
-                missing = self.difference.failure or self.tr("Working out the difference…")
+            tone = layer.tone if distance is not None and distance.most else None
+            if distance is None and all(one.pyramid is not None for one in self._pair):
+                missing = self.difference.failure or self.tr("Computing the difference…")
         self.compare.setAccessibleName(name)
         self.compare.set_notes("\n".join(line for line in lines if line), missing, tone)
 
     def _extent_text(self) -> str:
-        """How far the two are apart, in words; empty while it is not known."""
-        found = self.difference.found
-        if found is None:
+        """The largest difference in words; empty while it is unknown."""
+        distance = self.difference.distance
+        if distance is None:
             return ""
-        if found.equal:
+        if distance.equal:
             return self.tr("the pictures are equal")
-        count = number(found.undefined)
-        if not found.most:
-            return self.tr("equal, but for {count} pixels that are not finite").format(count=count)
-        text = self.tr("± {most}, blue below, yellow above").format(most=number(found.most))
-        if found.undefined:
-            text = self.tr("{range}; {count} pixels are not finite").format(range=text, count=count)
+        count = number(distance.undefined)
+        if not distance.most:
+            return self.tr("equal except for {count} non-finite pixels").format(count=count)
+        text = self.tr("± {most}, blue below, yellow above").format(most=number(distance.most))
+        if distance.undefined:
+            text = self.tr("{range}; {count} non-finite pixels").format(range=text, count=count)
         return text
 
     def _flicker(self, other: bool) -> None:
@@ -336,17 +336,17 @@ class PaneGrid(QWidget):
         self.compare.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_values(self) -> None:
-        """Both values under the cursor, and their difference where that is shown."""
+        """Show both values under the cursor, and their difference in difference mode."""
         texts: list[str] = []
         if self.display.cursor is not None and self.mode != "side by side":
             x, y = self.display.cursor
-            found = [(layer.title, value) for layer in self._pair if (value := layer.value(x, y)) is not None]
-            if self.mode == "difference" and len(found) == 2 and found[0][1].shape == found[1][1].shape:
-                with np.errstate(invalid="ignore", over="ignore"):  # infinity minus infinity is NaN, and shown as such
-                    apart = np.subtract(found[0][1], found[1][1], dtype=np.float64)
-                found.append((self.tr("difference"), apart))
-            if found:
+            values = [(layer.title, value) for layer in self._pair if (value := layer.value(x, y)) is not None]
+            if self.mode == "difference" and len(values) == 2 and values[0][1].shape == values[1][1].shape:
+                with np.errstate(invalid="ignore", over="ignore"):  # infinity minus infinity is NaN
+                    difference = np.subtract(values[0][1], values[1][1], dtype=np.float64)
+                values.append((self.tr("difference"), difference))
+            if values:
                 texts = [pixel_place(self._pair[0], x, y)]
-            for title, value in found:
+            for title, value in values:
                 texts.append(self.tr("{title} {value}").format(title=title, value=values_text(value, self._unit())))
         self.values.setText("   ".join(texts))

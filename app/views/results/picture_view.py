@@ -11,7 +11,7 @@ from app.models.display import Display, Levels, natural_levels
 from app.models.entry import Entry
 from app.models.layer import State
 from app.models.origin import Origin
-from app.models.shown import INPUT, Drawn
+from app.models.view_data import INPUT, ViewData
 from app.views.results.clipboard import chosen_layer, picture
 from app.views.results.pager import Pager
 from app.views.results.panes import PaneGrid
@@ -20,8 +20,8 @@ from gpu_ops.types import Filter
 
 
 class PictureView:
-    """A PaneGrid as a ResultView. The levels are those of its Display, which follow the input, or the first result
-    where that is of another kind."""
+    """A PaneGrid as a ResultView. The levels of its Display follow the input, or the first result where that is of
+    another kind."""
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
         self.grid = PaneGrid(display, parent)
@@ -53,16 +53,16 @@ class PictureView:
             self.grid.pane(key).layer.set_title(titles[key])
 
     def set_scale(self, scale: str) -> None:
-        """Pictures have none of their own."""
+        """Pictures have only one scale."""
 
-    def put(self, key: str, drawn: Drawn, origin: Origin) -> None:
+    def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self.grid.pane(key).set_drawn(drawn, self._titles[key], origin)
 
-    def anew(self, drawn: Drawn | None) -> None:
+    def start_over(self, drawn: ViewData | None) -> None:
         if drawn is not None:
             self._display.set_input(drawn.statistics, _levels(drawn))
 
-    def level(self, drawn: Drawn) -> None:
+    def level(self, drawn: ViewData) -> None:
         self._display.set_figures(drawn.statistics, _levels(drawn))
 
     def forget(self, key: str) -> None:
@@ -97,6 +97,6 @@ class PictureView:
         return None if layer is None else picture(layer, self._display)
 
 
-def _levels(drawn: Drawn) -> Levels | None:
-    """Those that a result asks for by itself."""
+def _levels(drawn: ViewData) -> Levels | None:
+    """The levels that a result defines itself."""
     return drawn.levels or natural_levels(drawn.array, drawn.statistics)

@@ -1,4 +1,4 @@
-"""The middle of the window: the input and the results of one output, each looked at as its kind asks."""
+"""The middle of the window: the input and the results of one output, in views that suit their kinds."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from app.models.drawing import Drawing
 from app.models.origin import WHOLE
 from app.models.results import Results
 from app.models.session import Session
-from app.models.shown import INPUT as INPUT
-from app.models.shown import Drawn, Shown, as_it_is
 from app.models.slot import RowSlot
 from app.models.subject import Subject
 from app.models.verdict import verdict
+from app.models.view_data import INPUT as INPUT
+from app.models.view_data import OutputData, ViewData, as_it_is
 from app.views.results.output_bar import Choice, OutputBar
 from app.views.results.result_view import ResultView
 from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, scales_of, view_of
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
     from app.views.results.signal_pane import SignalPane
 
 WIDE = 1.3
-"""Width over height from which on the input stands at the left of results of another kind, not above them."""
+"""The least ratio of width to height at which the input lies left of results of another kind and not above them."""
 
 
 class Pictures(Squeezed):
-    """Shows what it is given, in the order of the choice; what is known of a result stands on it. Results of the
-    input's own kind stand with it in one view; results of another kind have a view of their own, and the input another
-    beside it.
+    """Shows the input and the results, in the order of the choice, with the verdict on each. Results of the input's
+    own kind share a view with it; results of another kind have a view of their own, with the input in another beside
+    it.
 
-    `arranged`: there may be other panes now. `looked_changed`: another view is in sight, or another output, scale,
-    colour map or way to compare. `failed(sentence)`: something cannot be drawn.
+    `arranged`: the set of panes may have changed. `view_changed`: the visible view, output, scale, colour map or mode
+    of comparison changed. `failed(sentence)`: something cannot be drawn.
     """
 
     arranged = Signal()
-    looked_changed = Signal()
+    view_changed = Signal()
     failed = Signal(str)
 
     def __init__(self, display: Display, session: Session, results: Results, parent: QWidget | None = None) -> None:
@@ -53,9 +53,9 @@ class Pictures(Squeezed):
         self.setAccessibleName(self.tr("Input and results"))
         self._display, self._session, self._results = display, session, results
         self._views: dict[tuple[str, bool], ResultView] = {}
-        self._input: Shown | None = None
+        self._input: OutputData | None = None
         self._shared: Any = None
-        self._shown: dict[tuple[str, str], Shown] = {}
+        self._shown: dict[tuple[str, str], OutputData] = {}
         self._subjects: dict[str, Subject | None] = {}
         self._drawings: dict[str, Drawing] = {}
         self._scales: dict[str, str] = {}
@@ -65,7 +65,7 @@ class Pictures(Squeezed):
         self._lay_out()
         self.view = self._home(PICTURES)
         session.choice_changed.connect(self._choice_changed)
-        session.output_changed.connect(self._look_anew)
+        session.output_changed.connect(self._show_output_again)
         session.device_changed.connect(self._judge_all)
         results.row_changed.connect(self._row_changed)
 
@@ -93,38 +93,38 @@ class Pictures(Squeezed):
             self._share()
 
     def _share(self) -> None:
-        """Room for the input and for results of another kind."""
+        """Divide the room between the input and results of another kind."""
         self._split.setSizes([round(10_000 * (1 - self._spec.room)), round(10_000 * self._spec.room)])
 
     # Views
 
     def _home(self, spec: ViewSpec, beside: bool = False) -> ResultView:
-        """The view of a spec, for results or for an input beside them; made when it is first needed."""
+        """The view of a spec, for results or for an input beside them; created when it is first needed."""
         if (spec.id, beside) not in self._views:
             display = self._display if spec is PICTURES else Display(self)
-            made = self._views[spec.id, beside] = spec.make(display, self)
-            (self._beside if beside else self._main).addWidget(made.widget)
-            display.colormap_changed.connect(self.looked_changed)
-            if made.grid is not None:
-                made.grid.mode_changed.connect(self.looked_changed)
-                made.grid.set_choosing(not beside)
+            view = self._views[spec.id, beside] = spec.make(display, self)
+            (self._beside if beside else self._main).addWidget(view.widget)
+            display.colormap_changed.connect(self.view_changed)
+            if view.grid is not None:
+                view.grid.mode_changed.connect(self.view_changed)
+                view.grid.set_choosing(not beside)
         return self._views[spec.id, beside]
 
     @property
     def panes(self) -> PaneGrid:
-        """Where pictures of the input's own kind are."""
+        """The panes for pictures of the input's own kind."""
         grid = self._home(PICTURES).grid
         assert grid is not None
         return grid
 
     @property
     def signal_pane(self) -> SignalPane:
-        """Where curves of the input's own kind are."""
+        """The pane for curves of the input's own kind."""
         return cast("CurveView", self._home(CURVES)).pane
 
     @property
     def display(self) -> Display | None:
-        """Levels and colours of what is looked at, else of the input beside it; None where neither has any."""
+        """Levels and colours of the main view, else of the input beside it; None where neither has any."""
         return self.view.display or (None if self._alike else self._input_view().display)
 
     def _input_spec(self) -> ViewSpec:
@@ -140,11 +140,11 @@ class Pictures(Squeezed):
         return self._input_view() if key == INPUT else self.view
 
     def titles(self) -> dict[str, str]:
-        """Variants by id, as they are called."""
+        """The titles of variants by id."""
         return {v.id: v.title for v in self._session.filter.variants}
 
     def show_page(self, page: QWidget) -> None:
-        """Have a view's widget in sight before anything is shown in it."""
+        """Bring a view's widget to the front before it shows anything."""
         self._main.setCurrentWidget(page)
 
     # What is shown
@@ -155,16 +155,16 @@ class Pictures(Squeezed):
             self._forget_results()
             self._fresh = True
         if self._session.input is not self._shared:
-            return  # the input that this choice is for comes next
+            return  # the input for this choice comes next
         if what == "filter":
             self._settle()
-            self.looked_changed.emit()
+            self.view_changed.emit()
         elif what == "picks":
             self.arrange()
         self._judge_all()
 
     def _forget_results(self) -> None:
-        """Another input, another filter or another output: nothing of the one before stays in sight."""
+        """Remove all results: they belong to another input, filter or output."""
         self._subjects = {}
         self._shown.clear()
         self._clear_results()
@@ -177,8 +177,8 @@ class Pictures(Squeezed):
                 self.view.forget(key)
 
     @Slot()
-    def _look_anew(self) -> None:
-        """Another output of the same results."""
+    def _show_output_again(self) -> None:
+        """Show another output of the same results."""
         self._subjects = {}
         self._clear_results()
         self._fresh = True
@@ -186,19 +186,19 @@ class Pictures(Squeezed):
         for variant in self._session.choice.picks:
             self._draw(variant)
         self._show_rows()
-        self.looked_changed.emit()
+        self.view_changed.emit()
 
-    def _found(self) -> Shown | None:
-        """A result of the output that is looked at."""
+    def _any_result(self) -> OutputData | None:
+        """Some result of the present output, or None."""
         name = self._session.output.id
         return next((shown for (_, output), shown in self._shown.items() if output == name), None)
 
     def _settle(self, with_input: bool = True) -> None:
-        """Have the view in sight that suits what is looked at, with the input in it or beside it."""
-        found, output = self._found(), self._session.output
+        """Show the view that suits the present output, with the input in it or beside it."""
+        result, output = self._any_result(), self._session.output
         spec = own = self._input_spec()
-        if found is not None:
-            spec = view_of(found.result.kind, found.result.form.rank)
+        if result is not None:
+            spec = view_of(result.result.kind, result.result.form.rank)
         elif self._shared is not None:
             spec = view_of(output.kind, INPUT_KINDS[self._shared.kind].rank)
         alike = spec is own
@@ -212,12 +212,12 @@ class Pictures(Squeezed):
             self._share()
             if with_input:
                 self._put_input()
-            self.looked_changed.emit()
+            self.view_changed.emit()
         self.arrange()
-        self._offer(found)
+        self._offer(result)
 
     def _put_input(self) -> None:
-        """The input where it belongs now."""
+        """Put the input into its view."""
         if self._input is None:
             return
         view = self._input_view()
@@ -233,7 +233,7 @@ class Pictures(Squeezed):
         return {INPUT: name, **self.titles()}
 
     def arrange(self) -> None:
-        """Room for each picked variant, and for the input where it is of the same kind."""
+        """Make panes for each picked variant, and for the input if it is of the same kind."""
         picks = self._session.choice.picks
         self._keys = (INPUT, *picks) if self._alike else tuple(picks)
         self._subjects = {k: v for k, v in self._subjects.items() if k in picks}
@@ -242,49 +242,49 @@ class Pictures(Squeezed):
         self.arranged.emit()
 
     def show_input(self, array: np.ndarray, shared: Any) -> None:
-        """Another input, with levels, zoom and range of its own; what it is beside of starts anew as well."""
+        """Show another input, with levels, zoom and range of its own; the view of results starts over as well."""
         self._forget_results()
-        self._input, self._shared = Shown(shared.result, array), shared
+        self._input, self._shared = OutputData(shared.result, array), shared
         self._fresh = True
         self._settle(with_input=False)
         view = self._input_view()
         view.arrange((INPUT,) if view is not self.view else self._keys, self._all_titles(), self._session.filter)
         view.forget(INPUT)
-        view.anew(as_it_is(self._input))
+        view.start_over(as_it_is(self._input))
         self._put_input()
         self._judge_all()
-        self.looked_changed.emit()
+        self.view_changed.emit()
 
     @Slot(str, str, object)
-    def show_output(self, variant: str, name: str, shown: Shown) -> None:
-        """A result: the output of that name of a variant."""
+    def show_output(self, variant: str, name: str, shown: OutputData) -> None:
+        """Show a result: the output `name` of a variant."""
         if variant not in self._session.choice.picks:
             return
-        known = self._found() is not None
+        had_result = self._any_result() is not None
         self._shown[variant, name] = shown
         if name == self._session.output.id:
-            if not known:
+            if not had_result:
                 self._settle()
             self._draw(variant)
 
     def _draw(self, variant: str) -> None:
-        """Have what is looked at of a variant drawn, where there is any."""
+        """Draw the present output of a variant, if there is one."""
         shown = self._shown.get((variant, self._session.output.id))
         if shown is None:
             return
         if variant not in self._drawings:
-            made = self._drawings[variant] = Drawing(variant, self)
-            made.done.connect(self._put)
-            made.failed.connect(self.failed)
+            drawing = self._drawings[variant] = Drawing(variant, self)
+            drawing.done.connect(self._put)
+            drawing.failed.connect(self.failed)
         scale = self.scale(shown)
         self._drawings[variant].start(shown, lambda shown: draw(scale, shown), at_once=scale.draw is None)
 
     @Slot(str, object, object)
-    def _put(self, variant: str, shown: Shown, drawn: Drawn) -> None:
+    def _put(self, variant: str, shown: OutputData, drawn: ViewData) -> None:
         if self._shown.get((variant, self._session.output.id)) is not shown:
             return
         if self._fresh and not self._alike:
-            self.view.anew(drawn)
+            self.view.start_over(drawn)
         elif self._other_scale:
             self.view.level(drawn)
         self._fresh = self._other_scale = False
@@ -294,7 +294,7 @@ class Pictures(Squeezed):
         self._judge_all()
 
     def picture(self) -> QImage | None:
-        """What is copied: of what is looked at, else of the input beside it."""
+        """The picture to copy: from the main view, else of the input beside it."""
         return self.view.picture() or (None if self._alike else self._input_view().picture())
 
     def compare(self, mode: Mode) -> None:
@@ -303,12 +303,12 @@ class Pictures(Squeezed):
             self.view.grid.set_mode(mode)
 
     def swap(self) -> None:
-        """Exchange the two that are compared."""
+        """Swap the two compared results."""
         if self.view.grid is not None:
             self.view.grid.swap_pair()
 
     def turn(self, pages: int) -> None:
-        """Turn to other results, where not all of them are in sight."""
+        """Turn so many pages of results."""
         if self.view.pager is not None:
             self.view.pager.turn(pages)
 
@@ -322,31 +322,31 @@ class Pictures(Squeezed):
 
     # Outputs and scales
 
-    def scale(self, shown: Shown | None = None) -> Scale:
-        """How values are drawn now."""
+    def scale(self, shown: OutputData | None = None) -> Scale:
+        """The present scale of values."""
         offered = scales_of(self._spec, shown.result.form.dtype if shown is not None else "")
         chosen = self._scales.get(self._spec.id)
         return next((scale for scale in offered if scale.id == chosen), offered[0])
 
     def set_scale(self, id: str) -> None:
-        """Draw values in another of the scales that are offered."""
+        """Draw values on another of the offered scales."""
         self._scales[self._spec.id] = id
         self._other_scale = True
-        self._offer(self._found())
+        self._offer(self._any_result())
         for variant in self._session.choice.picks:
             self._draw(variant)
-        self.looked_changed.emit()
+        self.view_changed.emit()
 
-    def _offer(self, found: Shown | None) -> None:
+    def _offer(self, result: OutputData | None) -> None:
         translate = QCoreApplication.translate
         outputs = [Choice(o.id, _title(o.id)) for o in self._session.filter.outputs] if self._shared else []
-        scales = scales_of(self._spec, found.result.form.dtype if found is not None else "")
+        scales = scales_of(self._spec, result.result.form.dtype if result is not None else "")
         offered = [Choice(s.id, translate("Scales", s.title), translate("Scales", s.tip)) for s in scales]
-        self.bar.offer(outputs, self._session.output.id, offered, self.scale(found).id)
+        self.bar.offer(outputs, self._session.output.id, offered, self.scale(result).id)
 
     @Slot(object)
     def set_heard(self, x: float | None) -> None:
-        """Mark the place that is heard; None nowhere."""
+        """Mark the playing position; None for no mark."""
         for beside in (False, True):
             if (CURVES.id, beside) in self._views:
                 cast("CurveView", self._views[CURVES.id, beside]).pane.set_heard(x)
@@ -355,13 +355,13 @@ class Pictures(Squeezed):
 
     @Slot(object)
     def _row_changed(self, slot: RowSlot) -> None:
-        if not slot.follows or slot.variant not in self._keys:  # the panes of a choice are made when it is heard of
+        if not slot.follows or slot.variant not in self._keys:  # panes of a new choice are made later
             return
         self.view.show_findings(slot.variant, self._results.entry(slot))
         self._judge(slot.variant)
 
     def _show_rows(self) -> None:
-        """What is known of all results, in a view that did not hear of it."""
+        """Show findings and verdicts of all results in a view that has just become visible."""
         for variant in self._session.choice.picks:
             slot = RowSlot(variant, self._session.device_of(variant))
             if slot in self._results and variant in self._keys:
@@ -375,10 +375,10 @@ class Pictures(Squeezed):
                 self._judge(variant)
 
     def _judge(self, variant: str) -> None:
-        """Say of a result what is known of it, and of nothing else: a verdict stands only where it, the result and
-        what is chosen now are of the same. What is of an earlier choice says so, and is drawn faintly."""
+        """Show the verdict on a result. It holds only where verdict, result and present choice have the same subject; a
+        result of an earlier choice is marked and drawn faintly."""
         if variant not in self.titles():
-            return  # of a filter that is no longer chosen
+            return  # the variant of an earlier filter
         present = self._session.subject(variant)
         state, text = verdict(self._results, self._subjects.get(variant), present)
         current = self._subjects.get(variant, present) == present
@@ -386,6 +386,6 @@ class Pictures(Squeezed):
 
 
 def _title(output: str) -> str:
-    """What an output is called."""
+    """The title of an output."""
     text = QCoreApplication.translate("Outputs", output).replace("_", " ")
     return text[:1].upper() + text[1:]

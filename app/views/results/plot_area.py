@@ -1,4 +1,4 @@
-"""An area that paints one result over an axis: ticks, range, cursor, mouse and keys. What is drawn, a Plot says."""
+"""An area that paints one result over an axis: ticks, range, cursor, mouse and keys. A Plot draws the values."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.models.shown import Drawn
 from app.models.span import Span
 from app.models.ticks import powers, scaled, ticks
+from app.models.view_data import ViewData
 from app.theme import Colours, colours_of
 from app.views.parts import number
 from app.views.results.reading import name_of
@@ -30,13 +30,13 @@ from gpu_ops.output_kinds import Axis
 
 ZOOM, PAN = 1.25, 0.1
 FAINT = 0.4
-"""How opaque what is of an earlier choice is drawn."""
+"""The opacity of a result of an earlier choice."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Where a plot is painted: `box` shows the places from `start` to `stop` and the values from `bottom` to `top`,
-    which are logarithms where `log` says so."""
+    """The geometry of a plot: `box` shows the places from `start` to `stop` and the values from `bottom` to `top`,
+    which are logarithms if `log` is True."""
 
     box: QRectF
     start: float
@@ -55,41 +55,41 @@ class Frame:
         return self.start + (x - self.box.left()) / self.box.width() * (self.stop - self.start)
 
     def y(self, value: float) -> float:
-        """The height of a value, or of its logarithm where the axis has those."""
+        """The y coordinate of a value, or of its logarithm on a logarithmic axis."""
         return self.box.bottom() - (value - self.bottom) / (self.top - self.bottom) * self.box.height()
 
 
 class Plot(Protocol):
-    """How results of one kind are drawn. `aspect` is the width over the height that shows most of one."""
+    """Draws results of one kind. `aspect` is the best ratio of width to height."""
 
     aspect: float
 
-    def axis(self, drawn: Drawn) -> Axis:
-        """What lies along x."""
+    def axis(self, drawn: ViewData) -> Axis:
+        """The x axis."""
 
-    def extent(self, drawn: Drawn) -> tuple[float, float, float]:
-        """The first and the last place, and the least that can be told apart."""
+    def extent(self, drawn: ViewData) -> tuple[float, float, float]:
+        """The first and the last place, and the distance of neighbouring values."""
 
-    def limits(self, drawn: Drawn, scale: str) -> tuple[float, float]:
-        """The lowest and the highest value that is drawn."""
+    def limits(self, drawn: ViewData, scale: str) -> tuple[float, float]:
+        """The lowest and the highest value to draw."""
 
     def log(self, scale: str) -> bool:
         """Whether the limits are logarithms to the base of ten."""
 
-    def value_title(self, drawn: Drawn) -> str:
-        """What lies along y; empty where rows have names."""
+    def value_title(self, drawn: ViewData) -> str:
+        """The title of the y axis; empty where rows have names."""
 
-    def rows(self, drawn: Drawn) -> list[str]:
+    def rows(self, drawn: ViewData) -> list[str]:
         """Names of rows, from the top; none where y is a value."""
 
-    def paint(self, painter: QPainter, frame: Frame, drawn: Drawn, scale: str) -> None:
-        """Draw it, clipped to the frame."""
+    def paint(self, painter: QPainter, frame: Frame, drawn: ViewData, scale: str) -> None:
+        """Draw the result, clipped to the frame."""
 
-    def spot(self, drawn: Drawn, place: float, row: float) -> tuple[float, float] | None:
-        """Where what is read at a place begins and ends along x."""
+    def spot(self, drawn: ViewData, place: float, row: float) -> tuple[float, float] | None:
+        """The start and end, along x, of the value that the cursor reads at a place."""
 
-    def text(self, drawn: Drawn, place: float, row: float) -> str:
-        """What is read at a place, and, where there are rows, in which; empty where nothing is."""
+    def text(self, drawn: ViewData, place: float, row: float) -> str:
+        """The value at a place, in a row if there are rows; empty where there is none."""
 
 
 class PlotArea(QWidget):
@@ -100,7 +100,7 @@ class PlotArea(QWidget):
         super().__init__(parent)
         self.setObjectName("plotArea")
         self.plot, self.span = plot, span
-        self.drawn: Drawn | None = None
+        self.drawn: ViewData | None = None
         self.scale = ""
         self.current = True
         self._dragged: QPointF | None = None
@@ -109,7 +109,7 @@ class PlotArea(QWidget):
         self.setCursor(Qt.CursorShape.CrossCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleDescription(
-            self.tr("Plus and minus zoom, 0 fits, 1 shows step by step, arrows pan, Shift and arrows move the cursor")
+            self.tr("Plus and minus zoom, 0 fits, 1 shows step by step, arrows pan, Shift+arrows move the cursor")
         )
         span.changed.connect(self.update)
         span.cursor_moved.connect(self.update)
@@ -124,19 +124,19 @@ class PlotArea(QWidget):
 
     # What is shown
 
-    def show_drawn(self, drawn: Drawn | None, scale: str, current: bool) -> None:
-        """Paint this, on a scale; `current` says whether it is of what is chosen now."""
+    def show_drawn(self, drawn: ViewData | None, scale: str, current: bool) -> None:
+        """Paint this on a scale; `current` says whether it fits the present choice."""
         self.drawn, self.scale, self.current = drawn, scale, current
         self.update()
 
     def value_text(self) -> str:
-        """What is read at the cursor of the group."""
+        """The value at the group's cursor."""
         if self.drawn is None or self.span.cursor is None:
             return ""
         return self.plot.text(self.drawn, *self.span.cursor)
 
     def frame(self) -> Frame:
-        """Where the plot stands now."""
+        """The present geometry of the plot."""
         letters = QFontMetricsF(self.font())
         pad, line = letters.averageCharWidth(), letters.height()
         left = pad
@@ -154,8 +154,8 @@ class PlotArea(QWidget):
         """Heights along y with their numbers."""
         span, most = self.span, int(height / (2.2 * self.fontMetrics().height()))
         if self.plot.log(self.scale):
-            found = powers(10**span.bottom, 10**span.top, most)
-            return [(k, _short(p)) for p in found for k in [_log10(p)]]
+            values = powers(10**span.bottom, 10**span.top, most)
+            return [(k, _short(p)) for p in values for k in [_log10(p)]]
         return [(value, _short(value)) for value in ticks(span.bottom, span.top, most)]
 
     # Painting
@@ -177,13 +177,13 @@ class PlotArea(QWidget):
         painter.end()
 
     missing = ""
-    """What stands where there is no result."""
+    """The text in place of a missing result."""
 
     def set_missing(self, text: str) -> None:
         self.missing = text
         self.update()
 
-    def _paint_plot(self, painter: QPainter, drawn: Drawn) -> None:
+    def _paint_plot(self, painter: QPainter, drawn: ViewData) -> None:
         frame = self.frame()
         self.span.set_width(frame.box.width())
         self._paint_axes(painter, frame, drawn)
@@ -195,7 +195,7 @@ class PlotArea(QWidget):
         self._paint_cursor(painter, frame, drawn)
         painter.restore()
 
-    def _paint_axes(self, painter: QPainter, frame: Frame, drawn: Drawn) -> None:
+    def _paint_axes(self, painter: QPainter, frame: Frame, drawn: ViewData) -> None:
         box, line = frame.box, frame.letters.height()
         pad, text = frame.letters.averageCharWidth(), self.palette().color(QPalette.ColorRole.Text)
         axis = self.plot.axis(drawn)
@@ -226,8 +226,8 @@ class PlotArea(QWidget):
         painter.setPen(QPen(frame.colours.muted, 1))
         painter.drawLine(box.bottomLeft(), box.bottomRight())
 
-    def _paint_cursor(self, painter: QPainter, frame: Frame, drawn: Drawn) -> None:
-        """What is read, under a veil."""
+    def _paint_cursor(self, painter: QPainter, frame: Frame, drawn: ViewData) -> None:
+        """Highlight the value that the cursor reads."""
         spot = self.plot.spot(drawn, *self.span.cursor) if self.span.cursor else None
         if spot is None:
             return

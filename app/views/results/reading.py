@@ -1,4 +1,4 @@
-"""What is read under a cursor, in words: where it is, on axes with names and units, and the values there."""
+"""The text of the value under a cursor: its place, on axes with names and units, and its value."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from app.models.layer import Layer
-from app.models.shown import Drawn
 from app.models.ticks import scaled
+from app.models.view_data import ViewData
 from app.views.parts import number
 from gpu_ops.output_kinds import CHANNEL, Axis, Band
 
 PIXELS = "px"
-"""The unit that goes without saying."""
+"""The unit that texts leave out."""
 PLAIN = Axis("x", PIXELS), Axis("y", PIXELS)
 translate = QCoreApplication.translate
 
 
 def name_of(axis: Axis) -> str:
-    """What an axis is called."""
+    """The name of an axis."""
     return translate("Axes", axis.name)
 
 
@@ -31,7 +31,7 @@ def with_unit(value: str, unit: str) -> str:
 
 
 def quantity(value: float, unit: str, size: float | None = None) -> str:
-    """A number with its unit and the prefix that suits it, or that suits `size`."""
+    """A number with its unit and a prefix that suits it, or that suits `size`."""
     factor, prefixed = scaled(unit, abs(value) if size is None else size)
     return with_unit(number(value / factor), prefixed)
 
@@ -61,21 +61,21 @@ def _word(value: complex | float) -> str:
     return translate("Reading", "not a number") if value != value else str(value)
 
 
-def told(place: str, value: str) -> str:
-    """Where, and what is there: "x 5, y 7: 12"."""
+def reading_text(place: str, value: str) -> str:
+    """A place and its value: "x 5, y 7: 12"."""
     return translate("Reading", "{place}: {value}").format(place=place, value=value)
 
 
 def pixel_text(layer: Layer, x: float, y: float) -> str:
-    """What is read at a point of a picture: "x 5, y 7: 12"; empty beside it."""
+    """The place and value at a point of a picture: "x 5, y 7: 12"; empty outside it."""
     value = layer.value(x, y)
     if value is None:
         return ""
-    return told(pixel_place(layer, x, y), values_text(value, layer.drawn.unit if layer.drawn else ""))
+    return reading_text(pixel_place(layer, x, y), values_text(value, layer.drawn.unit if layer.drawn else ""))
 
 
 def pixel_place(layer: Layer, x: float, y: float) -> str:
-    """Where a point of a picture lies, on the axes that it has, or in its band where it has bands."""
+    """The place of a point of a picture, on its own axes, or within its band where it has bands."""
     drawn, pixel = layer.drawn, layer.pixel(x, y)
     if drawn is None or pixel is None or len(drawn.form.axes) < 2:
         return ", ".join(place_text(axis, int(index)) for axis, index in zip(PLAIN, (x, y), strict=True))
@@ -87,8 +87,8 @@ def pixel_place(layer: Layer, x: float, y: float) -> str:
     return ", ".join([band_name(band), *(f"{name_of(a)} {index}" for a, index in zip(axes, inside, strict=True))])
 
 
-def band_at(drawn: Drawn, index: Sequence[int]) -> Band | None:
-    """The band of a pyramid that an element is in."""
+def band_at(drawn: ViewData, index: Sequence[int]) -> Band | None:
+    """The band of a pyramid that contains an element."""
     for band in drawn.form.bands:
         if all(a <= i < a + n for i, a, n in zip(index, band.start, band.shape, strict=False)):
             return band
@@ -107,8 +107,8 @@ def band_name(band: Band) -> str:
     return titles.get(band.orientation, f"{band.orientation} {{level}}").format(level=band.level)
 
 
-def channel_names(drawn: Drawn) -> list[str]:
-    """What the channels of a result are called; one without a name where it has none."""
+def channel_names(drawn: ViewData) -> list[str]:
+    """The names of a result's channels; one empty name where it has none."""
     for axis, count in zip(drawn.form.axes, drawn.array.shape, strict=True):
         if axis.name == CHANNEL:
             return list(axis.labels) or [f"{name_of(axis)} {number(place + 1)}" for place in range(count)]

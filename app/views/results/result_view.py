@@ -1,4 +1,4 @@
-"""What every way to look at results has in common."""
+"""The interface that all views of results share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.models.display import Display
 from app.models.entry import Entry
 from app.models.layer import State
 from app.models.origin import Origin
-from app.models.shown import Drawn
+from app.models.view_data import ViewData
 from gpu_ops.types import Filter
 
 if TYPE_CHECKING:
@@ -26,62 +26,62 @@ class ResultView(Protocol):
 
     @property
     def widget(self) -> QWidget:
-        """What stands in the window."""
+        """The widget for the window."""
 
     @property
     def sheet(self) -> QWidget:
-        """The part of it that is exported: the results without what turns and chooses them."""
+        """The part to export: the results without the controls around them."""
 
     @property
     def display(self) -> Display | None:
-        """What the levels panel shows and sets; None where there are no levels."""
+        """The state behind the levels panel; None where there are no levels."""
 
     @property
     def grid(self) -> PaneGrid | None:
-        """The panes of which two can be shown in one place: swiped, flickered, subtracted; None without such."""
+        """The panes that can be compared in one place (swipe, flicker, difference); None where that is impossible."""
 
     @property
     def pager(self) -> Pager | None:
-        """What turns to other results where not all of them are in sight; None where they always are."""
+        """The pager of results that do not all fit; None where they always do."""
 
     def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
-        """Make room for these, in this order; known ones keep what they show, others are gone."""
+        """Show results with these keys, in this order; known ones keep their content, others are removed."""
 
     def set_scale(self, scale: str) -> None:
-        """How values are drawn from now on: one of the scales of its ViewSpec."""
+        """Draw values on this scale, one of those in the view's ViewSpec."""
 
-    def put(self, key: str, drawn: Drawn, origin: Origin) -> None:
+    def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         """Show a result, or the input."""
 
-    def anew(self, drawn: Drawn | None) -> None:
-        """What comes now is of something else: range, zoom, cursor and levels of its own, these as `drawn` asks."""
+    def start_over(self, drawn: ViewData | None) -> None:
+        """Start over for another subject: reset range, zoom and cursor, and take the levels from `drawn`."""
 
-    def level(self, drawn: Drawn) -> None:
-        """Values are drawn in another scale: levels as `drawn` asks."""
+    def level(self, drawn: ViewData) -> None:
+        """The scale of values changed: take the levels from `drawn`."""
 
     def forget(self, key: str) -> None:
-        """Let go of a result and of what was said of it."""
+        """Release a result, its verdict and its findings."""
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
-        """The verdict on a result, and whether it is of what is chosen now: else it is drawn faintly."""
+        """Set the verdict on a result and whether it fits the present choice; if not, it is drawn faintly."""
 
     def state(self, key: str) -> State | None:
-        """The verdict that stands on a result."""
+        """The verdict on a result."""
 
     def show_findings(self, key: str, entry: Entry) -> None:
-        """What was found wrong with a result."""
+        """Show the findings about a result."""
 
     def fit(self) -> None:
-        """Show all of it."""
+        """Show everything."""
 
     def zoom(self, factor: float) -> None:
         """Magnify about the middle."""
 
     def one_to_one(self) -> None:
-        """One pixel, sample or bar a pixel; figures in letters of the window's size."""
+        """Show one pixel, sample or bar per screen pixel; figures in letters of the window's size."""
 
     def value_text(self, key: str) -> str:
-        """What is read of a result at the cursor, with names and units of its axes; empty without a cursor."""
+        """The result's value at the cursor, with names and units of its axes; empty without a cursor."""
 
     def picture(self) -> QImage | None:
-        """What is copied; None while nothing is shown."""
+        """The picture to copy; None while there is none."""

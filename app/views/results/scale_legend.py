@@ -1,4 +1,4 @@
-"""The colours of a picture beside the values they stand for, small enough to lie on it."""
+"""A small colour scale that lies on a picture."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from app.views.parts import number
 
 
 def draw_scale(painter: QPainter, corner: QPointF, tone: Tone, widest: float) -> None:
-    """A bar from the lowest to the highest value, with both and the middle written under it; upper left at `corner`.
-    Where `widest` has no room for it, it is left out: the range then stands in the tag alone."""
+    """Draw a bar of colours with the lowest, middle and highest value under it; its upper left is at `corner`. If it is
+    wider than `widest`, it is left out: the tag has the range too."""
     if tone.lut is None:
         return
     metrics = painter.fontMetrics()
@@ -39,5 +39,5 @@ def draw_scale(painter: QPainter, corner: QPointF, tone: Tone, widest: float) ->
 
 
 def _signed(value: float) -> str:
-    """With its sign, the minus as long as the plus."""
+    """A number with its sign, the minus as long as the plus."""
     return f"+{number(value)}" if value > 0 else number(value).replace("-", "−")

@@ -1,4 +1,4 @@
-"""The legend of curves: how each is drawn, what it is called, and the mark of what is simulated."""
+"""The legend of curves: stroke, name, and the mark of a simulated result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEGEND_LINES = 3
 
 
 class LegendEntry(QWidget):
-    """A sample of the line, the name, elided where it does not fit, and the mark of what is simulated."""
+    """A sample of the line, the name, shortened where it does not fit, and the mark of a simulated result."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +36,7 @@ class LegendEntry(QWidget):
         layout.addStretch(0)
 
     def show_curve(self, curve: Curve) -> None:
-        """Its name, stroke and mark; hidden with it."""
+        """Show the curve's name, stroke and mark; hidden if the curve is."""
         self.stroke = curve.stroke
         self.label.setText(curve.name)
         self.chip.show_texts(mark_texts(Origin(True), None)[0] if curve.mark else "", curve.mark)
@@ -56,7 +56,7 @@ class LegendEntry(QWidget):
         return self.fontMetrics().averageCharWidth() * 22 + mark + self.verdict.least_width()
 
     def _fit_mark(self) -> None:
-        """All of the mark only where it leaves the name whole."""
+        """Show the full mark only where the name still fits."""
         self.chip.set_compact(self.width() < self.sizeHint().width())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

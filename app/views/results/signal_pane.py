@@ -25,8 +25,8 @@ from gpu_ops.output_kinds import Axis
 
 ZOOM, PAN = 1.25, 0.1
 SIGNALS = tuple((axis.name, axis.unit) for axis in (time_axis(1.0), time_axis(None)))
-"""The axes of what is sampled in time."""
-STRAIGHT = 40  # curves longer than this many view widths are drawn solid: dashes cannot be seen there and take seconds
+"""The axes of signals that are sampled in time."""
+STRAIGHT = 40  # curves longer than so many view widths are solid: dashes would be invisible and take seconds
 
 
 class SignalPane(QWidget):
@@ -34,7 +34,7 @@ class SignalPane(QWidget):
     double-click fits. Keys while the plot is focused: + − 0 (fit) 1 (a sample per pixel), arrows pan, Shift+arrows
     move the cursor.
 
-    `fixed` is the y range (low, high), or None to follow what is visible.
+    `fixed` is the y range (low, high), or None to follow the visible values.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -89,7 +89,7 @@ class SignalPane(QWidget):
     # What is shown
 
     def set_curves(self, curves: Sequence[Trace]) -> None:
-        """Show these. The range of time stays, unless there was none or the unit of time changes."""
+        """Show these curves. The range of time stays, unless there was none or the unit of time changes."""
         before, had = self.axis(), any(c.pyramid is not None for c in self.curves)
         while len(self.curves) < len(curves):
             self._add_curve()
@@ -108,7 +108,7 @@ class SignalPane(QWidget):
             self.refresh()
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
-        """The verdict on the curves of a result, and whether they are of what is chosen now: else they are faint."""
+        """Set the verdict on a result's curves and whether they fit the present choice; if not, they are faint."""
         shown = [(c, e) for c, e in zip(self.curves, self._entries, strict=True) if c.visible and c.key == key]
         changed = [(curve, entry) for curve, entry in shown if curve.set_state(state, text, current)]
         for curve, entry in changed:
@@ -118,14 +118,14 @@ class SignalPane(QWidget):
             self.refresh()
 
     def bar(self, key: str) -> FindingsBar:
-        """Where the findings of one of the results stand; made once and reused."""
+        """The bar for the findings of a result; created once and reused."""
         if key not in self.findings:
             self.findings[key] = FindingsBar(self)
             self._bars.addWidget(self.findings[key])
         return self.findings[key]
 
     def _add_curve(self) -> None:
-        """Curves and their items are made once and reused: pyqtgraph's are never freed."""
+        """Create a curve and its item; both are reused, because pyqtgraph never frees its items."""
         curve = Curve(self)
         curve.changed.connect(self.refresh)
         self.curves.append(curve)
@@ -139,9 +139,9 @@ class SignalPane(QWidget):
         self._legend.lay(shown, self.width())
 
     def axis(self) -> tuple[str, str]:
-        """The name and the unit of what lies along x: samples where the curves do not agree."""
-        found = {(c.axis.name, c.axis.unit) for c in self.curves if c.pyramid is not None}
-        return found.pop() if len(found) == 1 else (SAMPLES.name, SAMPLES.unit)
+        """The name and unit of the x axis: samples where the curves do not agree."""
+        axes = {(c.axis.name, c.axis.unit) for c in self.curves if c.pyramid is not None}
+        return axes.pop() if len(axes) == 1 else (SAMPLES.name, SAMPLES.unit)
 
     def _label(self, axis: tuple[str, str]) -> None:
         name, unit = name_of(Axis(*axis)), axis[1]
@@ -162,7 +162,7 @@ class SignalPane(QWidget):
         return self._drawn == (*self.view_range(), self._columns())
 
     def _columns(self) -> int:
-        """Pixels of the screen across the plot."""
+        """The width of the plot in screen pixels."""
         return max(16, math.ceil(float(self.box.width()) * self.devicePixelRatioF()))
 
     def _follow(self) -> None:
@@ -171,11 +171,11 @@ class SignalPane(QWidget):
             self.refresh()
 
     def refresh(self) -> None:
-        """Give the plot the points of the visible range anew, and fit y to them."""
+        """Give the plot the points of the visible range again, and fit y to them."""
         self._draw(*self.view_range())
 
     def _draw(self, start: float, stop: float) -> None:
-        """Give the plot the points of a range together with the range, so that it is painted once."""
+        """Give the plot the points of a range together with the range, so that it paints only once."""
         columns, low, high = self._columns(), np.inf, -np.inf
         shown = []
         for curve, item in zip(self.curves, self.items, strict=True):
@@ -193,11 +193,11 @@ class SignalPane(QWidget):
         for item, stroke, x, y, whole in shown:
             straight = np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns
             faint = not self.curves[self.items.index(item)].current
-            made = pen(stroke, dark, dashed=bool(straight), faint=faint)
-            item.setData(x, y, pen=made, connect="all" if whole else "finite", skipFiniteCheck=whole)
+            curve_pen = pen(stroke, dark, dashed=bool(straight), faint=faint)
+            item.setData(x, y, pen=curve_pen, connect="all" if whole else "finite", skipFiniteCheck=whole)
         self._drawn = (start, stop, columns)
         self.box.setRange(xRange=(start, stop), yRange=(low, high), padding=0)
-        self.plot.scene().prepareForPaint()  # else the first painting moves the curves, which asks for a second one
+        self.plot.scene().prepareForPaint()  # else the first paint moves the curves, which causes a second one
         self._show_values()
 
     def _limits(self, low: float, high: float) -> tuple[float, float]:
@@ -210,7 +210,7 @@ class SignalPane(QWidget):
         return low - margin, high + margin
 
     def fix_y(self, limits: tuple[float, float] | None) -> None:
-        """Keep y to (low, high); None follows what is visible."""
+        """Fix y to (low, high); None follows the visible values."""
         self.fixed = limits
         self.refresh()
 
@@ -224,17 +224,17 @@ class SignalPane(QWidget):
     def set_range(self, start: float, stop: float) -> None:
         self._draw(start, stop)
 
-    def fit_anew(self) -> None:
-        """Another input: all of its time, y as it is, and no cursor."""
+    def start_over(self) -> None:
+        """Start over for another input: show all of its time, let y follow the values, remove the cursor."""
         self.fixed = None
         self.set_cursor(None)
         self.fit()
 
     def fit(self) -> None:
         """Show all of time."""
-        there = [c for c in self.curves if c.pyramid is not None]
-        first, last = min((min(0.0, c.begin) for c in there), default=0.0), max((c.end for c in there), default=0.0)
-        step = min((c.step for c in there), default=1.0)
+        curves = [c for c in self.curves if c.pyramid is not None]
+        first, last = min((min(0.0, c.begin) for c in curves), default=0.0), max((c.end for c in curves), default=0.0)
+        step = min((c.step for c in curves), default=1.0)
         self.set_range(first if last > first else first - step, last if last > first else first + step)
 
     def zoom_at(self, factor: float, x: float) -> None:
@@ -250,7 +250,7 @@ class SignalPane(QWidget):
         self.set_range(start + dx, stop + dx)
 
     def one_to_one(self) -> None:
-        """A sample per screen pixel, the middle kept."""
+        """Show one sample per screen pixel around the present middle."""
         start, stop = self.view_range()
         step = min((c.step for c in self.curves if c.pyramid is not None), default=1.0)
         half = self.box.width() * step / 2
@@ -263,7 +263,7 @@ class SignalPane(QWidget):
     # Cursor
 
     def set_cursor(self, x: float | None) -> None:
-        """Where values are read: at the sample nearest to x; None nowhere."""
+        """Move the cursor to the sample nearest to x; None removes it."""
         x = self.cursor_x = None if x is None else self.sample_at(x)
         self.line.setVisible(x is not None)
         if x is not None:
@@ -271,7 +271,7 @@ class SignalPane(QWidget):
         self._show_values()
 
     def sample_at(self, x: float) -> float:
-        """The place of the sample nearest to x: what is read there was taken there."""
+        """The place of the sample nearest to x."""
         shown = self._shown()
         step = min((c.step for c in shown), default=0.0)
         if not step:
@@ -280,7 +280,7 @@ class SignalPane(QWidget):
         return round((min(max(x, first), last) - first) / step) * step + first
 
     def set_heard(self, x: float | None) -> None:
-        """Mark the place that is heard; None nowhere."""
+        """Mark the playing position; None for no mark."""
         self.heard.setVisible(x is not None)
         if x is not None:
             self.heard.setValue(x)
@@ -306,7 +306,7 @@ class SignalPane(QWidget):
         return self.tr("{name} {value}").format(name=name_of(Axis(name)), value=with_unit(value, unit))
 
     def _digits(self, x: float) -> str:
-        """A place with as many digits as tell the samples from their neighbours, at least seven."""
+        """A place with enough digits to distinguish neighbouring samples, at least seven."""
         step = min((c.step for c in self._shown()), default=1.0)
         return QLocale().toString(x, "g", max(7, math.ceil(math.log10(max(abs(x) / step, 1))) + 2))
 
@@ -377,9 +377,9 @@ class SignalPane(QWidget):
             axis.setPen(text)
             axis.setTextPen(text)
         for line, width in ((self.line, 1), (self.heard, 3)):
-            made = QPen(palette.color(QPalette.ColorRole.Highlight), width)
-            made.setCosmetic(True)
-            line.setPen(made)
+            line_pen = QPen(palette.color(QPalette.ColorRole.Highlight), width)
+            line_pen.setCosmetic(True)
+            line.setPen(line_pen)
 
     def resizeEvent(self, event: QEvent) -> None:
         self._lay_legend()

@@ -1,4 +1,4 @@
-"""The plot of a signal pane before anything is in it."""
+"""Creates the empty plot of a signal pane."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from PySide6.QtWidgets import QWidget
 
 
 def calm_plot(parent: QWidget) -> pg.PlotWidget:
-    """A plot that leaves range, mouse and keys to its owner, with grid lines at the labels only."""
+    """A plot with grid lines at the labels only; range, mouse and keys are left to its owner."""
     translate, plot = QCoreApplication.translate, pg.PlotWidget(parent)
     plot.setObjectName("signalPlot")
     plot.setAccessibleName(translate("SignalPane", "Curves"))
     plot.setAccessibleDescription(
         translate(
             "SignalPane",
-            "Plus and minus zoom, 0 fits, 1 shows sample by sample, arrows pan, Shift and arrows move the cursor",
+            "Plus and minus zoom, 0 fits, 1 shows sample by sample, arrows pan, Shift+arrows move the cursor",
         )
     )
     plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -26,9 +26,9 @@ def calm_plot(parent: QWidget) -> pg.PlotWidget:
     item.showGrid(x=True, y=True, alpha=0.2)
     for side in ("left", "bottom"):
         item.getAxis(side).enableAutoSIPrefix(side == "bottom")
-        item.getAxis(side).setStyle(maxTickLevel=0)  # lines at the labels only: calmer, and thrice as fast
+        item.getAxis(side).setStyle(maxTickLevel=0)  # lines at the labels only: clearer, and three times as fast
     box = item.getViewBox()
-    box.setMouseEnabled(x=False, y=False)  # wheel, drag and keys are handled by the pane, like those of images
+    box.setMouseEnabled(x=False, y=False)  # the pane handles wheel, drag and keys as an image's does
     box.disableAutoRange()
     box.setDefaultPadding(0)
     return plot

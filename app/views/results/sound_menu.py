@@ -1,4 +1,4 @@
-"""The menu of what can be heard."""
+"""The menu of signals to play."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from app.controllers.playback import INPUT, Playback
 
 
 class SoundMenu(QObject):
-    """Marks "Play" while something plays, and offers below it the input and each result there is.
+    """Checks "Play" while something plays, and lists the input and every result below it.
 
-    `titles` gives what a variant is called. The entries are made anew whenever the menu opens.
+    `titles` gives the titles of variants. The entries are rebuilt whenever the menu opens.
     """
 
     def __init__(self, menu: QMenu, play: QAction, playback: Playback, titles: Callable[[], Mapping[str, str]]) -> None:
@@ -35,7 +35,7 @@ class SoundMenu(QObject):
             action.setChecked(action.data() == self._playback.chosen)
 
     def fill(self) -> None:
-        """One entry for each signal that can be heard."""
+        """Make an entry for each signal that can be played."""
         for old in self.actions:
             self._menu.removeAction(old)
             old.deleteLater()
@@ -45,15 +45,15 @@ class SoundMenu(QObject):
 
     def _entry(self, number: int, key: str) -> QAction:
         title = self.tr("Input") if key == INPUT else self._titles().get(key, key)
-        # A digit underlined for each of the first nine, no two the same.
+        # Each of the first nine has its own digit as mnemonic.
         action = QAction(f"{'&' if number < 10 else ''}{number}  {title.replace('&', '&&')}", self._menu)
         action.setObjectName(f"action.hear.{key}")
         action.setData(key)
         action.setCheckable(True)
-        action.setStatusTip(self.tr("Hear this one"))
+        action.setStatusTip(self.tr("Play this signal"))
         self._group.addAction(action)
-        action.triggered.connect(partial(self._chosen, key))
+        action.triggered.connect(partial(self._choose, key))
         return action
 
-    def _chosen(self, key: str, _checked: bool = False) -> None:
+    def _choose(self, key: str, _checked: bool = False) -> None:
         self._playback.choose(key)

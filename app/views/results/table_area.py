@@ -9,11 +9,11 @@ from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QPersistent
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QHeaderView, QLabel, QSizePolicy, QStackedLayout, QTableView, QWidget
 
-from app.models.shown import Drawn
 from app.models.span import Span
+from app.models.view_data import ViewData
 from app.theme import mix
 from app.views.results.plot_area import FAINT
-from app.views.results.reading import name_of, place_text, told, values_text
+from app.views.results.reading import name_of, place_text, reading_text, values_text
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -23,10 +23,10 @@ class Figures(QAbstractTableModel):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.drawn: Drawn | None = None
+        self.drawn: ViewData | None = None
         self.values = np.zeros((0, 0))
 
-    def show_drawn(self, drawn: Drawn | None) -> None:
+    def show_drawn(self, drawn: ViewData | None) -> None:
         self.beginResetModel()
         self.drawn = drawn
         self.values = np.zeros((0, 0)) if drawn is None else drawn.values.reshape(len(drawn.values), -1)
@@ -44,7 +44,7 @@ class Figures(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.told(index.row(), index.column())
+            return self.cell_text(index.row(), index.column())
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: N802
@@ -57,18 +57,18 @@ class Figures(QAbstractTableModel):
             return self.drawn.unit or name_of(axes[0])
         return place_text(axes[1], section)
 
-    def told(self, row: int, column: int) -> str:
+    def cell_text(self, row: int, column: int) -> str:
         """A cell with the names of its row and its column."""
         if self.drawn is None or not (0 <= row < self.rowCount() and 0 <= column < self.columnCount()):
             return ""
         axes = self.drawn.form.axes
         names = [place_text(axis, place) for axis, place in zip(axes, (row, column), strict=False)]
-        return told(", ".join(names), values_text(self.values[row, column], self.drawn.unit))
+        return reading_text(", ".join(names), values_text(self.values[row, column], self.drawn.unit))
 
 
 class TableArea(QWidget):
-    """The table, and what stands where there is none. The cell that is chosen in one table is chosen in all that have
-    the same Span; its letters are as large as that says."""
+    """The table, or a text where there is none. Tables with the same Span share the selected cell and the font
+    size."""
 
     def __init__(self, span: Span, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -99,8 +99,8 @@ class TableArea(QWidget):
         span.cursor_moved.connect(self._follow)
         self.set_missing("")
 
-    def show_drawn(self, drawn: Drawn | None, scale: str, current: bool) -> None:
-        """Show this table; `current` says whether it is of what is chosen now."""
+    def show_drawn(self, drawn: ViewData | None, scale: str, current: bool) -> None:
+        """Show this table; `current` says whether it fits the present choice."""
         if drawn is not self.model.drawn:
             self.model.show_drawn(drawn)
         self.layers.setCurrentIndex(int(drawn is not None))
@@ -112,18 +112,18 @@ class TableArea(QWidget):
         self.none.setText(text or self.tr("No result yet"))
 
     def value_text(self) -> str:
-        """The cell that is chosen, with its names."""
+        """The selected cell with the names of its row and column."""
         if self.span.cursor is None:
             return ""
         row, column = self.span.cursor
-        return self.model.told(int(row), int(column))
+        return self.model.cell_text(int(row), int(column))
 
     def _choose(self, now: QModelIndex, _before: QModelIndex) -> None:
         if now.isValid():
             self.span.set_cursor((now.row(), now.column()))
 
     def _follow(self) -> None:
-        """The cell that was chosen in another table."""
+        """Select the cell that another table selected."""
         if self.span.cursor is not None:
             index = self.model.index(int(self.span.cursor[0]), int(self.span.cursor[1]))
             if index.isValid() and index != self.table.currentIndex():
@@ -136,7 +136,7 @@ class TableArea(QWidget):
             part.setFont(font)
 
     def _recolour(self) -> None:
-        """What is of an earlier choice is fainter."""
+        """Draw a result of an earlier choice in fainter letters."""
         own = self.palette()
         text, ground = own.color(QPalette.ColorRole.Text), own.color(QPalette.ColorRole.Base)
         faint = QPalette(own)

@@ -1,4 +1,4 @@
-"""How each kind of output is looked at. The one place of the window that knows kinds by name."""
+"""The view of each kind of output. No other place in the window knows kinds by name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QWidget
 
 from app.models.display import Display
-from app.models.shown import (
-    Drawn,
-    Shown,
+from app.models.span import Span
+from app.models.view_data import (
+    OutputData,
+    ViewData,
     as_it_is,
     coefficients,
     decibels,
@@ -19,7 +20,6 @@ from app.models.shown import (
     magnitudes,
     phases,
 )
-from app.models.span import Span
 from app.translate import QT_TRANSLATE_NOOP
 from app.views.results.result_view import ResultView
 from gpu_ops.output_kinds import ViewKind
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scale:
-    """One way to draw the values of a result. `draw` works out what is drawn, None where that takes nothing."""
+    """One way to draw the values of a result. `draw` computes the drawn values; None where they need no computation."""
 
     id: str
     title: str
     tip: str
-    draw: Callable[[Shown], Drawn] | None = None
+    draw: Callable[[OutputData], ViewData] | None = None
     complex_only: bool = False
 
 
 PLAIN = Scale("plain", "", "")
-"""Values as they are; nothing to choose."""
+"""Values unchanged; there is nothing to choose."""
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,12 @@ def _tables(display: Display, parent: QWidget) -> ResultView:
 _N = QT_TRANSLATE_NOOP
 SPECTRUM = (
     Scale("decibel", _N("Scales", "dB"), _N("Scales", "Magnitudes in decibels"), decibels),
-    Scale("linear", _N("Scales", "Linear"), _N("Scales", "Magnitudes as they are"), magnitudes),
+    Scale("linear", _N("Scales", "Linear"), _N("Scales", "Magnitudes on a linear scale"), magnitudes),
     Scale("phase", _N("Scales", "Phase"), _N("Scales", "Phases in radians"), phases, complex_only=True),
 )
 COUNTS = (
-    Scale("linear", _N("Scales", "Linear"), _N("Scales", "Bars as high as their counts")),
-    Scale("logarithmic", _N("Scales", "Logarithmic"), _N("Scales", "Small counts are seen beside large ones")),
+    Scale("linear", _N("Scales", "Linear"), _N("Scales", "Bar heights proportional to the counts")),
+    Scale("logarithmic", _N("Scales", "Logarithmic"), _N("Scales", "Small counts stay visible beside large ones")),
 )
 BANDS = (
     Scale("each", _N("Scales", "Each band"), _N("Scales", "Every band by its own largest coefficient"), each_band),
@@ -135,21 +135,21 @@ VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
     "table": {1: ViewSpec("tables", _tables, room=0.4)},
     "timeline": {2: ViewSpec("spans", _spans)},
 }
-"""By kind, and by the number of axes that are not of channels."""
+"""By kind, and by the number of axes without channels."""
 
 
 def view_of(kind: ViewKind, rank: int) -> ViewSpec:
-    """How a kind is looked at; where it is not looked at in that rank, in the highest below, else in its lowest."""
+    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest."""
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
     return ranks[max(below) if below else min(ranks)]
 
 
 def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:
-    """Those that a result of that dtype can be drawn in."""
+    """The scales for a result of that dtype."""
     return tuple(scale for scale in spec.scales if not scale.complex_only or dtype.startswith("complex"))
 
 
-def draw(scale: Scale, shown: Shown) -> Drawn:
-    """What is drawn of a result in a scale."""
+def draw(scale: Scale, shown: OutputData) -> ViewData:
+    """The drawn values of a result on a scale."""
     return (scale.draw or as_it_is)(shown)

@@ -1,1 +1,1 @@
-"""How times change as one quantity varies."""
+"""The panel of sweeps: how times change as one quantity varies."""

@@ -1,4 +1,4 @@
-"""The names of a sweep's lines beside how they are drawn, under what the lines of a device have in common."""
+"""The legend of a sweep: names and strokes of lines under a heading for each device."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.views.sweep.text import group_title, line_title
 from gpu_ops.measuring.sweeps import Line
 
 STROKE = 6
-"""Letters that the sample of a line is long."""
+"""The length of a line's sample, in letters."""
 LETTERS = 24
-"""Letters of a name that are always to be read."""
+"""The letters of a name that are always readable."""
 
 
 class LegendLine(ElidedLabel):
-    """A sample of the line with its symbol, and the name, elided where it does not fit."""
+    """A sample of the line with its symbol, and the name, shortened where it does not fit."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
@@ -90,7 +90,7 @@ class SweepLegend(QWidget):
         self._arrange()
 
     def set_columns(self, columns: int) -> None:
-        """How many names stand beside each other."""
+        """The number of columns of names."""
         if columns != self._columns:
             self._columns = columns
             self._arrange()
@@ -130,5 +130,5 @@ class SweepLegend(QWidget):
         entry.update()
 
     def refresh(self) -> None:
-        """The colours and letters have changed."""
+        """Take new colours and letters."""
         self._arrange()

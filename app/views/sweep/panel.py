@@ -29,15 +29,15 @@ from app.views.sweep.text import findings, heading, option_title, recorded_title
 from app.views.upright import Upright
 
 WIDE = 40
-"""In heights of letters: from here on the legend stands beside the plot."""
+"""The width, in letter heights, from which on the legend is beside the plot."""
 FIRST = 3
-"""Sentences that stand above the plot; the rest stands below it."""
+"""The number of sentences above the plot; the rest is below it."""
 COLUMN = 17
-"""So wide is a name below it."""
+"""The width of a name below the plot."""
 
 
 class SweepSheet(Squeezed):
-    """All that is exported as a picture: heading, plot, legend and what was found."""
+    """The exported picture: heading, plot, legend and findings."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,19 +62,19 @@ class SweepSheet(Squeezed):
         layout.addWidget(self.more)
 
     def show_sweep(self, sweep: Sweep | None) -> None:
-        """Show this sweep as far as it is."""
+        """Show this sweep as far as it has run."""
         self.plot.show_sweep(sweep)
         self.legend.show_sweep(sweep)
         self.plot.setVisible(bool(self.plot.lines))
         self.heading.setText(heading(sweep) if sweep else "")
-        said = findings(sweep) if sweep else []
-        for label, sentences in ((self.findings, said[:FIRST]), (self.more, said[FIRST:])):
+        texts = findings(sweep) if sweep else []
+        for label, sentences in ((self.findings, texts[:FIRST]), (self.more, texts[FIRST:])):
             label.setText("\n".join(sentences))
             label.setVisible(bool(sentences))
-        self.plot.setAccessibleDescription("\n".join(said))
+        self.plot.setAccessibleDescription("\n".join(texts))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """The width of the plot alone: with less room than for the legend beside it this stands below."""
+        """The width of the plot alone; the legend is below it where there is no room beside it."""
         width = self.plot.minimumSizeHint().width() + 2 * self.fontMetrics().averageCharWidth()
         return QSize(width, super().minimumSizeHint().height())
 
@@ -97,7 +97,7 @@ class SweepSheet(Squeezed):
 
 
 class SweepPanel(Squeezed):
-    """Shows a SweepController and hands on what a person does."""
+    """Shows a SweepController and passes on the user's actions."""
 
     def __init__(self, controller: SweepController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -112,13 +112,13 @@ class SweepPanel(Squeezed):
         self.button = QPushButton(self.tr("Sweep"), self)
         self.button.setObjectName("sweepStart")
         self.button.setToolTip(
-            self.tr("Time the ticked variants at each value, quickly, each held to the whole reference")
+            self.tr("Time the ticked variants quickly at each value, and verify every result in full")
         )
-        self.source = self._combo("sweepSource", self.tr("Which sweep is shown"), 14)
+        self.source = self._combo("sweepSource", self.tr("Sweep to show"), 14)
         self.rows = QPushButton(self.tr("Rows"), self)
         self.rows.setObjectName("sweepRows")
         self.rows.setCheckable(True)
-        self.rows.setToolTip(self.tr("The rows as a table instead of the plot"))
+        self.rows.setToolTip(self.tr("Show the rows as a table instead of the plot"))
         self.reason, self.state = QLabel(self), QLabel(self)
         self.reason.setObjectName("sweepReason")
         for label in (self.reason, self.state):
@@ -183,11 +183,11 @@ class SweepPanel(Squeezed):
         self.source.activated.connect(self._choose_source)
         self.rows.toggled.connect(lambda on: self.stack.setCurrentIndex(int(on)))
 
-    # What a person does.
+    # User actions
 
     @Slot()
     def start(self) -> None:
-        """Sweep over the values that stand there."""
+        """Sweep over the entered values."""
         option = self.varies.currentData()
         if option is not None:
             self.controller.start(option, self.values.text())
@@ -202,11 +202,11 @@ class SweepPanel(Squeezed):
     def _choose_source(self, place: int) -> None:
         self.controller.show(self.source.itemData(place))
 
-    # What changes.
+    # Changes of the controller
 
     @Slot()
     def _list_options(self) -> None:
-        """The options of now; the one that was chosen stays, and its values with it."""
+        """List the present options; the chosen one and its values stay."""
         kind = self.controller.kind
         before: Option | None = self.varies.currentData()
         with QSignalBlocker(self.varies):
@@ -247,7 +247,7 @@ class SweepPanel(Squeezed):
         self.state.setVisible(bool(text))
 
     def _state(self, sweep: Sweep | None) -> str:
-        """How far the sweep that is shown is."""
+        """The progress of the visible sweep."""
         if sweep is None:
             return self.tr("No sweep yet: choose what varies and press Sweep, or choose a recorded one.")
         done, total = self.controller.done

@@ -22,15 +22,15 @@ from gpu_ops.measuring.sweeps import Line
 
 SYMBOLS = ("o", "s", "t", "d", "t1", "p", "star", "h", "+", "x", "t2", "t3")
 MARGIN = 0.06
-"""The least share of the range of an axis that is added at both ends."""
+"""The least margin at both ends of an axis, as a share of its range."""
 BEAM = 0.008
 NEAR = 1.5
-"""Letters between the cursor and a point that it tells of."""
+"""The largest distance, in letters, between the cursor and the point that it describes."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a line is drawn: its stroke and symbol by its variant, whose symbol is hollow where it runs on the CPU."""
+    """The look of a line: stroke and symbol of its variant; the symbol is hollow for the CPU."""
 
     stroke: Stroke
     symbol: str
@@ -52,7 +52,7 @@ def look(sweep: Sweep, line: Line, palette: QPalette) -> Look:
 
 
 class _Drawn:
-    """The items of one line. They are made once and used again: pyqtgraph's are never freed."""
+    """The items of one line, created once and reused, because pyqtgraph never frees its items."""
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self.curve = pg.PlotCurveItem()
@@ -62,7 +62,7 @@ class _Drawn:
             plot.addItem(item, ignoreBounds=True)
 
     def show_line(self, line: Line | None, look: Look | None, beam: float, size: float) -> None:
-        """Draw this line, or nothing."""
+        """Draw this line, or none."""
         for item in (self.curve, self.bars, self.dots):
             item.setVisible(line is not None)
         if line is None or look is None:
@@ -78,18 +78,20 @@ class _Drawn:
 
 
 class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
-    """Shows a Sweep. The cursor tells of the nearest point; there is nothing to zoom, all is always in sight."""
+    """Shows a Sweep. The cursor describes the nearest point; there is no zoom, because everything is always visible."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("sweepPlot")
-        self.setAccessibleName(self.tr("Time over what varies"))
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the table of rows tells the same, key by key
+        self.setAccessibleName(self.tr("Kernel time over the varied quantity"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the table of rows has the same content for the keyboard
         self.item = self.getPlotItem()
         self.item.setMenuEnabled(False)
         self.item.hideButtons()
         self.item.showGrid(x=True, y=True, alpha=0.2)
-        self.setCacheMode(pg.QtWidgets.QGraphicsView.CacheModeFlag.CacheNone)  # a cached ground is pixels in an SVG
+        self.setCacheMode(
+            pg.QtWidgets.QGraphicsView.CacheModeFlag.CacheNone
+        )  # a cached background would be pixels in an SVG
         box = self.item.getViewBox()
         box.setMouseEnabled(x=False, y=False)
         box.disableAutoRange()
@@ -105,29 +107,29 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.viewport().setMouseTracking(True)
 
     def show_sweep(self, sweep: Sweep | None) -> None:
-        """Show these rows; what is there already stays where it is on a range that grows with them."""
+        """Show these rows; existing points stay while the range grows."""
         self.sweep = sweep
         self.lines = sweep.lines() if sweep else ()
         self.marks = marks(sweep) if sweep else ()
         self.refresh()
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The decimal logarithms of what both axes reach from and to."""
+        """The decimal logarithms of the ranges of both axes."""
         values = [p.value for line in self.lines for p in line.points]
         times = [t for line in self.lines for p in line.points for t in (p.q1, p.q3, p.seconds) if t > 0]
         return _padded(values, max(MARGIN, self._half_label(values) / self._room())), _padded(times, MARGIN)
 
     def _half_label(self, values: Sequence[int]) -> float:
-        """How far the labels at both ends reach beyond their values: those that do not fit are not drawn."""
+        """How far the labels at both ends reach beyond their values; labels that do not fit are not drawn."""
         texts = [value_text(self.sweep, v, with_unit=False) for v in values] if self.sweep else []
         return max((self.fontMetrics().horizontalAdvance(text) for text in texts), default=0) / 2
 
     def _room(self) -> float:
-        """About how wide the plot is between its axes."""
+        """The approximate width of the plot area."""
         return float(max(self.width() - 12 * self.fontMetrics().averageCharWidth(), 1))
 
     def refresh(self) -> None:
-        """Draw anew."""
+        """Draw again."""
         x, y = self.ranges()
         self.item.getViewBox().setRange(xRange=x, yRange=y, padding=0)
         unit = self.fontMetrics().averageCharWidth()
@@ -135,13 +137,13 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             self._drawn.append(_Drawn(self.item))
         for place, drawn in enumerate(self._drawn):
             line = self.lines[place] if place < len(self.lines) else None
-            found = look(self.sweep, line, self.palette()) if self.sweep and line else None
-            drawn.show_line(line, found, BEAM * (x[1] - x[0]), 1.3 * unit)
+            result = look(self.sweep, line, self.palette()) if self.sweep and line else None
+            drawn.show_line(line, result, BEAM * (x[1] - x[0]), 1.3 * unit)
         self._mark(unit)
         self._dress(x, y)
 
     def _mark(self, unit: float) -> None:
-        """A ring where one line overtakes another, with the letter of the sentence that tells of it."""
+        """Draw a ring where one line overtakes another, with the letter of its sentence."""
         text = self.palette().color(QPalette.ColorRole.Text)
         places = [(math.log10(c.value), math.log10(c.seconds)) for mark in self.marks for c in mark.crossings]
         ring = QPen(text, 1.5)
@@ -161,7 +163,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
                 letter.setPos(math.log10(first.value), math.log10(first.seconds))
 
     def _dress(self, x: tuple[float, float], y: tuple[float, float]) -> None:
-        """Ticks and titles, in the letters and colours of now."""
+        """Set ticks and titles in the present font and colours."""
         self.setBackground(self.palette().color(QPalette.ColorRole.Base))
         text, metrics = self.palette().color(QPalette.ColorRole.Text), self.fontMetrics()
         family = f"{self.font().pointSizeF():g}pt"
@@ -179,24 +181,24 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.item.getAxis("bottom").setHeight(2.6 * metrics.height())
 
     def _value_ticks(self, span: tuple[float, float]) -> list[tuple[float, str]]:
-        """The values themselves, as many as have room."""
+        """Ticks at the values themselves, as many as fit."""
         if self.sweep is None or not self.lines:
             return []
         values = sorted({p.value for line in self.lines for p in line.points})
         width = self._room()
-        found: list[tuple[float, str]] = []
+        result: list[tuple[float, str]] = []
         free = -math.inf
         for value in values:
             text = value_text(self.sweep, value, with_unit=False)
             middle = (math.log10(value) - span[0]) / (span[1] - span[0]) * width
             half = self.fontMetrics().horizontalAdvance(f"{text}  ") / 2
             if middle - half >= free:
-                found.append((math.log10(value), text))
+                result.append((math.log10(value), text))
                 free = middle + half
-        return found
+        return result
 
     def _time_ticks(self, span: tuple[float, float]) -> list[tuple[float, str]]:
-        """Round times, as many as have room."""
+        """Round times, as many as fit."""
         room = max(2, int(self.height() / (2.5 * self.fontMetrics().height())))
         times = round_times(10 ** span[0], 10 ** span[1], room) if self.lines else []
         return [(math.log10(time), seconds(time)) for time in times]
@@ -212,7 +214,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             return math.hypot(apart.x(), apart.y())
 
         assert self.sweep is not None
-        told = [(far(c.value, c.seconds), mark.text) for mark in self.marks for c in mark.crossings]
+        candidates = [(far(c.value, c.seconds), mark.text) for mark in self.marks for c in mark.crossings]
         for line in self.lines:
             for p in line.points:
                 text = self.tr("{title}\n{value}: {time} (quartiles {low} to {high})").format(
@@ -222,8 +224,8 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
                     low=seconds(p.q1),
                     high=seconds(p.q3),
                 )
-                told.append((far(p.value, p.seconds), text))
-        nearest = min(told, default=(math.inf, ""))
+                candidates.append((far(p.value, p.seconds), text))
+        nearest = min(candidates, default=(math.inf, ""))
         return nearest[1] if nearest[0] <= reach else ""
 
     # Events
@@ -259,8 +261,8 @@ def round_times(low: float, high: float, most: int) -> list[float]:
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     best: list[float] = []
     for digits, every in (((1, 2, 5), 1), ((1, 3), 1), *(((1,), n) for n in range(1, len(exponents) + 1))):
-        found = [d * 10.0**e for e in exponents if e % every == 0 for d in digits]
-        best = [time for time in found if low <= time <= high] or best
+        result = [d * 10.0**e for e in exponents if e % every == 0 for d in digits]
+        best = [time for time in result if low <= time <= high] or best
         if len(best) <= most:
             break
     return best if len(best) > 2 or high > 10 * low else _even(low, high, most)

@@ -1,4 +1,4 @@
-"""The rows of a sweep, in the order in which they came."""
+"""The rows of a sweep, in the order of arrival."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpu_ops.measuring.rows import Row
 
 
 class SweepTable(QTableWidget):
-    """Shows a Sweep as text."""
+    """Shows a Sweep as a table."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(0, 0, parent)
@@ -31,7 +31,7 @@ class SweepTable(QTableWidget):
         self.horizontalHeader().setStretchLastSection(True)
 
     def show_sweep(self, sweep: Sweep | None) -> None:
-        """Show its rows, each once; those that are there already stay."""
+        """Show its rows, each once; existing ones stay."""
         name = quantity(sweep.varied) if sweep else ""
         titles = [name, self.tr("variant"), self.tr("device"), stage_column("kernel"), self.tr("quartiles")]
         titles += [self.tr("clock"), self.tr("verdict")]

@@ -1,4 +1,4 @@
-"""What a sweep is and what it shows, in words."""
+"""The texts of a sweep: titles, values and findings."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MOST_FAILURES = 3
 
 
 def quantity(varied: Varied) -> str:
-    """A parameter, a knob, the size or the width as people call it."""
+    """The name of a parameter, a knob, the size or the width."""
     names = {SIZE: translate("Sweep", "size"), WIDTH: translate("Sweep", "width")}
     return names.get(varied, varied.name.replace("_", " "))
 
 
 def elements(kind: InputKind) -> str:
-    """What inputs of a kind are made of: pixels or samples."""
+    """The elements of a kind of input: pixels or samples."""
     return translate("Kinds", f"{kind.element}s")
 
 
@@ -38,7 +38,7 @@ def extent(kind: InputKind, size: str) -> str:
 
 
 def option_title(option: Option, kind: InputKind) -> str:
-    """Something that may vary, as the chooser offers it."""
+    """The chooser's entry for an option."""
     if option.where == "middle":
         middle = translate("Sweep", "size: the middle {size}")
         return (middle if kind.rank > 1 else translate("Sweep", "size: the first {size}")).format(
@@ -66,7 +66,7 @@ def axis_title(sweep: Sweep) -> str:
 
 
 def heading(sweep: Sweep) -> str:
-    """What the sweep is of, on which input, and whose it is."""
+    """The heading of a sweep: filter, input, and the machine of a recorded one."""
     texts = [sweep.filter.title, where_text(sweep), translate("Sweep", "kernel alone")]
     texts += _held(sweep)
     if sweep.machine:
@@ -75,7 +75,7 @@ def heading(sweep: Sweep) -> str:
 
 
 def where_text(sweep: Sweep) -> str:
-    """What the size is of."""
+    """The input of a sweep over sizes."""
     if sweep.where == "noise":
         return translate("Sweep", "noise")
     if sweep.where == "middle":
@@ -88,7 +88,7 @@ def where_text(sweep: Sweep) -> str:
 
 
 def recorded_title(sweep: Sweep) -> str:
-    """A recorded sweep, as the chooser offers it."""
+    """The chooser's entry for a recorded sweep."""
     values = [value for row in sweep.rows if (value := sweep.value(row)) is not None]
     over = translate("Sweep", "{quantity} {first} to {last}").format(
         quantity=quantity(sweep.varied), first=count(min(values)), last=count(max(values))
@@ -98,7 +98,7 @@ def recorded_title(sweep: Sweep) -> str:
 
 
 def _held(sweep: Sweep) -> list[str]:
-    """What does not vary: parameters and knobs that do so elsewhere, and of a recorded sweep the input."""
+    """The settings that stay fixed but vary in other sweeps, and the input of a recorded sweep."""
     texts = [
         f"{quantity(q)} {value_words(value)}" for q, value in sweep.held.items() if q.name not in ("channels", "dtype")
     ]
@@ -109,7 +109,7 @@ def _held(sweep: Sweep) -> list[str]:
 
 
 def _shape_texts(sweep: Sweep) -> list[str]:
-    """What inputs have in common."""
+    """What all inputs of the sweep have in common."""
     shapes = {row.shape for row in sweep.rows}
     first, axes = min(shapes), sweep.kind.rank
     if len(shapes) == 1:
@@ -122,7 +122,7 @@ def _shape_texts(sweep: Sweep) -> list[str]:
 
 
 def value_text(sweep: Sweep, value: float, with_unit: bool = True) -> str:
-    """A value of what varies; two digits of one that was interpolated."""
+    """A value of what varies; an interpolated one has two digits."""
     number = count(value if value < 100 or float(value).is_integer() else float(f"{value:.2g}"))
     if sweep.varied.kind != "size":
         name = quantity(sweep.varied)
@@ -133,7 +133,7 @@ def value_text(sweep: Sweep, value: float, with_unit: bool = True) -> str:
 
 
 def group_title(line: Line) -> str:
-    """What lines of one device have in common, as the legend says it."""
+    """The legend's heading for the lines of one device."""
     texts = {"device": device_name(line.device), "clock": clock_name(line.clock)}
     if line.cpu:
         return translate("Sweep", "{device}, {clock}, hollow marks").format(**texts)
@@ -141,7 +141,7 @@ def group_title(line: Line) -> str:
 
 
 def line_title(sweep: Sweep, line: Line) -> str:
-    """A variant's name; one that does not depend on what varies says so."""
+    """A variant's name, with a note if it does not depend on what varies."""
     title = sweep.name(line)
     if not line.level:
         return title
@@ -151,7 +151,7 @@ def line_title(sweep: Sweep, line: Line) -> str:
 
 @dataclass(frozen=True)
 class Mark:
-    """Crossings that are told together, with the letter that stands at them."""
+    """Crossings that share a sentence and a letter."""
 
     letter: str
     text: str
@@ -173,13 +173,13 @@ def marks(sweep: Sweep) -> tuple[Mark, ...]:
     )
 
 
-def _crossing_text(sweep: Sweep, value: str, found: Sequence[Crossing]) -> str:
-    """Who overtakes whom."""
+def _crossing_text(sweep: Sweep, value: str, crossings: Sequence[Crossing]) -> str:
+    """The sentence on which variant overtakes which."""
     names = {
-        "faster": ", ".join(dict.fromkeys(sweep.name(c.faster) for c in found)),
-        "slower": ", ".join(dict.fromkeys(sweep.name(c.slower) for c in found)),
+        "faster": ", ".join(dict.fromkeys(sweep.name(c.faster) for c in crossings)),
+        "slower": ", ".join(dict.fromkeys(sweep.name(c.slower) for c in crossings)),
     }
-    if len({c.faster for c in found}) > 1:
+    if len({c.faster for c in crossings}) > 1:
         return translate("Sweep", "{faster} overtake {slower} from about {value} (kernel alone).").format(
             value=value, **names
         )
@@ -189,42 +189,42 @@ def _crossing_text(sweep: Sweep, value: str, found: Sequence[Crossing]) -> str:
 
 
 def findings(sweep: Sweep) -> list[str]:
-    """All there is to say of a sweep, a sentence each; those of crossings begin with the letter of their mark."""
+    """All findings of a sweep, a sentence each; those on crossings begin with the letter of their mark."""
     lines, found = sweep.lines(), sweep.break_even()
     crossings = [mark.text for mark in marks(sweep)]
     return [*crossings, *_throughout(sweep, found), *_missing_side(lines), *_left_out(sweep)]
 
 
-def _throughout(sweep: Sweep, found: Sequence[BreakEven]) -> list[str]:
-    """Who is faster at every value, where nobody overtakes."""
+def _throughout(sweep: Sweep, points: Sequence[BreakEven]) -> list[str]:
+    """The variants that are faster or slower at every value."""
     texts = {
         True: translate("Sweep", "Faster than the best CPU variant throughout (kernel alone): {names}."),
         False: translate("Sweep", "Slower than the best CPU variant throughout (kernel alone): {names}."),
         None: translate("Sweep", "No value in common with a CPU variant: {names}."),
     }
-    said = []
+    sentences = []
     for faster, text in texts.items():
-        names = [sweep.name(b.gpu) for b in found if not b.crossings and b.gpu_faster is faster]
+        names = [sweep.name(b.gpu) for b in points if not b.crossings and b.gpu_faster is faster]
         if names:
-            said.append(text.format(names=", ".join(dict.fromkeys(names))))
-    return said
+            sentences.append(text.format(names=", ".join(dict.fromkeys(names))))
+    return sentences
 
 
 def _missing_side(lines: Sequence[Line]) -> list[str]:
-    """Why there is no break-even point to look for."""
+    """Why there cannot be a break-even point."""
     if lines and all(line.cpu for line in lines):
-        return [translate("Sweep", "No GPU was timed here, so there is no break-even point.")]
+        return [translate("Sweep", "No GPU variant was timed here, so there is no break-even point.")]
     if lines and not any(line.cpu for line in lines):
         return [translate("Sweep", "No CPU variant was timed here, so there is no break-even point.")]
     return []
 
 
 def _left_out(sweep: Sweep) -> list[str]:
-    """What has no time and is not drawn, and what failed."""
-    said = []
+    """The variants without times, which are not drawn, and the failures."""
+    sentences = []
     if without := sweep.without_time():
-        text = translate("Sweep", "A simulated GPU counts work and has no time, so these are not drawn: {names}.")
-        said.append(text.format(names=", ".join(without)))
+        text = translate("Sweep", "A simulated GPU counts work and has no times, so these are not drawn: {names}.")
+        sentences.append(text.format(names=", ".join(without)))
     failed = [
         translate("Sweep", "{title} at {value}: {reason}").format(
             title=name,
@@ -236,6 +236,6 @@ def _left_out(sweep: Sweep) -> list[str]:
     ]
     failed += [f"{value_text(sweep, value)}: {reason}" for value, reason in sweep.failures.items()]
     if len(failed) > MOST_FAILURES:
-        rest = translate("Sweep", "and {count} more that gave no time").format(count=count(len(failed) - MOST_FAILURES))
+        rest = translate("Sweep", "and {count} more without a time").format(count=count(len(failed) - MOST_FAILURES))
         failed = [*failed[:MOST_FAILURES], rest]
-    return said + failed
+    return sentences + failed

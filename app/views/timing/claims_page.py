@@ -1,4 +1,4 @@
-"""What the sources claim, what was predicted, what was found, and whether it holds."""
+"""The claims of the sources, the predictions, the results, and whether each claim holds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ClaimsPage(TextPage):
 
     def html(self) -> str:
         if not self._claims:
-            return f"<p>{escape(self.tr('No claims to show.'))}</p>"
+            return f"<p>{escape(self.tr('There are no claims to show.'))}</p>"
         return "".join(self._card(claim) for claim in self._claims)
 
     def _card(self, claim: Mapping[str, Any]) -> str:
@@ -72,7 +72,7 @@ class ClaimsPage(TextPage):
         return {"counted": self.tr("counted"), "measured": self.tr("measured")}.get(basis, basis)
 
     def plain(self) -> str:
-        """A line for each claim, tab-separated, with a heading."""
+        """A line for each claim, tab-separated, with a header line."""
         lines = [
             "\t".join(
                 (

@@ -1,4 +1,4 @@
-"""The timing ladder: a bar for every row, the stages it is made of, and what it is worth."""
+"""The timing ladder: a bar for every row, with its stages, speed-up and verdict."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from app.views.timing.row_text import details, fair_text
 
 DETAIL_LINES = 6
 LEAST = 14
-"""Width of the ladder, in heights of letters, below which it is scrolled."""
+"""The width of the ladder, in letter heights, below which it scrolls."""
 
 
 class LadderCanvas(QWidget):
-    """The painted part. Up and Down move between the bars; the current one is told in words as well."""
+    """The painted part. Up and Down move between the bars; the current one is also described in words."""
 
     current_changed = Signal(object)
 
@@ -68,18 +68,18 @@ class LadderCanvas(QWidget):
         return Builder(width, QFontMetricsF(font), small, self.results, self.log, self.shown_counter()).build()
 
     def shown_counter(self) -> str:
-        """What is shown of simulated rows: what was chosen, else what tells most."""
+        """The counter of simulated rows: the chosen one, else the most telling."""
         known = self.results.counters()
         return self.counter if self.counter in known else known[0] if known else ""
 
     def ladder(self) -> Geometry:
-        """The layout as it is now."""
+        """The present layout."""
         if self._geometry is None or self._geometry.width != self.width():
             self._geometry = self.geometry_for(self.width())
         return self._geometry
 
     def refresh(self) -> None:
-        """Lay out and paint anew."""
+        """Lay out and paint again."""
         self._geometry = None
         self.current = min(self.current, len(self.ladder().lines) - 1)
         self.setMinimumHeight(int(self.ladder().height) + 1)
@@ -94,13 +94,13 @@ class LadderCanvas(QWidget):
         return QSize(LEAST * self.fontMetrics().height(), self.minimumHeight())
 
     def words(self, line: Line) -> str:
-        """A line told in words."""
+        """A line in words."""
         if line.entry:
             return details(line.entry, self.results)
         return fair_text(line.fair) if line.fair else ""
 
     def line_at(self, position: QPoint) -> int:
-        """The number of the line there, or -1."""
+        """The number of the line at a position, or -1."""
         for place, line in enumerate(self.ladder().lines):
             if line.rect.contains(position.toPointF()):
                 return place
@@ -185,7 +185,7 @@ class TimingLadder(QWidget):
     """The ladder with its axis toggle and the details of the current row."""
 
     current_changed = Signal(object)
-    """The slot of the current row, or None on a fair bar and on nothing."""
+    """The slot of the current row, or None for a fair bar or no row."""
 
     def __init__(self, results: Results, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -202,20 +202,20 @@ class TimingLadder(QWidget):
         self.log_box = QCheckBox(self.tr("Logarithmic time"), self)
         self.log_box.setObjectName("ladder_log")
         self.log_box.setToolTip(
-            self.tr("On a linear axis the stages of a row are stacked; on this one each has a lane")
+            self.tr("A linear axis stacks the stages of a row; a logarithmic axis gives each a lane of its own")
         )
         self.log_box.setChecked(True)
         self.log_box.toggled.connect(self.set_log)
         self.counters = QComboBox(self)
         self.counters.setObjectName("ladder_counter")
         self.counters.setAccessibleName(self.tr("Counted work"))
-        self.counters.setToolTip(self.tr("What simulated rows are compared by; it says nothing of time"))
+        self.counters.setToolTip(self.tr("The counter that compares simulated rows; it says nothing about time"))
         self.counters.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.counters.activated.connect(self._choose_counter)
         self.counted = QWidget(self)
         self.counters_label = QLabel(self.tr("Counted:"), self)
         self.counters_label.setBuddy(self.counters)
-        self.empty = QLabel(self.tr("Nothing measured yet: tick variants and choose Run → Measure."), self)
+        self.empty = QLabel(self.tr("No measurements yet: tick variants and choose Run → Measure."), self)
         self.empty.setObjectName("ladder_empty")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setWordWrap(True)
@@ -298,7 +298,7 @@ class TimingLadder(QWidget):
         return line.entry.slot if line is not None and line.entry else None
 
     def set_log(self, log: bool) -> None:
-        """Logarithmic or linear time."""
+        """Choose logarithmic or linear time."""
         self.log_box.setChecked(log)
         if self.canvas.log != log:
             self.canvas.log = log
@@ -307,7 +307,7 @@ class TimingLadder(QWidget):
     # ---------------------------------------------------------------- files
 
     def picture(self, width: int | None = None) -> QImage:
-        """The whole ladder, scrolled away or not, at twice the screen's fineness."""
+        """The whole ladder, also its hidden part, at twice the screen's resolution."""
         return drawn_image(*self._drawing(width))
 
     def render_png(self, path: str | Path, width: int | None = None) -> bool:
@@ -319,7 +319,7 @@ class TimingLadder(QWidget):
         return write_svg(path, *self._drawing(width), self.tr("Timing ladder"), self.canvas.logicalDpiX())
 
     def _drawing(self, width: int | None) -> tuple[QSize, Draw]:
-        """How large the whole ladder is, and how it is drawn."""
+        """The size of the whole ladder, and the function that draws it."""
         geometry = self.canvas.geometry_for(width or self.canvas.width())
         size = QSize(int(geometry.width), int(geometry.height))
         return size, lambda painter: self.canvas.draw(painter, geometry)

@@ -1,4 +1,4 @@
-"""An axis of times or of counts: where a value stands and which ticks are worth a label."""
+"""An axis of times or counts: the places of values and of labelled ticks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Axis:
     log: bool
 
     def x(self, seconds: float) -> float:
-        """The place of a time, kept inside the axis."""
+        """The x coordinate of a time, limited to the axis."""
         if self.log:
             share = math.log(max(seconds, self.low) / self.low) / math.log(self.high / self.low)
         else:
@@ -26,7 +26,7 @@ class Axis:
         return self.left + (self.right - self.left) * min(1.0, max(0.0, share))
 
     def ticks(self, most: int) -> list[float]:
-        """Round times, at most so many."""
+        """Round times, at most `most`."""
         most = max(2, most)
         return self._log_ticks(most) if self.log else self._linear_ticks(most)
 

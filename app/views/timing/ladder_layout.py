@@ -1,4 +1,4 @@
-"""Where everything of the ladder stands: boxes only, no painting, so that tests can see that nothing overlaps."""
+"""The layout of the ladder: boxes only, no painting, so that tests can check that nothing overlaps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from app.views.timing.row_text import (
 COLUMNS = ("kernel", "rate", "share", "speedup", "error", "verdict")
 DROPPED_FIRST = ((), ("error",), ("error", "rate"), ("error", "rate", "share"))
 JUDGED = ("error", "verdict")
-"""Columns of simulated rows as well; the others are of times."""
+"""Columns that simulated rows have too; the others show times."""
 BAR_STAGES = ("upload", "kernel", "download")
 MARKS = ("elapsed", "elapsed_pinned")
 
@@ -49,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Section:
-    """Lines that share an axis; `counter` is what a simulated section counts, empty where times stand."""
+    """Lines that share an axis; `counter` is the counter of a simulated section, empty for times."""
 
     title: str
     heading: QRectF
@@ -61,7 +61,7 @@ class Section:
     counter: str = ""
 
     def ticks(self, most: int) -> list[float]:
-        """Round values, at most so many; counts are whole."""
+        """Round values, at most `most`; counts are whole numbers."""
         return [t for t in self.axis.ticks(most) if not self.counter or float(t).is_integer()]
 
     def label(self, value: float) -> str:
@@ -78,7 +78,7 @@ class LegendItem:
 
 @dataclass(frozen=True)
 class Geometry:
-    """The whole picture."""
+    """The layout of the whole ladder."""
 
     width: float
     height: float
@@ -94,7 +94,7 @@ class Geometry:
 
 
 def entry_texts(entry: Entry, results: Results, counter: str = "") -> dict[str, str]:
-    """The cells of a row; `counter` is what is shown of simulated ones."""
+    """The cells of a row; simulated rows show `counter`."""
     row, counted = entry.timed, entry.counters.get(counter) if entry.simulated else None
     timed = entry.seconds("kernel") is not None
     rate, share = (row.gbps, row.share) if timed and row else (None, None)
@@ -117,7 +117,7 @@ def fair_texts(bar: FairBar) -> dict[str, str]:
 
 
 def sub_text(entry: Entry) -> str:
-    """What stands below a name: the device, the state, where it was measured, the knobs."""
+    """The texts below a name: the device, the state, the machine, the knobs."""
     return " · ".join(
         p for p in (device_name(entry.device), state_text(entry), recorded_text(entry), knobs_text(entry.row)) if p
     )
@@ -176,7 +176,7 @@ class Builder:
         return max(self._column_width("counted"), self.small.horizontalAdvance(self.headings["counted"]) + self.unit)
 
     def _heading_width(self, name: str) -> float:
-        """The narrowest width at which a heading takes two lines at most; a very long one is cut short."""
+        """The narrowest width at which a heading takes at most two lines; a very long one is shortened."""
         words = self.headings[name].split()
         widths = [
             max(self.small.horizontalAdvance(" ".join(part)) for part in (words[:k], words[k:]) if part)
@@ -195,7 +195,7 @@ class Builder:
             self.columns = tuple(c for c in COLUMNS if c in filled and c not in dropped)
             self.widths = {c: self._column_width(c) for c in self.columns}
             self.timed = sum(width for c, width in self.widths.items() if c not in JUDGED)
-            # Simulated rows have one figure where the others have their times; what it needs more is left free there.
+            # Simulated rows have one figure in place of all times; where it is wider, the columns leave room for it.
             self.lead = max(0.0, self._counted_width() - self.timed) if self.simulated else 0.0
             room = self.width - 2 * self.margin - self.name_width - self.lead - sum(self.widths.values())
             if room >= 11 * self.unit:
@@ -236,7 +236,7 @@ class Builder:
     def _heading(
         self, title: str, top: float, counted: bool = False
     ) -> tuple[QRectF, QRectF, dict[str, QRectF], float]:
-        """The title's line, the box of the axis labels, the boxes of the column heads and where lines start."""
+        """The title's line, the boxes of axis labels and column heads, and the y where lines start."""
         titled = self.unit * 1.5 if title else 0.0
         heading = QRectF(self.margin, top, self.width - 2 * self.margin, titled)
         top += titled
@@ -246,7 +246,7 @@ class Builder:
         return heading, axis_box, heads, top + tall
 
     def _cells(self, counted: bool, top: float, height: float) -> dict[str, QRectF]:
-        """Boxes of a line's columns: what is counted takes the place of all the times."""
+        """The boxes of a line's columns: a count takes the place of all times."""
         x, gap = self.bar_left + self.bar_width + self.unit, self.unit * 0.5
         cells: dict[str, QRectF] = {}
         if counted:
@@ -275,7 +275,7 @@ class Builder:
         return Section("", heading, axis, axis_box, heads, lines), top
 
     def _counted_section(self, top: float) -> tuple[Section, float]:
-        """Simulated rows beside one another, on an axis of counts from 0 on: it says nothing of time."""
+        """The section of simulated rows, on an axis of counts from 0 on, which says nothing about time."""
         title = translate("Rows", "Counted work (simulated)")
         heading, axis_box, heads, top = self._heading(title, top, counted=True)
         counts = [e.counters[self.counter] for e in self.simulated if self.counter in e.counters and e.ok is not False]
@@ -291,7 +291,7 @@ class Builder:
         return tuple(lines), top
 
     def _fair_section(self, axis: Axis, top: float) -> tuple[Section, float]:
-        """On the axis of the measured rows, which is shown again where the counted ones stand between."""
+        """The fair bars, on the axis of the measured rows; it is drawn again if a simulated section is in between."""
         titled, again = self.unit * 1.7, self.unit * 1.3 if self.simulated else 0.0
         heading = QRectF(self.margin, top, self.width - 2 * self.margin, titled)
         box = QRectF(self.bar_left, heading.bottom(), self.bar_width, again)
@@ -327,7 +327,7 @@ class Builder:
         return Line(rect, name, sub, bars, cells, texts, entry, fair)
 
     def _narrow_line(self, top: float, texts: Mapping[str, str], entry: Entry | None, fair: FairBar | None) -> Line:
-        """Name and verdict, then what the row is with its figures, then the bar."""
+        """Lay out name and verdict, then the row's description with its figures, then the bar."""
         if fair:
             return self._narrow_fair(top, texts, fair)
         assert entry is not None
@@ -335,7 +335,7 @@ class Builder:
         name, right = self._ends(top + unit * 0.25, texts.get("verdict", ""))
         shown = [texts[c] for c in ("kernel", "rate", "share", "speedup", "counted") if texts[c] and texts[c] != NONE]
         summary = {**texts, "summary": " · ".join(shown)}
-        # Where what the row is leaves no room, its knobs cut short, the figures have a line of their own.
+        # If the description leaves no room, even with shortened knobs, the figures get a line of their own.
         figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)
         beside = bool(shown) and self._sub_width(entry, knobs_text(entry.row)) + figures <= inner
         sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, unit)
@@ -346,7 +346,7 @@ class Builder:
         return Line(rect, name, sub, bars, {"verdict": right, "summary": cell}, summary, entry)
 
     def _narrow_fair(self, top: float, texts: Mapping[str, str], fair: FairBar) -> Line:
-        """Title and time, then whose it is, then the bar; what is not measured has one line."""
+        """Lay out title and time, then the variant, then the bar; one line if it was not measured."""
         unit, measured = self.unit, fair.seconds is not None
         name, right = self._ends(top + unit * 0.2, texts["kernel" if measured else "who"])
         rows = unit if measured else 0.0
@@ -357,7 +357,7 @@ class Builder:
         return Line(rect, name, QRectF(), bars, cells, texts, fair=fair)
 
     def _ends(self, top: float, tail: str) -> tuple[QRectF, QRectF]:
-        """Where a line's name stands, and at the right what is as wide as `tail` with its symbol."""
+        """The boxes of a line's name and, at the right, of `tail` with its symbol."""
         inner = self.width - 2 * self.margin
         width = min(self.font.horizontalAdvance(tail) + self.unit * 1.6, inner * 0.5)
         return QRectF(self.margin, top, inner - width, self.unit), QRectF(
@@ -365,12 +365,12 @@ class Builder:
         )
 
     def _sub_width(self, entry: Entry, less: str = "") -> float:
-        """Room for what a row is, less what may be cut short: the chips around some of it need more than the words."""
+        """The width of a row's description without what may be shortened; chips need more than their words."""
         return self.small.horizontalAdvance(sub_text(entry)) - self.small.horizontalAdvance(less) + 2 * self.unit
 
 
 def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
-    """What the picture shows, each with its clocks."""
+    """The entries of the legend, each with its clocks."""
     words = {
         "cpu": translate("Rows", "{stage}, CPU").format(stage=stage_name("kernel", "cpu")),
         "kernel": translate("Rows", "{stage}, GPU").format(stage=stage_name("kernel")),

@@ -1,4 +1,4 @@
-"""Painting of the ladder onto anything: a widget, a picture, an SVG file."""
+"""Paints the ladder onto a widget, a picture or an SVG file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CENTRE = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter
 
 
 def small_font(font: QFont) -> QFont:
-    """The font of what matters second."""
+    """The font of secondary texts."""
     result = QFont(font)
     result.setPointSizeF(font.pointSizeF() * SMALL)
     return result
@@ -154,7 +154,7 @@ class LadderPainter:
                 self._write(rect, line.texts.get(name, ""), LEFT if left else RIGHT, shade, small=small)
 
     def _sub(self, rect: QRectF, entry: Entry) -> None:
-        """The device, chips for what is unusual, and the knobs as far as there is room."""
+        """Draw the device, chips for unusual states, and the knobs as far as there is room."""
         metrics = QFontMetricsF(self.small)
         gap = self.unit * 0.4
         x = rect.left()
@@ -199,20 +199,20 @@ class LadderPainter:
         faded = entry.state in ("stale", "running")
         lane = self._lanes(line, entry, axis, faded) if axis.log else self._stack(line, entry, axis, faded)
         for stage in ("elapsed", "elapsed_pinned"):
-            found = entry.seconds(stage)
-            if found is not None:
-                self._diamond(QPointF(axis.x(found), lane.center().y()), stage == "elapsed", faded)
+            value = entry.seconds(stage)
+            if value is not None:
+                self._diamond(QPointF(axis.x(value), lane.center().y()), stage == "elapsed", faded)
 
     def _counted(self, line: Line, entry: Entry, section: Section) -> None:
-        """A bar of counts, or why there is none."""
-        found = entry.counters.get(section.counter)
-        if found is None or entry.ok is False:
+        """Draw a bar of counts, or the reason why there is none."""
+        value = entry.counters.get(section.counter)
+        if value is None or entry.ok is False:
             room = line.bars.adjusted(self.unit * 1.5, 0, 0, 0)
             self._write(room, failure_text(entry), LEFT, self.colours.muted, small=True)
             return
         tall = self.unit * 0.8
         axis = section.axis
-        box = QRectF(axis.left, line.bars.center().y() - tall / 2, max(1.0, axis.x(found) - axis.left), tall)
+        box = QRectF(axis.left, line.bars.center().y() - tall / 2, max(1.0, axis.x(value) - axis.left), tall)
         self._fill(box, self.colours.simulated.colour, entry.recorded, entry.state in ("stale", "running"))
 
     def _kernel_colour(self, entry: Entry) -> QColor:
@@ -245,14 +245,14 @@ class LadderPainter:
         looks = (self.colours.upload, self._kernel_colour(entry), self.colours.download)
         start = 0.0
         for stage, colour in zip(BAR_STAGES, looks, strict=True):
-            found = entry.seconds(stage)
-            if found is not None:
-                left, right = axis.x(start), axis.x(start + found)
+            value = entry.seconds(stage)
+            if value is not None:
+                left, right = axis.x(start), axis.x(start + value)
                 box = QRectF(left, lane.top(), max(1.0, right - left), tall)
                 self._fill(box, colour, entry.recorded, faded)
                 if stage == "kernel":
                     self._quartiles(entry, axis, start, box.center().y(), faded)
-                start += found
+                start += value
         return lane
 
     def _fair(self, line: Line, axis: Axis) -> None:
@@ -301,7 +301,7 @@ class LadderPainter:
         self.p.drawPolygon(QPolygonF([centre + c for c in corners]))
 
     def _arrow(self, box: QRectF, up: bool, colour: QColor) -> None:
-        """Up to the GPU, or down from it."""
+        """Draw an arrow up to the GPU or down from it."""
         half = min(box.width() * 0.36, box.height() * 0.6)
         x, y, sign = box.center().x(), box.center().y(), -1.0 if up else 1.0
         self.p.setPen(Qt.PenStyle.NoPen)

@@ -1,4 +1,4 @@
-"""The results as a table: sortable, copyable, written to files."""
+"""The results as a table that can be sorted, copied and exported."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ Index = QModelIndex | QPersistentModelIndex
 SORT = Qt.ItemDataRole.UserRole
 COUNTED = "counted"
 Chooser = Callable[[str, str, str], str]
-"""Asks for a file to write: title, proposed name, filter. An empty answer means no."""
+"""Asks for a file to save: title, proposed name, filter. An empty answer means none."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its heading, what is sorted by, how that is written, and whether it is a number."""
+    """One column: its heading, its sort value, the text of that, and whether it is a number."""
 
     id: str
     heading: str
@@ -68,7 +68,7 @@ def _row(name: str) -> Callable[[Entry, Results], Any]:
 
 
 def _counted(entry: Entry, results: Results) -> Any:
-    """What tells most of a simulated row's work; its tool tip has the rest."""
+    """The most telling counter of a simulated row; its tool tip has the rest."""
     names = results.counters()
     return [entry.counters[names[0]], counted_text(entry, names[0])] if names and names[0] in entry.counters else None
 
@@ -100,7 +100,7 @@ def _count(value: float) -> str:
 
 
 def columns() -> tuple[Column, ...]:
-    """The columns with headings in the reader's language; the speed-up's names its baseline when it is asked for."""
+    """The columns with headings in the user's language; the model adds the baseline to the speed-up's."""
     return (
         Column("variant", translate("Rows", "variant"), lambda e, r: e.name, str, False),
         Column("device", translate("Rows", "device"), lambda e, r: device_name(e.device), str, False),
@@ -122,25 +122,25 @@ def columns() -> tuple[Column, ...]:
 
 
 def _explained() -> dict[str, str]:
-    """What the headings that need it mean, by the column's id."""
+    """Explanations of headings, by column id."""
     return {
         "kernel": stage_tip("kernel"),
         "q1": translate("Rows", "A quarter of the samples took less time"),
         "q3": translate("Rows", "A quarter of the samples took more time"),
-        "n": translate("Rows", "How many times it was timed"),
-        "gbps": translate("Rows", "The least bytes that the job must move, by the kernel time"),
-        "share": translate("Rows", "How much that is of what the device can do"),
-        "speedup": translate("Rows", "How many times as fast as the baseline"),
+        "n": translate("Rows", "The number of timed samples"),
+        "gbps": translate("Rows", "The fewest bytes that the job must move, divided by the kernel time"),
+        "share": translate("Rows", "The share of the device's measured copy bandwidth"),
+        "speedup": translate("Rows", "The speed relative to the baseline"),
         "elapsed": stage_tip("elapsed"),
         "pinned": stage_tip("elapsed_pinned"),
-        COUNTED: translate("Rows", "What the simulated GPU did; it has no times"),
-        "error": translate("Rows", "Largest error against the reference, relative to the reference's scale"),
-        "verdict": translate("Rows", "Whether every error is within what the filter allows"),
+        COUNTED: translate("Rows", "The work that the simulated GPU counted; it has no times"),
+        "error": translate("Rows", "The largest difference from the reference, relative to the reference's scale"),
+        "verdict": translate("Rows", "Whether every error is within the filter's tolerance"),
     }
 
 
 class ResultModel(QAbstractTableModel):
-    """The rows of Results for a view."""
+    """The rows of Results as a Qt model."""
 
     def __init__(self, results: Results, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -160,7 +160,7 @@ class ResultModel(QAbstractTableModel):
 
     @Slot(object)
     def _changed(self, slot: RowSlot) -> None:
-        # A row's new time may be what all the others are compared with.
+        # The changed row may be the baseline of all others.
         first = 0 if slot == self.results.baseline else self._slots.index(slot)
         last = len(self._slots) - 1 if slot == self.results.baseline else first
         self.dataChanged.emit(self.index(first, 0), self.index(last, len(self.columns) - 1))
@@ -215,7 +215,7 @@ class ResultModel(QAbstractTableModel):
 
 
 class ResultSort(QSortFilterProxyModel):
-    """Sorts by the figures, not their texts; rows without a figure stay at the end either way."""
+    """Sorts by values, not by their texts; rows without a value stay at the end in both orders."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -234,7 +234,7 @@ def _ask(title: str, name: str, kinds: str) -> str:
 
 
 class ResultTable(QTableView):
-    """The table with its menu. Signals say what was written, or why it could not be."""
+    """The table with its menu. Signals say what was saved, or why saving failed."""
 
     exported = Signal(str)
     failed = Signal(str)
@@ -265,7 +265,7 @@ class ResultTable(QTableView):
         self._build_menu()
         for signal in (self.table_model.modelReset, self.table_model.dataChanged, self.table_model.headerDataChanged):
             signal.connect(self._fit_later)
-        self._fit_timer = QTimer(self, singleShot=True, interval=0)  # many news of one moment, one look at every cell
+        self._fit_timer = QTimer(self, singleShot=True, interval=0)  # many changes at once, one pass over all cells
         self._fit_timer.timeout.connect(self._fit)
         self._fit()
 
@@ -292,7 +292,7 @@ class ResultTable(QTableView):
 
     @Slot()
     def _fit(self) -> None:
-        """Columns as wide as their texts; notes take what is left."""
+        """Make columns as wide as their texts; notes take the rest."""
         simulated = any(e.simulated for e in self._results.entries())
         self.setColumnHidden([c.id for c in self.table_model.columns].index(COUNTED), not simulated)
         self.resizeColumnsToContents()
@@ -303,7 +303,7 @@ class ResultTable(QTableView):
                 self.setColumnWidth(place, min(self.columnWidth(place) + unit, 24 * unit))
 
     def copy(self) -> None:
-        """The selected rows, or all when none is, with headings, as tab-separated text."""
+        """Copy the selected rows, or all if none is, with headings, as tab-separated text."""
         chosen = sorted({i.row() for i in self.selectionModel().selectedIndexes()})
         rows = chosen or range(self.sorter.rowCount())
         places = [c for c in range(self.sorter.columnCount()) if not self.isColumnHidden(c)]
@@ -312,7 +312,7 @@ class ResultTable(QTableView):
         QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines) + "\n")
 
     def export(self, kind: str) -> None:
-        """Ask for a file and write all rows to it, in the C locale."""
+        """Ask for a file and save all rows to it, in the C locale."""
         kinds = {"csv": self.tr("Comma-separated values (*.csv)"), "json": self.tr("Kernelscope report (*.json)")}
         path = self._choose(self.tr("Export results"), self.propose(kind), kinds[kind])
         if not path:
@@ -321,7 +321,7 @@ class ResultTable(QTableView):
         try:
             Path(path).write_text(text, encoding="utf-8")
         except OSError as error:
-            reason = self.tr("{path} cannot be written ({reason}); choose another file.")
+            reason = self.tr("{path} cannot be saved ({reason}); choose another file.")
             self.failed.emit(reason.format(path=path, reason=error.strerror))
             return
         self.exported.emit(path)
@@ -332,7 +332,7 @@ class ResultTable(QTableView):
             and event.type() == QEvent.Type.ShortcutOverride
             and event.matches(QKeySequence.StandardKey.Copy)
         ):
-            event.accept()  # ours before the window's
+            event.accept()  # this widget's shortcut before the window's
             return True
         return super().event(event)
 

@@ -1,13 +1,13 @@
-"""What the ladder and the table say of a row, in words."""
+"""The texts of a row in the ladder and in the table."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
 from app.figures import NONE, count, number, percent, relative_error, seconds, times
-from app.models.apart import settings_text
 from app.models.entry import Entry, FairBar
 from app.models.results import Results
+from app.models.row_differences import settings_text
 from app.terms import counter_name, stage_name
 from app.theme import Colours, Role
 from gpu_ops.counters import in_order
@@ -22,7 +22,7 @@ MOST_PRINTED = 8
 
 
 def clock_name(clock: str, mode: str = "") -> str:
-    """The clock a time was taken with."""
+    """The name of the clock that took a time."""
     names = {
         "cuda-event": translate("Rows", "event clock"),
         "wall": translate("Rows", "wall clock"),
@@ -33,7 +33,7 @@ def clock_name(clock: str, mode: str = "") -> str:
 
 
 def device_name(device: str) -> str:
-    """A device as people call it: CPU, GPU 0, simulated GPU."""
+    """The name of a device: CPU, GPU 0, simulated GPU."""
     if device == "cpu":
         return translate("Rows", "CPU")
     kind, place = device_kind(device), device_place(device)
@@ -44,13 +44,13 @@ def device_name(device: str) -> str:
 
 
 def counted_text(entry: Entry, name: str) -> str:
-    """A counter of a simulated row with its number; nothing where it was not counted."""
+    """A counter of a simulated row with its value; empty where it was not counted."""
     found = entry.counters.get(name)
     return "" if found is None else f"{count(found)} {counter_name(name)}"
 
 
 def state_text(entry: Entry) -> str:
-    """The state of a row; nothing for a fresh one."""
+    """The state of a row; empty for a fresh one."""
     words = {
         "waiting": translate("Rows", "not measured"),
         "running": translate("Rows", "running…"),
@@ -60,7 +60,7 @@ def state_text(entry: Entry) -> str:
 
 
 def recorded_text(entry: Entry) -> str:
-    """The chip of a row that was measured elsewhere."""
+    """The chip of a row that was recorded elsewhere."""
     if not entry.recorded:
         return ""
     return (
@@ -71,7 +71,7 @@ def recorded_text(entry: Entry) -> str:
 
 
 def verdict(entry: Entry) -> str:
-    """Right, wrong, unverified, or why there is no result; nothing where that is of an earlier choice."""
+    """Right, wrong, unverified, or why there is no result; empty for a row of an earlier choice."""
     if entry.row is None or not entry.current:
         return ""
     if entry.failure:
@@ -94,7 +94,7 @@ def verdict_role(entry: Entry, colours: Colours) -> Role:
 
 
 def failure_text(entry: Entry) -> str:
-    """The sentence that stands where a bar would."""
+    """The sentence in place of a bar."""
     if not entry.current:
         return ""
     if entry.failure:
@@ -102,7 +102,7 @@ def failure_text(entry: Entry) -> str:
     if entry.simulated:
         return _uncounted(entry)
     if entry.ok is False:
-        return translate("Rows", "Wrong result: it is not timed.")
+        return translate("Rows", "Wrong result: not timed.")
     if entry.row and entry.seconds("kernel") is None and entry.state != "running":
         return translate("Rows", "Computed, not timed.")
     return ""
@@ -112,11 +112,11 @@ def _uncounted(entry: Entry) -> str:
     """Why a simulated row has no bar."""
     if entry.findings and entry.ok is False:
         return str(entry.findings[0]["text"])
-    return translate("Rows", "Wrong result: its work is not compared.") if entry.ok is False else ""
+    return translate("Rows", "Wrong result: work not compared.") if entry.ok is False else ""
 
 
 def speedup_heading(results: Results) -> str:
-    """Names what speed-ups are against."""
+    """The heading of speed-ups, which names the baseline."""
     slot = results.baseline
     if slot is None:
         return translate("Rows", "speed-up")
@@ -125,7 +125,7 @@ def speedup_heading(results: Results) -> str:
 
 
 def details(entry: Entry, results: Results) -> str:
-    """Everything known of a row, a line each; every time names its clock."""
+    """All details of a row, one per line; every time names its clock."""
     where = [entry.name, device_name(entry.device), recorded_text(entry), state_text(entry)]
     lines = [" · ".join(w for w in where if w)]
     lines += [_stage_line(name, s, entry.device) for name in STAGES if (s := entry.stage(name))]
@@ -146,19 +146,19 @@ def details(entry: Entry, results: Results) -> str:
 
 
 def knobs_text(row: Row | None) -> str:
-    """Every knob with its value: "block 128, outputs 2"; an edited kernel is said to be one."""
+    """Every knob with its value: "block 128, outputs 2"; an edited kernel is marked."""
     return settings_text({**row.knobs, **({EDITS: row.edits} if row.edits else {})}) if row else ""
 
 
 def _printed(entry: Entry) -> list[str]:
-    """What the kernel printed, its first lines only."""
+    """The first lines that the kernel printed."""
     lines = [translate("Rows", "printed: {line}").format(line=line) for line in entry.printed[:MOST_PRINTED]]
     rest = len(entry.printed) - len(lines)
-    return [*lines, *([translate("Rows", "and {count} printed lines more").format(count=count(rest))] if rest else [])]
+    return [*lines, *([translate("Rows", "and {count} more printed lines").format(count=count(rest))] if rest else [])]
 
 
 def speedup_text(entry: Entry, results: Results) -> str:
-    """The speed-up; where this row's time is worth nothing, a word that says so."""
+    """The speed-up, or "unsure" where this row's time is in doubt."""
     return translate("Rows", "unsure") if entry.doubt("kernel") else times(results.speedup(entry.slot))
 
 

@@ -1,4 +1,4 @@
-"""What there is to choose, beside what there is to do: filters and their presets as actions for the palette."""
+"""Filters and their presets as actions for the command palette."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gpu_ops.types import Filter
 
 
 class Offer(NamedTuple):
-    """An action under the name that is shown, other words that find it, and why it cannot be done now, if that is
-    worth a word."""
+    """An entry of the palette: its name, its action, other words that find it, and why it is disabled, where that is
+    worth telling."""
 
     name: str
     action: QAction
@@ -26,7 +26,7 @@ class Offer(NamedTuple):
 
 
 class Catalogue(QObject):
-    """Its actions are made once; those are offered that suit the input there is."""
+    """Creates its actions once and enables those that suit the present input."""
 
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
@@ -36,10 +36,10 @@ class Catalogue(QObject):
             (f, name, self._action(f.summary, partial(self._choose, f, name))) for f in FILTERS for name in f.presets
         ]
 
-    def _action(self, tip: str, deed: partial[None]) -> QAction:
+    def _action(self, tip: str, handler: partial[None]) -> QAction:
         action = QAction(self)
         action.setStatusTip(tip)
-        action.triggered.connect(lambda _=False: deed())
+        action.triggered.connect(lambda _=False: handler())
         return action
 
     def _choose(self, filter: Filter, preset: str = "") -> None:
@@ -48,7 +48,7 @@ class Catalogue(QObject):
             self._session.set_params({**self._session.choice.params, **filter.preset(preset)})
 
     def offers(self) -> list[Offer]:
-        """Every filter and preset, by the words a person looks for; those for other inputs say so."""
+        """Every filter and preset with its search words; those for other inputs have a reason."""
         kind = self._session.input.kind if self._session.input else ""
         needs = self.tr("needs {kind}")
 
@@ -58,11 +58,11 @@ class Catalogue(QObject):
             return needs.format(kind=QCoreApplication.translate("Kinds", INPUT_KINDS[filter.accepts].title))
 
         title, text, translate = self.tr("Filter: {name}"), self.tr("{filter}: {preset}"), QCoreApplication.translate
-        found = [Offer(title.format(name=f.title), a, filter_words(f), reason(f)) for f, a in self._filters]
+        offers = [Offer(title.format(name=f.title), a, filter_words(f), reason(f)) for f, a in self._filters]
         for filter, preset, action in self._presets:
             name = text.format(filter=filter.title, preset=translate("Presets", preset))
             words = self.tr("preset {family} {id} {name}").format(family=filter.family, id=filter.id, name=preset)
-            found.append(Offer(name, action, words, reason(filter)))
-        for offer in found:
+            offers.append(Offer(name, action, words, reason(filter)))
+        for offer in offers:
             offer.action.setEnabled(not offer.reason)
-        return found
+        return offers

@@ -18,17 +18,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.search import found
+from app.models.search import matches
 from app.views.window.catalogue import Offer
 
 MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class CommandPalette(QFrame):
-    """Lies over its window: a line to type in above the actions that fit, until one is picked or the focus leaves.
+    """Lies over its window: a search line above the matching actions, until one is picked or the focus leaves.
 
-    Every typed word must occur in the name or among the other words of an offer; what fits best stands first, else the
-    order is that of the menus.
+    Every typed word must occur in the name or the other words of an offer; the best match is first, and equal ones keep
+    the order of the menus.
     """
 
     def __init__(self, parent: QWidget) -> None:
@@ -44,12 +44,12 @@ class CommandPalette(QFrame):
         self._before: QWidget | None = None
         self.line = QLineEdit(self)
         self.line.setObjectName("paletteLine")
-        self.line.setPlaceholderText(self.tr("What to do"))
-        self.line.setAccessibleName(self.tr("What to do"))
+        self.line.setPlaceholderText(self.tr("Type an action, a filter or a preset"))
+        self.line.setAccessibleName(self.tr("Search for an action"))
         self.line.setClearButtonEnabled(True)
         self.list = QTreeWidget(self)
         self.list.setObjectName("paletteList")
-        self.list.setAccessibleName(self.tr("Actions that fit"))
+        self.list.setAccessibleName(self.tr("Matching actions"))
         self.list.setColumnCount(2)
         self.list.setHeaderHidden(True)
         self.list.setRootIsDecorated(False)
@@ -69,7 +69,7 @@ class CommandPalette(QFrame):
         self.hide()
 
     def present(self, offers: Sequence[Offer]) -> None:
-        """Offer those of these actions that work now; of others those that say why not, once they are looked for."""
+        """Offer the enabled actions; disabled ones with a reason appear once the typed words match."""
         self._offers = [offer for offer in offers if offer.action.isEnabled() and offer.action.isVisible()]
         self._others = [offer for offer in offers if offer.reason]
         self.line.clear()
@@ -84,14 +84,14 @@ class CommandPalette(QFrame):
         self.line.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def texts(self) -> list[str]:
-        """What is offered, from top to bottom."""
+        """The offered names, from top to bottom."""
         return [item.text(0) for item in self._items]
 
     def _filter(self, typed: str) -> None:
-        fitting = found(typed, self._offers, lambda offer: offer.name, lambda offer: offer.words)
+        offers = matches(typed, self._offers, lambda offer: offer.name, lambda offer: offer.words)
         self.list.clear()
         self._items = []
-        for name, action, *_ in fitting:
+        for name, action, *_ in offers:
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             item = QTreeWidgetItem([name, keys])
             item.setData(0, Qt.ItemDataRole.UserRole, action)
@@ -101,25 +101,25 @@ class CommandPalette(QFrame):
         if self._items:
             self.list.setCurrentItem(self._items[0])
         others = (
-            found(typed, self._others, lambda offer: offer.name, lambda offer: offer.words) if typed.strip() else []
+            matches(typed, self._others, lambda offer: offer.name, lambda offer: offer.words) if typed.strip() else []
         )
         for offer in others:
             self._say(self.tr("{name} ({reason})").format(name=offer.name, reason=offer.reason))
         if not self._items and not others:
-            self._say(self.tr("Nothing is called “{typed}”.").format(typed=typed.strip()))
+            self._say(self.tr("Nothing matches “{typed}”.").format(typed=typed.strip()))
 
     def _say(self, text: str) -> None:
-        """A line that nobody can choose."""
+        """Add a line that cannot be chosen."""
         line = QTreeWidgetItem([text, ""])
         line.setFlags(Qt.ItemFlag.NoItemFlags)
         self.list.addTopLevelItem(line)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """Arrows move in the list while the letters go to the line."""
+        """Send arrow keys to the list and all other keys to the line."""
         if watched is not self.line:
             return super().eventFilter(watched, event)
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            # Esc closes the palette before it cancels a run.
+            # Esc must close the palette, not cancel a run.
             if event.key() == Qt.Key.Key_Escape:
                 event.accept()
                 return True
@@ -142,7 +142,7 @@ class CommandPalette(QFrame):
         return True
 
     def _leave(self) -> None:
-        """Close, and give the focus back to where it was."""
+        """Close, and return the focus to where it was."""
         before, self._before = self._before, None
         self.hide()
         if before is not None and before.isVisible():
@@ -157,6 +157,6 @@ class CommandPalette(QFrame):
     def _trigger(self, item: QTreeWidgetItem | None) -> None:
         if item is not None and item in self._items:
             action: QAction = item.data(0, Qt.ItemDataRole.UserRole)
-            # Closed first: the action may open a window of its own.
+            # Close first: the action may open a window of its own.
             self._leave()
             action.trigger()

@@ -1,4 +1,4 @@
-"""A window as actions see it."""
+"""The parts of a window that actions use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.views.window.recent_menu import RecentMenu
 
 @dataclass(frozen=True, eq=False)
 class Desk:
-    """The parts of a window that its actions act on. `actions` are by id, `menus` by path."""
+    """The parts of a window that its actions use. `actions` are by id, `menus` by path."""
 
     context: Context
     window: QMainWindow

@@ -1,4 +1,4 @@
-"""What the machine has, and the log: all that a report of a fault needs."""
+"""The machine's devices and libraries, and the log: all that a bug report needs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DiagnosticsPage(QWidget):
         self.tree = QTreeWidget(self)
         self.tree.setObjectName("doctor")
         self.tree.setAccessibleName(self.tr("Devices and libraries"))
-        self.tree.setHeaderLabels([self.tr("What"), self.tr("Found")])
+        self.tree.setHeaderLabels([self.tr("Item"), self.tr("Value")])
         self.tree.setAlternatingRowColors(True)
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         self.tree.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
@@ -47,7 +47,7 @@ class DiagnosticsPage(QWidget):
         self.log.setReadOnly(True)
         self.log.setTabChangesFocus(True)
         self.log.setMaximumBlockCount(LOG_LINES)
-        self.log.setPlaceholderText(self.tr("Nothing was logged."))
+        self.log.setPlaceholderText(self.tr("The log is empty."))
         self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.log.setPlainText(log.text())
         self.log.moveCursor(QTextCursor.MoveOperation.End)
@@ -62,7 +62,7 @@ class DiagnosticsPage(QWidget):
         self.copy_button.setObjectName("diagnostics.copy")
         self.copy_button.setToolTip(self.tr("Copy the doctor's answer and the log"))
         self.copy_button.clicked.connect(self.copy)
-        text = self.tr("Copy this into a report when something goes wrong. The log names the files that were opened.")
+        text = self.tr("If something goes wrong, copy this into a bug report. The log names the files you opened.")
         hint = QLabel(text, self)
         hint.setWordWrap(True)
         top = QHBoxLayout()
@@ -74,7 +74,7 @@ class DiagnosticsPage(QWidget):
         self._adapt()
 
     def set_doctor(self, doctor: Mapping[str, Any]) -> None:
-        """Show what `kernelscope doctor --json -` says."""
+        """Show the content of `kernelscope doctor --json -`."""
         self._doctor = dict(doctor)
         self.tree.clear()
         for name, value in self._doctor.items():
@@ -82,7 +82,7 @@ class DiagnosticsPage(QWidget):
         self.tree.expandAll()
 
     def show_log(self, log: bool) -> None:
-        """The log in front, or the doctor's answer."""
+        """Bring the log to the front, or the doctor's answer."""
         self.tabs.setCurrentWidget(self.log if log else self.tree)
 
     def _add(self, parent: QTreeWidgetItem, name: str, value: Any) -> None:
@@ -112,7 +112,7 @@ class DiagnosticsPage(QWidget):
 
     @Slot(str)
     def append_log(self, text: str) -> None:
-        """Add to the log; the oldest lines go when it is long."""
+        """Append to the log; the oldest lines disappear when it is long."""
         self.log.appendPlainText(text)
 
     def text(self) -> str:
@@ -121,7 +121,7 @@ class DiagnosticsPage(QWidget):
         return f"{doctor}\n\n{self.log.toPlainText()}\n"
 
     def copy(self) -> None:
-        """All of it to the clipboard."""
+        """Copy all of it to the clipboard."""
         QGuiApplication.clipboard().setText(self.text())
 
     def _adapt(self) -> None:

@@ -1,4 +1,4 @@
-"""A panel at the window's edge whose title grows with the letters."""
+"""A panel at the window's edge whose title grows with the font."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDockWidget, QStyle, QStyleOptionDockWidget, QStyl
 
 
 class Dock(QDockWidget):
-    """Qt's, but for the title: Qt goes on writing that in the font it had when a title was painted first."""
+    """Qt's dock with another title: Qt would keep painting it in the font of the first time."""
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         painter = QStylePainter(self)

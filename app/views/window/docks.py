@@ -17,7 +17,7 @@ from app.views.window.panel_spec import DockSpec, PanelSpec
 from app.views.window.panels import DOCKS, PANELS
 
 LAYOUT_VERSION = 3
-"""Goes up when the panels have other places at first: a layout that was kept with another number is left alone."""
+"""Increase it when the initial places of panels change: stored layouts with another number are ignored."""
 W = TypeVar("W", bound=QWidget)
 
 
@@ -26,8 +26,8 @@ def _tr(text: str) -> str:
 
 
 class Docks(QObject):
-    """Puts every panel of PANELS into its place of DOCKS. `docks[spec]` is a panel, made where it was not yet; `tabs`
-    are those of the places with several panels. `toggled` says that a place was opened or closed."""
+    """Puts every panel of PANELS into its place of DOCKS. `docks[spec]` is a panel, created if it was not yet; `tabs`
+    are the tab widgets of places with several panels. `toggled`: a place was opened or closed."""
 
     toggled = Signal()
 
@@ -47,14 +47,14 @@ class Docks(QObject):
         window.setTabPosition(area.RightDockWidgetArea, QTabWidget.TabPosition.North)
         window.setCorner(Qt.Corner.BottomLeftCorner, area.LeftDockWidgetArea)
         window.setCorner(Qt.Corner.BottomRightCorner, area.RightDockWidgetArea)
-        self.sizes = DockSizes(window, {self.places[spec.id]: spec.usual for spec in DOCKS})
-        self._first = QByteArray()
+        self.sizes = DockSizes(window, {self.places[spec.id]: spec.size for spec in DOCKS})
+        self._default_layout = QByteArray()
 
     def _place(self, spec: DockSpec) -> Dock:
         dock, panels = Dock(_tr(spec.title), self._window), [p for p in PANELS if p.dock == spec.id]
         dock.setObjectName(f"dock.{spec.id}")
         dock.setAccessibleName(_tr(spec.title))
-        dock.setWidget(self._tabs(spec, panels) if spec.tabs else self._made(panels[0]))
+        dock.setWidget(self._tabs(spec, panels) if spec.tabs else self._content(panels[0]))
         self._window.addDockWidget(spec.area, dock)
         return dock
 
@@ -63,11 +63,11 @@ class Docks(QObject):
         tabs.setAccessibleName(_tr(spec.tabs))
         tabs.setDocumentMode(True)
         for panel in panels:
-            tabs.addTab(self._made(panel), _tr(panel.title))
+            tabs.addTab(self._content(panel), _tr(panel.title))
         return Scrolled(tabs, self._window)
 
-    def _made(self, spec: PanelSpec[Any]) -> QWidget:
-        """What stands for a panel in its place."""
+    def _content(self, spec: PanelSpec[Any]) -> QWidget:
+        """The widget for a panel in its place."""
         if spec.lazy:
             lazy = self._lazy[spec.id] = Lazy[Any](partial(spec.make, self._context), self._window)
             return lazy
@@ -77,33 +77,33 @@ class Docks(QObject):
     def __getitem__(self, spec: PanelSpec[W]) -> W:
         return cast(W, self._lazy[spec.id].content if spec.lazy else self._panels[spec.id])
 
-    # What a person does.
+    # User actions
 
     def turn_to(self, spec: PanelSpec[Any]) -> None:
-        """Turn to the tab of a panel."""
+        """Show the tab of a panel."""
         self.tabs[spec.dock].setCurrentIndex(self._tab(spec))
 
     def is_open(self, place: str) -> bool:
         return self.places[place].toggleViewAction().isChecked()
 
     def toggle(self, place: str) -> None:
-        """Open a place, before others that share its room, or close it."""
+        """Open a place, in front of others that share its room, or close it."""
         dock, opened = self.places[place], not self.is_open(place)
         dock.setVisible(opened)
         if opened:
             dock.raise_()
 
-    # What there is to see.
+    # Visible tabs
 
     def offer(self, spec: PanelSpec[Any], offered: bool) -> None:
-        """Whether the tab of a panel is there: it may have nothing to show for what is looked at."""
+        """Show or hide the tab of a panel, which may have nothing to show for the present output."""
         self.tabs[spec.dock].setTabVisible(self._tab(spec), offered)
 
     def _tab(self, spec: PanelSpec[Any]) -> int:
         return [p for p in PANELS if p.dock == spec.dock].index(spec)
 
     def around(self, centre: QWidget) -> list[QWidget]:
-        """What is around the middle of the window and this, in the order of a way through: from left to right."""
+        """The widgets of all places and the centre, from left to right: the order of the Tab key."""
         left = [spec for spec in DOCKS if spec.area == Qt.DockWidgetArea.LeftDockWidgetArea]
         right = [spec for spec in DOCKS if spec not in left]
         before, after = ([self.places[spec.id].widget() for spec in side] for side in (left, right))
@@ -112,19 +112,19 @@ class Docks(QObject):
     # Layout.
 
     def note_first(self) -> None:
-        """The layout is now as it is at first."""
-        self._first = self.layout()
+        """Store the present layout as the default."""
+        self._default_layout = self.layout()
 
     def layout(self) -> QByteArray:
-        """Where every panel is, for `restore`."""
+        """The layout of all panels, for `restore`."""
         return self._window.saveState(LAYOUT_VERSION)
 
     def restore(self, layout: QByteArray) -> None:
-        """Take a layout that was kept; one that does not fit is left alone."""
+        """Restore a stored layout; one that does not fit is ignored."""
         if not layout.isEmpty() and self._window.restoreState(layout, LAYOUT_VERSION):
             self.sizes.keep()
 
     def reset(self) -> None:
-        """Every panel in the place it has at first."""
-        self._window.restoreState(self._first, LAYOUT_VERSION)
+        """Put every panel back in its default place."""
+        self._window.restoreState(self._default_layout, LAYOUT_VERSION)
         self.sizes.reset()

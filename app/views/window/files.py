@@ -1,4 +1,4 @@
-"""What a window does with files: open, drop, go from one to the next, save, and say what was written where."""
+"""A window's work with files: open, drop, step through a list, save, and report what was saved where."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from app.views.timing.ladder import TimingLadder
 
 Chooser = Callable[[QWidget, str, str, str], str]
-"""(parent, title, folder or proposed path, kinds of files as Qt reads them) to the path that a person picks, or ""."""
+"""(parent, title, folder or proposed path, file filters in Qt's notation) to the path that the user picks, or ""."""
 
 
 def choose_file(parent: QWidget, title: str, folder: str, kinds: str) -> str:
-    """A file that the person picks, or nothing."""
+    """Ask the user for a file to open; "" for none."""
     return QFileDialog.getOpenFileName(parent, title, folder, kinds)[0]
 
 
 def choose_target(parent: QWidget, title: str, proposed: str, kinds: str) -> str:
-    """Where the person wants a file written, or nothing; a name without an ending gets the proposed one's."""
+    """Ask the user for a path to save to, "" for none; a name without a suffix gets the proposed one's."""
     dialog = QFileDialog(parent, title, str(Path(proposed).parent), kinds)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(Path(proposed).suffix.removeprefix("."))
@@ -44,8 +44,8 @@ def choose_target(parent: QWidget, title: str, proposed: str, kinds: str) -> str
 
 
 class Files(QObject):
-    """Asks with `chooser` and `target`. Files that were dropped together are a list to go through; one that cannot be
-    opened is said and left out."""
+    """Asks for paths with `chooser` and `target`. Files that were dropped together form a list to step through; a file
+    that cannot be opened is reported and left out."""
 
     def __init__(
         self,
@@ -77,25 +77,25 @@ class Files(QObject):
             self._controller.open_file(path)
 
     @Slot(str, object, object)
-    def _offer(self, sentence: str, found: NonFinite, request: LoadRequest) -> None:
-        """A file holds what is not finite: how it is to be opened is a person's choice."""
-        texts = {"keep": self.tr("Keep them"), "zero": self.tr("Replace them by 0")}
+    def _offer(self, sentence: str, nonfinite: NonFinite, request: LoadRequest) -> None:
+        """A file has non-finite values: let the user choose how to open it."""
+        texts = {"keep": self.tr("Keep them"), "zero": self.tr("Replace them with 0")}
 
         def opening(choice: str) -> Callable[[], None]:
             return lambda: self._controller.open_file(request.path, {**request.options, "nonfinite": choice})
 
-        choices = {texts.get(choice, choice): opening(choice) for choice in found.choices}
-        text = self.tr("{sentence} It is not open yet: choose what becomes of them.").format(sentence=sentence)
+        choices = {texts.get(choice, choice): opening(choice) for choice in nonfinite.choices}
+        text = self.tr("{sentence} It is not open yet: choose what to do with them.").format(sentence=sentence)
         self._messages.show_message("warning", text, "", "open", choices=choices)
 
     def drop(self, paths: Sequence[str]) -> None:
-        """Open the first of these; the others follow by going on."""
+        """Open the first of these; `go` opens the others."""
         self._dropped = len(paths)
         self._messages.settle("files")
         self._controller.open_file(self.list.start(paths))
 
     def go(self, step: int) -> None:
-        """Open the next file that was dropped, or with -1 the one before."""
+        """Open the next of the dropped files, or with -1 the previous one."""
         path = self.list.go(step)
         if path:
             self._messages.settle("files")
@@ -103,18 +103,18 @@ class Files(QObject):
 
     @Slot(object)
     def _take_input(self, shared: Any) -> None:
-        went = self.list.waiting
+        moving_on = self.list.waiting
         self.list.opened(str(shared.origin.get("path", "")))
-        if went and len(self.list.paths) > 1:
+        if moving_on and len(self.list.paths) > 1:
             self._say_place(shared.name)
 
     def _say_place(self, name: str) -> None:
-        """Which of the files it is that opened; of those just dropped, how to go on."""
+        """Report the opened file's place in the list; right after a drop, how to open the next one."""
         locale, dropped = QLocale(), self._dropped
         count, place = (locale.toString(n) for n in (len(self.list.paths), self.list.place + 1))
         self._dropped = 0
         if dropped:
-            text = self.tr("{count} files were dropped; this is the first; Page Down opens the next.")
+            text = self.tr("You dropped {count} files. This is the first; Page Down opens the next.")
             self._messages.show_message("info", text.format(count=locale.toString(dropped)), "", "files")
         else:
             text = self.tr("File {place} of {count}: {name}.").format(place=place, count=count, name=name)
@@ -122,13 +122,13 @@ class Files(QObject):
 
     @Slot(str, str, str, str)
     def _take_message(self, kind: str, sentence: str, details: str, subject: str) -> None:
-        """A file of the list cannot be opened: say so, and try the one behind it."""
+        """A file of the list cannot be opened: report it, and try the next one."""
         if not (self.list.waiting and kind == "error" and subject == "open"):
             return
         following = self.list.failed()
         if following:
             self._messages.settle("open")
-            text = self.tr("{reason} It was left out of the files to go through.")
+            text = self.tr("{reason} It was removed from the list of dropped files.")
             self._messages.show_message("warning", text.format(reason=sentence), details, "left out")
             # The job that failed ends first.
             QTimer.singleShot(0, self, lambda: self._controller.open_file(following))
@@ -136,24 +136,24 @@ class Files(QObject):
     # Writing
 
     def ask_target(self, title: str, name: str, kinds: str) -> str:
-        """Where to write what would be called so, beside what was written last; "" for nowhere."""
+        """Ask where to save a file of this name, in the last folder at first; "" for nowhere."""
         path = self.target(self._window, title, str(Path(self._settings.save_folder, name)), kinds)
         if path:
             self._settings.set_save_folder(str(Path(path).parent))
         return path
 
     def proposed(self, what: str, suffix: str) -> str:
-        """A name for something that was made of the present input."""
+        """A file name for a result of the present input."""
         session = self._controller.session
         name = session.input.name if session.input else ""
         return proposed_name(name, session.filter, session.choice.params, what, suffix)
 
     def save_result(self) -> None:
-        """Ask for a name and save the output that is looked at, of the last picked variant."""
-        made = self._controller.result_to_save()
-        if made is None:
+        """Ask for a name and save the present output of the last picked variant."""
+        to_save = self._controller.result_to_save()
+        if to_save is None:
             return
-        variant, result, rate = made
+        variant, result, rate = to_save
         kind, dtype = result.kind, result.form.dtype
         session = self._controller.session
         what = variant if len(session.filter.outputs) == 1 else f"{variant}-{session.output.id}"
@@ -163,51 +163,51 @@ class Files(QObject):
             self._controller.save_result(path)
 
     def export_view(self, pictures: Pictures) -> None:
-        """Ask for a name and write what is looked at as a picture."""
+        """Ask for a name and save the present view as a picture."""
         session = self._controller.session
         if pictures.picture() is None:
-            text = self.tr("There is nothing to write yet; open an image or a signal first.")
+            text = self.tr("There is nothing to save yet; open an image or a signal first.")
             self._messages.show_message("warning", text, "", "export")
             return
         kinds = f"PNG (*.png);;SVG (*.svg);;{all_files()}"
         name = self.proposed(f"{session.output.id}-view", ".png")
-        path = self.ask_target(self.tr("Write the view as PNG or SVG"), name, kinds)
+        path = self.ask_target(self.tr("Save the view as PNG or SVG"), name, kinds)
         if path:
-            self._wrote(path, export_sheet(pictures.view.sheet, path, session.filter.title))
+            self._report(path, export_sheet(pictures.view.sheet, path, session.filter.title))
 
     def export_ladder(self, ladder: TimingLadder) -> None:
-        """Ask for a name and write the ladder as a picture."""
+        """Ask for a name and save the ladder as a picture."""
         kinds = f"PNG (*.png);;{all_files()}"
-        path = self.ask_target(self.tr("Write the ladder as PNG"), self.proposed("ladder", ".png"), kinds)
+        path = self.ask_target(self.tr("Save the ladder as PNG"), self.proposed("ladder", ".png"), kinds)
         if path:
-            self._wrote(path, ladder.render_png(path))
+            self._report(path, ladder.render_png(path))
 
     def export_sweep(self, panel: SweepPanel, kind: str) -> None:
-        """Ask for a name and write the sweep that is shown: its rows ("csv") or its "picture"."""
+        """Ask for a name and save the visible sweep: its rows ("csv") or its "picture"."""
         sweep = panel.controller.shown
         if sweep is None:
-            text = self.tr("There is no sweep to write yet; make one in the Sweep tab.")
+            text = self.tr("There is no sweep to save yet; run one in the Sweep tab.")
             self._messages.show_message("warning", text, "", "export")
             return
         title, suffix, kinds = {
-            "csv": (self.tr("Write the sweep as CSV"), ".csv", "CSV (*.csv)"),
-            "picture": (self.tr("Write the sweep as PNG or SVG"), ".png", "PNG (*.png);;SVG (*.svg)"),
+            "csv": (self.tr("Save the sweep as CSV"), ".csv", "CSV (*.csv)"),
+            "picture": (self.tr("Save the sweep as PNG or SVG"), ".png", "PNG (*.png);;SVG (*.svg)"),
         }[kind]
         name = self.proposed(f"sweep-{sweep.varied.name}", suffix)
         path = self.ask_target(title, name, f"{kinds};;{all_files()}")
         if path:
-            self._wrote(path, panel.export(path, kind))
+            self._report(path, panel.export(path, kind))
 
-    def _wrote(self, path: str, well: bool) -> None:
-        if well:
+    def _report(self, path: str, success: bool) -> None:
+        if success:
             self.say_written(path)
         else:
-            text = self.tr("{path} cannot be written; choose another folder or name.").format(path=path)
+            text = self.tr("{path} cannot be saved; choose another folder or name.").format(path=path)
             self.say_not_written(text)
 
     @Slot(str)
     def _take_success(self, subject: str) -> None:
-        """A result was saved; an attempt before may have failed."""
+        """A result was saved: remove the messages about earlier failures."""
         what, _, path = subject.partition(UNDER)
         if what == "save" and path:
             self._messages.settle(what)
@@ -215,10 +215,10 @@ class Files(QObject):
 
     @Slot(str)
     def say_written(self, path: str) -> None:
-        """Say what was written where; what was said of failures before holds no longer."""
+        """Report what was saved where, and remove the messages about earlier failures."""
         self._messages.settle("export")
         size = QLocale().formattedDataSize(Path(path).stat().st_size)
-        text = self.tr("{name} was written ({size}), in {folder}.")
+        text = self.tr("Saved {name} ({size}) in {folder}.")
         text = text.format(name=Path(path).name, size=size, folder=Path(path).absolute().parent)
         self._messages.show_message("info", text, "", "written", passing=True)
 

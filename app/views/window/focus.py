@@ -1,4 +1,4 @@
-"""The way of Tab through a window."""
+"""The order in which the Tab key moves through a window."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSpinBox, QComboBox, 
 
 
 def order_focus(window: QWidget, regions: Sequence[QWidget]) -> None:
-    """Let Tab walk through the regions one after the other, in each from top to bottom and left to right."""
+    """Let Tab move through the regions one after the other, in each from top to bottom and left to right."""
     order: list[QWidget] = []
     for region in regions:
         able = [
@@ -21,8 +21,8 @@ def order_focus(window: QWidget, regions: Sequence[QWidget]) -> None:
 
 
 def _inside(widget: QWidget) -> Iterator[QWidget]:
-    """A widget and all that lies in it, but not what Qt makes its controls of: whoever asks for these in Python keeps
-    them for ever, and with them the control."""
+    """A widget and all widgets in it, except the inner parts of Qt's own controls: a Python reference to these would
+    keep them, and the control, alive for ever."""
     yield widget
     if isinstance(widget, QScrollArea):
         children = [inner] if (inner := widget.widget()) else []

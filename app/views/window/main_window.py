@@ -1,4 +1,4 @@
-"""The window: panels around the pictures, and every action joined to what it does."""
+"""The window: panels around the pictures, and every action connected to its handler."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from app.views.scrolled import Scrolled, ScrolledAbove
 from app.views.timing.claims_page import ClaimsPage
 from app.views.window.catalogue import Catalogue
 from app.views.window.command_palette import CommandPalette
-from app.views.window.deeds import show_diagnostics
 from app.views.window.desk import Desk
 from app.views.window.diagnostics import DiagnosticsPage
 from app.views.window.docks import Docks
 from app.views.window.files import Chooser, Files, choose_file, choose_target
 from app.views.window.focus import order_focus
+from app.views.window.handlers import show_diagnostics
 from app.views.window.message_bar import MessageBar
 from app.views.window.page_window import Pages
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, XRAY
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 
 
 def _recorded_reports() -> Reports:
-    """Every report that came along; what reads and judges them is imported when they are first wanted."""
+    """All shipped reports; the code that reads and judges them is imported at the first call."""
     return gpu_ops.recorded_reports()
 
 
 class MainWindow(QMainWindow):
-    """Puts the parts together, listens to the models, and computes nothing."""
+    """Puts the parts together and listens to the models; it computes nothing."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class MainWindow(QMainWindow):
         self.docks.note_first()
 
     def _name_parts(self) -> None:
-        """The parts as those who drive a window call them: benchmarks, and tests."""
+        """Short names of parts for code that drives a window: benchmarks and tests."""
         context, docks = self.context, self.docks
         self.controller, self.display, self.look = context.controller, context.display, context.look
         self.messages, self.files = context.messages, context.files
@@ -109,17 +109,17 @@ class MainWindow(QMainWindow):
 
     @property
     def signal_pane(self) -> SignalPane:
-        """Where curves are drawn."""
+        """The pane that draws curves."""
         return self.stack.signal_pane
 
     @property
     def sweep(self) -> SweepPanel:
-        """What stands in the sweep's tab."""
+        """The panel in the sweep's tab."""
         return self.docks[SWEEP]
 
     @property
     def xray_panel(self) -> XRayPanel:
-        """What stands in the X-ray's place."""
+        """The X-ray panel."""
         return self.docks[XRAY]
 
     # Layout
@@ -131,7 +131,7 @@ class MainWindow(QMainWindow):
         layout.setSpacing(0)
         layout.addWidget(ScrolledAbove(self.context.messages, centre))
         pictures = Scrolled(self.stack, centre)
-        pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # what messages leave
+        pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the room that messages leave
         layout.addWidget(pictures, 1)
         self.setCentralWidget(centre)
 
@@ -161,7 +161,7 @@ class MainWindow(QMainWindow):
         context, controller = self.context, self.context.controller
         controller.input_array_changed.connect(self._show_input)
         controller.outputs_changed.connect(self.stack.show_output)
-        self.stack.looked_changed.connect(self._show_levels)
+        self.stack.view_changed.connect(self._show_levels)
         self.stack.failed.connect(self._say_not_drawn)
         for speaker in (controller, context.recorded, context.playback):
             speaker.message.connect(context.messages.show_message)
@@ -174,7 +174,7 @@ class MainWindow(QMainWindow):
         controller.progressed.connect(self.status.show_progress)
         controller.devices_changed.connect(self.status.show_devices)
         controller.doctor_answered.connect(self._show_doctor)
-        # Forms and panes are made as they are needed, and Qt appends what is new to the end of the way of Tab.
+        # Forms and panes are created when needed, and Qt appends new widgets to the end of the tab order.
         self.stack.arranged.connect(lambda: QTimer.singleShot(0, self, self._order_focus))
 
     # Files
@@ -198,7 +198,7 @@ class MainWindow(QMainWindow):
         event.accept()
         return True
 
-    # What the models say
+    # Signals of the models
 
     def _order_focus(self) -> None:
         order_focus(self, self.docks.around(self.stack))
@@ -213,7 +213,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_levels(self) -> None:
-        """Those of what is looked at, where it has any."""
+        """Show the levels of the visible view, if it has any."""
         display = self.stack.display
         self.docks.offer(LEVELS, display is not None)
         if display is not None:
@@ -236,7 +236,7 @@ class MainWindow(QMainWindow):
     # State
 
     def restore(self) -> None:
-        """Take the place and the layout that were kept; anything that does not fit is left alone."""
+        """Restore the stored geometry and layout; what does not fit is ignored."""
         if not self.context.settings.restored:
             return
         geometry, layout = self.context.settings.window()

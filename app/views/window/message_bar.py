@@ -1,4 +1,4 @@
-"""A bar that says something without stopping the user."""
+"""A bar that shows messages without interrupting the user."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from app.views.window.message_row import MessageRow
 
 MOST_ROWS = 3
 MOST_LINES, LEAST_LINES = 16, 3
-"""How high the messages may be, and what they are content with in a window that is low: it never grows by them."""
+"""The largest height of the messages, and the least in a low window: messages never make the window grow."""
 PASSES_MS = 8000
-"""How long a message stays that goes by itself, counted from the last one and while nobody points at the bar."""
+"""How long a message that disappears by itself stays, after the last one and while the mouse is not on the bar."""
 
 
 class MessageBar(QFrame):
-    """Shows the newest messages, the newest on top, and how many there are beside them. Hidden while there is none.
+    """Shows the newest messages, the newest on top, and the number of older ones. Hidden while there is none.
 
-    `shown(message)` tells of every message that came; `more_wanted` that somebody wants to read them all. Esc closes
-    all of them while the focus is in the bar.
+    `shown(message)` brings every new message; `more_wanted`: the user wants to read them all. Esc closes all of them
+    while the focus is in the bar.
     """
 
     shown = Signal(object)
@@ -38,7 +38,7 @@ class MessageBar(QFrame):
         self.rows = [MessageRow(self) for _ in range(MOST_ROWS)]
         self.more_button = QPushButton(self)
         self.more_button.setObjectName("more_button")
-        self.more_button.setToolTip(self.tr("Every message stands in the log, with its time"))
+        self.more_button.setToolTip(self.tr("Show the log, which has every message with its time"))
         self.more_button.clicked.connect(self.more_wanted)
         self.dismiss_button = QPushButton(self.tr("Dismiss all"), self)
         self.dismiss_button.setObjectName("dismiss_button")
@@ -73,7 +73,7 @@ class MessageBar(QFrame):
         foot.addWidget(self.dismiss_button)
         layout.addWidget(self._foot)
 
-    # What others say
+    # Messages
 
     def show_message(
         self,
@@ -84,8 +84,8 @@ class MessageBar(QFrame):
         passing: bool = False,
         choices: Mapping[str, Callable[[], object]] = MappingProxyType({}),
     ) -> None:
-        """Say this now. The same message again is not queued twice: it counts up. What is `passing` goes by itself;
-        what has `choices` has a button for each, and goes when one is pressed."""
+        """Show a message. A repeated message counts up. A `passing` one disappears by itself; one with `choices` has a
+        button for each and disappears when one is pressed."""
         message = self._messages.add(Message(kind, text, details, subject, passing, choices=choices))
         self._update()
         if passing:
@@ -94,21 +94,21 @@ class MessageBar(QFrame):
 
     @Slot(str)
     def settle(self, subject: str) -> None:
-        """Take back what was said about this subject: it went well."""
-        before = self._messages.kept
+        """Remove the messages about this subject: it succeeded."""
+        before = self._messages.items
         self._messages.settle(subject)
-        if self._messages.kept != before:  # every result that comes ends here
+        if self._messages.items != before:  # every new result calls this
             self._update()
 
     def messages(self) -> tuple[Message, ...]:
-        """All there are, the newest last."""
-        return self._messages.kept
+        """All messages, the newest last."""
+        return self._messages.items
 
     def current(self) -> Message | None:
-        """The newest."""
-        return self._messages.kept[-1] if self._messages.kept else None
+        """The newest message."""
+        return self._messages.items[-1] if self._messages.items else None
 
-    # What a person does
+    # User actions
 
     def close_message(self) -> None:
         """Close the newest message."""
@@ -128,7 +128,7 @@ class MessageBar(QFrame):
 
     @Slot()
     def _pass_by(self) -> None:
-        """What somebody points at, or has the focus in, stays a while longer."""
+        """Remove the passing messages; they stay longer while the bar has the mouse or the focus."""
         focus = QApplication.focusWidget()
         if self.underMouse() or (focus is not None and self.isAncestorOf(focus)):
             self._passing.start()
@@ -137,7 +137,7 @@ class MessageBar(QFrame):
         self._update()
 
     def _update(self) -> None:
-        newest = self._messages.kept[::-1]
+        newest = self._messages.items[::-1]
         for place, row in enumerate(self.rows):
             row.show_message(newest[place] if place < len(newest) else None)
         more = len(newest) - MOST_ROWS
@@ -154,7 +154,7 @@ class MessageBar(QFrame):
             self.emptied.emit()
 
     def event(self, event: QEvent) -> bool:
-        """Esc closes the messages before it cancels a run."""
+        """Let Esc close the messages before it cancels a run."""
         if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             if event.type() == QEvent.Type.ShortcutOverride:
                 event.accept()

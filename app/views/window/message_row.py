@@ -1,4 +1,4 @@
-"""One message in the bar: its symbol, its sentence, how often it came, and what can be done with it."""
+"""One message in the bar: its symbol, its sentence, its count and its buttons."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from app.theme import Role, colours_of, fixed_font, inked, mix
 
 DETAIL_LINES = 8
 LONGEST = 240
-"""Letters of a message that stand in the bar; the whole of a longer one stands in its details."""
+"""The most letters of a message in the bar; a longer one is complete in its details."""
 
 
 class MessageRow(QWidget):
-    """Shows one message at a time and is used again for others."""
+    """Shows one message at a time; rows are reused."""
 
     closed = Signal(object)
 
@@ -60,18 +60,18 @@ class MessageRow(QWidget):
             button.setAccessibleDescription(tip)
 
     def _lay_out(self) -> None:
-        said, self._choices, self._buttons = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
-        said.addWidget(self._symbol, 0, Qt.AlignmentFlag.AlignVCenter)
-        said.addWidget(self._text, 1)
-        said.addWidget(self._count)
+        sentence_row, self._choices, self._buttons = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        sentence_row.addWidget(self._symbol, 0, Qt.AlignmentFlag.AlignVCenter)
+        sentence_row.addWidget(self._text, 1)
+        sentence_row.addWidget(self._count)
         self._buttons.addStretch(1)
         self._buttons.addLayout(self._choices)
         for button in (self.details_button, self.copy_button, self.close_button):
             self._buttons.addWidget(button)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.addLayout(said, 1)
+        self._row.addLayout(sentence_row, 1)
         self._row.addLayout(self._buttons)
-        for layout in (said, self._choices, self._buttons, self._row):
+        for layout in (sentence_row, self._choices, self._buttons, self._row):
             layout.setSpacing(self.fontMetrics().height() // 3)
         self._column = QVBoxLayout(self)
         self._column.setSpacing(0)
@@ -79,26 +79,26 @@ class MessageRow(QWidget):
         self._column.addWidget(self._details)
 
     def _offer(self, message: Message) -> None:
-        """A button for each answer that the message asks for."""
+        """Make a button for each answer that the message offers."""
         for button in self.choice_buttons:
             self._choices.removeWidget(button)
             button.hide()
             button.deleteLater()
-        self.choice_buttons = [self._choice(text, deed) for text, deed in message.choices.items()]
+        self.choice_buttons = [self._choice(text, handler) for text, handler in message.choices.items()]
 
-    def _choice(self, text: str, deed: Callable[[], object]) -> QPushButton:
+    def _choice(self, text: str, handler: Callable[[], object]) -> QPushButton:
         button = QPushButton(text, self)
         button.setObjectName("choice_button")
-        button.clicked.connect(lambda: self._choose(deed))
+        button.clicked.connect(lambda: self._choose(handler))
         self._choices.addWidget(button)
         return button
 
-    def _choose(self, deed: Callable[[], object]) -> None:
+    def _choose(self, handler: Callable[[], object]) -> None:
         self.closed.emit(self.message)
-        deed()
+        handler()
 
     def show_message(self, message: Message | None) -> None:
-        """Say this; nothing hides the row. Open details stay open for the same message."""
+        """Show this message; None hides the row. Open details stay open for the same message."""
         before, self.message = self.message, message
         self.setVisible(message is not None)
         if message is None:
@@ -113,14 +113,14 @@ class MessageRow(QWidget):
         self._symbol.setText(self._role(message.kind).symbol)
         self._symbol.setAccessibleName(kinds[message.kind])
         self._symbol.setToolTip(kinds[message.kind])
-        shown = message.text if len(message.text) <= LONGEST else message.text[: LONGEST - 1].rstrip() + "…"
-        self._text.setText(shown)
+        text = message.text if len(message.text) <= LONGEST else message.text[: LONGEST - 1].rstrip() + "…"
+        self._text.setText(text)
         self.setAccessibleName(self.tr("{kind}: {text}").format(kind=kinds[message.kind], text=message.text))
         self._count.setVisible(message.count > 1)
         self._count.setText(self.tr("×{count}").format(count=message.count))
-        self._count.setToolTip(self.tr("This came {count} times").format(count=message.count))
+        self._count.setToolTip(self.tr("This message came {count} times").format(count=message.count))
         details = (
-            message.details if shown == message.text else "\n\n".join(filter(None, (message.text, message.details)))
+            message.details if text == message.text else "\n\n".join(filter(None, (message.text, message.details)))
         )
         self.details_button.setVisible(bool(details))
         if before is None or not before.same(message):
@@ -130,7 +130,7 @@ class MessageRow(QWidget):
         self._turn()
 
     def copy(self) -> None:
-        """The message and its details to the clipboard."""
+        """Copy the message and its details to the clipboard."""
         if self.message is not None:
             parts = (self.message.text, self.message.details)
             QGuiApplication.clipboard().setText("\n\n".join(filter(None, parts)))
@@ -143,7 +143,7 @@ class MessageRow(QWidget):
         return {"info": colours.info, "warning": colours.warn, "error": colours.error}[kind]
 
     def _adapt(self) -> None:
-        """Sizes and colours of the present font and palette."""
+        """Take sizes and colours from the present font and palette."""
         height = self.fontMetrics().height()
         self._column.setContentsMargins(height // 2, height // 6, height // 2, height // 6)
         lines = min(self._details.toPlainText().count("\n") + 1, DETAIL_LINES)
@@ -158,7 +158,7 @@ class MessageRow(QWidget):
         self.update()
 
     def _turn(self) -> None:
-        """The buttons stand below the sentence where they would leave it less than half of the width."""
+        """Put the buttons below the sentence where they would leave it less than half of the width."""
         ways = QBoxLayout.Direction
         beside = self._buttons.sizeHint().width() * 2 <= self.width()
         self._row.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
@@ -173,7 +173,7 @@ class MessageRow(QWidget):
             self._adapt()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """A quiet ground with a stripe in the kind's colour."""
+        """Paint a light background with a stripe in the kind's colour."""
         if self.message is None:
             return
         colour = self._role(self.message.kind).colour

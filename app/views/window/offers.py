@@ -1,4 +1,4 @@
-"""What the command palette offers."""
+"""The entries of the command palette."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from app.views.window.desk import Desk
 
 
 def palette_offers(desk: Desk) -> list[Offer]:
-    """Every action by the words a person looks for: its text, after its submenu's title where it is in one; then all
+    """An entry for every action, named by its text with the title of its submenu, if any, before it; then all
     filters and presets."""
     offers, places = [], {action: path for path, menu in desk.menus.items() for action in menu.actions()}
     for id, action in desk.actions.items():

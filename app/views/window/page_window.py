@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QDialog, QLayout, QVBoxLayout, QWidget
 
 
 class PageWindow(QDialog):
-    """Shows a page without stopping the main window; closing hides it, so that it is made once.
+    """Shows a page without blocking the main window; closing only hides it.
 
-    Pages of text can be resized; one that `fits` has the size of what is in it, in every font.
+    Pages of text can be resized; one that `fits` always has the size of its content, in every font.
     """
 
     def __init__(self, page: QWidget, name: str, parent: QWidget, fits: bool = False) -> None:
@@ -29,13 +29,13 @@ class PageWindow(QDialog):
             self.resize(self._unit * 110, self._unit * 90)
 
     def present(self) -> None:
-        """Show it, in front."""
+        """Show the page in front."""
         self.show()
         self.raise_()
         self.activateWindow()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        """Room for as many letters as before when their size changes, and the old size when they have theirs again."""
+        """Keep the size in letters when the font changes, and restore the old size with the old font."""
         super().changeEvent(event)
         unit = self.fontMetrics().averageCharWidth()
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_unit") and unit != self._unit:
@@ -45,18 +45,18 @@ class PageWindow(QDialog):
 
 
 class Pages:
-    """Pages by name, each made when it is first wanted; those in `fitting` have the size of what is in them."""
+    """Pages by name, each created at first use; those in `fitting` have the size of their content."""
 
     def __init__(self, window: QWidget, makers: Mapping[str, Callable[[], QWidget]], fitting: Set[str]) -> None:
         self._window, self._makers, self._fitting = window, makers, fitting
-        self._made: dict[str, PageWindow] = {}
+        self._windows: dict[str, PageWindow] = {}
 
     def __getitem__(self, name: str) -> PageWindow:
-        if name not in self._made:
+        if name not in self._windows:
             page, fits = self._makers[name](), name in self._fitting
-            self._made[name] = PageWindow(page, f"page.{name}", self._window, fits)
-        return self._made[name]
+            self._windows[name] = PageWindow(page, f"page.{name}", self._window, fits)
+        return self._windows[name]
 
     def present(self, name: str) -> None:
-        """Show a page, in front."""
+        """Show a page in front."""
         self[name].present()

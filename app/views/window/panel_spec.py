@@ -1,4 +1,4 @@
-"""What a panel is, before there is a window for it."""
+"""The descriptions of panels and their places, independent of a window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from app.context import Context
-from app.views.window.dock_sizes import Usual
+from app.views.window.dock_sizes import DefaultSize
 
 W = TypeVar("W", bound=QWidget)
 
@@ -19,14 +19,14 @@ W = TypeVar("W", bound=QWidget)
 class DockSpec:
     """A place for panels at the window's edge. Titles are in English here and translated when the place is made.
 
-    Several panels in one place are `tabs`, which are called so together. It lies `behind` another where it shares that
-    one's room; `shown` is how it starts.
+    Several panels in one place are tabs, and `tabs` is their common name. A place with `behind` shares the room of that
+    other place; `shown` says whether it is open at first.
     """
 
     id: str
     title: str
     area: Qt.DockWidgetArea
-    usual: Usual
+    size: DefaultSize
     tabs: str = ""
     behind: str = ""
     shown: bool = True
@@ -34,9 +34,9 @@ class DockSpec:
 
 @dataclass(frozen=True, eq=False)
 class PanelSpec(Generic[W]):
-    """One panel: `make(context, parent)` gives it. A `lazy` one is made when somebody looks at it first.
+    """One panel: `make(context, parent)` creates it; a `lazy` one is created when it is first visible.
 
-    `dock` is a DockSpec's id; `scrolled` whether it scrolls where there is too little room, as lazy ones do.
+    `dock` is a DockSpec's id; `scrolled` says whether it scrolls where there is too little room, as lazy ones do.
     """
 
     id: str

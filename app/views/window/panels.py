@@ -1,4 +1,4 @@
-"""The panels there are, and the places at the window's edge where they lie. Docks, tabs and the way of Tab follow."""
+"""All panels and their places at the window's edges. Docks, tabs and the tab order follow from these."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.views.experiment.panel import ExperimentPanel
 from app.views.results.histogram import HistogramBar
 from app.views.timing.ladder import TimingLadder
 from app.views.timing.result_table import ResultTable
-from app.views.window.dock_sizes import Usual
+from app.views.window.dock_sizes import DefaultSize
 from app.views.window.panel_spec import DockSpec, PanelSpec
 
 if TYPE_CHECKING:
@@ -61,15 +61,15 @@ def _xray(context: Context, parent: QWidget) -> XRayPanel:
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 DOCKS = (
-    DockSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), _LEFT, Usual(44, 0.28)),
+    DockSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), _LEFT, DefaultSize(44, 0.28)),
     DockSpec(
         "timing",
         QT_TRANSLATE_NOOP("Panels", "Timing"),
         _RIGHT,
-        Usual(64, 0.28),
+        DefaultSize(64, 0.28),
         tabs=QT_TRANSLATE_NOOP("Panels", "Timing and levels"),
     ),
-    DockSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), _RIGHT, Usual(76, 0.32), behind="timing", shown=False),
+    DockSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), _RIGHT, DefaultSize(76, 0.32), behind="timing", shown=False),
 )
 EXPERIMENT = PanelSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), "experiment", _experiment)
 LADDER = PanelSpec("ladder", QT_TRANSLATE_NOOP("Panels", "Ladder"), "timing", _ladder)
@@ -78,4 +78,4 @@ SWEEP = PanelSpec("sweep", QT_TRANSLATE_NOOP("Panels", "Sweep"), "timing", _swee
 LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True)
 XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True)
 PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LADDER, TABLE, SWEEP, LEVELS, XRAY)
-"""Those in one place in the order of their tabs."""
+"""Panels that share a place are in the order of their tabs."""

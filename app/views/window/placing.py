@@ -1,4 +1,4 @@
-"""The window on the screens that there are."""
+"""Places the window on the available screens."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStyle, QWidget
 
 
-def fitted(place: QRect, screens: Sequence[QRect], title: int) -> QRect:
-    """Where a window lies that was to lie at `place`: moved, and made smaller where it must be, so that all of it and
-    its title, so many pixels high, are on the screen that has most of it, else on the first. Screens are what is free
-    of each."""
+def fit_to_screens(place: QRect, screens: Sequence[QRect], title: int) -> QRect:
+    """The rectangle for a window that should lie at `place`: moved, and shrunk where necessary, so that all of it and
+    its title bar (`title` pixels high) are on the screen that has most of it, else on the first. `screens` are their
+    free areas."""
 
     def shared(screen: QRect) -> int:
         both = screen.intersected(place)
@@ -26,14 +26,14 @@ def fitted(place: QRect, screens: Sequence[QRect], title: int) -> QRect:
 
 
 def put_on_screen(window: QWidget) -> None:
-    """See to it that all of a window can be seen. Where it has no place yet the desktop finds one for it."""
+    """Make all of a window visible. Where it has no place yet, the desktop chooses one."""
     if window.isMaximized() or window.isFullScreen():
         return
     main = QGuiApplication.primaryScreen()
     screens = [screen.availableGeometry() for screen in sorted(QGuiApplication.screens(), key=lambda s: s is not main)]
     title = window.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, window)
-    found = fitted(window.geometry(), screens, title)
+    rect = fit_to_screens(window.geometry(), screens, title)
     if window.testAttribute(Qt.WidgetAttribute.WA_Moved):
-        window.setGeometry(found)
+        window.setGeometry(rect)
     else:
-        window.resize(found.size())
+        window.resize(rect.size())

@@ -1,4 +1,4 @@
-"""What a person prefers: applied at once, and remembered."""
+"""The preferences page: changes are applied and stored at once."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from app.views.window.recent_menu import RecentMenu
 
 
 def apply_preferences(context: Context) -> None:
-    """Give a window what its settings say. The look, which all windows share, is not touched."""
+    """Apply the settings to a window, except for the look, which all windows share."""
     context.display.set_colormap(context.settings.colormap)
     context.controller.queue.timed_after_pause = context.settings.timed
 
 
 class PreferencesPage(QWidget):
-    """Every preference with its present value; a change is applied and written at once."""
+    """Every preference with its present value; a change is applied and stored at once."""
 
     def __init__(
         self, context: Context, actions: Mapping[str, QAction], recent: RecentMenu, parent: QWidget | None = None
@@ -44,7 +44,7 @@ class PreferencesPage(QWidget):
         self._context, self._settings, self._look = context, context.settings, context.look
         self._actions, self._recent = actions, recent
         self.reset_button = QPushButton(self.tr("Reset to &defaults"), self)
-        self.reset_button.setToolTip(self.tr("Every preference as at the first start; recent files stay"))
+        self.reset_button.setToolTip(self.tr("Reset every preference to its default; recent files stay"))
         self.reset_button.clicked.connect(self._reset)
         layout = QVBoxLayout(self)
         for group in (self._appearance(), self._start(), self._running(), self._files()):
@@ -55,7 +55,7 @@ class PreferencesPage(QWidget):
         foot.addWidget(self.reset_button)
         layout.addLayout(foot)
         for button in (self.clear_button, self.reset_button):
-            button.setAutoDefault(False)  # Return ends what is typed, and no more
+            button.setAutoDefault(False)  # Return must only finish typing
         self._look.changed.connect(self.show_values)
         self.show_values()
 
@@ -70,7 +70,7 @@ class PreferencesPage(QWidget):
         return box
 
     def _list(self, name: str, prefix: str, ids: tuple[str, ...]) -> QComboBox:
-        """A list of what the actions `prefix_id` choose, in their words."""
+        """A list with the texts of the actions `prefix_id`."""
         chooser = QComboBox(self)
         chooser.setObjectName(f"preferences.{name}")
         for id in ids:
@@ -81,11 +81,11 @@ class PreferencesPage(QWidget):
         group, form = self._group(self.tr("Appearance"))
         self.schemes = self._list("scheme", "scheme", SCHEMES)
         self.schemes.activated.connect(self._choose_scheme)
-        tip = self.tr("Everything larger, for a room")
+        tip = self.tr("Make everything larger, for presentations")
         self.presenter = self._box("presenter", self.tr("&Presenter size"), tip)
         self.presenter.clicked.connect(self._choose_size)
         self.maps = self._list("colormap", "map", COLORMAPS)
-        self.maps.setToolTip(self.tr("The colours that pictures of one channel have now and at every start"))
+        self.maps.setToolTip(self.tr("The colour map of one-channel pictures, now and at every start"))
         self.maps.activated.connect(self._choose_map)
         form.addRow(self.tr("&Light or dark:"), self.schemes)
         form.addRow(self.tr("Colour &map:"), self.maps)
@@ -94,15 +94,15 @@ class PreferencesPage(QWidget):
 
     def _start(self) -> QGroupBox:
         group, form = self._group(self.tr("Start"))
-        tip = self.tr("Begin with the size, the place and the panels that the window had when it was closed")
-        self.restored = self._box("restored", self.tr("&Bring back the last layout"), tip)
+        tip = self.tr("Start with the size, position and panels that the window had when it was closed")
+        self.restored = self._box("restored", self.tr("Restore the &last layout"), tip)
         self.restored.clicked.connect(self._choose_layout)
         form.addRow(self.restored)
         return group
 
     def _running(self) -> QGroupBox:
         group, form = self._group(self.tr("Running"))
-        tip = self.tr("When parameters rest for a moment, time the ticked variants; without it only Measure does")
+        tip = self.tr("Time the ticked variants when parameters stop changing; otherwise only Measure does")
         self.timed = self._box("timed", self.tr("&Time results after a pause"), tip)
         self.timed.clicked.connect(self._choose_timing)
         form.addRow(self.timed)
@@ -114,8 +114,8 @@ class PreferencesPage(QWidget):
         self.most.setObjectName("preferences.most_recent")
         self.most.setRange(0, RECENT_LIMIT)
         self.most.setSpecialValueText(self.tr("none"))
-        self.most.setToolTip(self.tr("How many files the menu Open recent offers; the oldest are forgotten first"))
-        # A number that is typed counts when it is complete: on the way from 10 to 30 nothing is forgotten.
+        self.most.setToolTip(self.tr("The number of files in the menu Open recent; the oldest are dropped first"))
+        # A typed number counts only when it is complete: typing 30 over 10 must not drop files at 3.
         self.most.setKeyboardTracking(False)
         self.most.valueChanged.connect(self._choose_most)
         clear = self._actions["clear_recent"]
@@ -128,7 +128,7 @@ class PreferencesPage(QWidget):
         row.addWidget(self.most)
         row.addWidget(self.clear_button)
         row.addStretch(1)
-        # A row of two has no buddy of its own.
+        # A row with two widgets has no buddy by itself.
         label = QLabel(self.tr("&Recent files:"), self)
         label.setBuddy(self.most)
         form.addRow(label, row)
@@ -137,7 +137,7 @@ class PreferencesPage(QWidget):
 
     @Slot()
     def show_values(self) -> None:
-        """Every control as the settings and the look are now."""
+        """Set every control to the present settings and look."""
         look, settings = self._look, self._settings
         self.schemes.setCurrentIndex(self.schemes.findData(look.choice))
         self.presenter.setChecked(look.presenter)
@@ -192,7 +192,7 @@ class PreferencesPage(QWidget):
 
 
 def _strip(name: str) -> QIcon:
-    """The colours of a map from black to white."""
+    """An icon with the colours of a map."""
     table = np.ascontiguousarray(colors(name))
     image = QImage(table.data, 256, 1, 768, QImage.Format.Format_RGB888)
     return QIcon(QPixmap.fromImage(image).scaled(256, 64))

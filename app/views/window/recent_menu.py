@@ -1,4 +1,4 @@
-"""The menu of files opened before."""
+"""The menu of recent files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.settings import Settings
 
 
 class RecentMenu(QObject):
-    """Puts the newest files above "Clear the list", made anew whenever the menu opens: files come and go."""
+    """Lists the newest files above "Clear the list", rebuilt whenever the menu opens, because files come and go."""
 
     def __init__(self, menu: QMenu, clear: QAction, settings: Settings, open_file: Callable[[str], None]) -> None:
         super().__init__(menu)
@@ -26,7 +26,7 @@ class RecentMenu(QObject):
         self.fill()
 
     def add(self, path: str) -> None:
-        """A file was opened."""
+        """Add a file that was opened."""
         self._settings.add_recent(path)
         self.fill()
 
@@ -36,7 +36,7 @@ class RecentMenu(QObject):
         self.fill()
 
     def fill(self) -> None:
-        """One entry for each file; what cannot be opened is gray and says why."""
+        """Make an entry for each file; one that cannot be opened is disabled and says why."""
         for old in self.actions:
             self._menu.removeAction(old)
             old.deleteLater()
@@ -64,5 +64,5 @@ class RecentMenu(QObject):
 
     def _reason(self, path: str) -> str:
         if not os.path.exists(path):
-            return self.tr("no longer there")
-        return "" if os.access(path, os.R_OK) else self.tr("may not be read")
+            return self.tr("no longer exists")
+        return "" if os.access(path, os.R_OK) else self.tr("no permission to read")

@@ -1,4 +1,4 @@
-"""Every key and what it does."""
+"""The page of all keyboard shortcuts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.views.pages import TextPage
 
 
 class ShortcutsPage(TextPage):
-    """The sheet, read from the actions themselves, so that it is never out of date."""
+    """A sheet that is built from the actions themselves, so that it is never out of date."""
 
     def __init__(self, actions: Mapping[str, QAction], parent: QWidget | None = None) -> None:
         super().__init__("shortcuts_page", "", parent)

@@ -1,4 +1,4 @@
-"""The status bar: what runs, how many results there are, and where the engine works."""
+"""The status bar: the running job, the number of results, and the engine's devices."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from app.models.results import Results
 from gpu_ops.devices.status import DeviceStatus
 
 PATIENCE_MS = 300
-"""Runs shorter than this show no bar, which would only flicker."""
+"""Shorter runs show no progress bar, which would only flicker."""
 TICK_MS = 500
 SECONDS_FROM = 1
-"""Elapsed seconds are shown from here on."""
+"""The run time from which on elapsed seconds are shown."""
 
 
 class StatusLine(QObject):
-    """Fills a status bar. Cancelling is offered only while something runs."""
+    """Fills a status bar. Cancel is enabled only while something runs."""
 
     def __init__(self, bar: QStatusBar, results: Results, cancel: QAction) -> None:
         super().__init__(bar)
@@ -56,14 +56,14 @@ class StatusLine(QObject):
 
     @Slot()
     def begin(self) -> None:
-        """A job begins; nobody knows how long it takes."""
+        """A job begins; its length is unknown."""
         self._clock.start()
         self.elapsed.clear()
         self.progress.setRange(0, 0)
 
     @Slot(str)
     def show_busy(self, text: str) -> None:
-        """What runs; nothing when nothing does."""
+        """Show what runs; "" for nothing."""
         self.busy.setText(text)
         self._cancel.setEnabled(bool(text))
         if not text:
@@ -77,7 +77,7 @@ class StatusLine(QObject):
 
     @Slot(int, int)
     def show_progress(self, done: int, total: int) -> None:
-        """How far it is; 0 of 0 where nobody knows. The bar shows it in per cent."""
+        """Show the progress in per cent; 0 of 0 where it is unknown."""
         if (self.progress.maximum(), self.progress.value()) != (total, done):
             self.progress.setRange(0, total)
             self.progress.setValue(done)
@@ -94,7 +94,7 @@ class StatusLine(QObject):
 
     @Slot(object)
     def show_devices(self, statuses: Sequence[DeviceStatus]) -> None:
-        """Where the engine can run."""
+        """Show the devices of the engine."""
         simulated = self.tr("{name} (simulated)")
         there = [s for s in statuses if s.available]
         names = [simulated.format(name=s.name) if s.kind == "sim" else s.name for s in there]
@@ -110,7 +110,7 @@ class StatusLine(QObject):
 
 
 def _keep_place(widget: QWidget) -> None:
-    """Hide it without moving its neighbours."""
+    """Hide a widget without moving its neighbours."""
     policy = widget.sizePolicy()
     policy.setRetainSizeWhenHidden(True)
     policy.setHorizontalPolicy(QSizePolicy.Policy.Fixed)

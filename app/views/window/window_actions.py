@@ -1,4 +1,4 @@
-"""The actions of a window at work: done when they are triggered, offered and marked as the models are."""
+"""Connects the actions of a window to their handlers, and keeps them enabled and checked as the models say."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpu_ops import SAMPLES
 
 
 class WindowActions(QObject):
-    """Joins the actions on a desk to what they do, and lets them follow the models, whoever changed these."""
+    """Connects the actions of a desk to their handlers and updates them after every change of the models."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.window)
@@ -44,12 +44,12 @@ class WindowActions(QObject):
         self._desk.context.controller.open_sample(id)
 
     def _follow(self) -> None:
-        """Whatever `able` or `on` of an action may depend on."""
+        """The signals of everything that `able` and `on` of actions depend on."""
         context, pictures = self._desk.context, self._desk.pictures
         for changed in (
             context.session.undo_changed,
             context.files.list.changed,
-            pictures.looked_changed,
+            pictures.view_changed,
             self._desk.docks.toggled,
         ):
             changed.connect(self.refresh)
@@ -57,7 +57,7 @@ class WindowActions(QObject):
 
     @Slot()
     def refresh(self) -> None:
-        """Marks, and what is offered, as the models are now."""
+        """Enable and check the actions as the models say."""
         for spec in ACTIONS:
             if spec.able is not None:
                 self._desk.actions[spec.id].setEnabled(spec.able(self._desk))
@@ -66,7 +66,7 @@ class WindowActions(QObject):
 
     @Slot()
     def _show_look(self) -> None:
-        """Icons in the palette's colours, as large as the letters ask for."""
+        """Set icons in the palette's colours, with a size that suits the font."""
         # The window has its new palette and font only when it has heard of them; the application has them already.
         set_icons(self._desk.actions, QApplication.palette())
         side = round(1.7 * QFontMetrics(QApplication.font()).height())

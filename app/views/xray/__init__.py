@@ -1,1 +1,1 @@
-"""What a kernel does to memory, line by line."""
+"""The X-ray panel: what a kernel does to memory, line by line."""

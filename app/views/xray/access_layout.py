@@ -1,4 +1,4 @@
-"""Where the parts of an access stand when it is drawn: lanes above, sectors or banks below, lines in between."""
+"""The layout of a drawn access: lanes above, sectors or banks below, lines in between."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_HIGH = 9.0
 """Height of all wavefronts together, in lines of text, where they are many."""
 LEAST_WAVEFRONT = 0.32
 LANES_OF_A_SECTOR = 8
-"""As wide as so many lanes a sector is drawn at most: lanes that use 4 bytes each then stand above their own."""
+"""The largest width of a drawn sector, in lanes: lanes with 4 bytes each are then above their own sector."""
 
 Kind = Literal["lane", "piece", "gap", "bank"]
 Sign = Literal["used", "unused", "gap", "rest", "conflict", "shared"]
@@ -30,7 +30,7 @@ def tr(text: str) -> str:
 
 @dataclass(frozen=True)
 class Spot:
-    """Something that can be pointed at: a lane, a sector, a gap or a bank, by its number."""
+    """Something that the mouse can point at: a lane, a sector, a gap or a bank, by its number."""
 
     kind: Kind
     number: int
@@ -47,7 +47,7 @@ class Used:
 
 @dataclass(frozen=True)
 class Written:
-    """A text in the middle of a place."""
+    """A text centred in a box."""
 
     rect: QRectF
     text: str
@@ -55,7 +55,7 @@ class Written:
 
 @dataclass
 class Layout:
-    """All parts, for one width. `spots` come in the order in which they are looked through."""
+    """All parts, for one width. `spots` are in search order."""
 
     width: float
     height: float = 0.0
@@ -71,12 +71,12 @@ class Layout:
         return [spot for spot in self.spots if spot.kind == kind]
 
     def at(self, place: QPointF) -> Spot | None:
-        """What is at a place."""
+        """The spot at a point."""
         return next((spot for spot in self.spots if spot.rect.contains(place)), None)
 
 
 class Builder:
-    """Lays an access out in a width, with sizes of the small letters that are written with."""
+    """Lays an access out in a width, with the sizes of its small font."""
 
     def __init__(self, access: Access, width: float, metrics: QFontMetricsF) -> None:
         self.access, self.metrics = access, metrics
@@ -107,7 +107,7 @@ class Builder:
         self.y += self.line
 
     def _count(self, total: int) -> None:
-        """The numbers over cells, as many as there is room for."""
+        """Put numbers over the cells, as many as fit."""
         room = self.metrics.horizontalAdvance("00") + 0.5 * self.letter
         step = next((s for s in (1, 2, 4) if s * self.cell >= room), 8)
         for number in range(0, total, step):
@@ -124,22 +124,22 @@ class Builder:
     # Sectors
 
     def _pieces(self) -> dict[int, QPointF]:
-        """Sectors side by side; what lies between them is left out. Returns where each lane's line ends."""
-        found, height = self.access.pieces, 1.6 * self.line
-        breaks = sum(gap > 0 for gap in found.gaps)
+        """Put sectors side by side and leave out the gaps. Returns where each lane's line ends."""
+        pieces, height = self.access.pieces, 1.6 * self.line
+        breaks = sum(gap > 0 for gap in pieces.gaps)
         room = self.right - self.left
         pause = min(2.5 * self.letter, 0.3 * room / breaks) if breaks else 0.0
-        each = min(LANES_OF_A_SECTOR * self.cell, (room - breaks * pause) / len(found.pieces))
-        x = self.left + (room - breaks * pause - each * len(found.pieces)) / 2
+        each = min(LANES_OF_A_SECTOR * self.cell, (room - breaks * pause) / len(pieces.pieces))
+        x = self.left + (room - breaks * pause - each * len(pieces.pieces)) / 2
         places = []
-        for number, gap in enumerate((0, *found.gaps)):
+        for number, gap in enumerate((0, *pieces.gaps)):
             if gap:
                 self.layout.spots.append(Spot("gap", number - 1, QRectF(x, self.y, pause, height)))
                 x += pause
             places.append(QRectF(x, self.y, each, height))
             x += each
         self.layout.spots += [Spot("piece", number, rect) for number, rect in enumerate(places)]
-        ends = self._parts(places, each / found.grain)
+        ends = self._parts(places, each / pieces.grain)
         self.y += height
         self._ranges(places)
         constant = self.access.space == "constant"
@@ -148,7 +148,7 @@ class Builder:
         return ends
 
     def _parts(self, places: Sequence[QRectF], scale: float) -> dict[int, QPointF]:
-        """The bytes that lanes use; never so narrow that they cannot be seen."""
+        """Lay out the bytes that lanes use, at least wide enough to be visible."""
         ends: dict[int, QPointF] = {}
         for piece, rect in zip(self.access.pieces.pieces, places, strict=True):
             for first, last, lanes in piece.used:
@@ -160,18 +160,18 @@ class Builder:
         return ends
 
     def _ranges(self, places: Sequence[QRectF]) -> None:
-        """Under sectors that adjoin, which bytes they are: the first, the last, and of the others those that fit."""
-        found, start = self.access.pieces, self.access.start
+        """Put the byte ranges under runs of adjoining sectors: the first, the last, and others that fit."""
+        pieces, start = self.access.pieces, self.access.start
         runs: list[list[int]] = []
-        for number, gap in enumerate((1, *found.gaps)):
+        for number, gap in enumerate((1, *pieces.gaps)):
             if gap:
                 runs.append([number])
             else:
                 runs[-1].append(number)
         taken: list[QRectF] = []
         for run in (runs[0], runs[-1], *runs[1:-1]):
-            first, last = (found.pieces[n].address - start for n in (run[0], run[-1]))
-            text = byte_range(first, last + found.grain - 1)
+            first, last = (pieces.pieces[n].address - start for n in (run[0], run[-1]))
+            text = byte_range(first, last + pieces.grain - 1)
             width = self.metrics.horizontalAdvance(text) + self.letter
             middle = (places[run[0]].left() + places[run[-1]].right()) / 2
             left = min(max(middle - width / 2, 0.0), self.layout.width - width)
@@ -184,8 +184,8 @@ class Builder:
     # Banks
 
     def _banks(self) -> dict[int, QPointF]:
-        """The banks in a row, and below it a row for each wavefront with the words they give. Returns where each lane's
-        line ends: above the middle of its banks."""
+        """Lay out a row of banks, and below it a row for each wavefront with the words they deliver. Returns where each
+        lane's line ends: above the middle of its banks."""
         wavefronts = self.access.banks.wavefronts
         top = self.y
         self.layout.banks = self._row(BANKS)
@@ -215,7 +215,7 @@ class Builder:
     # Legend
 
     def _legend(self) -> None:
-        """What occurs and does not explain itself, side by side as long as there is room."""
+        """Lay out the legend of the signs that occur, side by side while there is room."""
         x, side = self.letter, 1.3 * self.line
         self.y += 0.25 * self.line
         signs = self._signs()
@@ -229,13 +229,13 @@ class Builder:
 
     def _signs(self) -> list[tuple[Sign, str]]:
         access = self.access
-        rests: list[tuple[Sign, str]] = [("rest", tr("a lane that rests"))] if len(access.lanes) < WARP else []
+        rests: list[tuple[Sign, str]] = [("rest", tr("an inactive lane"))] if len(access.lanes) < WARP else []
         if self.shared:
             conflict, together = tr("bank conflict"), tr("one word for several lanes")
             marks: list[tuple[Sign, str]] = [("conflict", conflict)] if access.banks.conflicts else []
             same: list[tuple[Sign, str]] = [("shared", together)] if access.banks.shared else []
             return [*marks, *same, *rests]
-        found = access.pieces
-        unused: list[tuple[Sign, str]] = [("unused", tr("moved, not used"))] if found.wasted else []
-        gaps: list[tuple[Sign, str]] = [("gap", tr("left out: not touched"))] if any(found.gaps) else []
+        pieces = access.pieces
+        unused: list[tuple[Sign, str]] = [("unused", tr("moved but not used"))] if pieces.wasted else []
+        gaps: list[tuple[Sign, str]] = [("gap", tr("gap: not touched"))] if any(pieces.gaps) else []
         return [("used", tr("bytes that lanes use")), *unused, *gaps, *rests]

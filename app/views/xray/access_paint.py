@@ -1,4 +1,4 @@
-"""Painting of an access that has been laid out."""
+"""Paints the layout of an access."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from app.views.xray.access_layout import Layout, Sign, Spot
 CENTRE = Qt.AlignmentFlag.AlignCenter
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 SERIES = 7
-"""Colours of the theme that are taken in turn; the eighth is that of the text."""
+"""The number of the theme's colours to use in turn; the eighth is the colour of text."""
 TINY = 0.85
-"""Of the small letters: numbers in narrow cells."""
+"""The size of numbers in narrow cells, relative to the small font."""
 FULL = 0.5
-"""How much of its colour the ground of what a lane uses gets."""
+"""The share of its colour in the background of used bytes."""
 
 
 class AccessPainter:
-    """Draws a layout with a palette. `current` is the lane that is pointed at, -1 for none."""
+    """Draws a layout with a palette. `current` is the lane under the mouse, -1 for none."""
 
     def __init__(self, painter: QPainter, layout: Layout, access: Access, palette: QPalette, font: QFont) -> None:
         self.p, self.layout, self.access, self.font = painter, layout, access, font
@@ -36,7 +36,7 @@ class AccessPainter:
         painter.setFont(font)
 
     def paint(self, current: int) -> None:
-        """All of it."""
+        """Paint everything."""
         self.current = current
         self.p.fillRect(QRectF(0, 0, self.layout.width, self.layout.height), self.base)
         for lane in self.layout.lines:
@@ -60,7 +60,7 @@ class AccessPainter:
         return self.colours.series[turn % SERIES].colour
 
     def _ground(self, colour: QColor) -> QColor:
-        """As much of a colour as text can be read on."""
+        """A light version of a colour, on which text is readable."""
         share = FULL
         ground = mix(self.base, colour, share)
         while contrast(ground, self.text) < TEXT_CONTRAST and share > 0:
@@ -72,7 +72,7 @@ class AccessPainter:
         return QPen(colour, width, style)
 
     def _box(self, rect: QRectF, pen: QPen, brush: QBrush | QColor | Qt.BrushStyle) -> None:
-        """A rectangle with its edge inside."""
+        """Draw a rectangle with its edge inside."""
         inset = pen.widthF() / 2
         self.p.setPen(pen)
         self.p.setBrush(brush)
@@ -126,7 +126,7 @@ class AccessPainter:
         self._used()
 
     def _used(self) -> None:
-        """What lanes use, with their numbers where there is room; twice framed where several share it."""
+        """Draw the bytes that lanes use, with lane numbers where they fit and a double frame where lanes share them."""
         for part in self.layout.used:
             colour = self._colour(part.lanes[0])
             self._box(part.rect, self._pen(colour), self._ground(colour))
@@ -146,13 +146,13 @@ class AccessPainter:
         return QBrush(self.colours.muted, Qt.BrushStyle.BDiagPattern)
 
     def _conflict(self, rect: QRectF, hatched: bool = False) -> None:
-        """A thick edge around the number of words, or around a hatching where that has no room."""
+        """Draw a thick edge around the number of words, or around a hatching where the number does not fit."""
         error = self.colours.error.colour
         ground = QBrush(error, Qt.BrushStyle.DiagCrossPattern) if hatched else QBrush(mix(self.base, error, 0.2))
         self._box(rect, self._pen(error, max(0.25 * self.letter, 1.5)), ground)
 
     def _gap(self, rect: QRectF) -> None:
-        """The mark of what is left out: two strokes, or one where there is little room."""
+        """Draw the mark of a gap: two strokes, or one where there is little room."""
         strokes = (-0.3, 0.3) if rect.width() > self.letter else (0.0,)
         rise, lean = 0.25 * rect.height(), min(0.3 * self.letter, 0.25 * rect.width())
         self.p.setPen(self._pen(self.colours.muted, max(0.14 * self.letter, 1.0)))
@@ -163,8 +163,8 @@ class AccessPainter:
     # Texts
 
     def _fitting(self, rect: QRectF) -> QFont | None:
-        """The letters in which a number goes into a cell; None for a cell too small for any number of two digits, so
-        that none is taken for missing."""
+        """The font in which a number fits into a cell; None for a cell too small for two digits, so that either all
+        numbers are shown or none."""
         for font, room in ((self.font, 0.3 * self.letter), (self.tiny, 0.0)):
             metrics = QFontMetricsF(font)
             if metrics.horizontalAdvance("00") + room <= rect.width() and 0.85 * metrics.height() <= rect.height():
@@ -172,7 +172,7 @@ class AccessPainter:
         return None
 
     def _number(self, rect: QRectF, number: int) -> None:
-        """A number of a lane or of words, where there is room for it."""
+        """Draw a number of a lane or of words, where there is room for it."""
         font = self._fitting(rect)
         if font is not None:
             self.p.setFont(font)

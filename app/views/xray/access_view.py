@@ -1,4 +1,4 @@
-"""One warp's access at a line of a kernel, drawn, with stepping through accesses and a choice of warps."""
+"""Draws one warp's access at a line of a kernel; the user chooses the warp and steps through its accesses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEve
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QToolTip, QVBoxLayout, QWidget
 
 from app.figures import count
-from app.models.access_text import sentence, told_bank, told_gap, told_lane, told_piece, warp_title, what
+from app.models.access_text import bank_text, gap_text, lane_text, piece_text, sentence, warp_title, what
 from app.models.access_trace import WARP, Access, WarpTrace
 from app.theme import colours_of, inked
 from app.views.labels import sentence_label
@@ -19,11 +19,11 @@ from app.views.xray.access_paint import AccessPainter
 
 SMALL = 0.86
 NARROWEST = 44
-"""Least width of the drawing, in letters."""
+"""The least width of the drawing, in letters."""
 
 
 class AccessCanvas(QWidget):
-    """The drawing. Up and Down, or the mouse, point at a lane; Left, Right, Home and End ask for another access.
+    """The drawing. Up and Down, or the mouse, point at a lane; Left, Right, Home and End request another access.
 
     `stepped` says by how many accesses to go, `pointed` that another lane is pointed at.
     """
@@ -44,7 +44,7 @@ class AccessCanvas(QWidget):
     # What is shown
 
     def show_access(self, access: Access | None) -> None:
-        """Another access; the lane that is pointed at stays."""
+        """Show another access; the current lane stays."""
         self.access = access
         self.setAccessibleDescription(sentence(access) if access else "")
         self._refresh()
@@ -57,13 +57,13 @@ class AccessCanvas(QWidget):
             self.update()
 
     def small_font(self) -> QFont:
-        """The font of all that is written here."""
+        """The font of all texts in the drawing."""
         font = QFont(self.font())
         font.setPointSizeF(font.pointSizeF() * SMALL)
         return font
 
     def laid_out(self) -> Layout | None:
-        """Where the parts stand now."""
+        """The present layout."""
         if self.access is not None and (self._layout is None or self._layout.width != self.width()):
             self._layout = Builder(self.access, self.width(), QFontMetricsF(self.small_font())).build()
         return self._layout
@@ -103,21 +103,21 @@ class AccessCanvas(QWidget):
     # Pointing
 
     def tip(self, spot: Spot) -> str:
-        """What is known of a part."""
+        """The text about a spot."""
         assert self.access is not None
         if spot.kind == "piece":
-            return told_piece(self.access, self.access.pieces.pieces[spot.number])
+            return piece_text(self.access, self.access.pieces.pieces[spot.number])
         if spot.kind == "gap":
-            return told_gap(self.access.pieces.gaps[spot.number])
-        return (told_lane if spot.kind == "lane" else told_bank)(self.access, spot.number)
+            return gap_text(self.access.pieces.gaps[spot.number])
+        return (lane_text if spot.kind == "lane" else bank_text)(self.access, spot.number)
 
     def spot_at(self, place: QPointF) -> Spot | None:
-        """The part at a place."""
+        """The spot at a point."""
         layout = self.laid_out()
         return layout.at(place) if layout else None
 
     def lanes_at(self, place: QPointF) -> tuple[int, ...]:
-        """The lane at a place, or the lanes that use what is there."""
+        """The lane at a point, or the lanes that use the spot there."""
         spot, layout = self.spot_at(place), self.laid_out()
         if spot is None or layout is None:
             return ()
@@ -153,8 +153,8 @@ class AccessCanvas(QWidget):
 
 
 class AccessView(QWidget):
-    """The accesses of a line: a warp is chosen, then one of its accesses. A warp that was chosen stays chosen on other
-    lines as long as they have it."""
+    """The accesses of a line: the user chooses a warp, then one of its accesses. The chosen warp stays on other lines
+    that have it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -163,12 +163,12 @@ class AccessView(QWidget):
         self._warp: tuple[tuple[int, int, int], int] | None = None
         self.warps = QComboBox(self)
         self.warps.setObjectName("access.warps")
-        self.warps.setAccessibleName(self.tr("Warp whose accesses are shown"))
+        self.warps.setAccessibleName(self.tr("Warp to show"))
         self.warps.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.warps.setMinimumContentsLength(8)
         self.slider = QSlider(Qt.Orientation.Horizontal, self)
         self.slider.setObjectName("access.number")
-        self.slider.setAccessibleName(self.tr("Access that is shown"))
+        self.slider.setAccessibleName(self.tr("Access to show"))
         self.slider.setPageStep(8)
         self.number, self.what, self.sentence, self.detail, self.empty = (
             sentence_label(f"access.{name}", self) for name in ("place", "what", "sentence", "detail", "empty")
@@ -217,16 +217,14 @@ class AccessView(QWidget):
 
     @property
     def access(self) -> Access | None:
-        """The access that is drawn."""
+        """The access in the drawing."""
         return self.canvas.access
 
     def show_line(self, traces: Sequence[WarpTrace], line: int) -> None:
-        """What the followed warps did at a line; nothing, and so in words, where there are none."""
+        """Show the accesses of the traced warps at a line, or a sentence that there are none."""
         self._traces = traces
         self.empty.setText(
-            self.tr("At line {line} none of the warps that are followed uses memory that is drawn here.").format(
-                line=line
-            )
+            self.tr("No traced warp accesses global, shared or constant memory at line {line}.").format(line=line)
         )
         self.empty.setVisible(not traces)
         self.parts.setVisible(bool(traces))
@@ -248,7 +246,7 @@ class AccessView(QWidget):
         self._show_access()
 
     def _show_access(self) -> None:
-        """The access the slider is at."""
+        """Show the access at the slider's position."""
         trace = self.trace
         self.canvas.show_access(trace.accesses[self.slider.value()] if trace else None)
         if trace is not None and self.access is not None:
@@ -261,10 +259,10 @@ class AccessView(QWidget):
         self._tell_lane()
 
     def _tell_lane(self) -> None:
-        """What is pointed at, in words; else how to point."""
+        """Describe the spot under the mouse, or explain how to point at one."""
         lane, access = self.canvas.lane, self.access
         hint = self.tr("Point at a lane, or press Up and Down, to follow it; Left and Right step through the accesses.")
-        self.detail.setText(told_lane(access, lane) if access is not None and lane >= 0 else hint)
+        self.detail.setText(lane_text(access, lane) if access is not None and lane >= 0 else hint)
         self._ink()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
@@ -273,6 +271,6 @@ class AccessView(QWidget):
             self._ink()
 
     def _ink(self) -> None:
-        """What matters second is muted."""
+        """Draw secondary texts in the muted colour."""
         for label in (self.what, self.detail, self.empty):
             label.setPalette(inked(self.palette(), colours_of(self.palette()).muted))

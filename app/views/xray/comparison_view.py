@@ -1,4 +1,4 @@
-"""Two variants side by side: which other one, what each counts, and what changed."""
+"""Compares two variants: the choice of the other one, the counts of both, and what changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpu_ops.types import Variant
 
 
 class ComparisonView(QWidget):
-    """Shows what an X-ray says of another variant beside its own; `chosen(id)` says which a person wants, "" none."""
+    """Shows the comparison of an X-ray's variant with another; `chosen(id)`: the user chose that other, "" for none."""
 
     chosen = Signal(str)
 
@@ -26,7 +26,7 @@ class ComparisonView(QWidget):
         self.variants = QComboBox(self)
         self.variants.setObjectName("xray.against")
         self.variants.setAccessibleName(self.tr("Variant to compare with"))
-        self.variants.setToolTip(self.tr("A second variant, looked into on the same part of the same input"))
+        self.variants.setToolTip(self.tr("A second variant, simulated on the same part of the same input"))
         self.variants.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.variants.setMinimumContentsLength(8)
         self.text = QTextBrowser(self)
@@ -47,7 +47,7 @@ class ComparisonView(QWidget):
         self.variants.activated.connect(lambda place: self.chosen.emit(self.variants.itemData(place)))
 
     def show_variants(self, variants: Sequence[Variant], shown: str, against: str) -> None:
-        """All that the one that is shown can be compared with, none first, and which it is."""
+        """List the variants to compare with, "none" first, and select the present one."""
         self.variants.clear()
         self.variants.addItem(self.tr("none"), "")
         for variant in variants:
@@ -56,14 +56,14 @@ class ComparisonView(QWidget):
         self.variants.setCurrentIndex(self.variants.findData(against))
 
     def show_content(self, content: Mapping[str, Any], against: str, palette: QPalette) -> None:
-        """What an X-ray says of the variant that was chosen."""
-        found = content.get("comparison")
+        """Show an X-ray's comparison with the chosen variant."""
+        answer = content.get("comparison")
         if not against:
-            html = escape(self.tr("Choose a variant above: then what changed from it to this one is told here."))
-        elif not found or found["before"]["variant"] != against:
-            html = escape(self.tr("There is no X-ray of both yet."))
+            html = escape(self.tr("Choose a variant above to see what changed from it to this one."))
+        elif not answer or answer["before"]["variant"] != against:
+            html = escape(self.tr("The X-ray of both variants is not ready yet."))
         else:
-            html = comparison(content["title"], found, palette)
+            html = comparison(content["title"], answer, palette)
         if html != self._html:
             self._html = html
             self.text.setHtml(html)

@@ -1,4 +1,4 @@
-"""Block sizes: how many warps a multiprocessor holds at each, what limits them, and where the kernel stands."""
+"""Occupancy by block size: the warps of a multiprocessor, their limiter, and the kernel's own block size."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from app.figures import count
-from app.models.occupancy import LIMITERS, Curve, Held, curve, limiter_name
+from app.models.occupancy import LIMITERS, BlockOccupancy, Curve, curve, limiter_name
 from app.theme import colours_of
 
 MOST_THREADS = 1024
 TICKS = 256
-"""Threads from one label of the axis to the next."""
+"""The threads between two labels of the axis."""
 LINES = 9
-"""Height of the plot at least, in lines of text."""
+"""The least height of the plot, in lines of text."""
 
 
 def _circle(painter: QPainter, at: QPointF, size: float) -> None:
@@ -59,14 +59,14 @@ def _plus(painter: QPainter, at: QPointF, size: float) -> None:
 
 Symbol = Callable[[QPainter, QPointF, float], None]
 SYMBOLS: Mapping[str, Symbol] = dict(zip(LIMITERS, (_circle, _square, _triangle, _diamond, _plus), strict=True))
-"""What each limiter looks like, beside its colour."""
+"""The symbol of each limiter, in addition to its colour."""
 
 
 class OccupancyPlot(QWidget):
-    """Warps a multiprocessor over threads a block. Left and Right move between block sizes, and so does the mouse."""
+    """Warps per multiprocessor over threads per block. Left and Right, or the mouse, move between block sizes."""
 
     current_changed = Signal(object)
-    """What is held at the current block size; None when there is none."""
+    """The occupancy at the current block size; None when there is none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,17 +74,17 @@ class OccupancyPlot(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName(self.tr("Warps a multiprocessor by threads a block"))
+        self.setAccessibleName(self.tr("Warps per multiprocessor over threads per block"))
         self.curve: Curve | None = None
-        self.current: Held | None = None
+        self.current: BlockOccupancy | None = None
 
     def show_curve(self, curve: Curve | None) -> None:
-        """Draw this one; no block size is the current one then."""
+        """Draw this curve, without a current block size."""
         self.curve = curve
         self.set_current(None)
         self.update()
 
-    def set_current(self, held: Held | None) -> None:
+    def set_current(self, held: BlockOccupancy | None) -> None:
         """Move to a block size."""
         if held != self.current:
             self.current = held
@@ -92,8 +92,8 @@ class OccupancyPlot(QWidget):
             self.update()
             self.current_changed.emit(held)
 
-    def points(self) -> list[Held]:
-        """All that can be moved to, ascending: the kernel's own block size is one of them."""
+    def points(self) -> list[BlockOccupancy]:
+        """All block sizes, ascending, with the kernel's own."""
         if self.curve is None:
             return []
         own = self.curve.own
@@ -103,20 +103,20 @@ class OccupancyPlot(QWidget):
     # Places
 
     def legend(self) -> list[tuple[str, QPointF]]:
-        """The limiters that occur and where their symbols stand, in as many rows as they need."""
+        """The limiters that occur with the places of their symbols, in as many rows as they need."""
         metrics, there = self.fontMetrics(), {held.limiter for held in self.points()}
         unit, high = metrics.averageCharWidth(), metrics.height()
-        found, x, y = [], float(unit), 0.5 * high
+        places, x, y = [], float(unit), 0.5 * high
         for limiter in (name for name in LIMITERS if name in there):
             width = 4 * unit + metrics.horizontalAdvance(limiter_name(limiter))
             if x > unit and x + width > self.width():
                 x, y = float(unit), y + high
-            found.append((limiter, QPointF(x + unit, y)))
+            places.append((limiter, QPointF(x + unit, y)))
             x += width + unit
-        return found
+        return places
 
     def area(self) -> QRectF:
-        """Where the points are; around it the legend, the axes' names and their labels."""
+        """The box of the points; around it are the legend, the axes' names and their labels."""
         metrics = self.fontMetrics()
         unit, high = metrics.averageCharWidth(), metrics.height()
         places = self.legend()
@@ -126,14 +126,14 @@ class OccupancyPlot(QWidget):
         right = metrics.horizontalAdvance(count(MOST_THREADS)) / 2 + unit
         return QRectF(left, top, self.width() - left - right, self.height() - top - 2.2 * high)
 
-    def place(self, held: Held) -> QPointF:
-        """Where a point is."""
+    def place(self, held: BlockOccupancy) -> QPointF:
+        """The place of a point."""
         area = self.area()
         x = area.left() + area.width() * held.threads / MOST_THREADS
         return QPointF(x, area.bottom() - area.height() * held.warps / held.most)
 
-    def nearest(self, x: float) -> Held | None:
-        """The block size nearest to a place."""
+    def nearest(self, x: float) -> BlockOccupancy | None:
+        """The block size nearest to an x coordinate."""
         return min(self.points(), key=lambda held: abs(self.place(held).x() - x), default=None)
 
     def sizeHint(self) -> QSize:  # noqa: N802
@@ -209,8 +209,8 @@ class OccupancyPlot(QWidget):
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Link), 2))
             _square(painter, at, 2.4 * self._size())
 
-    def _paint_names(self, painter: QPainter, own: Held, x: float, top: float) -> None:
-        """In one row above the plot: the axis' name, and the kernel's block size as near to its line as it can be."""
+    def _paint_names(self, painter: QPainter, own: BlockOccupancy, x: float, top: float) -> None:
+        """Draw a row above the plot: the axis' name, and the kernel's block size as near to its line as possible."""
         metrics, axis = self.fontMetrics(), self.tr("warps a multiprocessor")
         unit, high = metrics.averageCharWidth(), metrics.height()
         words = self.tr("this kernel: {threads}").format(threads=count(own.threads))
@@ -223,7 +223,7 @@ class OccupancyPlot(QWidget):
         shown = metrics.elidedText(axis, Qt.TextElideMode.ElideRight, max(int(left) - 2 * unit, 0))
         painter.drawText(QRectF(unit, top - 1.5 * high, left, high), flags, shown)
 
-    # What a person does
+    # User actions
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         self.set_current(self.nearest(event.position().x()))
@@ -265,7 +265,7 @@ class OccupancyPlot(QWidget):
 
 
 class BlockSizes(QScrollArea):
-    """The plot, what is held at the current block size, and a sentence that explains it."""
+    """The plot, the occupancy at the current block size, and a sentence that explains it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -290,14 +290,14 @@ class BlockSizes(QScrollArea):
         self.plot.current_changed.connect(self._tell)
 
     def show_kernel(self, kernel: Mapping[str, Any], architecture: str) -> None:
-        """A kernel of an X-ray, simulated for an architecture."""
-        found = curve(kernel)
+        """Show a kernel of an X-ray, simulated for an architecture."""
+        kernel_curve = curve(kernel)
         for widget in (self.plot, self.now):
-            widget.setVisible(found is not None)
-        self.plot.show_curve(found)
+            widget.setVisible(kernel_curve is not None)
+        self.plot.show_curve(kernel_curve)
         self._tell(None)
-        if found:
-            self.sentence.setText(f"{found.sentence}\n{found.proviso}")
+        if kernel_curve:
+            self.sentence.setText(f"{kernel_curve.sentence}\n{kernel_curve.proviso}")
         else:
             text = self.tr(
                 "The occupancy of {gpu} is not known: what its multiprocessors hold is not among the figures here."
@@ -305,6 +305,6 @@ class BlockSizes(QScrollArea):
             self.sentence.setText(text.format(gpu=architecture))
 
     @Slot(object)
-    def _tell(self, held: Held | None) -> None:
+    def _tell(self, held: BlockOccupancy | None) -> None:
         shown = held or (self.plot.curve.own if self.plot.curve else None)
         self.now.setText(shown.text if shown else "")

@@ -30,13 +30,13 @@ from app.views.xray.source_tabs import SourceTabs
 from app.views.xray.text import measured, report, title
 
 USUAL = 76
-"""Width at first, in letters."""
+"""The initial width, in letters."""
 SHARES = (3, 2)
-"""Of the height: the source, and what stands below it."""
+"""The shares of the height: the source, and the tabs below it."""
 
 
 class XRayPanel(Squeezed):
-    """Shows what an XRayController has and hands on what a person chooses. While it is hidden nothing is simulated."""
+    """Shows an XRayController and passes on the user's choices. While it is hidden, nothing is simulated."""
 
     def __init__(self, controller: XRayController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,9 +45,9 @@ class XRayPanel(Squeezed):
         self._kernels: list[KernelView] = []
         self._shown: object = None
         self._wanted = ""
-        self.variants = self._combo("xray.variants", self.tr("Variant to look into"))
+        self.variants = self._combo("xray.variants", self.tr("Variant to X-ray"))
         self.kernels = self._combo("xray.kernels", self.tr("Kernel of the variant"))
-        self.counters = self._combo("xray.counters", self.tr("What is counted beside each line"))
+        self.counters = self._combo("xray.counters", self.tr("Counter beside each line"))
         self.again = QPushButton(self.tr("Loo&k again"), self)
         self.again.setObjectName("xray.again")
         self.again.setToolTip(self.tr("Simulate this variant again"))
@@ -78,10 +78,10 @@ class XRayPanel(Squeezed):
         return combo
 
     def _add_tabs(self) -> None:
-        """What stands below the source."""
+        """Make the tabs below the source."""
         self.tabs = QTabWidget(self)
         self.tabs.setObjectName("xray.tabs")
-        self.tabs.setAccessibleName(self.tr("What was found"))
+        self.tabs.setAccessibleName(self.tr("Results of the X-ray"))
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.report, self.tr("Report"))
         self.tabs.addTab(self.accesses, self.tr("Addresses"))
@@ -90,18 +90,18 @@ class XRayPanel(Squeezed):
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        above, said, beside = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        above, row, beside = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
         variant, counted = QLabel(self.tr("Variant"), self), QLabel(self.tr("Beside lines"), self)
         variant.setBuddy(self.variants)
         counted.setBuddy(self.counters)
         for widget, stretch in ((variant, 0), (self.variants, 1), (self.kernels, 1)):
             above.addWidget(widget, stretch)
-        told = QVBoxLayout()
-        told.addWidget(self.title)
-        told.addWidget(self.state)
-        told.addStretch(1)
-        said.addLayout(told, 1)
-        said.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
+        labels = QVBoxLayout()
+        labels.addWidget(self.title)
+        labels.addWidget(self.state)
+        labels.addStretch(1)
+        row.addLayout(labels, 1)
+        row.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         beside.addWidget(counted)
         beside.addWidget(self.counters, 1)
         self.splitter = QSplitter(Qt.Orientation.Vertical, self)
@@ -113,7 +113,7 @@ class XRayPanel(Squeezed):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(gap, gap, gap, gap)
         layout.addLayout(above)
-        layout.addLayout(said)
+        layout.addLayout(row)
         layout.addLayout(beside)
         layout.addWidget(self.splitter, 1)
 
@@ -146,7 +146,7 @@ class XRayPanel(Squeezed):
     def _watch(self) -> None:
         self._controller.watch_comparison(self.tabs.currentWidget() is self.comparison)
 
-    # What the controller says
+    # Changes of the controller
 
     @Slot()
     def _show_variants(self) -> None:
@@ -160,7 +160,7 @@ class XRayPanel(Squeezed):
     @Slot()
     def _show(self) -> None:
         content = self._controller.content
-        # First, as a text that is laid out before it is to be seen does not begin at its top.
+        # First, because a text that is laid out while hidden does not start at its top.
         for widget in (self.files, self.tabs, self.counters, self.title):
             widget.setVisible(content is not None)
         if content is not self._shown:
@@ -178,18 +178,18 @@ class XRayPanel(Squeezed):
         self._show_state()
 
     def _show_state(self) -> None:
-        """Why what is shown is not what is chosen."""
+        """The reason why the content does not fit the choice."""
         texts = {
-            "empty": self.tr("Open an input: then a kernel can be looked into."),
-            "waiting": self.tr("Waits until the run has ended."),
+            "empty": self.tr("Open an input to X-ray a kernel."),
+            "waiting": self.tr("Waiting for the run to end."),
             "running": self.tr("Simulating the kernel…"),
-            "stopped": self.tr("Stopped; press Look again to start anew."),
+            "stopped": self.tr("Stopped; press Look again to restart."),
             "failed": self.tr("There is no X-ray of this: {reason}").format(reason=self._controller.reason),
             "shown": "",
         }
         state, colours = self._controller.state, colours_of(self.palette())
         stale = self._shown is not None and state != "shown"
-        text = self.tr("{state} What is shown is of an earlier choice.") if stale else "{state}"
+        text = self.tr("{state} The content below belongs to an earlier choice.") if stale else "{state}"
         self.state.setText(text.format(state=texts[state]) if texts[state] else "")
         self.state.setVisible(bool(texts[state]))
         ink = colours.error.colour if state == "failed" else colours.muted
@@ -205,7 +205,7 @@ class XRayPanel(Squeezed):
 
     @Slot()
     def _show_measured(self) -> None:
-        """Beside what is simulated stands what was measured last."""
+        """Show the last measured time beside the simulation."""
         if self._head != measured(self._controller.measured, self._controller.gpu):
             self._show_report()
 
@@ -213,7 +213,7 @@ class XRayPanel(Squeezed):
         if self._shown is not None:
             self.comparison.show_content(self._controller.content, self._controller.against, self.palette())
 
-    # What a person chooses
+    # User choices
 
     @property
     def _kernel(self) -> KernelView:
@@ -226,7 +226,7 @@ class XRayPanel(Squeezed):
         for id in kernel.counters():
             self.counters.addItem(counter_name(id), id)
             self.counters.setItemData(self.counters.count() - 1, counter_tip(id), Qt.ItemDataRole.ToolTipRole)
-        # The same counter as before where it occurs, else the first.
+        # Keep the counter where it occurs, else take the first.
         self.counters.setCurrentIndex(max(self.counters.findData(self._wanted), 0))
         self._show_column()
         self.blocks.show_kernel(kernel.kernel, self._controller.content["architecture"])
@@ -244,14 +244,14 @@ class XRayPanel(Squeezed):
 
     @Slot()
     def _show_accesses(self) -> None:
-        """Where the lanes of a warp went at the line of the cursor."""
+        """Show the addresses of a warp's lanes at the line of the cursor."""
         if self._kernels:
             line = self.source.textCursor().blockNumber() + 1
             self.accesses.show_line(self.files.file.traces.get(line, ()), line)
 
     @Slot(QUrl)
     def _follow(self, link: QUrl) -> None:
-        """Show the line that a finding is at."""
+        """Show the line of a finding."""
         place, file, line = (int(number) for number in link.fragment().split("-"))
         if place != self.kernels.currentIndex():
             self.kernels.setCurrentIndex(place)

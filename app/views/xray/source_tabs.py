@@ -1,4 +1,4 @@
-"""The files that a kernel comes from, one tab each: its own, and the headers in which some of it runs."""
+"""The source files of a kernel, one tab each: its own, and the headers that it runs code from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.models.xray import FileView, KernelView
 from app.views.xray.source_view import Place, SourceView
 
 ROOM = 6
-"""Pixels more than a tab is usually high: names of files have underscores, which would be cut off."""
+"""Extra pixels of a tab's height: underscores in file names would be cut off."""
 
 
 class FileBar(QTabBar):
@@ -51,12 +51,12 @@ class SourceTabs(QWidget):
 
     @property
     def file(self) -> FileView:
-        """The file that is shown."""
+        """The visible file."""
         assert self._kernel is not None
         return self._kernel.files[max(self.bar.currentIndex(), 0)]
 
     def show_kernel(self, kernel: KernelView) -> bool:
-        """The files of a kernel; whether they are others than before. Of the same ones the same is shown."""
+        """Show a kernel's files. Returns whether they are others than before; if not, the visible one stays."""
         before = [(f.file, f.source) for f in self._kernel.files] if self._kernel else []
         chosen, files = (self.file.file if self._kernel else ""), [f.file for f in kernel.files]
         new = before[:1] != [(kernel.files[0].file, kernel.files[0].source)]
@@ -67,8 +67,8 @@ class SourceTabs(QWidget):
         while self.bar.count():
             self.bar.removeTab(0)
         for place, file in enumerate(kernel.files):
-            said = self.tr("{file}  {share}").format(file=file.name, share=percent(kernel.share(file)))
-            self.bar.addTab(said.replace("&", "&&"))
+            title = self.tr("{file}  {share}").format(file=file.name, share=percent(kernel.share(file)))
+            self.bar.addTab(title.replace("&", "&&"))
             tip = self.tr("{file}: {share} of the kernel's instructions are on its own lines")
             self.bar.setTabToolTip(place, tip.format(file=file.file, share=percent(kernel.share(file))))
         self.bar.setCurrentIndex(files.index(chosen) if chosen in files and not new else 0)
@@ -78,7 +78,7 @@ class SourceTabs(QWidget):
         return new
 
     def show_counter(self, counter: str) -> None:
-        """What is counted beside the lines."""
+        """Show this counter beside the lines."""
         self._counter = counter
         if self._kernel is not None:
             column, called = self.file.column(counter), self.file.called(counter)
@@ -102,7 +102,7 @@ class SourceTabs(QWidget):
             line: "error" if any(m.severity == "error" for m in marks) else "warning"
             for line, marks in file.marks.items()
         }
-        self.source.show_source(file.source, worst, file.told, self._ways)
+        self.source.show_source(file.source, worst, file.describe_line, self._ways)
         self.show_counter(self._counter)
         self.source.go_to(line)
         self._lines[file.file] = line
@@ -110,7 +110,7 @@ class SourceTabs(QWidget):
 
     @Slot(int)
     def _keep_line(self, line: int) -> None:
-        if self.source.toPlainText() == self.file.source:  # not while another text comes
+        if self.source.toPlainText() == self.file.source:  # not while the text changes
             self._lines[self.file.file] = line
             self.line_changed.emit()
 

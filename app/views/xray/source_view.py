@@ -29,19 +29,19 @@ from app.views.xray.source_colours import SourceColours
 
 LEAST_LINES = 9
 SIZE = 0.9
-"""Of the letters around it: source is wide."""
+"""The font size relative to the window's: source is wide."""
 FULL = 0.62
-"""How much of the heat colour the line with the most gets."""
+"""The share of the heat colour on the hottest line."""
 CALL = "»"
-"""Stands before the number of a line that calls others."""
-Told = Callable[[int], Sequence[str]]
+"""The sign before the number of a line that calls others."""
+DescribeLine = Callable[[int], Sequence[str]]
 Place = tuple[str, int]
 Ways = Callable[[int], tuple[Sequence[Place], Sequence[Place]]]
-"""By line: what it calls, and what calls it."""
+"""By line: the places it calls, and the places that call it."""
 
 
 def heat(ground: QPalette, share: float) -> QColor:
-    """The ground of a number that is this share of the maximum; numbers stay readable on it."""
+    """The background of a number with this share of the maximum; numbers stay readable on it."""
     base, text = ground.color(QPalette.ColorRole.Base), ground.color(QPalette.ColorRole.Text)
     strength = FULL * share
     colour = mix(base, QColor("#d55e00"), strength)
@@ -99,7 +99,7 @@ class SourceView(QPlainTextEdit):
         )
         self.setAccessibleName(self.tr("Kernel source"))
         self.setAccessibleDescription(
-            self.tr("Return or Space tells what was counted at the line of the cursor; F12 goes to what it calls")
+            self.tr("Return or Space shows the counts at the line of the cursor; F12 goes to what it calls")
         )
         self._colours = SourceColours(self.document())
         self._column: Mapping[int, int] = {}
@@ -107,7 +107,7 @@ class SourceView(QPlainTextEdit):
         self._most = 0
         self._ways: Ways = lambda line: ((), ())
         self._marks: Mapping[int, str] = {}
-        self._told: Told = lambda line: ()
+        self._describe_line: DescribeLine = lambda line: ()
         self._widths = (0, 0, 0)
         self._line = 1
         self._gutter = Gutter(self)
@@ -118,23 +118,25 @@ class SourceView(QPlainTextEdit):
 
     # What is shown
 
-    def show_source(self, text: str, marks: Mapping[int, str], told: Told, ways: Ways = lambda line: ((), ())) -> None:
-        """A file's text. `marks` is the worst severity, "error" or "warning", by line; `told(line)` what is known;
-        `ways(line)` where one can go from there."""
-        self._marks, self._told, self._ways = marks, told, ways
+    def show_source(
+        self, text: str, marks: Mapping[int, str], describe_line: DescribeLine, ways: Ways = lambda line: ((), ())
+    ) -> None:
+        """Show a file's text. `marks` is the worst severity, "error" or "warning", by line; `describe_line(line)` gives
+        the sentences about a line, `ways(line)` the places to go to from there."""
+        self._marks, self._describe_line, self._ways = marks, describe_line, ways
         if text != self.toPlainText():
             self.setPlainText(text)
         self._fit()
 
     def show_column(self, column: Mapping[int, int], called: Mapping[int, int] | None = None, most: int = 0) -> None:
-        """One counter by line; `called` is that of lines with all they call, `most` what the hottest ground is for."""
+        """Show one counter by line; `called` includes all that a line calls, `most` has the hottest background."""
         self._column, self._called = column, called or {}
         self._most = max(most, *column.values(), 1)
         self._fit()
 
     def cell(self, line: int) -> tuple[str, float]:
-        """The number beside a line, and the line's own share of the maximum; nothing where nothing was counted. Of a
-        line that calls others the number is that of all of it, and says so."""
+        """The number beside a line, and the line's own share of the maximum; empty where nothing was counted. The
+        number of a line that calls others includes the calls and is marked."""
         value = self._column.get(line, 0)
         share = value / self._most if value else 0.0
         if line in self._called:
@@ -142,15 +144,15 @@ class SourceView(QPlainTextEdit):
         return (short_count(value), share) if value else ("", 0.0)
 
     def mark(self, line: int) -> str:
-        """The symbol beside a line: that of its worst finding."""
+        """The symbol of a line's worst finding."""
         colours = colours_of(self.palette())
         severity = self._marks.get(line, "")
         return {"error": colours.error.symbol, "": ""}.get(severity, colours.warn.symbol)
 
     def tip(self, line: int) -> str:
-        """What hovering a line says, as HTML."""
-        told = "<br>".join(escape(text) for text in self._told(line))
-        return f"<b>{escape(self.tr('Line {line}').format(line=line))}</b><br>{told}" if told else ""
+        """The tool tip of a line, as HTML."""
+        text = "<br>".join(escape(sentence) for sentence in self._describe_line(line))
+        return f"<b>{escape(self.tr('Line {line}').format(line=line))}</b><br>{text}" if text else ""
 
     def go_to(self, line: int) -> None:
         """Put the cursor on a line and show it."""
@@ -166,14 +168,14 @@ class SourceView(QPlainTextEdit):
         return bool(self._ways(line)[0])
 
     def follow(self, line: int) -> bool:
-        """Go to what a line calls most; whether it calls anything."""
+        """Go to the place that a line calls most. Returns whether it calls anything."""
         calls, _ = self._ways(line)
         if calls:
             self.followed.emit(*calls[0])
         return bool(calls)
 
     def menu(self, line: int) -> QMenu:
-        """What can be done at a line: what any text has, and where it leads."""
+        """The menu of a line: the usual entries of a text, and the places to go to."""
         menu = self.createStandardContextMenu()
         calls, callers = self._ways(line)
         for texts, places in ((self.tr("Go to {place}"), calls), (self.tr("Back to {place}"), callers)):
@@ -191,7 +193,7 @@ class SourceView(QPlainTextEdit):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(event.globalPos())
 
-    # Telling
+    # Tool tips
 
     def line_at(self, y: int) -> int:
         """The line at a height of the viewport; 0 below the last."""
@@ -200,7 +202,7 @@ class SourceView(QPlainTextEdit):
         return block.blockNumber() + 1 if place.top() <= y < place.bottom() else 0
 
     def show_line(self, y: int, at: QPoint) -> None:
-        """Tell of the line at a height."""
+        """Show the tool tip of the line at a height."""
         text = self.tip(self.line_at(y))
         if text:
             QToolTip.showText(at, text, self)
@@ -226,7 +228,7 @@ class SourceView(QPlainTextEdit):
     # Painting
 
     def _measure(self) -> tuple[int, int, int]:
-        """Widths of the mark, the counter and the line number, with a gap after each."""
+        """The widths of mark, counter and line number, with a gap after each."""
         metrics = self.fontMetrics()
         gap = metrics.averageCharWidth()
         cells = [metrics.horizontalAdvance(self.cell(line)[0]) for line in {*self._column, *self._called}]
@@ -237,7 +239,7 @@ class SourceView(QPlainTextEdit):
         return sum(self._widths)
 
     def paint_gutter(self, event: QPaintEvent) -> None:
-        """Mark, counter and number of every line that is to be seen."""
+        """Paint mark, counter and number of every visible line."""
         painter = QPainter(self._gutter)
         painter.setFont(self.font())
         painter.fillRect(event.rect(), self.palette().color(QPalette.ColorRole.AlternateBase))
@@ -283,7 +285,7 @@ class SourceView(QPlainTextEdit):
         self._gutter.update()
 
     def _show_current(self) -> None:
-        """The line of the cursor stands on a ground of its own."""
+        """Highlight the line of the cursor."""
         current = QTextEdit.ExtraSelection()
         current.cursor = self.textCursor()
         form = current.format
@@ -307,11 +309,11 @@ class SourceView(QPlainTextEdit):
             self.adapt()
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """So many lines can be read wherever it stands."""
+        """At least so many lines are readable."""
         return QSize(super().minimumSizeHint().width(), LEAST_LINES * self.fontMetrics().lineSpacing())
 
     def adapt(self) -> None:
-        """Take the font's size and the colours of where it stands."""
+        """Take the font size and the colours of the surroundings."""
         parent = self.parentWidget()
         size = SIZE * parent.font().pointSizeF() if parent else self.font().pointSizeF()
         if self.font().family() != fixed_font() or self.font().pointSizeF() != size:

@@ -1,4 +1,4 @@
-"""What an X-ray says beside the source, as HTML: findings, sentences, totals, and what the kernel takes."""
+"""The report of an X-ray as HTML: findings, sentences, totals, and the kernel's resources."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def title(content: Mapping[str, Any], gpu: str = "") -> str:
         text = tr("simulated for {architecture} on the middle {part} of {name} ({whole})")
     else:
         text = tr("simulated for {architecture} on the whole of {name} ({whole})")
-    said = text.format(**named, **sizes)
-    return tr("{said}; the times beside are measured on {gpu}").format(said=said, gpu=gpu) if gpu else said
+    texts = text.format(**named, **sizes)
+    return tr("{text}; the times beside it were measured on {gpu}").format(text=texts, gpu=gpu) if gpu else texts
 
 
 def measured(entry: Entry | None, gpu: str) -> str:
@@ -46,7 +46,7 @@ def measured(entry: Entry | None, gpu: str) -> str:
         time=seconds(stage.median),
         clock=clock_name(stage.clock, stage.mode),
     )
-    states = {"stale": tr("It is of an earlier choice."), "running": tr("It is being measured anew.")}
+    states = {"stale": tr("This belongs to an earlier choice."), "running": tr("A new measurement is running.")}
     return f"{text} {states[entry.state]}" if entry.state in states else text
 
 
@@ -55,15 +55,15 @@ def _sides(shape: Sequence[int]) -> str:
 
 
 def report(content: Mapping[str, Any], kernels: Sequence[KernelView], palette: QPalette, head: str = "") -> str:
-    """All that stands below the source, after a sentence at its head. Links "#kernel-file-line" lead to lines."""
+    """The report below the source, after a first sentence. Links "#kernel-file-line" lead to lines."""
     muted = colours_of(palette).muted.name()
     sentences = [escape(s["text"]) for s in content["sentences"]]
     parts = [
         f"<p style='margin-top:0; margin-bottom:2px'>{escape(head)}</p>" if head else "",
         _heading(tr("Findings")) + _findings(kernels, palette),
         _heading(tr("What stands out")) + _list(sentences) if sentences else "",
-        _heading(tr("What the kernel takes")) + "".join(_resources(k) for k in kernels),
-        _heading(tr("Counted in all")) + _totals(content, muted),
+        _heading(tr("Resources")) + "".join(_resources(k) for k in kernels),
+        _heading(tr("Totals")) + _totals(content, muted),
     ]
     if content["printed"]:
         parts.append(_heading(tr("Printed by the kernel")) + _list(escape(line) for line in content["printed"]))
@@ -99,27 +99,28 @@ def _resources(kernel: KernelView) -> str:
     resources = data["resources"]
     spilled = resources.get("spill_store_bytes", 0) + resources.get("spill_load_bytes", 0)
     grid, block = (_sides([n for n in data[what] if n > 1] or [1]) for what in ("grid", "block"))
-    said = [
+    texts = [
         tr("{grid} blocks of {block} threads").format(grid=grid, block=block),
         tr("{count} registers a thread").format(count=count(resources.get("registers", 0))),
         tr("{count} bytes spilled").format(count=count(spilled)),
         tr("{count} bytes of shared memory a block").format(count=count(data["shared_bytes"])),
     ]
     if data["launches"] > 1:
-        said.insert(0, tr("{count} launches; the first:").format(count=count(data["launches"])))
+        texts.insert(0, tr("{count} launches; the first:").format(count=count(data["launches"])))
     if held:
         text = tr("occupancy {share}: {blocks} blocks, {warps} of {most} warps a multiprocessor, limited by {limiter}")
         figures = {"blocks": held["blocks"], "warps": held["warps"], "most": held["most_warps"]}
-        said.append(text.format(share=percent(held["share"]), limiter=held["limiter"], **figures))
+        texts.append(text.format(share=percent(held["share"]), limiter=held["limiter"], **figures))
     else:
-        said.append(tr("occupancy: not known for this GPU"))
+        texts.append(tr("occupancy: unknown for this GPU"))
     if own := kernel.unplaced:
-        said.append(tr("{count} of its instructions belong to no line: the compiler's own").format(count=count(own)))
-    return f"<p style='margin-top:0; margin-bottom:2px'>{escape(kernel.name)}</p>{_list(map(escape, said))}"
+        text = tr("{count} of its instructions belong to no source line: the compiler added them")
+        texts.append(text.format(count=count(own)))
+    return f"<p style='margin-top:0; margin-bottom:2px'>{escape(kernel.name)}</p>{_list(map(escape, texts))}"
 
 
 def _totals(content: Mapping[str, Any], muted: str) -> str:
-    """Every counter against its best case, and for each element of the result."""
+    """Every counter with its best case, also per element of the result."""
     each = tr("a {unit}").format(unit=content["unit"])
     heads = ["", tr("count"), each, tr("at best"), tr("ratio")]
     rows = _head_row(heads, muted)
@@ -141,11 +142,11 @@ def _row(name: str, cells: Iterable[str]) -> str:
 
 
 def comparison(title: str, found: Mapping[str, Any], palette: QPalette) -> str:
-    """What changed from another variant to the one with this title, for each element of the result."""
+    """What changed from another variant to the one with this title, per element of the result."""
     before = str(found["before"]["title"])
     if "reason" in found:
         return escape(tr("{variant} cannot be compared: {reason}").format(variant=before, reason=found["reason"]))
-    said = [escape(s["text"]) for s in found["sentences"]] or [escape(tr("Nothing that is counted."))]
+    texts = [escape(s["text"]) for s in found["sentences"]] or [escape(tr("No counter changed."))]
     rows = _head_row(
         [tr("a {unit}").format(unit=found["unit"]), "A", "B", tr("B / A")], colours_of(palette).muted.name()
     )
@@ -156,7 +157,7 @@ def comparison(title: str, found: Mapping[str, Any], palette: QPalette) -> str:
     faults = [escape(f["text"]) for f in found["before"]["findings"]]
     parts = [
         "<br>".join(f"<b>{escape(name)}</b>" for name in names),
-        _heading(tr("What changed from A to B and what it should bring")) + _list(said),
+        _heading(tr("What changed from A to B and what it should bring")) + _list(texts),
         _heading(tr("Counted")) + f"<table cellpadding='1'>{rows}</table>",
         _heading(tr("Findings in A")) + _list(faults) if faults else "",
     ]

@@ -8,14 +8,14 @@ from PySide6.QtCore import QLocale
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
 _SPACES = "\u00a0\u202f\u2009"
-"""What some languages put between groups of digits, beside the plain space."""
+"""Spaces that some languages put between groups of digits, beside the plain one."""
 
 
-def typed_number(text: str, locale: QLocale) -> float | None:
-    """The number, or None where there is none or it can be read in two ways.
+def parse_number(text: str, locale: QLocale) -> float | None:
+    """The number in the text, or None where there is none or two readings are possible.
 
-    A point and a comma both begin decimals, in every language; but one that the language puts between groups of digits,
-    with three digits behind it, may be either: "1,000" in English is None.
+    A point and a comma both start the decimals, in every language. The language's own separator of digit groups,
+    followed by three digits, could mean either: "1,000" in English is None.
     """
     text = text.strip().replace("−", "-").lower()
     for space in _SPACES:

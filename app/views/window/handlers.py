@@ -1,4 +1,4 @@
-"""What actions do where it takes more than a line."""
+"""Handlers of actions that need more than one line."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gpu_ops import __version__
 
 
 def _tr(text: str) -> str:
-    return QCoreApplication.translate("Deeds", text)
+    return QCoreApplication.translate("Handlers", text)
 
 
 # The clipboard
 
 
 def copy_image(desk: Desk) -> None:
-    """Put the picture with the focus, or the last result's, on the clipboard; all else as it is drawn."""
+    """Copy the picture with the focus, or the last result's; other views are copied as drawn."""
     image = desk.pictures.picture()
     if image is not None:
         QApplication.clipboard().setImage(image)
@@ -30,7 +30,7 @@ def copy_image(desk: Desk) -> None:
 
 
 def paste_image(desk: Desk) -> None:
-    """Take the picture on the clipboard as input."""
+    """Open the picture on the clipboard as the input."""
     image, messages = QApplication.clipboard().image(), desk.context.messages
     if image.isNull():
         text = _tr("There is no picture on the clipboard; copy one first.")
@@ -39,7 +39,9 @@ def paste_image(desk: Desk) -> None:
         messages.settle("clipboard")
         desk.context.controller.open_file(desk.pasted.path)
     else:
-        text = _tr("The picture cannot be kept: no temporary file can be made.")
+        text = _tr(
+            "The picture cannot be pasted: no temporary file can be written; check the space in the temporary folder."
+        )
         messages.show_message("error", text, "", "clipboard")
 
 
@@ -47,19 +49,19 @@ def paste_image(desk: Desk) -> None:
 
 
 def start_sweep(desk: Desk) -> None:
-    """Show the sweep's panel and sweep over what stands there."""
+    """Show the sweep panel and start the sweep that is set there."""
     desk.docks.turn_to(SWEEP)
     desk.docks[SWEEP].start()
 
 
 def show_palette(desk: Desk) -> None:
-    """Offer every action that works now by its name."""
+    """Open the command palette."""
     desk.recent.fill()
     desk.palette.present(palette_offers(desk))
 
 
 def show_diagnostics(desk: Desk, log: bool = False) -> None:
-    """What the machine has, or the log."""
+    """Show the machine's devices and libraries, or the log."""
     page = desk.pages["diagnostics"].page
     assert isinstance(page, DiagnosticsPage)
     page.show_log(log)
@@ -68,6 +70,6 @@ def show_diagnostics(desk: Desk, log: bool = False) -> None:
 
 
 def show_about(desk: Desk) -> None:
-    """Version and licence."""
+    """Show version and licence."""
     text = _tr("Kernelscope {version}, BSD 3-Clause licence: an image and signal lab that shows why a GPU is fast.")
     desk.context.messages.show_message("info", text.format(version=__version__))

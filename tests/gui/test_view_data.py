@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.models.shown import Shown, centred, coefficients, decibels, each_band, magnitudes, phases
 from app.models.span import Span
 from app.models.ticks import powers, scaled, ticks
+from app.models.view_data import OutputData, centred, coefficients, decibels, each_band, magnitudes, phases
 from gpu_ops.engine.messages import SharedArray, SharedResult
 from gpu_ops.output_kinds import CHANNEL, Axis, Band, Form
 
 
-def result(array: np.ndarray[Any, Any], *axes: Axis, bands: tuple[Band, ...] = (), unit: str = "V") -> Shown:
+def result(array: np.ndarray[Any, Any], *axes: Axis, bands: tuple[Band, ...] = (), unit: str = "V") -> OutputData:
     form = Form(array.shape, array.dtype.name, axes, bands)
     shared = SharedArray("s", array.shape, array.dtype.name)
-    return Shown(SharedResult("spectrum", shared, form, unit, "", None), array)
+    return OutputData(SharedResult("spectrum", shared, form, unit, "", None), array)
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 8, 33])

@@ -1,4 +1,4 @@
-"""One result as it came, and as it is drawn. No widgets."""
+"""One result as the engine sent it, and as a view draws it. No widgets."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gpu_ops.output_kinds import Axis, Form
 Array = np.ndarray[Any, Any]
 DECIBEL = "dB"
 INPUT = "input"
-"""What the input goes by among the variants."""
+"""The key of the input among the variants."""
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """One output of a variant, or the input: what the engine says of it, its array, and what it is of."""
+class OutputData:
+    """One output of a variant, or the input: the engine's description, the array and its origin."""
 
     result: SharedResult
     array: Array
@@ -29,9 +29,9 @@ class Shown:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """What a view draws: an array with its form and the unit of its values. `read` is what is read at the cursor where
-    that is not what is drawn; `levels` are black and white where they are not those of the values."""
+class ViewData:
+    """What a view draws: an array with its form and the unit of its values. `read` holds the values for the cursor
+    where they differ from the drawn ones; `levels` are black and white where they do not follow from the values."""
 
     array: Array
     form: Form
@@ -43,24 +43,24 @@ class Drawn:
 
     @property
     def values(self) -> Array:
-        """What is read at the cursor."""
+        """The values that the cursor reads."""
         return self.array if self.read is None else self.read
 
 
-# What is worked out has memory of its own: the result's may be gone while it is still drawn.
+# Computed arrays have memory of their own: the result's may be released while the view still draws.
 
 
-def as_it_is(shown: Shown) -> Drawn:
-    """Nothing is worked out."""
+def as_it_is(shown: OutputData) -> ViewData:
+    """The result itself; nothing is computed."""
     result = shown.result
-    return Drawn(shown.array, result.form, result.unit, result.statistics, text=result.text)
+    return ViewData(shown.array, result.form, result.unit, result.statistics, text=result.text)
 
 
-def decibels(shown: Shown) -> Drawn:
-    """The magnitudes of a spectrum, 20 · log10, in dB. Of nothing it would be minus infinity: there the smallest
-    magnitude stands that the dtype tells from the largest."""
+def decibels(shown: OutputData) -> ViewData:
+    """The magnitudes of a spectrum, 20 · log10, in dB. Zero would be minus infinity: the smallest magnitude that the
+    dtype can tell from the largest takes its place."""
     array, form = centred(shown)
-    drawn = Drawn(np.abs(array), form, DECIBEL, text=shown.result.text)
+    drawn = ViewData(np.abs(array), form, DECIBEL, text=shown.result.text)
     largest = float(np.max(drawn.array, initial=0.0, where=np.isfinite(drawn.array)))
     least = max(largest * float(np.finfo(drawn.array.dtype).eps), float(np.finfo(drawn.array.dtype).tiny))
     array = np.maximum(drawn.array, least)
@@ -71,22 +71,22 @@ def decibels(shown: Shown) -> Drawn:
     return _seen(replace(drawn, array=array, statistics=figures, levels=levels))
 
 
-def magnitudes(shown: Shown) -> Drawn:
-    """The magnitudes of a spectrum, zero frequency in the middle where it is whole."""
+def magnitudes(shown: OutputData) -> ViewData:
+    """The magnitudes of a spectrum; a whole spectrum has zero frequency in the middle."""
     array, form = centred(shown)
-    return _seen(Drawn(np.abs(array), form, shown.result.unit, shown.result.statistics, text=shown.result.text))
+    return _seen(ViewData(np.abs(array), form, shown.result.unit, shown.result.statistics, text=shown.result.text))
 
 
-def phases(shown: Shown) -> Drawn:
+def phases(shown: OutputData) -> ViewData:
     """The phases of a complex spectrum, in radians from -π to π."""
     array, form = centred(shown)
     angles = np.angle(array)
-    return _seen(Drawn(angles, form, "rad", statistics(angles), levels=(-np.pi, np.pi), text=shown.result.text))
+    return _seen(ViewData(angles, form, "rad", statistics(angles), levels=(-np.pi, np.pi), text=shown.result.text))
 
 
-def centred(shown: Shown) -> tuple[Array, Form]:
-    """A spectrum with zero in the middle of every axis that goes once around: what lies beyond half a period is the
-    same as what lies as far below zero."""
+def centred(shown: OutputData) -> tuple[Array, Form]:
+    """A spectrum with zero in the middle of every axis that covers a whole period: the second half of a period equals
+    the negative half."""
     array, axes = shown.array, list(shown.result.form.axes)
     for place, axis in enumerate(axes):
         if turned := _beyond(axis, array.shape[place]):
@@ -96,16 +96,16 @@ def centred(shown: Shown) -> tuple[Array, Form]:
 
 
 def _beyond(axis: Axis, count: int) -> int:
-    """How many of the last elements of an axis lie beyond half its period; 0 of one that does not go once around."""
+    """How many of the last elements of an axis lie beyond half its period; 0 where it does not cover a whole period."""
     if not axis.period or abs(count * axis.step) < axis.period * (1 - 0.5 / count):
         return 0
     places = np.arange(count) * axis.step + axis.start
     return int(np.count_nonzero(places >= axis.period / 2 - 1e-9 * axis.period))
 
 
-def each_band(shown: Shown) -> Drawn:
-    """Coefficients of a pyramid, every band by its own largest: the finest are seen beside the coarsest. What is read
-    are the coefficients."""
+def each_band(shown: OutputData) -> ViewData:
+    """Coefficients of a pyramid, each band divided by its own largest, so that the finest are visible beside the
+    coarsest. The cursor reads the coefficients themselves."""
     array = np.zeros(shown.array.shape, np.float32)
     for band in shown.result.form.bands:
         part = shown.array[band.part].astype(np.float32)
@@ -113,16 +113,17 @@ def each_band(shown: Shown) -> Drawn:
         array[band.part] = part / (largest or 1.0)
     result = shown.result
     read, levels = np.array(shown.array), (-1.0, 1.0)
-    return _seen(Drawn(array, result.form, result.unit, statistics(array), read, levels, result.text))
+    return _seen(ViewData(array, result.form, result.unit, statistics(array), read, levels, result.text))
 
 
-def coefficients(shown: Shown) -> Drawn:
+def coefficients(shown: OutputData) -> ViewData:
     """Coefficients of a pyramid as they are; float32 where they are integers."""
     return _seen(replace(as_it_is(shown), array=_floats(shown.array), read=np.array(shown.array)))
 
 
-def _seen(drawn: Drawn) -> Drawn:
-    """A picture shows one channel or three colours: of two the first, of more the first three. All of them are read."""
+def _seen(drawn: ViewData) -> ViewData:
+    """A picture shows one channel or three colours: of two channels the first, of more the first three. The cursor
+    reads all of them."""
     if drawn.form.rank < 2 or drawn.array.ndim < 3 or drawn.array.shape[2] == 3:
         return drawn
     array = drawn.array[:, :, :3] if drawn.array.shape[2] > 3 else drawn.array[:, :, 0]
