@@ -71,13 +71,14 @@ class SimKernel:
 
     @property
     def resources(self) -> Mapping[str, int]:
-        """What the assembler says, which is asked for it now: nothing that is simulated needs it."""
+        """What the assembler says, which is asked for it now at the latest: nothing that is simulated needs it."""
         of = self.compiled
         return compile_kernel(of.source, of.architecture, of.defines, self.edits).entry(self.name).resources
 
 
 class SimDevice:
-    """See `gpu_ops.plan.Device`. `architecture` is the GPU it has the limits of and compiles for."""
+    """See `gpu_ops.plan.Device`. `architecture` is the GPU it has the limits of and compiles for; `assemble` asks for
+    what the assembler says of a kernel when it is compiled, which saves a second compilation where it is wanted."""
 
     kind: Literal["sim"] = "sim"
     clock: Literal["simulated"] = "simulated"
@@ -88,8 +89,9 @@ class SimDevice:
         options: Options = Options(),  # noqa: B008 - frozen
         memory: Memory | None = None,
         edits: Mapping[str, str] | None = None,
+        assemble: bool = False,
     ) -> None:
-        self.architecture, self.options = architecture, options
+        self.architecture, self.options, self._assemble = architecture, options, assemble
         self.name = "sim" if architecture == DEFAULT_ARCHITECTURE else f"sim:{architecture}"
         self.limits: Limits = limits_of(architecture)
         self._memory = memory or Memory(self.limits.memory_bytes)
@@ -98,7 +100,7 @@ class SimDevice:
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> SimDevice:
         options = self.options if checks == "full" else replace(self.options, checks=checks)
-        return SimDevice(self.architecture, options, self._memory, edits)
+        return SimDevice(self.architecture, options, self._memory, edits, self._assemble)
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         target = self.empty(array.shape, array.dtype) if out is None else out
@@ -145,7 +147,7 @@ class SimDevice:
         """Nothing was done."""
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> SimKernel:
-        compiled = compile_kernel(source, self.architecture, defines, self._edits, assemble=False)
+        compiled = compile_kernel(source, self.architecture, defines, self._edits, self._assemble)
         loaded = load_kernel(compiled, name, self._edits)
         check_variables(name, loaded.dynamic_from, compiled.constants)
         if compiled.key not in self._modules:
