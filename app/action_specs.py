@@ -59,6 +59,14 @@ _FILE = (
         do=lambda desk: desk.recent.forget(),
     ),
     ActionSpec(
+        "export_view",
+        QT_TRANSLATE_NOOP("Actions", "&View as picture…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Write what is looked at as a PNG, or as an SVG where the name ends in .svg"),
+        do=lambda desk: desk.context.files.export_view(desk.pictures),
+    ),
+    ActionSpec(
         "export_csv",
         QT_TRANSLATE_NOOP("Actions", "As &CSV…"),
         "file/export",

@@ -132,13 +132,13 @@ class Stage:
 
     def turn_to(self, page: QWidget) -> None:
         """Show an empty page before its data come, so that only the data are timed."""
-        self.window.stack.setCurrentWidget(page)
+        self.window.stack.show_page(page)
         self.run_for(0.2)
 
     def count_outputs(self) -> list[str]:
         """The variants of results in the order they are shown, growing."""
         shown: list[str] = []
-        self.controller.outputs_changed.connect(lambda variant, _array, _statistics: shown.append(variant))
+        self.controller.outputs_changed.connect(lambda variant, _name, _shown: shown.append(variant))
         return shown
 
     # Time.

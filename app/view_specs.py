@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from app.action_spec import ActionSpec
 from app.translate import QT_TRANSLATE_NOOP
 from app.views.results.panes import Mode
-from app.views.window import deeds
 from app.views.window.desk import Desk
 
 
-def _pictures(desk: Desk) -> bool:
-    """Whether there are pictures: curves have no use for what is theirs."""
-    return desk.pictures.currentWidget() is desk.pictures.panes
+def _mode(desk: Desk) -> str:
+    """How pictures are compared; "" where nothing can be compared in one place."""
+    grid = desk.pictures.view.grid
+    return grid.mode if grid is not None else ""
+
+
+def _levelled(desk: Desk) -> bool:
+    """Whether there are levels and colours to choose."""
+    return desk.pictures.display is not None
+
+
+def _paged(desk: Desk) -> bool:
+    """Whether results may be on several pages."""
+    return desk.pictures.view.pager is not None
 
 
 def _compare(mode: Mode, text: str, keys: str, tip: str, checked: bool = False) -> ActionSpec:
@@ -27,9 +35,9 @@ def _compare(mode: Mode, text: str, keys: str, tip: str, checked: bool = False) 
         checked=checked,
         group="compare",
         data=mode,
-        do=lambda desk: desk.pictures.panes.set_mode(mode),
-        able=_pictures,
-        on=lambda desk: desk.pictures.panes.mode == mode,
+        do=lambda desk: desk.pictures.compare(mode),
+        able=lambda desk: bool(_mode(desk)),
+        on=lambda desk: _mode(desk) == mode,
     )
 
 
@@ -44,9 +52,9 @@ def _colour_map(name: str, text: str, tip: str, checked: bool = False) -> Action
         checked=checked,
         group="map",
         data=name,
-        do=lambda desk: desk.context.display.set_colormap(name),
-        able=_pictures,
-        on=lambda desk: desk.context.display.colormap == name,
+        do=lambda desk: desk.pictures.set_colormap(name),
+        able=_levelled,
+        on=lambda desk: (desk.pictures.display or desk.context.display).colormap == name,
     )
 
 
@@ -74,7 +82,7 @@ VIEW = (
         ("Ctrl+0",),
         QT_TRANSLATE_NOOP("Actions", "Show the whole picture or signal"),
         "fit",
-        do=deeds.fit,
+        do=lambda desk: desk.pictures.view.fit(),
     ),
     ActionSpec(
         "one_to_one",
@@ -83,7 +91,7 @@ VIEW = (
         ("Ctrl+1",),
         QT_TRANSLATE_NOOP("Actions", "One pixel a pixel"),
         "one-to-one",
-        do=deeds.one_to_one,
+        do=lambda desk: desk.pictures.view.one_to_one(),
     ),
     ActionSpec(
         "zoom_in",
@@ -91,7 +99,7 @@ VIEW = (
         "view",
         ("Ctrl++", "Ctrl+="),
         QT_TRANSLATE_NOOP("Actions", "Show less, larger"),
-        do=partial(deeds.zoom, 1.25),
+        do=lambda desk: desk.pictures.view.zoom(1.25),
     ),
     ActionSpec(
         "zoom_out",
@@ -99,7 +107,7 @@ VIEW = (
         "view",
         ("Ctrl+-",),
         QT_TRANSLATE_NOOP("Actions", "Show more, smaller"),
-        do=partial(deeds.zoom, 0.8),
+        do=lambda desk: desk.pictures.view.zoom(0.8),
     ),
     _compare(
         "side by side",
@@ -134,8 +142,8 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "Exchange the two pictures"),
         "compare",
         separator=True,
-        do=lambda desk: desk.pictures.panes.swap_pair(),
-        able=lambda desk: _pictures(desk) and desk.pictures.panes.mode != "side by side",
+        do=lambda desk: desk.pictures.swap(),
+        able=lambda desk: _mode(desk) not in ("", "side by side"),
     ),
     ActionSpec(
         "compare_next",
@@ -144,8 +152,8 @@ VIEW = (
         ("Ctrl+PgDown",),
         QT_TRANSLATE_NOOP("Actions", "Where there are more results than fit: those after the ones in sight"),
         separator=True,
-        do=lambda desk: desk.pictures.panes.pager.turn(1),
-        able=_pictures,
+        do=lambda desk: desk.pictures.turn(1),
+        able=_paged,
     ),
     ActionSpec(
         "compare_previous",
@@ -153,8 +161,8 @@ VIEW = (
         "view/compare",
         ("Ctrl+PgUp",),
         QT_TRANSLATE_NOOP("Actions", "Where there are more results than fit: those before the ones in sight"),
-        do=lambda desk: desk.pictures.panes.pager.turn(-1),
-        able=_pictures,
+        do=lambda desk: desk.pictures.turn(-1),
+        able=_paged,
     ),
     ActionSpec(
         "play",
@@ -173,8 +181,8 @@ VIEW = (
         ("Ctrl+L",),
         QT_TRANSLATE_NOOP("Actions", "Set black and white as the input's type and values ask for"),
         separator=True,
-        do=lambda desk: desk.context.display.auto_levels("auto"),
-        able=_pictures,
+        do=lambda desk: desk.pictures.auto_levels(),
+        able=_levelled,
     ),
     _colour_map(
         "gray", QT_TRANSLATE_NOOP("Actions", "&Gray"), QT_TRANSLATE_NOOP("Actions", "From black to white"), True

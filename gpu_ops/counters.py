@@ -1,4 +1,4 @@
-"""The catalogue of counters: what a simulated GPU counts, and the figures that are made of it, each told once.
+"""The catalogue of counters: what a simulated GPU counts, and the figures that follow from the counts.
 
 Names are those of Nsight Compute and of NVIDIA's programming guide. A *request* is one memory instruction of one
 warp, a *sector* 32 aligned bytes, a *wavefront* one pass over the 32 banks of shared memory. Idea of the table: the
@@ -19,9 +19,9 @@ Hint = Literal["count", "ratio", "best"]
 class Counter:
     """A counter, or a figure made of counters.
 
-    `id` is its key in reports and X-rays; `name` stands after a number, in tables and lists; `unit` is what one of it
-    is; `description` is a sentence in plain words. `column` heads its column beside source lines, where it has one.
-    `best` is the counter that says what this one would be at best. A figure is the sum of its `parts`, divided by that
+    `id` is its key in reports and X-rays; `name` stands after a number, in tables and lists; `unit` is the unit of
+    the number; `description` is a sentence in plain words. `column` heads its column beside source lines, where it has
+    one. `best` is the counter of this one's best case. A figure is the sum of its `parts`, divided by that
     of `over` where there are any.
     """
 
@@ -36,7 +36,7 @@ class Counter:
     over: tuple[str, ...] = ()
 
     def value(self, counts: Mapping[str, int]) -> float:
-        """What it amounts to in counts by id; 0 where nothing was counted."""
+        """Its value for these counts by id; 0 where nothing was counted."""
         total = sum(counts.get(part, 0) for part in self.parts or (self.id,))
         if not self.over:
             return total
@@ -121,19 +121,19 @@ CATALOGUE = (
     Counter("shared_requests", "shared-memory requests", "request",
             "Loads, stores and atomics of shared memory, each counted once a warp.", column="sh", parts=_SHARED),
     Counter("shared_wavefronts", "shared-memory wavefronts", "wavefront",
-            "How often the 32 banks are used: once more for each bank conflict.", best="shared_ideal_wavefronts"),
+            "Passes over the 32 banks: one more for each bank conflict.", best="shared_ideal_wavefronts"),
     Counter("wavefronts_per_request", "wavefronts per shared-memory request", "wavefront",
-            "How often the 32 banks are used for a request: more than ideal are bank conflicts.", "ratio", "wav/sh",
+            "Passes over the 32 banks for a request: more than the ideal number are bank conflicts.", "ratio", "wav/sh",
             parts=("shared_wavefronts",), over=_SHARED),
     Counter("ideal_wavefronts_per_request", "ideal wavefronts per shared-memory request", "wavefront",
-            "How often they would be used without bank conflicts.", "ratio", "idl/sh",
+            "Passes over the banks that a request would take without bank conflicts.", "ratio", "idl/sh",
             parts=("shared_ideal_wavefronts",), over=_SHARED),
     Counter("constant_requests", "constant-cache requests", "request",
             "Loads of constant memory, each counted once a warp.", column="const"),
     Counter("constant_words", "constant-cache words", "word of 4 bytes",
-            "Different words that these requests want: they come one after the other.", best="constant_requests"),
+            "Different words that these requests ask for: they come one after the other.", best="constant_requests"),
     Counter("words_per_constant_request", "words per constant-cache request", "word of 4 bytes",
-            "Different words that a request wants: one is broadcast, more come one by one.", "ratio", "wor/co",
+            "Different words that a request asks for: one is broadcast, more come one by one.", "ratio", "wor/co",
             parts=("constant_words",), over=("constant_requests",)),
     Counter("constant_threads", "constant loads of threads", "access",
             "Loads of constant memory, each counted once a thread."),
@@ -171,20 +171,20 @@ CATALOGUE = (
 )  # fmt: skip
 """Counters and figures in the order in which they are shown."""
 COUNTERS: Mapping[str, Counter] = {c.id: c for c in CATALOGUE if not c.parts}
-"""What is counted, by id."""
+"""The counters by id."""
 FIGURES: Mapping[str, Counter] = {c.id: c for c in CATALOGUE if c.parts}
-"""What is made of it, by id."""
+"""The figures by id."""
 COLUMNS = tuple(c for c in CATALOGUE if c.column)
-"""What stands beside source lines."""
+"""The columns beside source lines."""
 
 
 def counter_name(id: str) -> str:
-    """What a counter or figure is called; one that a newer report has, by the words of its id."""
-    known = COUNTERS.get(id) or FIGURES.get(id)
-    return known.name if known else id.replace("_", " ")
+    """The name of a counter or figure; the words of its id for one of a newer report."""
+    counter = COUNTERS.get(id) or FIGURES.get(id)
+    return counter.name if counter else id.replace("_", " ")
 
 
 def in_order(ids: Iterable[str]) -> tuple[str, ...]:
-    """Each id once: those of the catalogue in its order, then others as they come."""
+    """Each id once: those of the catalogue in its order, then the others in theirs."""
     places = {id: place for place, id in enumerate(COUNTERS)}
     return tuple(sorted(dict.fromkeys(ids), key=lambda id: places.get(id, len(places))))

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 LONGEST = 240
-"""Characters of a name that comes from outside, in a sentence."""
+"""The most characters of a name from outside that a sentence shows."""
 LONGEST_MESSAGE = 400
-"""Letters of a message that a person still reads."""
+"""The most characters of a message that a person still reads."""
 
 
 def plain(text: object, most: int = LONGEST) -> str:
-    """Text from outside as it may stand in a sentence: on one line, without control characters, at most `most` long.
-    What is too long keeps both ends, because a path's last part tells most."""
+    """Text from outside, made safe for a sentence: on one line, without control characters, at most `most` long. A text
+    that is too long keeps both ends, because the last part of a path says most."""
     whole = str(text)
     if len(whole) > 4 * most:  # nothing in the middle will be seen
         whole = whole[: 2 * most] + whole[-2 * most :]
@@ -25,12 +25,12 @@ def plain(text: object, most: int = LONGEST) -> str:
 
 
 def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
-    """A text for a message: what is beyond `most` letters is left out, with a word of how much."""
+    """A text cut to `most` characters for a message, followed by the number of characters left out."""
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most} letters more)"
 
 
 class KernelscopeError(Exception):
-    """Parent of all errors raised on purpose; `exit_code` is what the command line returns."""
+    """Parent of all errors raised on purpose; the command line returns `exit_code`."""
 
     exit_code = 2
 
@@ -40,7 +40,7 @@ class ParamError(KernelscopeError):
 
 
 class DeclarationError(KernelscopeError):
-    """A filter or a variant does not do what it declares; the message names it, and what was expected."""
+    """A filter or a variant does not do what it declares; the message names it and says what it should do."""
 
     exit_code = 3
 
@@ -50,21 +50,21 @@ class InputError(KernelscopeError):
 
 
 class NonFiniteError(InputError):
-    """An input holds NaN or infinity, and nobody said what to do with them. `found` says what there is, without the
-    advice for the command line; `choices` are the rules that load() takes as `nonfinite`."""
+    """An input holds NaN or infinity, and the caller did not say what to do with them. `problem` is the message without
+    the advice for the command line; `choices` are the rules that load() takes as `nonfinite`."""
 
     choices = ("keep", "zero")
 
-    def __init__(self, found: str, nan: int, infinite: int) -> None:
-        super().__init__(found, nan, infinite)
-        self.found, self.nan, self.infinite = found, nan, infinite
+    def __init__(self, problem: str, nan: int, infinite: int) -> None:
+        super().__init__(problem, nan, infinite)
+        self.problem, self.nan, self.infinite = problem, nan, infinite
 
     def __str__(self) -> str:
-        return f"{self.found}; add --nonfinite keep to use them as they are or --nonfinite zero to replace them by 0."
+        return f"{self.problem}; add --nonfinite keep to use them as they are or --nonfinite zero to replace them by 0."
 
 
 class DeviceError(KernelscopeError):
-    """A device, driver or library is not available here, or failed while it worked."""
+    """A device, driver or library is not available here, or it failed during work."""
 
     exit_code = 4
 
@@ -74,11 +74,11 @@ class DeviceMemoryError(DeviceError):
 
 
 class LibraryMissing(DeviceError):
-    """A peer's library is not installed here; the message says what to install."""
+    """A library for comparison is not installed here; the message says what to install."""
 
 
 class DeviceLost(DeviceError):
-    """A device's context is lost with everything in it: the process can use that device no more."""
+    """A device's context is lost with everything in it; the process cannot use that device any more."""
 
 
 class ReportError(KernelscopeError):
@@ -101,8 +101,8 @@ class Diagnostic:
 
 
 class KernelError(KernelscopeError):
-    """A kernel does not compile, does not fit its name, arguments, block or grid, or stops itself. `findings` is what
-    a simulated GPU had found until then."""
+    """A kernel does not compile, does not fit its name, arguments, block or grid, or stops itself. `findings` are those
+    of a simulated GPU up to then."""
 
     findings: tuple[Any, ...] = ()
 
@@ -113,15 +113,15 @@ class KernelError(KernelscopeError):
 
 
 class LimitReached(KernelError):
-    """A kernel took more time or memory than it may, compiled or simulated. `limit` says how much that is, such as
-    "30 s", `flag` what allows more; `place` is where it was then."""
+    """Compiling or simulating a kernel took more time or memory than it may. `limit` is the limit in words, such as
+    "30 s", `flag` the option that raises it, `place` where the kernel was."""
 
     def __init__(self, limit: str, flag: str, place: str = "") -> None:
         self.limit, self.flag = limit, flag
-        super().__init__(f"{place or 'The work at hand'} took more than {limit}; {flag} allows more.")
+        super().__init__(f"{place or 'The work'} took more than {limit}; {flag} allows more.")
 
 
 class KernelFault(KernelError):
-    """A kernel died while it ran: an illegal address, say. The process can use that device no more."""
+    """A kernel died while it ran, for example of an illegal address. The process cannot use that device any more."""
 
     exit_code = 3

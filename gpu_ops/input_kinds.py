@@ -1,4 +1,4 @@
-"""Kinds of input, each once: axes, spatial rank, what a simulated GPU takes, and what the contract tries."""
+"""Kinds of input: axes, spatial rank, the part that a simulated GPU takes, and the shapes that the contract tries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gpu_ops.output_kinds import Axis, ViewKind
+from gpu_ops.output_kinds import CHANNEL, Axis, ViewKind
 
 Kind = Literal["image", "signal", "stack"]
 Shape = tuple[int, ...]
@@ -14,7 +14,7 @@ Part = tuple[slice, ...]
 
 IMAGE_CHANNELS = (1, 3, 4)
 MOST_CHANNELS = 256
-"""Channels that a signal may have; the largest caps of electrodes have as many. More is a picture or a mistake."""
+"""Channels of a signal at most, as many as the largest caps of electrodes have. More is an image or a mistake."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class InputKind:
     """Everything that depends on the kind of an input alone.
 
     `rank` counts the spatial axes, which come first; channels come after them. `axes` gives the letters of the axes by
-    the number of dimensions. `part` is how much of each spatial axis a simulated GPU takes while somebody waits.
-    `view` is the kind of output that an input looks like. `sample` is what is opened when nobody says. `shapes` are
-    those that the contract tries, `usual` one that every variant should take. `largest_noise` is the largest size that
-    a sweep makes noise of: the side of a square image, the length of a signal.
+    the number of dimensions. `part` is how much of each spatial axis a simulated GPU takes while a person waits.
+    `view` is the kind of output that shows such an input. `sample` is the default input. The contract tries `shapes`,
+    and floating types at the ends of their range with `ends`; every variant should take one of `usual`.
+    `largest_noise` is the largest size of noise in a sweep: the side of a square image, the length of a signal.
     """
 
     id: Kind
@@ -43,6 +43,11 @@ class InputKind:
     ends: tuple[Shape, ...] = field(default=(), repr=False)
     largest_noise: int = 0
 
+    @property
+    def title(self) -> str:
+        """The kind in a sentence."""
+        return f"{'an' if self.id[0] in 'aeiou' else 'a'} {self.id}"
+
     def spatial(self, shape: Shape) -> Shape:
         """The extents of the spatial axes."""
         return shape[: self.rank]
@@ -52,13 +57,13 @@ class InputKind:
         return shape[self.rank] if len(shape) > self.rank else 1
 
     def middle(self, shape: Shape, extents: Shape) -> Part:
-        """The part of those extents in the middle, cut to what there is."""
+        """The part of those extents in the middle, no larger than the array."""
         cut = zip(self.spatial(shape), extents, strict=True)
         starts = [(max(0, (n - side) // 2), min(n, side)) for n, side in cut]
         return tuple(slice(start, start + side) for start, side in starts)
 
     def noise(self, size: int) -> dict[str, Any]:
-        """The options of the sample "noise" that make one of that size."""
+        """The options of the sample "noise" for an input of that size."""
         return {"size": f"{size}x{size}"} if self.rank == 2 else {"length": size}
 
     def axes_of(self, shape: Shape, rate: float | None = None) -> tuple[Axis, ...]:
@@ -72,7 +77,7 @@ def time_axis(rate: float | None) -> Axis:
     return Axis("time", "s", step=1 / rate) if rate else Axis("sample")
 
 
-_AXES = {"z": Axis("z"), "y": Axis("y", "px"), "x": Axis("x", "px"), "c": Axis("channel")}
+_AXES = {"z": Axis("z"), "y": Axis("y", "px"), "x": Axis("x", "px"), "c": Axis(CHANNEL)}
 
 IMAGE = InputKind(
     "image",

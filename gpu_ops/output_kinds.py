@@ -1,4 +1,4 @@
-"""Kinds of output, each once: which arrays it may be, how two are compared, what is counted of one, how it is told."""
+"""Kinds of output: which arrays one may be, how two compare, the figures of its statistics, and a line about it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,25 @@ from gpu_ops.errors import KernelError
 Array = np.ndarray[Any, Any]
 ViewKind = Literal["image", "signal", "spectrum", "bars", "pyramid", "number", "table", "timeline"]
 
+CHANNEL = "channel"
+"""The name of an axis of channels."""
+
 
 @dataclass(frozen=True)
 class Axis:
     """One axis of an array. Element k lies at `start` + k · `step`, in `unit`, which is empty for plain numbers; of
-    bars it reaches from there to the next one. Where there are `labels`, each element has a name instead."""
+    bars it reaches from there to the next one. Where there are `labels`, each element has a name instead. Places that
+    lie `period` apart are the same, such as frequencies the sampling rate apart; 0 where nothing repeats."""
 
     name: str
     unit: str = ""
     start: float = 0.0
     step: float = 1.0
     labels: tuple[str, ...] = ()
+    period: float = 0.0
 
     def at(self, index: float) -> float:
-        """Where an element lies, in the axis's unit; `index` need not be whole."""
+        """The position of an element, in the axis's unit; `index` need not be whole."""
         return self.start + self.step * index
 
     def index(self, place: float) -> float:
@@ -41,9 +46,9 @@ class Axis:
         return " ".join(t for t in (self.name, f"{value:.6g}", self.unit) if t)
 
     def cut(self, start: int) -> Axis:
-        """The axis of what begins at element `start`."""
+        """The axis from element `start` on."""
         labels = self.labels[start:]
-        return Axis(self.name, self.unit, self.at(start), self.step, labels)
+        return Axis(self.name, self.unit, self.at(start), self.step, labels, self.period)
 
 
 @dataclass(frozen=True)
@@ -58,19 +63,23 @@ class Band:
 
     @property
     def part(self) -> tuple[slice, ...]:
-        """Where it lies in the array."""
+        """Its slices in the array."""
         return tuple(slice(a, a + n) for a, n in zip(self.start, self.shape, strict=True))
 
 
 @dataclass(frozen=True)
 class Form:
-    """What the array of an output looks like: its shape, its dtype, an Axis for each dimension, and the bands of a
-    pyramid."""
+    """The form of an output's array: its shape, its dtype, an Axis for each dimension, and the bands of a pyramid."""
 
     shape: tuple[int, ...]
     dtype: str
     axes: tuple[Axis, ...]
     bands: tuple[Band, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        """The number of axes that are not of channels."""
+        return sum(axis.name != CHANNEL for axis in self.axes)
 
     def cut(self, part: tuple[slice, ...]) -> Form:
         """The form of a part along the first axes."""
@@ -87,22 +96,22 @@ COMPLEX = ("complex64", "complex128")
 
 
 def whole_array(array: Array) -> Array | None:
-    """Statistics are of all values."""
+    """All values, for statistics."""
     return array
 
 
 def colours(array: Array) -> Array | None:
-    """An image's alpha is no brightness."""
+    """An image without its alpha, which is no brightness."""
     return array[..., :3] if array.ndim == 3 and array.shape[2] == 4 else array
 
 
 def magnitudes(array: Array) -> Array | None:
-    """Of complex values the magnitude is looked at."""
+    """The magnitudes of complex values; others as they are."""
     return np.abs(array) if array.dtype.kind == "c" else array
 
 
 def nothing(array: Array) -> Array | None:
-    """There are no statistics of a few numbers of different meaning."""
+    """None: a few numbers of different meaning have no statistics."""
     return None
 
 
@@ -110,10 +119,10 @@ def nothing(array: Array) -> Array | None:
 class OutputKind:
     """What holds for every output of a kind.
 
-    `dtypes` and `ranks` are those that its array may have. `figures(array)` is what statistics are of, None where there
-    are none. `formats` are the endings of files that hold one, the first is proposed. `tell(array, form, unit)` is one
-    line about it. Errors are absolute differences in every kind: of complex values the modulus of the difference, of
-    integers exact; see `difference`.
+    `dtypes` and `ranks` are those that its array may have. `figures(array)` gives the values for statistics, None where
+    there are none. `formats` are the endings of files that can hold one, the default first. `tell(array, form, unit)`
+    is one line about it. `heard` says that a sound output can play it. Errors are absolute differences in every kind:
+    of complex values the modulus of the difference, of integers exact; see `difference`.
     """
 
     id: ViewKind
@@ -123,9 +132,10 @@ class OutputKind:
     figures: Callable[[Array], Array | None]
     tell: Callable[[Array, Form, str], str]
     finite: bool = field(default=False)
+    heard: bool = field(default=False)
 
     def fault(self, dtype: str, rank: int) -> str:
-        """Why an array is none of this kind, as the rest of a sentence; "" for one that may be."""
+        """Why an array cannot be of this kind, as the rest of a sentence; "" for one that can."""
         if dtype not in self.dtypes:
             return f"{dtype}, and {self.title} holds {', '.join(self.dtypes)}"
         if rank not in self.ranks:
@@ -140,7 +150,7 @@ class OutputKind:
 
 def difference(expected: Array, actual: Array) -> Array:
     """Absolute differences in float64: exact of integers, the modulus of complex ones; 0 where both are the same NaN or
-    infinity, infinite where only one is. Raises KernelError for a dtype that nobody can judge."""
+    infinity, infinite where only one is. Raises KernelError for a dtype that is no number."""
     for array in (expected, actual):
         if array.dtype.kind not in "uifc":
             raise KernelError(f"A result of {array.dtype} cannot be judged; give integers, floats or complex numbers.")
@@ -149,12 +159,12 @@ def difference(expected: Array, actual: Array) -> Array:
     kind: Any = np.complex128 if "c" in (expected.dtype.kind, actual.dtype.kind) else np.float64
     a, b = expected.astype(kind), actual.astype(kind)
     with np.errstate(invalid="ignore", over="ignore"):
-        found: Array = np.abs(a - b)
-    odd = ~np.isfinite(found)
+        result: Array = np.abs(a - b)
+    odd = ~np.isfinite(result)
     if odd.any():
         same = _alike(a.real, b.real) & _alike(a.imag, b.imag) if kind is np.complex128 else _alike(a, b)
-        found[odd] = np.where(same[odd], 0.0, np.inf)
-    return found
+        result[odd] = np.where(same[odd], 0.0, np.inf)
+    return result
 
 
 def _alike(a: Array, b: Array) -> Array:
@@ -162,7 +172,7 @@ def _alike(a: Array, b: Array) -> Array:
 
 
 def _whole_difference(a: Array, b: Array) -> Array:
-    """Of integers of any width: the larger less the smaller, which uint64 holds."""
+    """For integers of any width: the larger minus the smaller, which uint64 holds."""
     if max(a.dtype.itemsize, b.dtype.itemsize) < 8:
         return np.abs(a.astype(np.int64) - b.astype(np.int64)).astype(np.float64)
     more = a > b
@@ -219,7 +229,7 @@ def tell_number(array: Array, form: Form, unit: str) -> str:
 
 
 def tell_table(array: Array, form: Form, unit: str) -> str:
-    """The rows by name while they are few, else how many there are."""
+    """The rows by name, or their number where they are many."""
     rows = array.reshape(len(array), -1)
     if rows.shape[1] == 1 and len(rows) <= 8:
         return ", ".join(
@@ -239,7 +249,7 @@ OUTPUT_KINDS: Mapping[str, OutputKind] = {
     kind.id: kind
     for kind in (
         OutputKind("image", REAL, (2, 3), (".png", ".npy"), colours, tell_values),
-        OutputKind("signal", REAL, (1, 2), (".npy", ".wav", ".csv", ".txt"), whole_array, tell_values),
+        OutputKind("signal", REAL, (1, 2), (".npy", ".wav", ".csv", ".txt"), whole_array, tell_values, heard=True),
         OutputKind("spectrum", ("float32", "float64", *COMPLEX), (1, 2, 3), (".npy", ".csv"), magnitudes, tell_values),
         OutputKind("bars", (*WHOLE, "float32", "float64"), (1, 2), (".csv", ".npy"), whole_array, tell_bars, True),
         OutputKind("pyramid", (*WHOLE, "float32", "float64"), (1, 2, 3), (".npy",), whole_array, tell_bands),

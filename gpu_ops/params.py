@@ -1,4 +1,4 @@
-"""Parameters as data: forms, command-line flags and checks are made from them."""
+"""Parameters as data, from which forms, command-line flags and checks are made."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Param:
         return f"{kind} from {self.low:g} to {self.high:g}{steps}"
 
     def check(self, value: object) -> Value:
-        """The value in the parameter's own type. Raises ParamError naming the limits."""
+        """The value in the parameter's own type. Raises ParamError that names the allowed values."""
         try:
             result = self._convert(value)
         except (TypeError, ValueError, OverflowError):
@@ -97,21 +97,24 @@ class Param:
             raise self._error(value)
 
     def _error(self, value: object) -> ParamError:
-        found = plain(repr(value), 60)
-        return ParamError(f"{self.name} must be {self.allowed}, not {found}; the default is {self.default}.")
+        text = plain(repr(value), 60)
+        return ParamError(f"{self.name} must be {self.allowed}, not {text}; the default is {self.default}.")
 
 
 def check_values(params: Sequence[Param], values: Mapping[str, object], owner: str) -> dict[str, Value]:
-    """Defaults filled in and every value checked. Raises ParamError for unknown names and bad values."""
-    known = {p.name: p for p in params}
-    unknown = sorted(set(values) - set(known))
+    """All values checked, with defaults for those that are missing. Raises ParamError for unknown names and bad
+    values."""
+    by_name = {p.name: p for p in params}
+    unknown = sorted(set(values) - set(by_name))
     if unknown:
-        names = ", ".join(known) or "none"
-        raise ParamError(f"{owner} has no parameter {unknown[0]!r}{nearest(unknown[0], list(known))}; it has {names}.")
-    return {name: p.check(values.get(name, p.default)) for name, p in known.items()}
+        names = ", ".join(by_name) or "none"
+        raise ParamError(
+            f"{owner} has no parameter {unknown[0]!r}{nearest(unknown[0], list(by_name))}; it has {names}."
+        )
+    return {name: p.check(values.get(name, p.default)) for name, p in by_name.items()}
 
 
 def nearest(name: str, allowed: Sequence[str]) -> str:
-    """A question after the name that was probably meant; "" where none is near."""
-    found = difflib.get_close_matches(name, allowed, 1)
-    return f" (did you mean {found[0]}?)" if found else ""
+    """A question with the nearest allowed name; "" where none is near."""
+    matches = difflib.get_close_matches(name, allowed, 1)
+    return f" (did you mean {matches[0]}?)" if matches else ""

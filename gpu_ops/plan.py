@@ -1,4 +1,4 @@
-"""Plans and the devices that execute them: device arrays in, device arrays out, steps over memory already allocated."""
+"""Plans and the devices that execute them. A plan's steps take and give device arrays that are already allocated."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Clock = Literal["cuda-event", "wall", "simulated"]
 Checks = Literal["full", "sample", "off"]
 How = Literal["direct", "graph", "reverse"]
 MemoryKind = Literal["device", "pageable", "pinned", "mapped", "managed"]
-"""Where memory lies: on the device; on the host as programs have it, or page-locked; page-locked and seen by kernels as
-well; or wherever it was used last, moved by the driver."""
+"""Where memory lies: device memory; ordinary host memory (pageable); page-locked host memory (pinned), also visible to
+kernels (mapped); or wherever it was used last, because the driver moves it (managed)."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Copy:
-    """Copy `source` to `target`, same shape and dtype, either of them on the host or on the device; a texture as the
-    target is filled anew. Rows of a 2D array on the device may lie further apart than they are long."""
+    """Copy `source` to `target`: same shape and dtype, each on the host or on the device. A texture as the target takes
+    the new content. Rows of a 2D array on the device may have gaps between them (a pitch)."""
 
     target: DeviceArray
     source: DeviceArray
@@ -91,7 +91,8 @@ Step = Launch | Call | Copy | Fill
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Steps over memory that is already allocated. Steps of one stream run in order; `after` names steps of others."""
+    """Steps over memory that is already allocated. Steps of one stream run in order; `after` of a step names the steps
+    of other streams that it waits for."""
 
     steps: tuple[Step, ...]
     outputs: Mapping[str, DeviceArray]
@@ -102,9 +103,9 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault at a line of a kernel file: `count` times in all, first by `thread` (x, y, z) of `block` (x, y, z).
+    """A fault at a line of a kernel file. It happened `count` times, first in `thread` (x, y, z) of `block` (x, y, z).
 
-    `kind` is a short name such as "out of bounds", `detail` a sentence about the first one with the buffer's name.
+    `kind` is a short name such as "out of bounds"; `detail` describes the first fault and names the buffer.
     """
 
     kind: str
@@ -126,14 +127,14 @@ class Finding:
 
 
 def _tuple(numbers: tuple[int, int, int]) -> str:
-    kept = numbers if numbers[2] else numbers[:2] if numbers[1] else numbers[:1]
-    return f"({', '.join(map(str, kept))})" if len(kept) > 1 else str(kept[0])
+    axes = numbers if numbers[2] else numbers[:2] if numbers[1] else numbers[:1]
+    return f"({', '.join(map(str, axes))})" if len(axes) > 1 else str(axes[0])
 
 
 @dataclass(frozen=True)
-class Counted:
-    """What a simulated GPU counted of one kernel at one line of its source, by name; `inlined_at` are the callers'
-    places, innermost first."""
+class LineCounts:
+    """The counters of one kernel at one line of its source, from a simulated GPU; `inlined_at` are the callers' places,
+    innermost first."""
 
     kernel: str
     file: str
@@ -148,9 +149,9 @@ Verb = Literal["load", "store", "atomic"]
 
 @dataclass(frozen=True)
 class Access:
-    """One memory instruction of one warp, once: `nbytes` by each of `lanes`, at `offsets` (bytes) from where `buffer`
-    begins. That is at `start`: bytes into a sector of 32, or into the block's shared memory. `itemsize` is the bytes of
-    an element, 0 where that is not known; `buffer` is empty where no lane is in any."""
+    """One execution of a memory instruction by one warp. Each of `lanes` accesses `nbytes`, at `offsets` (bytes) from
+    the beginning of `buffer`. The buffer itself begins `start` bytes into a 32-byte sector, or into the block's shared
+    memory. `itemsize` is the bytes of an element, 0 if unknown; `buffer` is empty if no lane is inside a buffer."""
 
     space: Space
     verb: Verb
@@ -164,8 +165,8 @@ class Access:
 
 @dataclass(frozen=True)
 class Trace:
-    """What a warp of a block (x, y, z) did to memory at a line of a file, its kernel's or a header, or in what the line
-    calls: `count` accesses, of which `accesses` are the first, in the order of time."""
+    """The memory accesses of one warp of `block` (x, y, z) at a line of a kernel file or header, with those of the
+    functions that the line calls: `count` in all, of which `accesses` are the first, in order of time."""
 
     file: str
     line: int
@@ -177,8 +178,8 @@ class Trace:
 
 @dataclass(frozen=True)
 class Span:
-    """One step of an execution: when it began and ended, in seconds since the execution did, on which stream, and how
-    many bytes it copied or filled, 0 for kernels and calls."""
+    """One step of an execution: when it began and ended, in seconds since the execution began, its stream, and the
+    bytes that it copied or filled (0 for kernels and calls)."""
 
     name: str
     start: float
@@ -189,14 +190,14 @@ class Span:
     @classmethod
     def of(cls, step: Step, start: float, end: float) -> Span:
         """The span of a step."""
-        moved = step.source if isinstance(step, Copy) else step.target if isinstance(step, Fill) else None
-        return cls(step.name, start, end, step.stream, 0 if moved is None else int(moved.nbytes))
+        array = step.source if isinstance(step, Copy) else step.target if isinstance(step, Fill) else None
+        return cls(step.name, start, end, step.stream, 0 if array is None else int(array.nbytes))
 
 
 @dataclass(frozen=True)
 class Execution:
-    """What one execution of a plan took: seconds in all, and a span for each step where it was traced. A simulated
-    GPU also tells what it found wrong, what kernels printed, what it counted, and what the warps did that it followed.
+    """The result of executing a plan once: the seconds in all, and a span for each step if it was traced. A simulated
+    GPU adds its findings, the lines that kernels printed, its counters, and the traces of the warps that it followed.
     """
 
     elapsed: float
@@ -204,7 +205,7 @@ class Execution:
     findings: tuple[Finding, ...] = ()
     printed: tuple[str, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
-    lines: tuple[Counted, ...] = ()
+    lines: tuple[LineCounts, ...] = ()
     traces: tuple[Trace, ...] = ()
 
 
@@ -216,11 +217,11 @@ class Kernel(Protocol):
 
     @property
     def compile_seconds(self) -> float:
-        """What compiling its file took when it was made."""
+        """How long its file took to compile."""
 
     @property
     def resources(self) -> Mapping[str, int]:
-        """Registers, spills, shared and constant bytes, by the assembler's account."""
+        """Registers, spills, shared and constant bytes, as the assembler reports them."""
 
 
 class Sampler(Protocol):
@@ -234,13 +235,14 @@ class Sampler(Protocol):
 
     @property
     def host_seconds_per_step(self) -> float:
-        """What enqueuing one step cost the host, in the last sample; 0 where steps run as they are called."""
+        """How long the host took to enqueue one step, in the last sample; 0 where steps run as they are called."""
 
     def sample(self) -> float: ...
 
 
 class Device(Protocol):
-    """Where plans run. Errors are DeviceError (not there, out of memory, died) and KernelError (does not fit)."""
+    """Where plans run. It raises DeviceError if the device is missing, out of memory or dead, and KernelError if a
+    kernel does not fit."""
 
     @property
     def name(self) -> str: ...
@@ -256,7 +258,7 @@ class Device(Protocol):
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> Device:
         """A view of the device with its own kernel modules, in which `edits` {file: text} replace kernel files.
-        `checks` says how much a simulated GPU looks for faults."""
+        `checks` says how thoroughly a simulated GPU looks for faults."""
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         """A host array on the device, contiguous; into `out` when given."""
@@ -265,15 +267,15 @@ class Device(Protocol):
         """A device array on the host; into `out` when given. Waits until it is there."""
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
-        """Uninitialised memory of that kind: an array of the host where it is pageable or pinned, else one that kernels
-        take. Raises DeviceMemoryError with needed and free bytes."""
+        """Uninitialised memory of that kind: a host array if it is pageable or pinned, else an array that kernels take.
+        Raises DeviceMemoryError with needed and free bytes."""
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
-        """Uninitialised memory of the device, which is what plans want most. Raises DeviceMemoryError."""
+        """Uninitialised memory of the device: short for `allocate("device", …)`. Raises DeviceMemoryError."""
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
-        """Uninitialised memory (rows, columns) whose rows lie as far apart as the driver likes best: strides[0] bytes.
-        Raises DeviceMemoryError."""
+        """Uninitialised memory (rows, columns) with the pitch that the driver chooses: strides[0], in bytes. Raises
+        DeviceMemoryError."""
 
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
         """Copy between arrays of one shape and dtype, in stream order."""
@@ -282,33 +284,33 @@ class Device(Protocol):
         """Set every element, in stream order."""
 
     def free(self, array: DeviceArray) -> None:
-        """Give the memory back; the array is not to be used again."""
+        """Free the memory; the array must not be used again."""
 
     def register(self, array: np.ndarray[Any, Any]) -> None:
-        """Pin host memory that somebody else allocated, so that copies to and from it run at full speed. Raises
-        DeviceError where the system forbids it."""
+        """Pin host memory that was allocated elsewhere, so that copies to and from it run at full speed. Raises
+        DeviceError if the system forbids it."""
 
     def unregister(self, array: np.ndarray[Any, Any]) -> None:
-        """Undo `register`, before that memory is given back."""
+        """Undo `register`; call it before that memory is freed."""
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> Kernel:
         """Kernel `name` of kernel file `source`, compiled and loaded. Raises KernelError with line and column."""
 
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Any:
-        """A texture over a copy of a 1D or 2D array, addressed in elements; pass it as a launch argument. The copy is
-        made now; a plan fills it anew by a Copy step, lest it show what the array held when the plan was made."""
+        """A texture over a copy of a 1D or 2D array, addressed in elements; pass it as a launch argument. The copy
+        happens now, so a plan needs a Copy step that updates the texture each time it runs."""
 
     def library(self, name: str) -> ModuleType:
-        """A peer's module, such as "cv2" or "cupyx.scipy.ndimage". Raises LibraryMissing saying what to
-        install."""
+        """The module of another library, such as "cv2" or "cupyx.scipy.ndimage". Raises LibraryMissing, which says what
+        to install."""
 
     def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
-        """Run a plan to its end and say what it took. "graph" launches it as one CUDA graph; "reverse", on a simulated
-        GPU, runs blocks and branches in another order, which results must not depend on."""
+        """Run a plan to its end. "graph" launches it as one CUDA graph; "reverse", on a simulated GPU, runs blocks and
+        branches in another order, on which results must not depend."""
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
         """A sampler over plans of the same job: stream rotates through them, cold flushes the cache before each
-        sample, hot repeats the first, wall takes the first from call to synchronised by the wall clock."""
+        sample, hot repeats the first, wall times the first by the wall clock, from the call to the synchronisation."""
 
     def free_bytes(self) -> int:
         """Bytes that can still be allocated."""

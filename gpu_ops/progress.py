@@ -1,19 +1,19 @@
-"""How long work on the host says how far it is, learns that it should stop, and is told from work that hangs.
+"""Progress of long work on the host: how it reports, how it can be stopped, and how it differs from work that hangs.
 
-An engine that says nothing for too long is ended. What counts as what:
+The window ends an engine that is silent for too long. There are three kinds of work:
 
-* Work that comes in pieces – compiled loops over bands, references, statistics, files – calls `advance` between them.
-  A piece takes some tens of milliseconds. Whoever listens is told how far it is, and may stop it there.
-* One call that cannot be interrupted but ends by itself – a library's filter, a decoder, a compiler – runs inside
-  `finite`. Meanwhile the engine says that it lives; to stop such a call its process is ended.
-* Everything else says nothing. A kernel on a GPU may never end, and only its silence can tell: no wait for a device
+* Work in pieces – compiled loops over bands, references, statistics, files – calls `advance` between two pieces. Each
+  takes some tens of milliseconds. `advance` reports progress to the listener, and the listener can stop the work there.
+* A single call that cannot be interrupted but ends by itself – a library's filter, a decoder, a compiler – runs inside
+  `finite`. Meanwhile the engine sends signs of life. Only ending the process stops such a call.
+* All other work is silent. A kernel on a GPU may never end, and only silence reveals that, so no wait for a device
   belongs inside `finite`.
 
-Work may also have limits of time and memory (`limited`): whoever says how far it is meets them there, and so does
-whoever waits for a call that cannot be interrupted (`patiently`).
+Work may also have limits of time and memory (`limited`). `advance` checks them, and so does `interruptible` while it
+waits for a call that cannot be interrupted.
 
-Nobody listens unless somebody asked to (`listening`), so the same work runs unwatched from a script. The listener is
-the calling thread's alone: threads that work for it report nothing, it does when it collects what they did.
+There is no listener unless somebody opens one (`listening`), so a script runs the same work unwatched. A listener
+belongs to its own thread: worker threads report nothing, the calling thread does when it collects their results.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ from gpu_ops.errors import LimitReached
 T = TypeVar("T")
 
 EVERY = 0.1
-"""Seconds between two reports of how far a piece of work is."""
+"""Seconds between two reports of progress."""
 LONG = 2.0
-"""Seconds after which whoever waits should be told that there is work."""
+"""Seconds after which the user should hear that work is going on."""
 
 
 class Cancelled(Exception):
-    """Somebody asked to stop. Raised between steps, caught by whoever gave `stop`; never shown to a user."""
+    """Somebody asked the work to stop. Raised between steps, caught by the caller that passed `stop`, never shown."""
 
 
 @dataclass
 class _Listener:
-    """Who listens, and which part of the whole the work at hand is."""
+    """The functions of a listener. The current stage is the share of the whole from `low` to `low + span`."""
 
     stop: Callable[[], bool] | None
-    tell: Callable[[float], None] | None
-    told: float
+    report: Callable[[float], None] | None
+    last_report: float
     part: float = 0.0
     low: float = 0.0
     span: float = 1.0
@@ -59,10 +59,10 @@ _listener: ContextVar[_Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def listening(stop: Callable[[], bool] | None, tell: Callable[[float], None] | None = None) -> Iterator[None]:
-    """Inside, `advance` asks `stop` each time, and tells `tell` now and then which part of the whole is done, from 0
-    to 1 and never less than before. No generator may yield inside: its caller would be listened to as well."""
-    token = _listener.set(_Listener(stop, tell, time.monotonic()))
+def listening(stop: Callable[[], bool] | None, report: Callable[[float], None] | None = None) -> Iterator[None]:
+    """Inside, `advance` calls `stop` each time, and now and then `report` with the part of the whole that is done, from
+    0 to 1 and never less than before. No generator may yield inside, or the listener would hear its caller as well."""
+    token = _listener.set(_Listener(stop, report, time.monotonic()))
     try:
         yield
     finally:
@@ -71,31 +71,31 @@ def listening(stop: Callable[[], bool] | None, tell: Callable[[float], None] | N
 
 @dataclass
 class Limit:
-    """What a piece of work may take: `seconds`, and `nbytes` of memory more than the process had – where the system
-    says what it has, which is on Linux. `long` is called once, when the work has gone on for a while. `reached` says
-    whether it met a limit."""
+    """The most that a piece of work may take: `seconds`, and `nbytes` of memory beyond what the process already had,
+    which only Linux reports. `long` is called once, when the work has gone on for a while. `reached` says whether it
+    met a limit."""
 
     seconds: float
     nbytes: int
     long: Callable[[], None] = lambda: None
     reached: bool = False
-    _begun: float = field(default_factory=lambda: time.monotonic())
-    _held: int = field(default_factory=lambda: resident_bytes() or 0)
-    _looked: float = 0.0
-    _told: bool = False
+    _start: float = field(default_factory=lambda: time.monotonic())
+    _bytes_at_start: int = field(default_factory=lambda: resident_bytes() or 0)
+    _last_look: float = 0.0
+    _is_long: bool = False
 
     def check(self) -> None:
-        """Raises LimitReached where the work took more than it may."""
+        """Raises LimitReached if the work took more than it may."""
         now = time.monotonic()
-        if now - self._begun >= self.seconds:
+        if now - self._start >= self.seconds:
             self._stop(f"{self.seconds:g} s", "--deadline")
-        if now - self._looked < EVERY:
+        if now - self._last_look < EVERY:
             return
-        self._looked = now
-        if (resident_bytes() or 0) - self._held > self.nbytes:
+        self._last_look = now
+        if (resident_bytes() or 0) - self._bytes_at_start > self.nbytes:
             self._stop(f"{self.nbytes >> 20} MiB of memory", "--memory")
-        if not self._told and now - self._begun >= LONG:
-            self._told = True
+        if not self._is_long and now - self._start >= LONG:
+            self._is_long = True
             self.long()
 
     def _stop(self, what: str, flag: str) -> None:
@@ -117,7 +117,7 @@ def limited(limit: Limit) -> Iterator[Limit]:
 
 
 def resident_bytes() -> int | None:
-    """Memory that this process has; None where the system does not say."""
+    """Bytes of memory that this process has; None where the system does not say."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
     except OSError:
@@ -126,7 +126,7 @@ def resident_bytes() -> int | None:
 
 @contextmanager
 def stage(place: int, count: int) -> Iterator[None]:
-    """What is advanced inside is stage `place` (from 0) of `count` equal ones of the work at hand."""
+    """The work inside is stage `place` (from 0) of `count` equal stages of the current work."""
     listener = _listener.get()
     if listener is None:
         yield
@@ -141,14 +141,14 @@ def stage(place: int, count: int) -> Iterator[None]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Inside, nobody is told how far it is; to stop is possible as before."""
+    """Inside, work reports no progress, but can still be stopped."""
     listener = _listener.get()
     with listening(listener.stop if listener is not None else None):
         yield
 
 
 def advance(done: int, total: int) -> None:
-    """Say that `done` of `total` pieces are done. Raises Cancelled when the work should stop, LimitReached."""
+    """Report that `done` of `total` pieces are done. Raises Cancelled if the work should stop, LimitReached."""
     limit = _limit.get()
     if limit is not None:
         limit.check()
@@ -158,38 +158,38 @@ def advance(done: int, total: int) -> None:
     if listener.stop is not None and listener.stop():
         raise Cancelled
     now = time.monotonic()
-    if listener.tell is not None and now - listener.told >= EVERY:
-        listener.told = now
+    if listener.report is not None and now - listener.last_report >= EVERY:
+        listener.last_report = now
         listener.part = max(listener.part, listener.low + listener.span * done / total)
-        listener.tell(listener.part)
+        listener.report(listener.part)
 
 
 def collect(results: Iterator[T], count: int) -> list[T]:
-    """What threads make, as it comes: the `count` results of an executor's map. When the work is stopped those that
-    are not begun are dropped. Raises Cancelled, and what the threads raise."""
-    found: list[T] = []
+    """The `count` results of an executor's map, with progress after each. Stopping the work drops the tasks that have
+    not begun. Raises Cancelled, and what the threads raise."""
+    items: list[T] = []
     with closing(cast(Generator[T, None, None], results)):
-        for result in results:
-            found.append(result)
-            advance(len(found), count)
-    return found
+        for item in results:
+            items.append(item)
+            advance(len(items), count)
+    return items
 
 
-def asked_to_stop() -> Callable[[], bool] | None:
-    """Who can say that the work at hand should stop, for loops that ask by themselves."""
+def stop_request() -> Callable[[], bool] | None:
+    """The listener's `stop`, for loops that call it themselves; None without a listener or if it cannot stop."""
     listener = _listener.get()
     return None if listener is None else listener.stop
 
 
 _counting = threading.Lock()
 _finite_calls: list[float] = []
-"""When each of those that run now is overdue."""
+"""For each call that runs now, the time at which it is overdue."""
 
 
 @contextmanager
 def finite(seconds: float = math.inf) -> Iterator[None]:
-    """Inside runs what ends by itself, in whichever thread. After so many seconds it no longer counts: whatever was
-    thought of it, it may have no end."""
+    """Inside runs a call that ends by itself, in any thread. After `seconds` it no longer counts as finite, because the
+    expectation may have been wrong."""
     end = time.monotonic() + seconds
     with _counting:
         _finite_calls.append(end)
@@ -200,12 +200,12 @@ def finite(seconds: float = math.inf) -> Iterator[None]:
             _finite_calls.remove(end)
 
 
-_left: list[threading.Thread] = []
+_abandoned_threads: list[threading.Thread] = []
 
 
-def patiently(call: Callable[[], T]) -> T:
-    """What a call gives that cannot be interrupted, and lets other threads run. On the main thread its limits are met
-    meanwhile, and Ctrl+C: then the call is left behind, and its process should end (`left_behind`)."""
+def interruptible(call: Callable[[], T]) -> T:
+    """The result of a call that cannot be interrupted itself, but lets other threads run. On the main thread a limit or
+    Ctrl+C abandons the call; it goes on in its thread, so the process should end soon (`has_abandoned_calls`)."""
     limit = _limit.get()
     if threading.current_thread() is not threading.main_thread():
         return call()
@@ -225,20 +225,20 @@ def patiently(call: Callable[[], T]) -> T:
             if limit is not None:
                 limit.check()
     except BaseException:
-        _left.append(thread)
+        _abandoned_threads.append(thread)
         raise
     if isinstance(done[0], BaseException):
         raise done[0]
     return done[0]
 
 
-def left_behind() -> bool:
-    """Whether a call goes on that nobody waits for any more."""
-    return any(thread.is_alive() for thread in _left)
+def has_abandoned_calls() -> bool:
+    """Whether a call still runs that nobody waits for any more."""
+    return any(thread.is_alive() for thread in _abandoned_threads)
 
 
 def in_finite_call() -> bool:
-    """Whether such a call runs now, in any thread."""
+    """Whether a call inside `finite` runs now, in any thread."""
     now = time.monotonic()
     with _counting:
         return any(end > now for end in _finite_calls)

@@ -1,4 +1,4 @@
-"""What a run is of: one key that its result, its row in a report, its times and its picture are known by."""
+"""The key of a run, which its result, its row in a report, its times and its picture share."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 Items = tuple[tuple[str, Any], ...]
 """Names with values, sorted by name; a list of values is a tuple."""
 EDITS = "edits"
-"""Stands in `differences` for the edits of kernel files."""
+"""The name of the edits of kernel files in `differences`."""
 HASH_DIGITS = 12
 
 
 def items_of(values: Mapping[str, Any]) -> Items:
-    """Values by name as something that may be hashed and compared, whether they came from a form or from JSON."""
+    """Values by name in a form that hashes and compares alike, whether they come from a form or from JSON."""
     return tuple(sorted(with_tuples(values).items(), key=lambda item: item[0]))
 
 
 def with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by name in the order in which they come, tuples in the place of lists."""
+    """The same values in the same order, with tuples for lists."""
     return {name: _tuples(value) for name, value in values.items()}
 
 
@@ -42,8 +42,8 @@ def hash_of_edits(edits: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class RunKey:
-    """Everything that makes two runs on one input the same or not. Two that differ in a knob, or in the text of a
-    kernel, are two runs with a row each. `edits` is the hash of the edited kernel files, "" for the shipped ones."""
+    """Everything that distinguishes two runs on one input. Two that differ in a knob, or in the text of a kernel, are
+    two runs with a row each. `edits` is the hash of the edited kernel files, "" for the shipped ones."""
 
     filter: str
     variant: str
@@ -63,8 +63,8 @@ class RunKey:
         edits: Mapping[str, str] | str = "",
     ) -> RunKey:
         """The key of a run with these parameters and knobs, all of them; `edits` are {file: text} or their hash."""
-        hashed = edits if isinstance(edits, str) else hash_of_edits(edits)
-        return cls(filter, variant, device, items_of(params), items_of(knobs), hashed)
+        edits_hash = edits if isinstance(edits, str) else hash_of_edits(edits)
+        return cls(filter, variant, device, items_of(params), items_of(knobs), edits_hash)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -75,11 +75,11 @@ class RunKey:
         return dict(self.knob_items)
 
     def unlike(self, other: RunKey) -> dict[str, Any]:
-        """The parameters and knobs, by name, in which this differs from another, with the values they have here; the
+        """The parameters and knobs, by name, in which this key differs from another, with the values of this key; the
         device under "device" and edits under EDITS."""
         own, others = _settings(self), _settings(other)
-        found = {name: value for name, value in own.items() if value != others.get(name)}
-        return found | ({"device": self.device} if self.device != other.device else {})
+        result = {name: value for name, value in own.items() if value != others.get(name)}
+        return result | ({"device": self.device} if self.device != other.device else {})
 
 
 def _settings(key: RunKey) -> dict[str, Any]:
@@ -87,18 +87,22 @@ def _settings(key: RunKey) -> dict[str, Any]:
 
 
 def differences(keys: Sequence[RunKey]) -> list[dict[str, Any]]:
-    """For each key what it has of the parameters and knobs in which these keys are not all alike, and its hash under
-    EDITS where it has edits and not all of them have the same. What a title must say so that no two look alike."""
+    """For each key its values of the parameters and knobs in which these keys differ, and its hash under EDITS where it
+    has edits and the keys differ in them. A title must say this, so that no two look alike."""
     settings = [_settings(key) for key in keys]
-    names = _differing(settings)
+    names = _names_that_differ(settings)
     return [{name: own[name] for name in names if name in own} for own in settings]
 
 
-def _differing(settings: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Names whose values are not the same in all, in the order in which they come."""
-    listed = list(settings)
-    names = dict.fromkeys(name for own in listed for name in own)
-    return [name for name in names if any(own.get(name, _MISSING) != listed[0].get(name, _MISSING) for own in listed)]
+def _names_that_differ(settings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Names whose values are not the same in all settings, in the order in which they occur."""
+    all_settings = list(settings)
+    names = dict.fromkeys(name for own in all_settings for name in own)
+    return [
+        name
+        for name in names
+        if any(own.get(name, _MISSING) != all_settings[0].get(name, _MISSING) for own in all_settings)
+    ]
 
 
 _MISSING = object()

@@ -1,4 +1,4 @@
-"""The catalogue of stages: what is timed of a run, each told once. One more stage is one entry here."""
+"""The catalogue of stages: the parts of a run that are timed. One more stage is one entry here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STAGES: Mapping[str, Stage] = {
     for stage in (
         Stage("kernel", "kernel", "kernel", "Median time of the steps alone, with no copies.", on_cpu="computing"),
         Stage("upload", "upload", "upload", "The copy of the input from pageable memory to the device."),
-        Stage("download", "download", "download", "The copy of as much from the device to pageable memory."),
+        Stage("download", "download", "download", "A copy of the same size from the device to pageable memory."),
         Stage("elapsed", "end to end", "end to end", "With the copies to and from the device, in pageable memory."),
         Stage(
             "elapsed_pinned",
@@ -37,7 +37,7 @@ STAGES: Mapping[str, Stage] = {
             "pinned",
             "End to end, when the memory is pinned: the GPU copies from it directly.",
         ),
-        Stage("enqueue", "enqueue", "enqueue", "What the host takes to hand one step to the device."),
+        Stage("enqueue", "enqueue", "enqueue", "The time of the host to hand one step to the device."),
         Stage("compile", "compile", "compile", "Compiling the kernels, which happens once."),
     )
 }
@@ -45,8 +45,8 @@ STAGES: Mapping[str, Stage] = {
 
 
 def stage_name(id: str, device: str = "") -> str:
-    """What a stage is called on a device; one that a newer report has, by the words of its id."""
-    known = STAGES.get(id)
-    if known is None:
+    """The name of a stage on a device; the words of its id for a stage of a newer report."""
+    stage = STAGES.get(id)
+    if stage is None:
         return id.replace("_", " ")
-    return known.on_cpu or known.name if device == "cpu" else known.name
+    return stage.on_cpu or stage.name if device == "cpu" else stage.name

@@ -1,4 +1,4 @@
-"""What is asked of a variant, in one object: inputs by name, parameters, knobs, and what the device can hold."""
+"""The task of a variant in one object: inputs by name, parameters, knobs, and the limits of the device."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from gpu_ops.params import Values
 from gpu_ops.plan import DeviceArray, Limits
 
 MAIN = "input"
-"""The name of the input that a filter accepts; further ones have names of their own."""
+"""The name of the input that a filter accepts; further inputs have their own names."""
 
 
 @dataclass(frozen=True)
 class Meta:
-    """What a variant may know of an input before it plans. `finite` is False when NaN or infinity is in it; `largest`
-    is the largest finite magnitude of floating samples, 0 where nobody looked; `rate` is in hertz where it is known."""
+    """What a variant may know of an input before it plans. `finite` is False when it holds NaN or infinity;
+    `largest` is the largest finite magnitude of floating samples, 0 where it is not known; `rate` is in hertz, None
+    where it is not known."""
 
     kind: Kind
     shape: Shape
@@ -54,13 +55,13 @@ class Meta:
 
 
 NO_LIMITS = Limits((0, 0), 1 << 30, 1 << 62, 1, 0, 1 << 62, 0)
-"""Those of no device at all: nothing is too large."""
+"""The limits of no device: nothing is too large."""
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is asked: `metas` describe the inputs by name, `arrays` are these on the device once they are there. What a
-    variant supports, reads, loses and needs depends on nothing else."""
+    """What a variant is to do. `metas` describe the inputs by name, `arrays` are the inputs on the device once they are
+    there. What a variant supports, loads, loses and needs depends on nothing else."""
 
     metas: Mapping[str, Meta]
     params: Values
@@ -74,20 +75,20 @@ class Task:
         return cls({MAIN: meta}, params, knobs or {}, limits)
 
     def on(self, **arrays: DeviceArray) -> Task:
-        """The same task on these arrays of the device."""
+        """The same task with its inputs in these arrays of the device."""
         return replace(self, arrays=arrays)
 
     def with_params(self, **params: Any) -> Task:
-        """The same task with some parameters set, which the filter need not have."""
+        """The same task with other values of some parameters, which the filter need not have."""
         return replace(self, params={**self.params, **params})
 
     def with_knobs(self, **knobs: Any) -> Task:
-        """The same task with some knobs set."""
+        """The same task with other values of some knobs."""
         return replace(self, knobs={**self.knobs, **knobs})
 
     @property
     def meta(self) -> Meta:
-        """What is known of the main input."""
+        """The meta of the main input."""
         return self.metas[MAIN]
 
     @property
@@ -97,5 +98,5 @@ class Task:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The main input's."""
+        """The type of the main input."""
         return np.dtype(self.meta.dtype)

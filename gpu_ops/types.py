@@ -1,6 +1,6 @@
 """The core types. A filter is a contract, a variant plans steps on a device, an experiment yields runs.
 
-All are frozen; those that hold arrays compare by identity. Shapes are rows first: an image is (H, W) or
+All types are frozen; those with arrays compare by identity. Shapes are rows first: an image is (H, W) or
 (H, W, C), a signal (N,) or (N, C). Times are seconds, sizes are bytes, rates are per second.
 """
 
@@ -31,7 +31,7 @@ SOURCE_TITLES = {
     "S3": "parallel medical signal and image algorithms",
     "S4": "mean filter on ten million samples, 2024",
 }
-"""The published texts whose methods are variants here, and whose sayings are claims."""
+"""The published texts whose methods are variants here, and whose statements are claims."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,8 @@ class Input:
     """An array with its meaning.
 
     `axes` names each axis ("yx", "yxc", "t", "tc", or any letters for a stack). `rate` is in hertz. `origin` is
-    JSON: {"path", "hash"} or {"generator", "seed", …}, then {"steps": […]} for what was done to it since.
-    `clean` is the noise-free original when it is known.
+    JSON: {"path", "hash"} or {"generator", "seed", …}, then {"steps": […]} with the changes since.
+    `clean` is the noise-free original where there is one.
     """
 
     kind: Kind
@@ -57,7 +57,7 @@ class Input:
         return Meta(self.kind, self.array.shape, self.array.dtype.name, self.finite, rate=self.rate)
 
 
-def as_the_input(task: Task) -> Form:
+def form_of_input(task: Task) -> Form:
     """Shape, dtype and axes of the main input."""
     meta = task.meta
     return Form(meta.shape, meta.dtype, INPUT_KINDS[meta.kind].axes_of(meta.shape, meta.rate))
@@ -67,9 +67,9 @@ def as_the_input(task: Task) -> Form:
 class Output:
     """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
-    `least(task)` is what the scale is at least: the size of numbers on the way that neither input nor result shows.
-    `form(task)` is the array that every variant gives: shape, dtype, axes. `unit` is that of its values, "" for
-    that of the input.
+    `least(task)` is the least scale: the size of intermediate numbers that neither input nor result shows.
+    `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its values, ""
+    for the unit of the input.
     """
 
     id: str
@@ -77,7 +77,7 @@ class Output:
     unit: str
     tolerance: Callable[[Task], float]
     least: Callable[[Task], float] = lambda task: 0.0
-    form: Callable[[Task], Form] = as_the_input
+    form: Callable[[Task], Form] = form_of_input
 
     @property
     def of_kind(self) -> OutputKind:
@@ -122,7 +122,7 @@ class Claim:
 
     `basis` is "counted" (from declared or simulated access counts) or "measured" (from runs of `experiment`, a
     mapping with filter, sample, params and knobs). `figures` gives the published seconds per variant.
-    `judge(runs)` takes {variant id: Run} and returns what was found and whether the claim holds (None: undecided).
+    `judge(runs)` takes {variant id: Run} and returns the result in words and whether the claim holds (None: undecided).
     """
 
     id: str
@@ -138,8 +138,8 @@ class Claim:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A reason for which a variant refuses cases of the contract: words of it, and the choices that it rules out
-    altogether, by axis of the contract, such as {"param border": ("wrap",)}."""
+    """A reason why a variant refuses cases of the contract: `words` of its message, and in `never` the choices that it
+    always rules out, by axis of the contract, such as {"param border": ("wrap",)}."""
 
     words: str
     never: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -150,12 +150,12 @@ class Variant:
     """One way to do a filter's job.
 
     `idea` says what changed from the variant before. `plan(device, task)` allocates and returns a Plan. `knobs` change
-    speed, never the result beyond the stated tolerance. `supports(task)` returns None or the reason why not.
-    `tolerance` widens the output's, for the printed `caveat`. `accesses(task)` are the global loads it should make.
-    `operations(task)` is how many it takes where that is more than the filter's least work. `largest(task)` is the
-    largest magnitude of floating samples that it holds for: nothing overflows on the way. None: it holds for all of
-    them. `refuses` are all the reasons that `supports` has for cases of the contract; `uncounted` says why a variant
-    with kernels declares no accesses.
+    the speed, and the result only within the tolerance. `supports(task)` returns None or the reason why not.
+    `tolerance` widens the output's, and the printed `caveat` says why. `accesses(task)` are the global loads it should
+    make. `operations(task)` is its number of operations where that is more than the filter's least work.
+    `largest(task)` is the largest magnitude of floating samples with which nothing overflows; None: all of them.
+    `refuses` are all the reasons that `supports` has for cases of the contract; `uncounted` says why a variant with
+    kernels declares no accesses.
     """
 
     id: str
@@ -177,7 +177,7 @@ class Variant:
     uncounted: str = ""
 
     def refusal(self, task: Task) -> str | None:
-        """None, or the reason why it cannot do this: what it does not support, or samples outside of its range."""
+        """None, or the reason why it cannot do this task: no support for it, or samples outside its range."""
         reason = self.supports(task)
         if reason or not task.meta.largest or self.largest is None:
             return reason
@@ -193,9 +193,9 @@ class Filter:
 
     `family` is the name on the command line and in the menu; filters of one family differ in `accepts`.
     `reference(task)`, whose arrays are on the host, returns {output id: float64, complex128 or exact integer array}.
-    `work(task)` is the least that it takes. `check(task)` raises ParamError for parameters that do not suit the input.
-    `presets` are sets of values for some of the parameters, the same ones in each, by name. `picked` are the variants
-    that a window shows before anybody chooses; () means all of the project's own.
+    `work(task)` is the least work. `check(task)` raises ParamError for parameters that do not suit the input. `presets`
+    are values by name for some of the parameters, the same ones in each. `picked` are the variants that a window shows
+    at first; () means all of the project's own.
     """
 
     id: str
@@ -217,13 +217,13 @@ class Filter:
     picked: tuple[str, ...] = ()
 
     def preset(self, name: str) -> Values:
-        """The values of that preset. Raises ParamError naming those there are."""
+        """The values of a preset. Raises ParamError that names all presets."""
         if name not in self.presets:
             raise ParamError(f"{self.id} has no preset {name!r}; choose from {', '.join(self.presets) or 'none'}.")
         return self.presets[name]
 
     def variant(self, id: str) -> Variant:
-        """The variant of that id. Raises ParamError naming those there are."""
+        """The variant with this id. Raises ParamError that names all variants."""
         for variant in self.variants:
             if variant.id == id:
                 return variant
@@ -233,7 +233,7 @@ class Filter:
 @dataclass(frozen=True)
 class Timing:
     """Statistics of one stage, in seconds. `clock` is cuda-event, wall or simulated; `stop` says why sampling ended;
-    `doubt` why the median is worth nothing, empty where it is good."""
+    `doubt` why the median cannot be trusted, empty where it can."""
 
     stage: str
     clock: Literal["cuda-event", "wall", "simulated"]
@@ -280,7 +280,7 @@ class Pick:
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """A question: this filter, this input, these parameters, these picks – measured so and checked so."""
+    """A question: this filter on this input with these parameters and picks, and how to time and check it."""
 
     filter: str
     input: Input
@@ -293,10 +293,10 @@ class Experiment:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What one pick gave. `ok` is None until it is verified; a wrong result has ok False and no timings.
+    """The result of one pick. `ok` is None until it is verified; a wrong result has ok False and no timings.
 
-    `failure` is the reason when the pick could not run at all, `failure_kind` its kind. `notes` are sentences a
-    reader must see beside the figures. `findings` are the faults that a simulated GPU saw, `printed` what the kernel
+    `failure` is the reason why the pick could not run, `failure_kind` its kind. `notes` are sentences that a reader
+    must see beside the figures. `findings` are the faults that a simulated GPU saw, `printed` what the kernel
     printed there. Outputs are host arrays; `forms` says the axes of each.
     """
 
@@ -323,6 +323,6 @@ class Run:
 
     @property
     def key(self) -> RunKey:
-        """What this is of."""
+        """What makes this run the same as another one, or not."""
         pick = self.pick
         return RunKey.of(self.filter, pick.variant, pick.device, self.params, pick.knobs, pick.edits)

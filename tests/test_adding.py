@@ -171,22 +171,22 @@ MISTAKES = {
     "a knob that nobody declared": (
         'job.knobs["block"]',
         'job.knobs["blok"]',
-        "toy atomics is declared wrong in gpu_ops/filters/toy.py, line 47: KeyError 'blok'; its parameters are",
+        "toy atomics has a mistake in gpu_ops/filters/toy.py, line 47: KeyError 'blok'; its parameters are",
     ),
     "an output missing": (
         'launch), {"counts": counts, "total": total})',
         'launch), {"counts": counts})',
-        "toy atomics gives the outputs counts, and the filter declares counts, total.",
+        "toy atomics gives the outputs counts, and the filter declares counts, total; make them the same.",
     ),
     "an output of another type": (
         "(bins,), np.uint32), job.device",
         "(bins,), np.int32), job.device",
-        "toy atomics gives 'counts' of shape (16,) and type int32; declared are (16,) and uint32.",
+        "toy atomics gives 'counts' of shape (16,) and type int32; the filter declares (16,) and uint32.",
     ),
     "a reference of another type": (
         '"total": np.array(task.x.sum(dtype=np.uint64))',
         '"total": np.array(task.x.sum(dtype=np.float64))',
-        "The reference of toy gives 'total' of shape () and type float64; declared are () and uint64.",
+        "The reference of toy gives 'total' of shape () and type float64; the filter declares () and uint64.",
     ),
 }
 
@@ -206,7 +206,7 @@ def declared(text: str) -> Filter:
     """The filter of a module with that text, as if it stood among the others."""
     module = ModuleType("gpu_ops.filters.toy")
     exec(compile(text, str(ROOT / "gpu_ops" / "filters" / "toy.py"), "exec"), vars(module))  # noqa: S102
-    return registry.checked((*FILTERS, module.TOY))[-1]
+    return registry.check_filters((*FILTERS, module.TOY))[-1]
 
 
 def told(text: str) -> str:

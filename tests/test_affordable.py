@@ -10,7 +10,7 @@ from tasks import on
 
 from gpu_ops import Experiment, Pick, from_array, run_experiment
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring.affordable import affordable, shown, shown_note
+from gpu_ops.measuring.affordable import affordable, crop_note, exact_crop
 from gpu_ops.types import BORDERS, Input, Locality
 
 CHANGED = {"matrix": (1.0, -2.0, 3.0, -4.0, 5.0, 6.0, -7.0, 8.0, 9.5), "divisor": 3.0}
@@ -58,12 +58,12 @@ def test_what_is_shown_of_a_part_is_the_wholes(case: str, border: str) -> None:
     for sizes in ((19,), (52,)) if id == "mean1d" else ((17, 19), (31, 20), (18, 36)):
         for share in PLACES.values():
             part, place = cut(whole, sizes, share)
-            found = shown(filter, on(filter, part.array, full), whole.array.shape, place)
-            assert found.exact and len(found.cut) == len(extents)
+            region = exact_crop(filter, on(filter, part.array, full), whole.array.shape, place)
+            assert region.exact and len(region.cut) == len(extents)
             alone = result(id, part, params)
-            there = tuple(slice(p, p + s.stop - s.start) for p, s in zip(found.place, found.cut, strict=True))
-            np.testing.assert_allclose(alone[found.cut], right[there], rtol=0, atol=2e-6 * scale)
-            _as_large_as_can_be(alone, right, found.cut, place, scale)
+            there = tuple(slice(p, p + s.stop - s.start) for p, s in zip(region.place, region.cut, strict=True))
+            np.testing.assert_allclose(alone[region.cut], right[there], rtol=0, atol=2e-6 * scale)
+            _as_large_as_can_be(alone, right, region.cut, place, scale)
 
 
 def _as_large_as_can_be(
@@ -85,22 +85,22 @@ def test_where_the_filter_reaches_too_far_nothing_is_the_wholes() -> None:
     assert place == (22, 0) and part.array.shape == (256, 200)
     near, far = ({"radius": radius, "border": "reflect"} for radius in (127, 128))
     box = find_filter("box")
-    inside = shown(box, on(box, part.array, near), whole.array.shape, place)
+    inside = exact_crop(box, on(box, part.array, near), whole.array.shape, place)
     assert inside.exact and inside.place == (149, 0) and inside.cut == (slice(127, 129), slice(0, 200))
-    assert shown(box, on(box, part.array, far), whole.array.shape, place) == (
+    assert exact_crop(box, on(box, part.array, far), whole.array.shape, place) == (
         (),
         place,
         False,
     )
     wide = replace(box, locality=Locality("global"))
-    assert not shown(wide, on(wide, part.array, near), whole.array.shape, place).exact
+    assert not exact_crop(wide, on(wide, part.array, near), whole.array.shape, place).exact
     same = replace(box, locality=Locality("pointwise"))
-    assert shown(same, on(same, part.array, near), whole.array.shape, place) == (
+    assert exact_crop(same, on(same, part.array, near), whole.array.shape, place) == (
         (slice(0, 256), slice(0, 200)),
         place,
         True,
     )
-    assert shown(wide, on(wide, whole.array, near), whole.array.shape, ()) == ((), (), True)
+    assert exact_crop(wide, on(wide, whole.array, near), whole.array.shape, ()) == ((), (), True)
 
 
 def test_the_note_says_what_is_shown() -> None:
@@ -108,8 +108,8 @@ def test_the_note_says_what_is_shown() -> None:
     part, place = affordable(whole)
     box = find_filter("box")
     tasks = (on(box, part.array, {"radius": r, "border": "wrap"}) for r in (4, 200))
-    notes = [shown_note(whole, part, shown(box, task, whole.array.shape, place)) for task in tasks]
+    notes = [crop_note(whole, part, exact_crop(box, task, whole.array.shape, place)) for task in tasks]
     assert notes[0] == (
-        "simulated on the middle 256 x 200 of 300 x 200; shown are the 248 x 200 that the cut changes nothing of"
+        "simulated on the middle 256 x 200 of 300 x 200; the 248 x 200 that the cut does not change are shown"
     )
     assert notes[1].startswith("simulated on the middle 256 x 200 of 300 x 200 by itself: the filter reaches too far")

@@ -88,6 +88,17 @@ def test_imports_point_one_way(path: Path) -> None:
             assert any(inner == a or inner.startswith(f"{a}.") for a in allowed), f"{_name(path)} imports {name}"
 
 
+FILTERS = [p for p in MODULES if p.relative_to(ROOT).parts[:2] == ("gpu_ops", "filters")]
+LISTS = ("__init__.py", "registry.py")
+
+
+@pytest.mark.parametrize("path", [p for p in FILTERS if p.parent.name != "filters" or p.name not in LISTS], ids=_name)
+def test_filters_know_the_kit_and_not_one_another(path: Path) -> None:
+    own = path.relative_to(ROOT / "gpu_ops" / "filters").parts[0].removesuffix(".py")
+    others = {name.split(".")[2] for name in _imports(path) if name.startswith("gpu_ops.filters.")}
+    assert others <= {"kit", own}
+
+
 def _imported(path: Path, modules: set[str]) -> set[str]:
     """Which of the modules one imports, for types alone as well; a package counts where a name of its own is meant."""
     found: set[str] = set()

@@ -143,7 +143,9 @@ def test_segments_do_not_change_a_result(multiprocessors: int, segments: int) ->
 def test_no_segment_of_floats_is_longer_than_the_tolerance_allows() -> None:
     for radius in range(1, 257):
         longest = limits.march_rows(radius)
-        assert limits.march_loss(radius, longest) * EPS <= limits.marched(of(BOX, "float32", {"radius": radius}))
+        assert limits.march_loss(radius, longest) * EPS <= limits.march_tolerance(
+            of(BOX, "float32", {"radius": radius})
+        )
         for height, strips, places in ((10**6, 1, 1), (8192, 43, 528), (7, 1, 1)):
             rows = segment_rows(height, strips, radius, places, longest=longest - 2 * radius)
             assert 1 <= rows <= longest - 2 * radius

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gpu_ops import Experiment, Pick, from_array, recorded_reports, run_experiment
-from gpu_ops.cli.tables import PRINTERS, printed
+from gpu_ops.cli.tables import PRINTERS, value_text
 from gpu_ops.counters import CATALOGUE, COLUMNS, COUNTERS, FIGURES, counter_name, in_order
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
@@ -58,7 +58,7 @@ def test_a_figure_is_made_of_its_parts() -> None:
     counts = {"shared_load_requests": 3, "shared_store_requests": 1, "shared_wavefronts": 10}
     assert FIGURES["shared_requests"].value(counts) == 4 and FIGURES["wavefronts_per_request"].value(counts) == 2.5
     assert FIGURES["wavefronts_per_request"].value({}) == 0 and COUNTERS["blocks"].value({"blocks": 7}) == 7
-    assert [printed(v, h) for v, h in ((12_345, "count"), (2.5, "ratio"), (2e-3, "duration"))] == [
+    assert [value_text(v, h) for v, h in ((12_345, "count"), (2.5, "ratio"), (2e-3, "duration"))] == [
         "12.3k",
         "2.5",
         "2 ms",

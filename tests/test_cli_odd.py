@@ -190,7 +190,7 @@ def _without(name: str) -> str:
 
 STAGE = {"median_s": 1.0, "q1_s": 1.0, "q3_s": 1.0, "min_s": 1.0, "n": 3, "stop": "", "clock": "wall", "mode": "stream"}
 BAD_REPORTS = {
-    "deep": ("[" * 100_000 + "]" * 100_000, "too deep"),
+    "deep": ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
     "deep inside": (json.dumps({**GOOD, "x": json.loads("[" * 300 + "]" * 300)}), "32 levels"),
     "schema of superscripts": (json.dumps({**GOOD, "schema": "kernelscope-report/²"}), "its schema is"),
     "schema of many digits": (json.dumps({**GOOD, "schema": "kernelscope-report/" + "9" * 5000}), "its schema is"),
@@ -252,8 +252,8 @@ def test_a_second_process_is_told_that_a_report_is_being_written(
     path = tmp_path / "report.json"
     write_report(path, Report({}, ()).to_json())
     with locked(path):
-        assert "is written by another Kernelscope" in refused(capsys, "bench", *SERIAL, "--quick", "--json", str(path))
-        assert "is written by another Kernelscope" in refused(capsys, "list", "--json", str(path))
+        assert "Another Kernelscope is writing" in refused(capsys, "bench", *SERIAL, "--quick", "--json", str(path))
+        assert "Another Kernelscope is writing" in refused(capsys, "list", "--json", str(path))
         assert read_report(path).rows == ()
     assert main(["list", "--json", str(path)]) == 0
     assert [p.name for p in tmp_path.iterdir()] == ["report.json"]
@@ -368,8 +368,8 @@ def test_a_standard_error_that_nobody_hears_changes_nothing(monkeypatch: pytest.
 @pytest.mark.parametrize(
     "error, words",
     [
-        (MemoryError(), "more memory than there is"),
-        (OSError(24, "Too many open files", "x.cu"), "x.cu does not do what is asked (Too many open files)"),
+        (MemoryError(), "too little memory for this"),
+        (OSError(24, "Too many open files", "x.cu"), "x.cu cannot be used (Too many open files)"),
     ],
     ids=["memory", "files"],
 )

@@ -11,7 +11,7 @@ import pytest
 from gpu_ops.cli import main
 from gpu_ops.counters import COUNTERS
 from gpu_ops.engine import jobs
-from gpu_ops.engine.messages import XRayRequest, doing
+from gpu_ops.engine.messages import XRayRequest, activity
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_array
 from gpu_ops.measuring import comparison
@@ -80,7 +80,7 @@ class Desk:
     def middle(self, whole: Input) -> tuple[Input, tuple[int, ...]]:
         return whole, ()
 
-    def now(self, text: str) -> None:
+    def announce(self, text: str) -> None:
         self.said.append(text)
 
     def send(self, answer: Any) -> None:
@@ -121,5 +121,5 @@ def test_where_the_other_cannot_be_looked_into_the_first_one_still_is(given: Inp
 
 
 def test_the_engine_says_what_it_was_at() -> None:
-    assert doing(request(None)) == "looked into shared of mean1d"
-    assert doing(request(Pick("naive", "sim"))) == "looked into shared and naive of mean1d"
+    assert activity(request(None)) == "looked into shared of mean1d"
+    assert activity(request(Pick("naive", "sim"))) == "looked into shared and naive of mean1d"

@@ -12,7 +12,7 @@ import pytest
 from fake_cupy import FakeCupy, Owned, install
 
 from gpu_ops.devices.cuda import device as cuda_device
-from gpu_ops.devices.cuda.current import Kept
+from gpu_ops.devices.cuda.current import DeviceObjects
 from gpu_ops.devices.cuda.device import CudaDevice
 from gpu_ops.plan import Call, Copy, Fill, Launch, Plan
 
@@ -106,25 +106,25 @@ def test_it_does_in_any_thread(fake: FakeCupy) -> None:
     assert ended == [0] and fake.wrong == []
 
 
-def test_what_is_let_go_of_is_freed_on_its_device(fake: FakeCupy) -> None:
+def test_device_objects_are_freed_on_their_device(fake: FakeCupy) -> None:
     sessions = [device.session({FILE: TEXT}) for device in both(fake)]
-    kept: list[Any] = [[s.kernel(FILE, "scale"), s.texture(s.upload(X))] for s in sessions]
+    owners: list[Any] = [[s.kernel(FILE, "scale"), s.texture(s.upload(X))] for s in sessions]
     fake.local.device = 1
     sessions.clear()
     gc.collect()
     assert ("module.free", 0) not in fake.done, "a kernel keeps its module"
-    kept.clear()
+    owners.clear()
     gc.collect()
     freed = {key for key in fake.done if key[0].endswith(".free")}
     assert {(f"{n}.free", d) for n in ("module", "texture", "texture array") for d in (0, 1)} <= freed
     assert fake.wrong == [] and fake.current == 1
 
 
-def test_what_is_kept_goes_at_once(fake: FakeCupy) -> None:
+def test_device_objects_are_freed_at_once(fake: FakeCupy) -> None:
     fake.local.device = 3
-    kept = Kept(3, Owned(fake, "thing", freed=True))
+    objects = DeviceObjects(3, Owned(fake, "thing", freed=True))
     fake.local.device = 0
-    del kept
+    del objects
     gc.collect()
     assert fake.done["thing.free", 3] == 1 and fake.wrong == []
 

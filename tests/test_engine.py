@@ -27,6 +27,7 @@ from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.engine import client as clients
 from gpu_ops.engine import messages, segments
 from gpu_ops.engine.client import EngineClient
+from gpu_ops.engine.desk import Desk
 from gpu_ops.engine.messages import (
     PROTOCOL,
     Answer,
@@ -44,7 +45,7 @@ from gpu_ops.engine.messages import (
     SampleRequest,
     SaveRequest,
     SharedInput,
-    segments_given,
+    segments_of_answer,
 )
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.statistics import PERCENTILES, statistics
@@ -88,7 +89,7 @@ class Talk:
         return found
 
     def release(self, answer: Answer) -> None:
-        for name in segments_given(answer):
+        for name in segments_of_answer(answer):
             self.client.pool.release(name)
 
     def sample(self, id: str = "noise", **options: Any) -> SharedInput:
@@ -269,7 +270,7 @@ def test_segments_are_reused(shared: Talk, small: SharedInput) -> None:
     names = set()
     for _ in range(5):
         for answer in shared.do(shared.request(small)):
-            names.update(segments_given(answer))
+            names.update(segments_of_answer(answer))
     assert len(names) == 1
     assert shared.client.pool.nbytes == before
 
@@ -635,7 +636,7 @@ def test_a_window_that_forgets_to_close_or_dies_leaves_no_engine(tmp_path: Path,
 
 @pytest.mark.gpu
 def test_a_gpu_run_reads_pinned_segments_and_lets_go_of_them(cuda: str) -> None:
-    pool = SegmentPool(kept=0)  # what is released goes at once
+    pool = SegmentPool(cache_bytes=0)  # what is released goes at once
     talk = Talk(pool=pool)
     for seed in range(3):
         made = talk.sample(size="1024x1024", seed=seed)
@@ -764,6 +765,21 @@ def test_alpha_is_no_brightness() -> None:
     assert whole_array(image) is image
 
 
+def test_the_noise_free_original_reaches_the_engine_and_its_parts(shared: Talk) -> None:
+    noisy = shared.sample("blocks", length=100_000, noise=0.5, seed=2)
+    known = sample("blocks", length=100_000, noise=0.5, seed=2)
+    assert noisy.clean is not None and known.clean is not None
+    np.testing.assert_array_equal(shared.client.pool.array(noisy.clean), known.clean)
+    desk = Desk(None)  # type: ignore[arg-type]
+    whole = desk.input(noisy)
+    part, (start,) = desk.middle(whole)
+    np.testing.assert_array_equal(whole.clean, known.clean)
+    np.testing.assert_array_equal(part.clean, known.clean[start : start + 65536])
+    for segment in noisy.segments:
+        desk.forget(segment)
+        shared.client.pool.release(segment)
+
+
 # A simulated GPU
 
 
@@ -782,7 +798,7 @@ def test_a_simulated_run_takes_the_middle_and_says_so(shared: Talk) -> None:
     last = [u.row for u in updates if u.row.device == "sim"][-1]
     assert last.ok and last.clock == "simulated" and last.stages.keys() <= {"compile"}
     assert last.counters["warp_instructions"] > 1000 and last.findings == ()
-    assert last.notes[0].startswith("simulated on the middle 256 x 256 of 300 x 500; shown are the 25")
+    assert last.notes[0].startswith("simulated on the middle 256 x 256 of 300 x 500; the 25")
     for update in (cpu, sim):
         shared.release(update)
     shared.client.pool.release(noise.array.segment)

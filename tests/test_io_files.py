@@ -426,7 +426,7 @@ class TestOrigin:
     def test_changed_file(self, tmp_path):
         found = load(write(tmp_path, b"1\n2\n", "x.txt"))
         write(tmp_path, b"1\n3\n", "x.txt")
-        with pytest.raises(InputError, match="has changed since; bring the old file back or load it anew"):
+        with pytest.raises(InputError, match="has changed since; bring the old file back or load it again"):
             from_origin(found.origin)
 
     def test_limit_is_passed_on(self, tmp_path):

@@ -282,7 +282,7 @@ class TestConvert:
 
 def test_unknown_step():
     with pytest.raises(
-        InputError, match="The step blur of this origin is unknown; known are upright, nonfinite, convert, crop"
+        InputError, match="The step blur of this origin is unknown; choose from upright, nonfinite, convert, crop"
     ):
         from_origin({"generator": "camera", "steps": [{"step": "blur"}]})
 
@@ -303,5 +303,5 @@ OUTSIDE = [((), ()), ((0,), (4, 4)), ((0, 0), (0, 4)), ((510, 0), (4, 4)), ((-1,
 
 @pytest.mark.parametrize("start, shape", OUTSIDE)
 def test_a_part_lies_inside(start, shape):
-    with pytest.raises(InputError, match="camera has 512 x 512 pixels, and no part of .*; choose one inside"):
+    with pytest.raises(InputError, match="camera has 512 x 512 pixels, and no part of .*; choose a part inside"):
         crop(sample("camera"), start, shape)

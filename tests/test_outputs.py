@@ -114,10 +114,13 @@ def _ran(monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], /, **changes: A
 
 GOOD = np.ones((4, 5), np.uint8)
 BROKEN = [
-    ({}, "mean2d serial gives the outputs none, and the filter declares image."),
-    ({"image": GOOD, "more": GOOD}, "gives the outputs image, more, and the filter declares image."),
-    ({"image": GOOD[:3]}, "gives 'image' of shape (3, 5) and type uint8; declared are (4, 5) and uint8."),
-    ({"image": GOOD.astype(np.float32)}, "and type float32; declared are (4, 5) and uint8."),
+    ({}, "mean2d serial gives the outputs none, and the filter declares image; make them the same."),
+    (
+        {"image": GOOD, "more": GOOD},
+        "gives the outputs image, more, and the filter declares image; make them the same.",
+    ),
+    ({"image": GOOD[:3]}, "gives 'image' of shape (3, 5) and type uint8; the filter declares (4, 5) and uint8."),
+    ({"image": GOOD.astype(np.float32)}, "and type float32; the filter declares (4, 5) and uint8."),
     ({"image": GOOD.astype(np.complex64)}, "as complex64, and an image holds uint8, uint16, float32, float64;"),
     ({"image": GOOD.reshape(2, 2, 5, 1)}, "of 4 dimensions, and an image has 2 or 3;"),
 ]
@@ -137,7 +140,7 @@ def test_a_variant_that_breaks_its_declaration_fails_with_its_name(
     [
         ({}, "The reference of mean2d gives the outputs none"),
         ({"image": np.ones((4, 6))}, "The reference of mean2d gives 'image' of shape (4, 6)"),
-        ({"image": np.ones((4, 5))}, "and type float64; declared are (4, 5) and uint8."),
+        ({"image": np.ones((4, 5))}, "and type float64; the filter declares (4, 5) and uint8."),
     ],
 )
 def test_a_reference_that_breaks_the_declaration_is_named(

@@ -40,7 +40,7 @@ SIZE = "1500x1500"
 
 @pytest.fixture
 def talk() -> Iterator[Talk]:
-    talk = Talk(pool=SegmentPool(kept=0), cancel_grace=PATIENCE)  # whoever is cancelled must stop by itself
+    talk = Talk(pool=SegmentPool(cache_bytes=0), cancel_grace=PATIENCE)  # whoever is cancelled must stop by itself
     yield talk
     talk.client.close()
     talk.client.pool.close()
@@ -352,7 +352,7 @@ def test_a_desk_repeats_itself_only_inside_finite_calls(monkeypatch: pytest.Monk
 
     def nap(seconds: float) -> None:
         naps.append(seconds)
-        desk._said = -1e9  # long ago
+        desk._last_sent = -1e9  # long ago
         if len(naps) > 3:
             raise OSError  # nobody is there any more
 

@@ -182,8 +182,8 @@ def _judge(times: dict[str, float], error: float = 1e-16) -> dict[str, Any]:
 
 def test_claims_are_judged_by_a_reports_runs() -> None:
     found = _judge({"serial": 0.02, "naive": 0.0001, "constant": 0.00008, "shared": 0.00007})
-    assert found["S4-table"].holds is True and "×200" in found["S4-table"].found
-    assert found["S4-constant"].holds is False and "×1.25" in found["S4-constant"].found
+    assert found["S4-table"].holds is True and "×200" in found["S4-table"].result
+    assert found["S4-constant"].holds is False and "×1.25" in found["S4-constant"].result
     assert found["S4-shared"].holds is True
     assert found["S4-agreement"].holds is True
     assert "made.json" in found["S4-table"].where

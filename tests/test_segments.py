@@ -86,7 +86,7 @@ def test_holding_what_is_free_or_gone_is_an_error() -> None:
 
 
 def test_free_segments_beyond_the_cap_go_oldest_first(places: tuple[Path, Path]) -> None:
-    pool = SegmentPool(kept=2 * PAGE)
+    pool = SegmentPool(cache_bytes=2 * PAGE)
     gone: list[str] = []
     pool.watch(gone.append)
     names = [pool.take(PAGE) for _ in range(4)]
@@ -198,7 +198,7 @@ def test_a_pool_that_nobody_closes_cleans_up_after_itself(places: tuple[Path, Pa
 
 
 def test_threads_may_share_a_pool(places: tuple[Path, Path]) -> None:
-    pool = SegmentPool(kept=4 * PAGE)
+    pool = SegmentPool(cache_bytes=4 * PAGE)
 
     def work() -> None:
         for size in range(1, 8 * PAGE, 3000):

@@ -15,7 +15,7 @@ from gpu_ops.devices.occupancy import Occupancy
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io import from_array
-from gpu_ops.measuring.explain import CHANGED, SEEN, compare, explain, number
+from gpu_ops.measuring.explain import CHANGE_RULES, VARIANT_RULES, compare, explain, number
 from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.types import BORDERS, Input
 
@@ -211,7 +211,9 @@ TILED = {
 def test_loads_that_shared_memory_takes_over() -> None:
     text = _said(_ray(**PLAIN), _ray(**TILED))["loads"]
     assert "fall from 5 to 1.02 a sample (÷4.9)" in text
-    assert "put into shared memory and read from there (5 shared reads a sample instead)" in text
+    assert (
+        "shared memory keeps the fetched values, and threads read them there (5 shared reads a sample instead)" in text
+    )
     other = _said(_ray(**PLAIN), _ray(**{**TILED, "shared_load_threads": 300}))["loads"]
     assert "3 shared reads a sample instead" in other
 
@@ -234,7 +236,7 @@ def test_the_way_back_says_what_is_gone() -> None:
 def test_memory_that_must_be_crossed_stays() -> None:
     said = _said(_ray(**PLAIN), _ray(**TILED))
     assert "stay 8 a sample" in said["memory"]
-    assert "requested were 24 bytes a sample in sectors, now 5.12" in said["memory"]
+    assert "5.12 bytes a sample requested in sectors, 24 before" in said["memory"]
     assert "at most 5.12 bytes a sample can come from the L2 cache, 24 before" in said["sectors"]
     moved = replace(_ray(**TILED), least_bytes=400)
     assert _said(_ray(**PLAIN), moved)["memory"] == (
@@ -245,7 +247,9 @@ def test_memory_that_must_be_crossed_stays() -> None:
 def test_nothing_is_said_where_nothing_changed() -> None:
     same = Occupancy(4, 16, 32, "registers")
     figures = {"occupancy", "limiter", "least_bytes", "launches", "spilled_bytes"}
-    everything = {name: 100 for rule in (*CHANGED, *SEEN) for name in rule.rests_on if name not in figures}
+    everything = {
+        name: 100 for rule in (*CHANGE_RULES, *VARIANT_RULES) for name in rule.rests_on if name not in figures
+    }
     ray = _ray(same, {"registers": 40, "spill_load_bytes": 8}, **everything)
     assert compare(ray, ray) == []
     near = _ray(same, {"registers": 40, "spill_load_bytes": 8}, **{n: v + 1 for n, v in everything.items()})
@@ -273,7 +277,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "memory": (
         {"global_store_sectors": 50},
         {"global_store_sectors": 25},
-        "requested were 16 bytes a sample in sectors, now 8",
+        "8 bytes a sample requested in sectors, 16 before",
     ),
     "bank conflicts": (
         {"shared_wavefronts": 320, "shared_ideal_wavefronts": 10},
@@ -290,7 +294,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "instructions": (
         {"warp_instructions": 100},
         {"warp_instructions": 80},
-        "fall from 1 to 0.8 a sample (÷1.25): less",
+        "fall from 1 to 0.8 a sample (÷1.25): fewer",
     ),
     "lanes": (
         {"thread_instructions": 3200, "warp_instructions": 100},
@@ -312,7 +316,7 @@ def test_each_rule_speaks_from_its_counts(rule: str) -> None:
     before, after, words = CHANGES[rule]
     (found,) = [s for s in compare(_ray(**before), _ray(**after)) if s.rule == rule]
     assert words in found.text
-    own = next(r for r in CHANGED if r.id == rule)
+    own = next(r for r in CHANGE_RULES if r.id == rule)
     assert set(found.evidence) == set(own.rests_on)
     assert all(len(pair) == 2 for pair in found.evidence.values())
 
@@ -324,11 +328,14 @@ def test_launches_are_counted() -> None:
 
 
 def test_every_rule_of_change_is_tried() -> None:
-    assert {*CHANGES, "launches"} == {r.id for r in CHANGED}
+    assert {*CHANGES, "launches"} == {r.id for r in CHANGE_RULES}
 
 
 ALONE: dict[str, tuple[dict[str, Any], str]] = {
-    "memory": ({"global_load_sectors": 100}, "32 bytes a sample are requested in sectors, 8 must device memory move"),
+    "memory": (
+        {"global_load_sectors": 100},
+        "32 bytes a sample are requested in sectors, and device memory must move only 8",
+    ),
     "load waste": (
         {"global_load_sectors": 40, "global_load_ideal_sectors": 5},
         "loads are not fully coalesced: its addresses lie in 8 times the sectors",
@@ -338,7 +345,7 @@ ALONE: dict[str, tuple[dict[str, Any], str]] = {
         "stores are not fully coalesced: its addresses lie in 2 times the sectors",
     ),
     "bank conflicts": ({"shared_wavefronts": 80, "shared_ideal_wavefronts": 10}, "takes 8 times the wavefronts"),
-    "constant words": ({"constant_words": 40, "constant_requests": 10}, "constant-cache request wants 4 words"),
+    "constant words": ({"constant_words": 40, "constant_requests": 10}, "constant-cache request asks for 4 words"),
     "lanes": ({"thread_instructions": 500, "warp_instructions": 100}, "only 5 of 32 on average"),
     "atomics": ({"atomics": 100, "atomic_collisions": 75}, "75% of the atomic operations"),
     "spills": ({"resources": {"spill_store_bytes": 64}}, "64 bytes a thread go to local memory"),
@@ -351,11 +358,11 @@ ALONE: dict[str, tuple[dict[str, Any], str]] = {
 def test_each_rule_about_one_variant(rule: str) -> None:
     totals, words = ALONE[rule]
     (found,) = [s for s in explain(_ray(**totals)) if s.rule == rule]
-    assert words in found.text and set(found.evidence) == set(next(r for r in SEEN if r.id == rule).rests_on)
+    assert words in found.text and set(found.evidence) == set(next(r for r in VARIANT_RULES if r.id == rule).rests_on)
 
 
 def test_every_rule_about_one_variant_is_tried_and_can_be_silent() -> None:
-    assert set(ALONE) == {r.id for r in SEEN}
+    assert set(ALONE) == {r.id for r in VARIANT_RULES}
     fine = {"thread_instructions": 3200, "warp_instructions": 100, "atomics": 5, "global_store_sectors": 10}
     assert explain(_ray(Occupancy(8, 32, 32, "warps"), **fine, global_store_ideal_sectors=10)) == []
 

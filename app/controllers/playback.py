@@ -10,9 +10,12 @@ from typing import Any
 from PySide6.QtCore import QLocale, QObject, Qt, QTimer, Signal, Slot
 
 from app.controllers.session import SessionController
+from app.models.shown import INPUT as INPUT
+from app.models.shown import Shown
 from app.models.sound import HIGHEST, LOWEST, Array, Track
+from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.output_kinds import OUTPUT_KINDS
 
-INPUT = "input"
 FRAME_MS = 40
 """How often the place that is heard is told."""
 
@@ -50,6 +53,7 @@ class Playback(QObject):
         super().__init__(parent)
         self._session, self._library = controller.session, library
         self.choices: dict[str, Array] = {}
+        self._results: dict[tuple[str, str], Array] = {}
         self.chosen = INPUT
         self._rate: float | None = None
         self._track: Track | None = None
@@ -60,6 +64,7 @@ class Playback(QObject):
         controller.input_array_changed.connect(self._take_input)
         controller.outputs_changed.connect(self._take_output)
         controller.session.choice_changed.connect(self._drop_results)
+        controller.session.output_changed.connect(self._follow_output)
 
     @property
     def playing(self) -> bool:
@@ -99,15 +104,22 @@ class Playback(QObject):
 
     @Slot(object, object)
     def _take_input(self, array: Array, shared: Any) -> None:
-        signal = shared.kind == "signal"
-        self.choices, self.chosen, self._rate = {INPUT: array} if signal else {}, INPUT, shared.rate
+        heard = OUTPUT_KINDS[INPUT_KINDS[shared.kind].view].heard
+        self.choices, self.chosen, self._rate = {INPUT: array} if heard else {}, INPUT, shared.rate
+        self._results = {}
         self.stop()
 
-    @Slot(str, object, object)
-    def _take_output(self, variant: str, array: Array, _statistics: Any) -> None:
-        if INPUT not in self.choices:
+    @Slot(str, str, object)
+    def _take_output(self, variant: str, name: str, shown: Shown) -> None:
+        if INPUT not in self.choices or not OUTPUT_KINDS[shown.result.kind].heard:
             return
-        if array.shape != self.choices[INPUT].shape:  # a part of it, or another thing: not to be heard
+        self._results[variant, name] = shown.array
+        if name == self._session.output.id:
+            self._offer(variant, shown.array)
+
+    def _offer(self, variant: str, array: Array) -> None:
+        """A result of the output that is looked at can be heard, if it is as long as the input."""
+        if array.shape != self.choices[INPUT].shape:  # a part of it, or another thing
             self._keep([key for key in self.choices if key != variant])
             return
         self.choices[variant] = array
@@ -118,7 +130,17 @@ class Playback(QObject):
     @Slot(object, str)
     def _drop_results(self, choice: Any, what: str) -> None:
         """Results of another filter, and of variants no longer picked, can no longer be heard."""
-        self._keep(() if what == "filter" else choice.picks)
+        kept = () if what == "filter" else choice.picks
+        self._results = {key: array for key, array in self._results.items() if key[0] in kept}
+        self._keep(kept)
+
+    @Slot()
+    def _follow_output(self) -> None:
+        """Another output is looked at: its results are those to be heard, if it can be heard at all."""
+        there = {v: array for (v, name), array in self._results.items() if name == self._session.output.id}
+        self._keep(tuple(there))
+        for variant, array in there.items():
+            self._offer(variant, array)
 
     def _keep(self, kept: Sequence[str]) -> None:
         """Only the input and these can be heard."""

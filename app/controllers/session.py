@@ -13,6 +13,7 @@ from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, SAVE, SWEEP, TIME, 
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
+from app.models.shown import Shown
 from app.models.slot import RowSlot
 from app.models.subject import Subject
 from app.worker import Engine
@@ -35,6 +36,7 @@ from gpu_ops.engine.messages import (
     XRayAnswer,
     XRayRequest,
 )
+from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Pick
 
 SIMULATED = "sm_75"
@@ -44,17 +46,17 @@ SIMULATED = "sm_75"
 class SessionController(QObject):
     """Runs what the session asks for. A click, a key and the command line all come through here.
 
-    `outputs_changed(variant, array, statistics, origin)` brings a result's pixels or samples, and says which part of
-    the input they are and of what; `message(kind, sentence, details, subject)` everything a person must know,
-    `succeeded(subject)` that what was said of a subject, as app.models.messages has them, holds no longer, and
-    `nonfinite_found(sentence, found, request)` that a file must be asked for again with a choice. `began` says that a
-    job begins, `busy_changed(text)` what it does, empty when nothing runs, and `progressed(done, total)` how far it is,
-    0 of 0 where nobody knows; `settled` that all that was asked for is done, the timing after a pause included.
+    `outputs_changed(variant, name, shown)` brings the output of that name of a variant;
+    `message(kind, sentence, details, subject)` everything a person must know, `succeeded(subject)` that what was said
+    of a subject, as app.models.messages has them, holds no longer, and `nonfinite_found(sentence, found, request)` that
+    a file must be asked for again with a choice. `began` says that a job begins, `busy_changed(text)` what it does,
+    empty when nothing runs, and `progressed(done, total)` how far it is, 0 of 0 where nobody knows; `settled` that all
+    that was asked for is done, the timing after a pause included.
     `xrayed(content)` brings an X-ray, `xray_failed(sentence)` why there is none; `point_answered(answer)` brings what
     the engine says of the jobs of `run_points`; `cancelled` says that a person wants nothing of what runs.
     """
 
-    outputs_changed = Signal(str, object, object, object)
+    outputs_changed = Signal(str, str, object)
     input_array_changed = Signal(object, object)
     message = Signal(str, str, str, str)
     nonfinite_found = Signal(str, object, object)
@@ -78,7 +80,7 @@ class SessionController(QObject):
         self.queue.busy_changed.connect(self.busy_changed)
         self.queue.settled.connect(self.settled)
         self._loading: LoadRequest | None = None
-        self._held: dict[str, SharedResult] = {}
+        self._held: dict[tuple[str, str], SharedResult] = {}
         self._input_segments: tuple[str, ...] = ()
         engine.answered.connect(self._answered)
         session.choice_changed.connect(self._choice_changed)
@@ -160,12 +162,15 @@ class SessionController(QObject):
         self.queue.stop(XRAY)
 
     def result_to_save(self) -> tuple[str, SharedResult, float | None] | None:
-        """The last picked variant that has a result, with it and its rate; None where there is none, which is said."""
-        there = [v for v in self.session.choice.picks if v in self._held]
-        if not there or self.session.input is None:
+        """The last picked variant that has the output which is looked at, with it and its rate; None where there is
+        none, which is said."""
+        name, input = self.session.output.id, self.session.input
+        there = [v for v in self.session.choice.picks if (v, name) in self._held]
+        if not there or input is None:
             self.message.emit("warning", self.tr("There is no result to save yet; run a variant first."), "", "save")
             return None
-        return there[-1], self._held[there[-1]], self.session.input.rate
+        result = self._held[there[-1], name]
+        return there[-1], result, input.rate if OUTPUT_KINDS[result.kind].heard else None
 
     def save_result(self, path: str) -> None:
         """Save that result, by the file's suffix."""
@@ -186,7 +191,7 @@ class SessionController(QObject):
         self.results.clear()
         self._declare()
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
-        self._release_outputs()
+        self._release_outputs(())
         for segment in self._input_segments:
             self._engine.release(segment)
         self._input_segments = shared.segments
@@ -198,6 +203,7 @@ class SessionController(QObject):
             self.succeeded.emit("run")
             self.queue.outdate()
             self.results.clear()
+        self._release_outputs(() if what == "filter" else choice.picks)
         self._declare()
         self.results.compare_with(self.session.subject)
         self.run_live()
@@ -286,9 +292,10 @@ class SessionController(QObject):
         moves the newest run may be of a choice that is over: its results say so."""
         self._take_provenance(update)
         fresh = update.generation == self.queue.generation
+        known = {o.id for o in self.session.filter.outputs}
         for name, shared in update.outputs.items():
-            if fresh and name in {o.id for o in self.session.filter.outputs}:
-                self._take_output(update, shared)
+            if fresh and name in known and update.key.variant in self.session.choice.picks:
+                self._take_output(update, name, shared)
             else:
                 self._engine.release(shared.array.segment)
         if fresh:
@@ -304,21 +311,21 @@ class SessionController(QObject):
         """What news of the newest generation is of: another input would have begun another one."""
         return Subject(self.session.inputs, update.key)
 
-    def _take_output(self, update: RunUpdate, shared: SharedResult) -> None:
+    def _take_output(self, update: RunUpdate, name: str, shared: SharedResult) -> None:
         variant, input = update.key.variant, self.session.input
         whole = input.array.shape[: len(update.place)] if input is not None else ()
         simulated = is_simulated(update.key.device)
         origin = Origin(simulated, update.place, whole, update.exact, self._subject(update))
-        self.outputs_changed.emit(variant, self._engine.array(shared.array), shared.statistics, origin)
+        self.outputs_changed.emit(variant, name, Shown(shared, self._engine.array(shared.array), origin))
         # The view has the new array now; nothing draws from the old segment any more.
-        if variant in self._held:
-            self._engine.release(self._held[variant].array.segment)
-        self._held[variant] = shared
+        if (variant, name) in self._held:
+            self._engine.release(self._held[variant, name].array.segment)
+        self._held[variant, name] = shared
 
-    def _release_outputs(self) -> None:
-        for shared in self._held.values():
-            self._engine.release(shared.array.segment)
-        self._held.clear()
+    def _release_outputs(self, kept: Sequence[str]) -> None:
+        """Let go of the results of all variants but these."""
+        for variant, name in [key for key in self._held if key[0] not in kept]:
+            self._engine.release(self._held.pop((variant, name)).array.segment)
 
 
 _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {

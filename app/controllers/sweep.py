@@ -12,6 +12,7 @@ from app.controllers.session import SessionController
 from app.models.sweep import Option, Planned, Sweep, options, parsed, planned, recorded_sweeps
 from gpu_ops.engine.messages import Failed, Finished, Progress, RunRequest, RunUpdate
 from gpu_ops.errors import KernelscopeError
+from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.measuring.machines import machine_name
 from gpu_ops.task import Meta
 
@@ -52,9 +53,9 @@ class SweepController(QObject):
         self._session.choice_changed.connect(self._choice_changed)
 
     @property
-    def image(self) -> bool:
-        """Whether what would be swept over is an image."""
-        return self._session.filter.accepts == "image"
+    def kind(self) -> InputKind:
+        """What would be swept over."""
+        return INPUT_KINDS[self._session.filter.accepts]
 
     @property
     def running(self) -> bool:

@@ -11,22 +11,26 @@ from app.models.background import Background
 from app.models.extremes import Array, SignalPyramid
 from app.models.layer import State
 from app.models.stroke import Stroke, input_stroke
+from gpu_ops.input_kinds import time_axis
+from gpu_ops.output_kinds import Axis
 
 LARGE = 1 << 20  # samples from which on the buckets are made away from the thread of the window
 
+SAMPLES = time_axis(None)
+
 
 class Trace(NamedTuple):
-    """What a curve shows: samples (N,), their rate in hertz or None, the number of the first sample in the input, a
-    mark that always stands beside the name, how it is drawn, and the key of the result that it is of."""
+    """What a curve shows: values (N,), the axis they lie along, a mark that always stands beside the name, how it is
+    drawn, the key of the result that it is of, and the unit of the values."""
 
     name: str
     samples: Array
-    rate: float | None
+    axis: Axis
     visible: bool = True
-    start: int = 0
     mark: str = ""
     stroke: Stroke = input_stroke()
     key: str = ""
+    unit: str = ""
 
 
 class Curve(QObject):
@@ -39,9 +43,8 @@ class Curve(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.name = self.mark = self.key = ""
-        self.rate: float | None = None
-        self.start = 0
+        self.name = self.mark = self.key = self.unit = ""
+        self.axis = SAMPLES
         self.stroke = input_stroke()
         self.visible = self.sharp = False
         self.state: State | None = None
@@ -55,20 +58,20 @@ class Curve(QObject):
         self,
         name: str,
         array: Array,
-        rate: float | None,
+        axis: Axis,
         visible: bool = True,
-        start: int = 0,
         mark: str = "",
         stroke: Stroke = input_stroke(),  # noqa: B008 - a tuple that never changes
         key: str = "",
+        unit: str = "",
     ) -> None:
         """Show another signal, as a Trace says it; its samples are not copied and must not change."""
         if array.ndim != 1:
             raise ValueError(f"a curve is (N,), not {array.shape}")
         if key != self.key:
             self.set_state(None, "", True)  # what was said is of another result
-        self.name, self.rate, self.visible, self.start, self.mark, self.key = name, rate, visible, start, mark, key
-        self.stroke = stroke
+        self.name, self.axis, self.visible, self.mark, self.key = name, axis, visible, mark, key
+        self.stroke, self.unit = stroke, unit
         if self.pyramid is None or not _same(self.pyramid.array, array):
             self._background.cancel()
             self.pyramid = pyramid = SignalPyramid(array)
@@ -97,29 +100,34 @@ class Curve(QObject):
 
     @property
     def step(self) -> float:
-        """x units per sample: seconds with a rate, else 1."""
-        return 1 / self.rate if self.rate else 1.0
+        """x units per value: seconds of a signal with a rate, else 1."""
+        return self.axis.step
+
+    @property
+    def begin(self) -> float:
+        """x of the first value."""
+        return self.axis.start
 
     @property
     def end(self) -> float:
-        """x of the last sample; the input's first is at 0."""
-        return (self.start + len(self.pyramid.array) - 1) * self.step if self.pyramid else 0.0
+        """x of the last value."""
+        return self.axis.at(len(self.pyramid.array) - 1) if self.pyramid else 0.0
 
     def points(self, start: float, stop: float, width: int) -> tuple[Array, Array] | None:
-        """Points (x, y) of the range in x units for `width` screen pixels, with one more sample at either end."""
+        """Points (x, y) of the range in x units for `width` screen pixels, with one more value at either end."""
         if self.pyramid is None:
             return None
         size = len(self.pyramid.array)
-        first = int(min(max(start / self.step - 1 - self.start, 0), size))
-        last = int(min(max(stop / self.step + 2 - self.start, 0), size))
+        first = int(min(max(self.axis.index(start) - 1, 0), size))
+        last = int(min(max(self.axis.index(stop) + 2, 0), size))
         x, y = self.pyramid.points(first, last, width)
-        return (x + self.start) * self.step, y
+        return x * self.axis.step + self.axis.start, y
 
     def value(self, x: float) -> float | None:
-        """The sample nearest to x; None beside the signal."""
+        """The value nearest to x; None beside the curve."""
         if self.pyramid is None:
             return None
-        index = round(x / self.step) - self.start
+        index = round(self.axis.index(x))
         return float(self.pyramid.array[index]) if 0 <= index < len(self.pyramid.array) else None
 
 

@@ -83,6 +83,7 @@ class Display(QObject):
 
     navigated = Signal()
     levels_changed = Signal()
+    figures_changed = Signal()
     colormap_changed = Signal()
     cursor_moved = Signal()
 
@@ -154,12 +155,17 @@ class Display(QObject):
     def set_input(self, statistics: StatisticsLike | None, natural: Levels | None = None) -> None:
         """Another input: automatic levels follow its figures, or are `natural` where its type says what black and white
         are. Nothing that was set for the one before is kept: its levels, its zoom and its cursor are gone."""
-        self.statistics, self.natural = statistics, natural
-        self.levelled = False
+        self.set_figures(statistics, natural)
         self.following = True
         self.clear_cursor()
-        self.auto_levels("auto")
         self.refit()
+
+    def set_figures(self, statistics: StatisticsLike | None, natural: Levels | None = None) -> None:
+        """Other values of the same input: automatic levels follow these figures, as `set_input` says."""
+        self.statistics, self.natural = statistics, natural
+        self.levelled = False
+        self.auto_levels("auto")
+        self.figures_changed.emit()
 
     def auto_levels(self, mode: Mode) -> None:
         """Levels of the input: "auto", "range" (exact minimum to maximum) or "percentile" (0.1 to 99.9)."""

@@ -10,6 +10,8 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from gpu_ops import FORMATS
+from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Filter
 
 LONGEST = 100
@@ -23,14 +25,10 @@ def _wild(suffixes: tuple[str, ...]) -> str:
 def open_kinds() -> str:
     """The filters of a dialog that opens a file, as Qt reads them."""
     translate = QCoreApplication.translate
-    images = tuple(s for f in FORMATS if "image" in f.kinds for s in f.suffixes)
-    signals = tuple(s for f in FORMATS if "signal" in f.kinds for s in f.suffixes)
-    every = tuple(dict.fromkeys(images + signals))
-    titles = (
-        (translate("Files", "Images and signals"), every),
-        (translate("Files", "Images"), images),
-        (translate("Files", "Signals"), signals),
-    )
+    held = {kind: tuple(s for f in FORMATS if kind in f.kinds for s in f.suffixes) for kind in INPUT_KINDS}
+    titles = [(translate("Files", f"{kind}s".capitalize()), suffixes) for kind, suffixes in held.items() if suffixes]
+    every = tuple(dict.fromkeys(s for _, suffixes in titles for s in suffixes))
+    titles.insert(0, (translate("Files", "Images and signals"), every))
     return ";;".join([*(f"{title} {_wild(suffixes)}" for title, suffixes in titles), all_files()])
 
 
@@ -39,23 +37,34 @@ def all_files() -> str:
 
 
 def save_kinds(kind: str, dtype: str, rate: float | None) -> str:
-    """The filters of a dialog that saves a result, those first that keep every value of it and its rate."""
-    fitting = sorted((f for f in FORMATS if f.write and kind in f.kinds), key=lambda f: not _keeps(f, dtype, rate))
-    return ";;".join([*(f"{f.title[0].upper()}{f.title[1:]} {_wild(f.suffixes)}" for f in fitting), all_files()])
+    """The filters of a dialog that saves a result of a kind, those first that keep every value of it and its rate."""
+    fitting = sorted(_formats(kind), key=lambda suffix: not _keeps(suffix, dtype, rate))
+    named = [(_format_title(suffix), suffix) for suffix in fitting]
+    grouped = {title: tuple(s for t, s in named if t == title) for title, _ in named}
+    return ";;".join([*(f"{title} {_wild(suffixes)}" for title, suffixes in grouped.items()), all_files()])
 
 
 def save_suffix(kind: str, dtype: str, rate: float | None) -> str:
-    """The ending for a result: the first of the formats that keep every value of it and its rate."""
-    fitting = [f for f in FORMATS if f.write and kind in f.kinds]
-    return next((f.suffixes[0] for f in fitting if _keeps(f, dtype, rate)), ".npy")
+    """The ending for a result: the first of its kind's formats that keep every value of it and its rate."""
+    return next((suffix for suffix in _formats(kind) if _keeps(suffix, dtype, rate)), ".npy")
 
 
-def _keeps(format: Any, dtype: str, rate: float | None) -> bool:
+def _formats(kind: str) -> tuple[str, ...]:
+    return OUTPUT_KINDS[kind].formats
+
+
+def _format_title(suffix: str) -> str:
+    """What files with an ending are called in a dialog."""
+    title = next(f.title for f in FORMATS if suffix in f.suffixes)
+    return title[0].upper() + title[1:]
+
+
+def _keeps(suffix: str, dtype: str, rate: float | None) -> bool:
     """PNG holds no floats, WAV floats only, and nothing but WAV a rate."""
     floats = dtype.startswith("float")
-    if ".wav" in format.suffixes:
+    if suffix == ".wav":
         return floats and rate is not None
-    return rate is None and not (floats and ".png" in format.suffixes)
+    return rate is None and not (floats and suffix == ".png")
 
 
 def proposed_name(input: str, filter: Filter, params: Mapping[str, Any], what: str, suffix: str) -> str:

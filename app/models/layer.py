@@ -11,6 +11,7 @@ from app.models.background import Background
 from app.models.display import Display, StatisticsLike, apart
 from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array, Pyramid, quick_range
+from app.models.shown import Drawn
 from app.models.viewport import Rect
 from app.models.viewport import Tone as Tone
 
@@ -29,6 +30,7 @@ class Layer(QObject):
         super().__init__(parent)
         self.pyramid: Pyramid | None = None
         self.statistics: StatisticsLike | None = None
+        self.drawn: Drawn | None = None
         self.title = ""
         self.origin = WHOLE
         self.state: State | None = None
@@ -60,6 +62,11 @@ class Layer(QObject):
         (top, left), (height, width) = self.pyramid.at, self.pyramid.array.shape[:2]
         return Rect(left, top, left + width, top + height)
 
+    def set_drawn(self, drawn: Drawn, title: str, origin: Origin = WHOLE) -> None:
+        """Show a result by its form: what is read of it may be other values than those that are seen."""
+        self.drawn = drawn
+        self.set_array(drawn.array, drawn.statistics, title, origin)
+
     def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
         """Show another image (H, W), (H, W, 3) or (H, W, 4); it is not copied and must not change."""
         p = statistics.percentiles if statistics is not None else None
@@ -70,6 +77,8 @@ class Layer(QObject):
     def set_pyramid(self, pyramid: Pyramid, statistics: StatisticsLike | None, title: str, origin: Origin) -> None:
         """Show another image by its pyramid, which lies where `origin` says; its levels are built if they are not."""
         self._background.cancel()
+        if self.drawn is not None and self.drawn.array is not pyramid.array:
+            self.drawn = None
         self.pyramid, self.statistics, self.origin = pyramid, statistics, origin
         self.set_title(title)
         if pyramid.array.size <= LARGE:
@@ -85,7 +94,7 @@ class Layer(QObject):
     def clear(self) -> None:
         """Let go of the array."""
         self._background.cancel()
-        self.pyramid = self.statistics = None
+        self.pyramid = self.statistics = self.drawn = None
         self.origin = WHOLE
         self.changed.emit()
 
@@ -110,10 +119,17 @@ class Layer(QObject):
 
     def value(self, x: float, y: float) -> np.ndarray[Any, Any] | None:
         """The pixel at a data point of the input: (1,) or (channels,). None beside the image."""
+        pixel = self.pixel(x, y)
+        if self.pyramid is None or pixel is None:
+            return None
+        return np.atleast_1d((self.pyramid.array if self.drawn is None else self.drawn.values)[pixel])
+
+    def pixel(self, x: float, y: float) -> tuple[int, int] | None:
+        """The row and the column of a data point in the image's own array; None beside it."""
         rect = self.rect
         if self.pyramid is None or not (rect.left <= x < rect.right and rect.top <= y < rect.bottom):
             return None
-        return np.atleast_1d(self.pyramid.array[int(y) - rect.top, int(x) - rect.left])
+        return int(y) - rect.top, int(x) - rect.left
 
     def part(self, rect: Rect) -> Array:
         """The image in a rectangle of the input, which it must have."""

@@ -13,7 +13,7 @@ from gpu_ops import FILTERS, find_filter
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import SharedInput
 from gpu_ops.run_key import RunKey
-from gpu_ops.types import Filter, Pick
+from gpu_ops.types import Filter, Output, Pick
 
 MOST_STEPS = 200
 
@@ -31,13 +31,15 @@ class Choice:
 class Session(QObject):
     """The model of one window. Every change emits; nothing here runs anything.
 
-    `choice_changed(choice, what)` says what changed: "filter", "params", "picks" or "knobs".
+    `choice_changed(choice, what)` says what changed: "filter", "params", "picks" or "knobs"; `output_changed` that
+    another of the filter's outputs is looked at.
     """
 
     input_changed = Signal(object)
     choice_changed = Signal(object, str)
     baseline_changed = Signal(str)
     device_changed = Signal(str)
+    output_changed = Signal()
     undo_changed = Signal(bool, bool)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -50,6 +52,7 @@ class Session(QObject):
         self._choice = _default_choice(FILTERS[0], False)
         self._past: list[Choice] = []
         self._future: list[Choice] = []
+        self._looked: dict[str, str] = {}
 
     @property
     def choice(self) -> Choice:
@@ -58,6 +61,18 @@ class Session(QObject):
     @property
     def filter(self) -> Filter:
         return find_filter(self._choice.filter)
+
+    @property
+    def output(self) -> Output:
+        """The output that is looked at: of every filter the one that was looked at last, else its first."""
+        outputs = self.filter.outputs
+        return next((o for o in outputs if o.id == self._looked.get(self._choice.filter)), outputs[0])
+
+    def set_output(self, id: str) -> None:
+        """Look at another of the filter's outputs."""
+        if id != self.output.id:
+            self._looked[self._choice.filter] = id
+            self.output_changed.emit()
 
     def set_input(self, shared: SharedInput) -> None:
         """A new input; a filter that does not take it gives way to one of its family that does."""

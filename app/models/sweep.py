@@ -12,6 +12,7 @@ from typing import Any, Literal
 from app.models.apart import BETWEEN, settings_text
 from app.models.job_cells import job_cells
 from gpu_ops.errors import ParamError
+from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.measuring.machines import device_model
 from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.sweeps import (
@@ -77,6 +78,11 @@ class Sweep:
     rows: list[Row] = field(default_factory=list)
     failures: dict[int, str] = field(default_factory=dict)
     uncounted: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> InputKind:
+        """That of the inputs."""
+        return INPUT_KINDS[self.filter.accepts]
 
     def put(self, row: Row) -> None:
         """A row has come."""

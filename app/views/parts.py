@@ -35,6 +35,8 @@ def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]
     if not origin.simulated:
         return "", ""
     short = translate("Parts", "simulated")
+    if origin.part:
+        return short, translate("Parts", "simulated · of a part in the middle")
     if not origin.start or shape is None:
         return short, short
     if len(origin.start) == 1:
@@ -47,10 +49,17 @@ def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]
 
 
 class ElidedLabel(QLabel):
-    """A line that ends in … where it does not fit, and then shows all of itself as its tooltip."""
+    """A line that is cut with … where it does not fit, at its end or where `cut` says, and then shows all of itself as
+    its tooltip."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        cut: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
         super().__init__(parent)
+        self._cut = cut
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
@@ -65,7 +74,7 @@ class ElidedLabel(QLabel):
 
     def shown_text(self) -> str:
         """What fits."""
-        return self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.contentsRect().width())
+        return self.fontMetrics().elidedText(self.text(), self._cut, self.contentsRect().width())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = self.shown_text()

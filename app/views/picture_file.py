@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSize
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRectF, QSize
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QWidget
 
 PICTURE_SCALE = 2
 Draw = Callable[[QPainter], None]
@@ -45,6 +46,17 @@ def write_svg(path: str | Path, size: QSize, draw: Draw, title: str, dots_per_in
     painter.end()
     buffer.close()
     return _write(path, bytes(content.data()))
+
+
+def export_sheet(sheet: QWidget, path: str | Path, title: str) -> bool:
+    """Write what a widget shows: an SVG where the name ends so, else a PNG; False when the file cannot be written."""
+
+    def draw(painter: QPainter) -> None:
+        sheet.render(painter, QPoint())
+
+    if Path(path).suffix.lower() == ".svg":
+        return write_svg(path, sheet.size(), draw, title, sheet.logicalDpiX())
+    return write_png(path, sheet.size(), draw)
 
 
 def write_text(path: str | Path, text: str) -> bool:

@@ -12,19 +12,19 @@ from collections.abc import Callable, Sequence
 
 from gpu_ops.cli import streams
 from gpu_ops.errors import KernelFault, KernelscopeError, plain, shortened
-from gpu_ops.progress import left_behind
+from gpu_ops.progress import has_abandoned_calls
 
 FINE, BAD_INPUT, STOPPED = 0, 2, 130
-NOT_WRITTEN = "Standard output cannot be written ({}); lead it to a place with room."
+NOT_WRITTEN = "Standard output cannot be written ({}); redirect it to a place with room."
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 MOST = 2000
-"""Letters of a message."""
+"""Letters of a message at most."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     if sys.stdout is None:
-        streams.say("Standard output is closed; lead it to a file or a terminal, or to /dev/null.")
+        streams.say("Standard output is closed; redirect it to a file, a terminal or /dev/null.")
         return BAD_INPUT
 
     def command() -> int:
@@ -37,17 +37,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """The exit code that `work` returns, once all output is written. Whatever a person, a file or the machine does
-    wrong in it is said in a sentence."""
+    """Run `work`, write all output and return the exit code. An error of a person, a file or the machine becomes one
+    sentence."""
     streams.prepare()
-    code = _written(_worked(work))
-    if left_behind():  # a compilation goes on that nobody waits for any more: the process ends here, with it
+    code = _write_out(_run(work))
+    if has_abandoned_calls():  # an abandoned compilation still runs: it ends with the process
         os._exit(code)
     return code
 
 
-def _written(code: int) -> int:
-    """The exit code once all output is written: a command whose answer is lost did not go well."""
+def _write_out(code: int) -> int:
+    """Write all output. The exit code is then that of an error where output is lost."""
     fault = streams.fault_of_output()
     if not fault:
         return code
@@ -55,14 +55,14 @@ def _written(code: int) -> int:
     return code or BAD_INPUT
 
 
-def _worked(work: Callable[[], int]) -> int:
+def _run(work: Callable[[], int]) -> int:
     try:
         return work()
-    except SystemExit as left:  # argparse has said why
-        return left.code if isinstance(left.code, int) else FINE
+    except SystemExit as exit:  # argparse has printed the reason
+        return exit.code if isinstance(exit.code, int) else FINE
     except KernelFault as error:
         streams.say(error)
-        _written(error.exit_code)
+        _write_out(error.exit_code)
         os._exit(error.exit_code)  # the driver's own clean-up would only fail as well
     except KernelscopeError as error:
         streams.say(shortened(str(error), MOST))
@@ -71,19 +71,19 @@ def _worked(work: Callable[[], int]) -> int:
         streams.say("stopped")
         return STOPPED
     except MemoryError:
-        streams.say("This needs more memory than there is; choose a smaller input, such as --size 512x512.")
+        streams.say("The machine has too little memory for this; choose a smaller input, such as --size 512x512.")
         return BAD_INPUT
     except BrokenPipeError:
-        return FINE  # whoever read our output has enough
+        return FINE  # the reader of our output has stopped
     except OSError as error:
-        streams.say(_refused(error))
+        streams.say(_system_fault(error))
         return BAD_INPUT
 
 
-def _refused(error: OSError) -> str:
-    """What the system refused. Only what has no name of its own is written without one: standard output."""
+def _system_fault(error: OSError) -> str:
+    """A sentence about an error of the system. A failed write without a file name is one to standard output."""
     reason = error.strerror or plain(error)
     if error.filename is None and error.errno in NO_ROOM:
         return NOT_WRITTEN.format(reason)
-    what = plain(error.filename) if error.filename else "The system"
-    return f"{what} does not do what is asked ({reason}); check names, permissions, disk and memory."
+    what = f"{plain(error.filename)} cannot be used" if error.filename else "The system cannot do this"
+    return f"{what} ({reason}); check names, permissions, disk and memory."

@@ -31,13 +31,13 @@ from gpu_ops.types import SOURCE_TITLES, Filter, Variant
 
 def list_filters(args: argparse.Namespace) -> int:
     """Filters with parameters and variants, then samples."""
-    chosen = [f for f in FILTERS if args.filter in (None, f.id, f.family)]
-    if not chosen:
-        find_filter(args.filter)  # raises, naming what there is
+    filters = [f for f in FILTERS if args.filter in (None, f.id, f.family)]
+    if not filters:
+        find_filter(args.filter)  # raises, and names the filters
     if args.json:
-        emit(args.json, {"filters": [_filter_json(f) for f in chosen], "samples": [s.id for s in SAMPLES]})
+        emit(args.json, {"filters": [_filter_json(f) for f in filters], "samples": [s.id for s in SAMPLES]})
     if args.json != "-":
-        for filter in chosen:
+        for filter in filters:
             _print_filter(filter)
         print("samples\n  " + "\n  ".join(f"{s.id:12}{s.title}" for s in SAMPLES))
     return 0
@@ -104,15 +104,15 @@ def _variant_json(filter: Filter, variant: Variant) -> dict[str, Any]:
 
 
 def _largest_json(filter: Filter, variant: Variant) -> dict[str, float]:
-    """The largest magnitude of each floating type that the variant holds for, with default parameters and knobs, where
-    it does not hold for all of it."""
+    """The largest magnitude that the variant supports with default parameters and knobs, of each floating type that it
+    does not support whole."""
     if variant.largest is None:
         return {}
     params, knobs = ({p.name: p.default for p in those} for those in (filter.params, variant.knobs))
     shape = INPUT_KINDS[filter.accepts].usual[0]
     tasks = {d: Task.of(Meta(filter.accepts, shape, d), params, knobs) for d in filter.dtypes if d.startswith("float")}
-    found = {dtype: variant.largest(task) for dtype, task in tasks.items()}
-    return {dtype: most for dtype, most in found.items() if most < float(np.finfo(dtype).max)}
+    largest = {dtype: variant.largest(task) for dtype, task in tasks.items()}
+    return {dtype: most for dtype, most in largest.items() if most < float(np.finfo(dtype).max)}
 
 
 def claims(args: argparse.Namespace) -> int:
@@ -141,7 +141,7 @@ def _print_claim(j: Judgement) -> None:
         ("source", SOURCE_TITLES[j.claim.source]),
         ("published", j.claim.published),
         ("predicted", j.claim.prediction),
-        (j.claim.basis, j.found),
+        (j.claim.basis, j.result),
         ("holds?", f"{HOLDS[j.holds]} ({j.where})"),
     ):
         print(f"  {name:11}{text}")
@@ -149,19 +149,19 @@ def _print_claim(j: Judgement) -> None:
 
 
 def compile_kernels(args: argparse.Namespace) -> int:
-    """Compile every kernel in every sample type for every architecture named, and show what the assembler says."""
+    """Compile every kernel in every sample type for each architecture, and show the resources that it takes."""
     architectures = tuple(dict.fromkeys(args.gpu or ARCHITECTURES))
     for architecture in architectures:
         if architecture not in supported_architectures():
             raise DeviceError(f"NVRTC does not know {architecture}; it knows {', '.join(supported_architectures())}.")
-    known = dict.fromkeys(
+    kernel_files = dict.fromkeys(
         [*(k for f in FILTERS for v in f.variants for k in v.kernels), *(i.source for i in INSTRUMENTS)]
     )
     for name in args.kernels:
-        if name not in known:
-            near = nearest(name, list(known))
-            raise ParamError(f"No kernel is called {plain(name, 60)}{near}; there are {', '.join(known)}.")
-    rows = [r for architecture in architectures for r in _compiled_rows(architecture, args.kernels)]
+        if name not in kernel_files:
+            near = nearest(name, list(kernel_files))
+            raise ParamError(f"No kernel is called {plain(name, 60)}{near}; choose from {', '.join(kernel_files)}.")
+    rows = [r for architecture in architectures for r in _resource_rows(architecture, args.kernels)]
     if args.json:
         emit(args.json, {"kernels": rows})
     if args.json != "-":
@@ -181,33 +181,33 @@ def compile_kernels(args: argparse.Namespace) -> int:
     return 0
 
 
-def _compiled_rows(architecture: str, kernels: list[str]) -> Iterator[dict[str, Any]]:
+def _resource_rows(architecture: str, kernels: list[str]) -> Iterator[dict[str, Any]]:
     for filter in FILTERS:
         for variant in filter.variants:
             if variant.kernels and (not kernels or set(kernels) & set(variant.kernels)):
                 for dtype in filter.dtypes:
-                    yield from _compiled_variant(architecture, filter, variant, dtype)
+                    yield from _variant_rows(architecture, filter, variant, dtype)
     for instrument in INSTRUMENTS:
         if not kernels or instrument.source in kernels:
             compiled = compile_kernel(instrument.source, architecture, instrument.defines)
-            yield _compiled_row(compiled, instrument.name, "–")
+            yield _resource_row(compiled, instrument.name, "–")
 
 
-def _compiled_variant(architecture: str, filter: Filter, variant: Variant, dtype: str) -> Iterator[dict[str, Any]]:
+def _variant_rows(architecture: str, filter: Filter, variant: Variant, dtype: str) -> Iterator[dict[str, Any]]:
     device = OfflineDevice(architecture)
     knobs = {p.name: p.default for p in variant.knobs}
-    task = _something_supported(filter, variant, dtype, knobs, device.limits)
+    task = _supported_task(filter, variant, dtype, knobs, device.limits)
     if task is None:
         return  # there is no kernel for samples of this type
     plan = variant.plan(device, task.on(**{MAIN: device.empty(task.meta.shape, task.dtype)}))
     device.check(plan)
     for step in plan.steps:
         if isinstance(step, Launch):
-            yield _compiled_row(step.kernel.compiled, step.kernel.name, dtype)
+            yield _resource_row(step.kernel.compiled, step.kernel.name, dtype)
 
 
-def _something_supported(filter: Filter, variant: Variant, dtype: str, knobs: Values, limits: Limits) -> Task | None:
-    """A task that the variant takes, as near to the defaults as can be; None where there is none."""
+def _supported_task(filter: Filter, variant: Variant, dtype: str, knobs: Values, limits: Limits) -> Task | None:
+    """A task that the variant supports, as near to the defaults as possible; None where there is none."""
     defaults = {p.name: p.default for p in filter.params}
     changed = [{**defaults, p.name: choice} for p in filter.params for choice in p.choices]
     tasks = (
@@ -217,7 +217,7 @@ def _something_supported(filter: Filter, variant: Variant, dtype: str, knobs: Va
     return next((task for task in tasks if variant.supports(task) is None), None)
 
 
-def _compiled_row(compiled: Any, name: str, dtype: str) -> dict[str, Any]:
+def _resource_row(compiled: Any, name: str, dtype: str) -> dict[str, Any]:
     return {
         "kernel": f"{compiled.source} {name}",
         "dtype": dtype,
@@ -230,27 +230,27 @@ def _compiled_row(compiled: Any, name: str, dtype: str) -> dict[str, Any]:
 
 def doctor(args: argparse.Namespace) -> int:
     """What this machine can do: processor, GPUs, compiler, libraries, measured bandwidth – and what to install."""
-    found = examine(with_roofs=not args.skip_roofs)
+    state = examine(with_roofs=not args.skip_roofs)
     if args.json:
-        emit(args.json, found)
+        emit(args.json, state)
     if args.json != "-":
-        _print_doctor(found)
+        _print_doctor(state)
     return 0
 
 
-def _print_doctor(found: dict[str, Any]) -> None:
-    print(f"system     {found['system']}")
-    print(f"processor  {found['cpu']}, {found['threads']} threads, {found['memory_bytes'] / 2**30:.1f} GiB")
-    for device in found["devices"]:
-        state = device["model"] if device["available"] else f"not available: {device['reason']}"
-        print(f"{device['name']:11}{state}")
-    nvrtc = found["nvrtc"]
-    knows = (
+def _print_doctor(state: dict[str, Any]) -> None:
+    print(f"system     {state['system']}")
+    print(f"processor  {state['cpu']}, {state['threads']} threads, {state['memory_bytes'] / 2**30:.1f} GiB")
+    for device in state["devices"]:
+        status = device["model"] if device["available"] else f"not available: {device['reason']}"
+        print(f"{device['name']:11}{status}")
+    nvrtc = state["nvrtc"]
+    compiler = (
         f"{nvrtc['version']}, compiles for {' '.join(nvrtc['architectures'])}" if nvrtc["version"] else nvrtc["reason"]
     )
-    print(f"NVRTC      {knows}")
-    print("libraries  " + ", ".join(f"{name} {v}" for name, v in found["libraries"].items()))
-    print("window     " + ("\n           ".join(found["window"]["faults"]) or "nothing that it needs is missing"))
-    for name, roof in found.get("roofs", {}).items():
+    print(f"NVRTC      {compiler}")
+    print("libraries  " + ", ".join(f"{name} {v}" for name, v in state["libraries"].items()))
+    print("window     " + ("\n           ".join(state["window"]["faults"]) or "nothing that it needs is missing"))
+    for name, roof in state.get("roofs", {}).items():
         size = f"buffers of {roof['nbytes'] / 2**20:.0f} MiB"
         print(f"roofs      {name}: copy {roof['copy'] / 1e9:.4g} GB/s, read {roof['read'] / 1e9:.4g} GB/s ({size})")

@@ -23,20 +23,20 @@ LARGEST_KERNEL = 1 << 20
 """Bytes of a kernel file."""
 
 
-def given(args: argparse.Namespace) -> dict[str, str]:
-    """The parameter, knob and sample flags that were given, still as text."""
-    found = {k.removeprefix("param_"): v for k, v in vars(args).items() if k.startswith("param_")}
-    return {k: v for k, v in found.items() if v is not None}
+def flag_values(args: argparse.Namespace) -> dict[str, str]:
+    """The values of the parameter, knob and sample flags, still as text."""
+    flags = {k.removeprefix("param_"): v for k, v in vars(args).items() if k.startswith("param_")}
+    return {k: v for k, v in flags.items() if v is not None}
 
 
 def read_input(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Input:  # noqa: B006 - never changed
     """The input that the flags name; `overrides` are further sample options and dtype, as text."""
-    values = {**given(args), **overrides}
+    values = {**flag_values(args), **overrides}
     dtype = overrides.get("dtype", args.dtype)
     if args.input is not None:
         options: dict[str, Any] = {} if args.limit is None else {"limit": args.limit}
-        loaded = load(args.input, kind=args.kind, nonfinite=args.nonfinite or "refuse", **options)
-        return convert(loaded, dtype) if dtype else loaded
+        file_input = load(args.input, kind=args.kind, nonfinite=args.nonfinite or "refuse", **options)
+        return convert(file_input, dtype) if dtype else file_input
     for name in ("kind", "limit", "nonfinite"):
         if getattr(args, name) is not None:
             raise ParamError(f"--{name} says how a file is read; name one with --input FILE, or leave --{name} out.")
@@ -44,8 +44,8 @@ def read_input(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> I
     takes_dtype = any(p.name == "dtype" for p in _options(args))
     if dtype and takes_dtype:
         options["dtype"] = dtype
-    made = sample(_sample_name(args), **options)
-    return convert(made, dtype) if dtype and not takes_dtype else made
+    sample_input = sample(_sample_name(args), **options)
+    return convert(sample_input, dtype) if dtype and not takes_dtype else sample_input
 
 
 def _sample_name(args: argparse.Namespace) -> str:
@@ -53,25 +53,24 @@ def _sample_name(args: argparse.Namespace) -> str:
 
 
 def _options(args: argparse.Namespace) -> tuple[Param, ...]:
-    """What the sample takes that the flags name; a file takes nothing."""
+    """The options of the sample that the flags name; () for a file."""
     if args.input is not None:
         return ()
     return next(s.params for s in SAMPLES if s.id == _sample_name(args))
 
 
-def check_words(
+def check_flags(
     args: argparse.Namespace, filter: Filter, variants: Iterable[Variant], overrides: Iterable[str] = ()
 ) -> None:
-    """Raises ParamError for a value that was given and that neither the input nor the filter nor any of the variants
-    takes: nothing that a person says is passed over."""
+    """Raises ParamError for a flag that the input, the filter and all of the variants would ignore."""
     options = {p.name for p in _options(args)}
-    taken = {p.name for p in filter.params} | {k.name for v in variants for k in v.knobs} | options | {"dtype"}
-    for name in (*given(args), *overrides):
-        if name not in taken:
-            raise ParamError(_nobody_takes(name, args, filter, sorted(taken)))
+    names = {p.name for p in filter.params} | {k.name for v in variants for k in v.knobs} | options | {"dtype"}
+    for name in (*flag_values(args), *overrides):
+        if name not in names:
+            raise ParamError(_unknown_flag(name, args, filter, sorted(names)))
 
 
-def _nobody_takes(name: str, args: argparse.Namespace, filter: Filter, taken: Sequence[str]) -> str:
+def _unknown_flag(name: str, args: argparse.Namespace, filter: Filter, names: Sequence[str]) -> str:
     owners = [v.id for v in filter.variants for k in v.knobs if k.name == name]
     if owners:
         return (
@@ -83,25 +82,25 @@ def _nobody_takes(name: str, args: argparse.Namespace, filter: Filter, taken: Se
             return f"{name} is an option of samples, and --input names a file; leave one of them out."
         options = ", ".join(p.name for p in _options(args)) or "none"
         return f"Sample {_sample_name(args)} has no option {name!r}; it has {options}."
-    return f"Nothing in {filter.id} is called {plain(name, 40)}{nearest(name, taken)}; there are {', '.join(taken)}."
+    return f"Nothing in {filter.id} is called {plain(name, 40)}{nearest(name, names)}; there are {', '.join(names)}."
 
 
 def _default_sample(name: str) -> str:
     filters = [f for f in FILTERS if name in (f.id, f.family)]
     if not filters:
-        find_filter(name)  # raises, naming what there is
+        find_filter(name)  # raises, and names the filters
     kinds = [f.accepts for f in filters]
     return next(kind.sample for kind in INPUT_KINDS.values() if kind.id in kinds)
 
 
 def preset(args: argparse.Namespace, filter: Filter) -> Values:
-    """The values of the preset that is named; none where none is. Raises ParamError naming those there are."""
+    """The values of the preset that --preset names; {} without it. Raises ParamError that names all presets."""
     name = getattr(args, "preset", None)
     return filter.preset(name) if name is not None else {}
 
 
 class Job(NamedTuple):
-    """What is to be computed, before anything is said of who computes it. `values` are all that were given."""
+    """An input, a filter and its parameters, with no variant and no device yet. `values` are those of all flags."""
 
     input: Input
     filter: Filter
@@ -111,43 +110,43 @@ class Job(NamedTuple):
 
 def make_job(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Job:  # noqa: B006
     """The input, the filter and its parameters that the flags describe, each value checked."""
-    made = read_input(args, overrides)
-    filter = find_filter(args.filter, made.kind)
-    values = {**preset(args, filter), **given(args), **overrides}
+    input = read_input(args, overrides)
+    filter = find_filter(args.filter, input.kind)
+    values = {**preset(args, filter), **flag_values(args), **overrides}
     params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
     check_knobs(filter, values)
-    return Job(made, filter, values, params)
+    return Job(input, filter, values, params)
 
 
 def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {}, **how: Any) -> Experiment:  # noqa: B006
     """The experiment that the flags describe, with every value checked."""
-    made, filter, values, params = make_job(args, overrides)
-    # A simulated GPU is only taken when it is asked for: it is a thousand times slower, and has no time to tell.
+    input, filter, values, params = make_job(args, overrides)
+    # A simulated GPU runs only where --device names it: it is a thousand times slower, and has no time to report.
     devices = args.device or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
     devices, variants = list(dict.fromkeys(devices)), list(dict.fromkeys(args.variant))
     for device in devices:
-        open_device(device)  # raises for what is not there
+        open_device(device)  # raises where it is not available
     picks = default_picks(filter, devices, variants)
     if not picks:
         raise ParamError(_no_picks(filter, devices, variants))
-    check_words(args, filter, (filter.variant(p.variant) for p in picks), overrides)
+    check_flags(args, filter, (filter.variant(p.variant) for p in picks), overrides)
     picks = _with_knobs(filter, picks, values, strict=bool(variants))
-    return Experiment(filter.id, made, params, picks, **how)
+    return Experiment(filter.id, input, params, picks, **how)
 
 
 def _no_picks(filter: Filter, devices: list[str], variants: list[str]) -> str:
-    asked = ", ".join(variants) or "no variant"
+    names = ", ".join(variants) or "no variant"
     runs = "; ".join(f"{v.id} on {v.device}" for v in filter.variants)
-    return f"{asked} of {filter.id} runs on {', '.join(devices)}; its variants are {runs}."
+    return f"{names} of {filter.id} runs on {', '.join(devices)}; its variants are {runs}."
 
 
 def check_knobs(filter: Filter, values: Mapping[str, Any]) -> None:
-    """Raises ParamError for a knob that no variant takes with that value, picked or not."""
+    """Raises ParamError for a value of a knob that none of the filter's variants takes."""
     knobs = [k for v in filter.variants for k in v.knobs if k.name in values]
     for name in dict.fromkeys(k.name for k in knobs):
-        refused = [error for k in knobs if k.name == name and (error := _refusal(k, values[name]))]
-        if len(refused) == sum(k.name == name for k in knobs):
-            raise refused[0]
+        errors = [error for k in knobs if k.name == name and (error := _refusal(k, values[name]))]
+        if len(errors) == sum(k.name == name for k in knobs):
+            raise errors[0]
 
 
 def _refusal(knob: Param, value: object) -> ParamError | None:
@@ -159,7 +158,7 @@ def _refusal(knob: Param, value: object) -> ParamError | None:
 
 
 def knobs_of(variant: Variant, values: Mapping[str, Any]) -> dict[str, Value]:
-    """The knobs of a variant that were given. Raises ParamError naming the variant."""
+    """The values of the flags for the knobs of a variant. Raises ParamError that names the variant."""
     try:
         return {k.name: k.check(values[k.name]) for k in variant.knobs if k.name in values}
     except ParamError as error:
@@ -167,21 +166,21 @@ def knobs_of(variant: Variant, values: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def _with_knobs(filter: Filter, picks: Sequence[Pick], values: Mapping[str, Any], strict: bool) -> tuple[Pick, ...]:
-    """Picks with the knobs that were given. A variant that cannot take one is an error where it was asked for, else it
-    is left out, and this is said."""
-    kept = []
+    """Picks with the knobs of the flags. A variant that does not take one is an error where --variant names it
+    (`strict`); else it is left out with a message."""
+    result = []
     for pick in picks:
         try:
-            kept.append(replace(pick, knobs=knobs_of(filter.variant(pick.variant), values)))
+            result.append(replace(pick, knobs=knobs_of(filter.variant(pick.variant), values)))
         except ParamError as error:
             if strict:
                 raise
             streams.say(f"left out: {error}")
-    return tuple(kept)
+    return tuple(result)
 
 
 def read_kernel(path: str) -> str:
-    """The text of somebody's kernel file. Raises InputError."""
+    """The text of a user's kernel file. Raises InputError."""
     require_regular(Path(path), "a kernel")
     try:
         with open(path, "rb") as file:
@@ -193,7 +192,7 @@ def read_kernel(path: str) -> str:
         reason = f"byte {error.start} is no UTF-8"
     else:
         reason = f"it is larger than {LARGEST_KERNEL >> 10} KiB" if len(data) > LARGEST_KERNEL else ""
-        reason = reason or ("a null character is in it" if "\0" in text else "" if text.strip() else "it is empty")
+        reason = reason or ("it has a null character" if "\0" in text else "" if text.strip() else "it is empty")
         if not reason:
             return text
     raise InputError(f"{plain(path)} cannot be read as CUDA C ({reason}); give a text file, such as mine.cu.")

@@ -1,4 +1,4 @@
-"""What somebody's kernel may take, as the flags say it, and the word that it takes long."""
+"""The limits of a user's kernel, from the flags, and a message where it takes long."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from contextlib import AbstractContextManager
 from gpu_ops.progress import Limit, limited
 
 
-def watched() -> bool:
-    """Whether a person looks on."""
+def has_reader() -> bool:
+    """Whether a person reads standard error."""
     return sys.stderr.isatty()
 
 
 def within_limits(args: argparse.Namespace, what: str) -> AbstractContextManager[Limit]:
-    """Inside, `what` may take as long and as much memory as the flags say; after two seconds one line tells so, where a
-    person looks on."""
+    """Inside, the flags limit the time and the memory of `what`; after two seconds one line says so where a person
+    reads standard error."""
     limits = f"{args.deadline:g} s (--deadline) and {args.memory:g} MiB more memory (--memory)"
 
     def long() -> None:
-        if watched():
-            print(f"{what}: still at work; it may take {limits}.", file=sys.stderr, flush=True)
+        if has_reader():
+            print(f"{what}: still running; it may take {limits}.", file=sys.stderr, flush=True)
 
     return limited(Limit(args.deadline, int(args.memory * (1 << 20)), long))

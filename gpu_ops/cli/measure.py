@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_ops.cli import outputs, streams, tables
-from gpu_ops.cli.inputs import check_words, given, knobs_of, make_experiment, make_job, read_kernel
+from gpu_ops.cli.inputs import check_flags, flag_values, knobs_of, make_experiment, make_job, read_kernel
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses, open_device
@@ -24,11 +24,11 @@ from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_case
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.machines import same_machine
 from gpu_ops.measuring.provenance import machine
-from gpu_ops.measuring.report import read_report, row, write_report, written_to
+from gpu_ops.measuring.report import read_report, row, target_of, write_report
 from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.measuring.runner import planned_run, run_experiment
 from gpu_ops.measuring.standing import with_speedups
-from gpu_ops.measuring.verify import looked_at
+from gpu_ops.measuring.verify import full_meta
 from gpu_ops.run_key import RunKey, items_of
 from gpu_ops.task import MAIN, Task
 from gpu_ops.types import Claim, Experiment, Filter, Pick, Run, Variant
@@ -49,19 +49,19 @@ def run(args: argparse.Namespace) -> int:
     runs = _final(run_experiment(experiment))
     outputs.save_all(targets, runs, experiment)
     rows = [row(r, experiment) for r in runs]
-    _print_runs(args, experiment, rows, outputs.told(runs))
+    _print_runs(args, experiment, rows, outputs.describe(runs))
     return _exit_code(rows, explicit=bool(args.variant))
 
 
 def _one_each(filter: Filter, experiment: Experiment) -> tuple[Pick, ...]:
-    """The last of the filter's own variants on each device that supports the input: the ladder's top so far."""
+    """For each device the last of the filter's own variants that supports the input: the top of the ladder there."""
     best: dict[str, Pick] = {}
     for pick in experiment.picks:
         variant = filter.variant(pick.variant)
         limits = open_device(pick.device).limits
         defaults = {p.name: p.default for p in filter.params}
         knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
-        task = Task.of(looked_at(experiment.input), {**defaults, **experiment.params}, knobs, limits)
+        task = Task.of(full_meta(experiment.input), {**defaults, **experiment.params}, knobs, limits)
         if variant.library or variant.refusal(task):
             continue
         best[pick.device] = pick
@@ -69,14 +69,14 @@ def _one_each(filter: Filter, experiment: Experiment) -> tuple[Pick, ...]:
 
 
 def _final(runs: Iterable[Run]) -> list[Run]:
-    """The last word on each pick, in the order of their first."""
+    """The last run of each pick, in the order of their first runs."""
     last: dict[RunKey, Run] = {}
     for one in runs:
         last[one.key] = one
     return list(last.values())
 
 
-def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence[Row], told: str) -> None:
+def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence[Row], description: str) -> None:
     if args.json:
         devices = list(dict.fromkeys(p.device for p in experiment.picks))
         emit(args.json, Report(machine(devices, with_roofs=False), tuple(rows)).to_json())
@@ -89,7 +89,7 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
         allowed = "" if r.tolerance is None else f"{r.tolerance:.2g}"
         lines.append([name, r.device, tables.error_text(r), allowed, tables.verdict(r)])
     print(tables.align(lines, frozenset({2, 3})))
-    for text in (tables.footnotes(rows), told):
+    for text in (tables.footnotes(rows), description):
         if text:
             print(text)
     print("Errors are relative to the largest magnitude in the input and the reference; of integers, to their range.")
@@ -104,7 +104,8 @@ def _title(experiment: Experiment) -> str:
 
 
 def _exit_code(rows: Sequence[Row], explicit: bool) -> int:
-    """A wrong result weighs most. What a variant cannot do is an error only when it was asked for by name."""
+    """A wrong result counts most. An unsupported task is an error only where a person names the variant
+    (`explicit`)."""
     if any(r.ok is False for r in rows):
         return WRONG
     kinds = [r.failure_kind for r in rows if r.failure_kind]
@@ -112,52 +113,52 @@ def _exit_code(rows: Sequence[Row], explicit: bool) -> int:
 
 
 def _run_kernel(args: argparse.Namespace) -> int:
-    """Compile somebody's kernel in a variant's place, check its launch, and hold it to the filter's whole contract."""
+    """Compile a user's kernel in a variant's place, check its launch, and test it with the filter's whole contract."""
     for name in ("variant", "device"):
         if len(set(getattr(args, name))) > 1:
             raise ParamError(f"--kernel takes the place of one variant on one device; give --{name} one name.")
-    made, filter, values, params = make_job(args)
-    variant = _replaced(filter, args.variant)
-    check_words(args, filter, [variant])
+    input, filter, values, params = make_job(args)
+    variant = _variant_to_replace(filter, args.variant)
+    check_flags(args, filter, [variant])
     edits = {variant.kernels[0]: read_kernel(args.kernel)}
-    pick = Pick(variant.id, "cpu", knobs_of(variant, values), edits)  # no device is opened before it is checked
-    experiment = Experiment(filter.id, made, params, (pick,), protocol="none")
+    pick = Pick(variant.id, "cpu", knobs_of(variant, values), edits)  # checked before a device is opened
+    experiment = Experiment(filter.id, input, params, (pick,), protocol="none")
     with within_limits(args, f"compiling {args.kernel}"):
         _check_offline(filter, variant, experiment, edits)
-    there = any(s.kind == "cuda" and s.available for s in device_statuses())
-    device = args.device[0] if args.device else "cuda:0" if there else "sim"
+    has_gpu = any(s.kind == "cuda" and s.available for s in device_statuses())
+    device = args.device[0] if args.device else "cuda:0" if has_gpu else "sim"
     limits = open_device(device).limits
     cases = covering_cases(filter, variant, limits, most_work=SIMULATED_WORK if is_simulated(device) else None)
     wrong: list[str] = []
-    held = 0
-    for held, case in enumerate(cases, start=1):
-        with within_limits(args, f"case {held} of {len(cases)} on {device} ({case})") as limit:
+    count = 0
+    for count, case in enumerate(cases, start=1):
+        with within_limits(args, f"case {count} of {len(cases)} on {device} ({case})") as limit:
             result = check_case(filter, variant, case, device, edits)
-        if limit.reached:  # what takes too long once does so again
+        if limit.reached:  # the next cases would take too long as well
             wrong.append(f"{case}: {result.failure or _why_wrong(result)}")
             break
         if result.failure:
             wrong.append(f"{case}: {result.failure}")
         elif not result.ok:
             wrong.append(f"{case}: {_why_wrong(result)}")
-    right = f"{held - len(wrong)} of {held} cases right"
-    right += f"; {len(cases) - held} more were not begun" if held < len(cases) else ""
+    right = f"{count - len(wrong)} of {count} cases right"
+    right += f"; {len(cases) - count} more did not run" if count < len(cases) else ""
     print(f"{args.kernel} in the place of {filter.id} {variant.id} on {device}: {right}")
     for text in wrong[:10]:
         print(f"  {shortened(text)}")
     if wrong:
         return WRONG
-    own = replace(experiment, picks=(replace(pick, device=device),))
+    final = replace(experiment, picks=(replace(pick, device=device),))
     with within_limits(args, f"{experiment.input.name} on {device}"):
-        runs = _final(run_experiment(own))
-    outputs.save_all(outputs.targets(filter, args.output), runs, own)
-    rows = [row(r, own) for r in runs]
-    _print_runs(args, own, rows, outputs.told(runs))
+        runs = _final(run_experiment(final))
+    outputs.save_all(outputs.targets(filter, args.output), runs, final)
+    rows = [row(r, final) for r in runs]
+    _print_runs(args, final, rows, outputs.describe(runs))
     return _exit_code(rows, explicit=True)
 
 
 def _why_wrong(result: Run) -> str:
-    """The fault that was seen, or how far the result is off."""
+    """The first fault that a simulated GPU saw, or the error of the result."""
     if result.findings:
         return str(result.findings[0])
     worst = max(result.errors.values(), key=lambda e: e.relative)
@@ -166,8 +167,8 @@ def _why_wrong(result: Run) -> str:
     return f"error {worst.relative:.2g} at {worst.worst}, allowed {worst.tolerance:.2g}"
 
 
-def _replaced(filter: Filter, names: Sequence[str]) -> Variant:
-    """The variant whose kernel is replaced: the one named, or the filter's first with a kernel."""
+def _variant_to_replace(filter: Filter, names: Sequence[str]) -> Variant:
+    """The variant whose kernel is replaced: the one of --variant, or the filter's first one with a kernel."""
     with_kernels = [v for v in filter.variants if v.kernels]
     variant = filter.variant(names[0]) if names else with_kernels[0]
     if len(variant.kernels) != 1:
@@ -177,7 +178,7 @@ def _replaced(filter: Filter, names: Sequence[str]) -> Variant:
 
 
 def _check_offline(filter: Filter, variant: Variant, experiment: Experiment, edits: dict[str, str]) -> None:
-    """Name, arguments, block and compilation, for any machine."""
+    """Check name, arguments, block and compilation, which needs no GPU."""
     device = OfflineDevice("sm_75", edits)
     params = {**{p.name: p.default for p in filter.params}, **experiment.params}
     knobs = {**{k.name: k.default for k in variant.knobs}, **experiment.picks[0].knobs}
@@ -187,7 +188,7 @@ def _check_offline(filter: Filter, variant: Variant, experiment: Experiment, edi
 
 @dataclass
 class _Bench:
-    """Rows so far, and where they are written after every new one."""
+    """The rows so far, written to the report after every new one."""
 
     args: argparse.Namespace
     provenance: dict[str, Any]
@@ -204,20 +205,20 @@ class _Bench:
     def measure(self, experiment: Experiment) -> list[Row]:
         """The rows of one experiment: those that the report has already, and new ones for the rest."""
         done = {r.measurement for r in self.rows}
-        wanted = [_expected(experiment, pick) for pick in experiment.picks]
-        picks = dict(zip(wanted, experiment.picks, strict=True))
+        measurements = [_measurement_of(experiment, pick) for pick in experiment.picks]
+        picks = dict(zip(measurements, experiment.picks, strict=True))
         missing = [pick for measurement, pick in picks.items() if measurement not in done]
         if missing:
             for one in run_experiment(replace(experiment, picks=tuple(missing)), self.deadline):
                 if one.stage == "timed" or one.failure or one.ok is False:
                     self.rows.append(row(one, experiment))
                     self.write()
-        found = {r.measurement: r for r in with_speedups(self.rows, self.args.baseline)}
-        return [found[measurement] for measurement in wanted if measurement in found]
+        by_measurement = {r.measurement: r for r in with_speedups(self.rows, self.args.baseline)}
+        return [by_measurement[measurement] for measurement in measurements if measurement in by_measurement]
 
 
-def _expected(experiment: Experiment, pick: Pick) -> Hashable:
-    """What a row will be the measurement of, before it is measured, made by the same code as the row's own."""
+def _measurement_of(experiment: Experiment, pick: Pick) -> Hashable:
+    """The identity of a row's measurement before it is measured, from the same code as the row's own."""
     return Row.of(planned_run(experiment, pick), experiment).measurement
 
 
@@ -228,11 +229,11 @@ def bench(args: argparse.Namespace) -> int:
 
 
 def sweep(args: argparse.Namespace) -> int:
-    """Time every variant over the product of the values given with --over."""
+    """Time every variant over the product of the values of --over."""
     axes: dict[str, list[str]] = {}
-    fixed = {**given(args), **({"dtype": args.dtype} if args.dtype else {})}
+    flags = {**flag_values(args), **({"dtype": args.dtype} if args.dtype else {})}
     for name, values in map(_axis, args.over):
-        if name in axes or name in fixed:
+        if name in axes or name in flags:
             raise ParamError(f"{name} is given twice; give all of its values in one --over {name}=V1,V2,…")
         axes[name] = values
     points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
@@ -241,39 +242,39 @@ def sweep(args: argparse.Namespace) -> int:
 
 def _axis(text: str) -> tuple[str, list[str]]:
     name, _, values = text.partition("=")
-    listed = [v for v in values.split(",") if v]
-    if not name or not listed:
+    items = [v for v in values.split(",") if v]
+    if not name or not items:
         raise ParamError(f"--over {text!r} is not NAME=V1,V2,…, such as --over window=3,5,9.")
-    return name.replace("-", "_"), listed
+    return name.replace("-", "_"), items
 
 
 def _bench_experiment(args: argparse.Namespace, point: dict[str, str]) -> Experiment:
     protocol = "quick" if args.quick else "careful"
     experiment = make_experiment(args, point, protocol=protocol, mode=args.mode)
-    find_filter(experiment.filter).variant(args.baseline)  # raises, naming what there is
+    find_filter(experiment.filter).variant(args.baseline)  # raises, and names the variants
     return experiment
 
 
 def _measure(args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool) -> int:
-    """Time all experiments. The report is this process's own from its first reading to its last writing."""
+    """Time all experiments, with the report locked from the first read to the last write."""
     to_file = args.json not in (None, "-")
-    with locked(written_to(args.json)) if to_file else nullcontext():
-        return _measured(args, experiments, explicit)
+    with locked(target_of(args.json)) if to_file else nullcontext():
+        return _measure_all(args, experiments, explicit)
 
 
-def _measured(args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool) -> int:
+def _measure_all(args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool) -> int:
     devices = list(dict.fromkeys(p.device for e in experiments for p in e.picks))
     deadline = time.perf_counter() + args.budget if args.budget is not None else None
     earlier = _earlier(args)  # before roofs are measured, which takes seconds
-    bench = _resumed(args, earlier, machine(devices), deadline)
-    found: list[Row] = []
+    bench = _resume(args, earlier, machine(devices), deadline)
+    all_rows: list[Row] = []
     complete = True
     for experiment in experiments:
         if deadline is not None and time.perf_counter() >= deadline:
             complete = False
             break
         rows = bench.measure(experiment)
-        found += rows
+        all_rows += rows
         complete = complete and len(rows) == len(experiment.picks)
         if args.json != "-":
             _print_bench(args, experiment, rows)
@@ -288,15 +289,15 @@ def _measured(args: argparse.Namespace, experiments: Sequence[Experiment], expli
             else "give --json FILE to resume"
         )
         streams.say(f"The budget of {args.budget:g} s ended before every row was measured; {how}.")
-    return _exit_code(found, explicit)
+    return _exit_code(all_rows, explicit)
 
 
 def _earlier(args: argparse.Namespace) -> Report | None:
-    """The report that is there already."""
+    """The report that the file holds already, if there is one."""
     return read_report(args.json) if args.json not in (None, "-") and Path(args.json).exists() else None
 
 
-def _resumed(
+def _resume(
     args: argparse.Namespace, earlier: Report | None, provenance: dict[str, Any], deadline: float | None
 ) -> _Bench:
     """A bench that goes on with the rows of an earlier report of the same machine, if there is one."""
@@ -345,5 +346,5 @@ def emit(target: str, content: dict[str, Any]) -> None:
     if target == "-":
         print(json.dumps(content, indent=1))
     else:
-        with locked(written_to(target)):
+        with locked(target_of(target)):
             write_report(target, content)

@@ -1,4 +1,4 @@
-"""Outputs by name: which goes to which file, and what is told of each."""
+"""Outputs by name: the file that each goes to, and a line about each."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gpu_ops.io import save_result
 from gpu_ops.types import Experiment, Filter, Run
 
 
-def targets(filter: Filter, given: Sequence[str]) -> dict[str, str]:
-    """The file that each output goes to. Raises ParamError for a name that no output has, or has twice."""
-    known, found = [o.id for o in filter.outputs], {}
-    for text in given:
-        name, _, path = text.rpartition("=") if re.match(r"[a-z_]+=", text) else (known[0], "", text)
-        if name not in known:
+def targets(filter: Filter, arguments: Sequence[str]) -> dict[str, str]:
+    """The file that each output goes to. Raises ParamError for an unknown name, and for two files of one output."""
+    names, files = [o.id for o in filter.outputs], {}
+    for text in arguments:
+        name, _, path = text.rpartition("=") if re.match(r"[a-z_]+=", text) else (names[0], "", text)
+        if name not in names:
             raise ParamError(
-                f"{filter.id} has no output {plain(name, 40)!r}; --output names one of {', '.join(known)}."
+                f"{filter.id} has no output {plain(name, 40)!r}; --output names one of {', '.join(names)}."
             )
-        if name in found:
+        if name in files:
             raise ParamError(f"--output names two files for {name}; give each output one.")
-        found[name] = path
-    return found
+        files[name] = path
+    return files
 
 
 def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experiment) -> None:
@@ -40,12 +40,12 @@ def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experi
         streams.say(f"{path} holds {what} of {run.pick.variant} on {run.pick.device}")
 
 
-def told(runs: Sequence[Run]) -> str:
+def describe(runs: Sequence[Run]) -> str:
     """A line about each output of the last run that gave a right result."""
     usable = [r for r in runs if r.outputs and r.ok is not False]
     if not usable:
         return ""
     outputs = find_filter(usable[-1].filter).outputs
     width = max(len(o.id) for o in outputs)
-    given, forms = usable[-1].outputs, usable[-1].forms
-    return "\n".join(f"{o.id:{width}}  {o.of_kind.tell(given[o.id], forms[o.id], o.unit)}" for o in outputs)
+    arrays, forms = usable[-1].outputs, usable[-1].forms
+    return "\n".join(f"{o.id:{width}}  {o.of_kind.tell(arrays[o.id], forms[o.id], o.unit)}" for o in outputs)

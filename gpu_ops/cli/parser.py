@@ -16,7 +16,7 @@ from gpu_ops.errors import plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import SAMPLES
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE
-from gpu_ops.measuring.report import written_to
+from gpu_ops.measuring.report import target_of
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.params import Param
 from gpu_ops.types import DTYPES, Filter
@@ -41,7 +41,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     _add_info(commands)
     args = parser.parse_args(argv)
     if args.json is not None and args.json != "-":
-        written_to(args.json)  # raises before anything is computed
+        target_of(args.json)  # raises before anything is computed
     return args
 
 
@@ -55,8 +55,8 @@ def _budget(text: str) -> float:
 
 def _named_filters(argv: Sequence[str]) -> list[Filter]:
     """The filters that the arguments name, whose parameters become flags; all of them before one is named."""
-    named = [f for f in FILTERS if f.id in argv[1:] or f.family in argv[1:]]
-    return named or list(FILTERS)
+    matches = [f for f in FILTERS if f.id in argv[1:] or f.family in argv[1:]]
+    return matches or list(FILTERS)
 
 
 def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Filter]) -> None:
@@ -112,8 +112,8 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "--sample", choices=[s.id for s in SAMPLES], metavar="NAME", help=", ".join(s.id for s in SAMPLES)
     )
     group.add_argument("--dtype", choices=DTYPES, help="convert the input, or generate it so")
-    group.add_argument("--kind", choices=FILE_KINDS, help="take an array of (N, C) for a signal")
-    group.add_argument("--limit", type=int, metavar="N", help="samples an input may have (default 2^30)")
+    group.add_argument("--kind", choices=FILE_KINDS, help="read an array as this, such as (N, C) as a signal")
+    group.add_argument("--limit", type=int, metavar="N", help="values that a file may hold (default 2^30)")
     group.add_argument("--nonfinite", choices=NONFINITE, help="NaN and infinities (default: refuse)")
     _add_flags(group, (p for s in SAMPLES for p in s.params if p.name != "dtype"))
 
@@ -158,19 +158,23 @@ def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     how.add_argument("--counters", choices=("full", "sample"), default="full", help="count all blocks, or a sample")
     rules = "; ".join(f"{name}: {text}" for name, text in RULES.items())
     how.add_argument("--coalescing", choices=tuple(RULES), default="today", help=rules)
-    _add_limits(parser, "what is simulated")
+    _add_limits(parser, "the simulation")
     how.add_argument("--whole", action="store_true", help="simulate all of a large input instead of its middle")
     parser.add_argument("--json", metavar="FILE", help="write the answer here as JSON; - for standard output")
 
 
 def _add_limits(parser: argparse.ArgumentParser, what: str) -> None:
-    """What somebody's kernel may take before it is stopped."""
-    group = parser.add_argument_group(f"what {what} may take")
+    """The limits after which a user's kernel is stopped."""
+    group = parser.add_argument_group(f"limits of {what}")
     group.add_argument(
-        "--deadline", type=_positive, default=30.0, metavar="SECONDS", help="compiled and simulated (default 30)"
+        "--deadline",
+        type=_positive,
+        default=30.0,
+        metavar="SECONDS",
+        help="time of compiling and of simulating (default 30)",
     )
     group.add_argument(
-        "--memory", type=_positive, default=2048.0, metavar="MIB", help="more than before it (default 2048)"
+        "--memory", type=_positive, default=2048.0, metavar="MIB", help="memory that it adds (default 2048)"
     )
 
 

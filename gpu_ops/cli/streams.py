@@ -1,4 +1,4 @@
-"""Standard output and standard error as they come: in any encoding, full, closed, or with nobody left to read."""
+"""Standard output and standard error in any state: of any encoding, full, closed, or without a reader."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 PLAIN = "kernelscope.plain"
-"""How text is encoded: signs that a terminal does not have become plain ones, any other is written as its code."""
+"""The encoding of text: signs that a terminal does not have become plain ones, any others become their code."""
 SIGNS = {
     "×": "x",
     "·": "*",
@@ -28,7 +28,7 @@ SIGNS = {
 }
 
 
-def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
+def _encode_plain(error: UnicodeError) -> tuple[str | bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end]
@@ -37,7 +37,7 @@ def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse passes over that its help cannot be written."""
+    """A parser that raises OSError where its help cannot be written; argparse ignores it."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if file is not None and file is sys.stdout:
@@ -47,39 +47,39 @@ class Parser(argparse.ArgumentParser):
 
 
 def prepare() -> None:
-    """Let both streams write whatever they are given."""
-    codecs.register_error(PLAIN, _plainly)
+    """Let both streams write any text."""
+    codecs.register_error(PLAIN, _encode_plain)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=PLAIN)
 
 
 def say(sentence: object) -> None:
-    """A sentence for standard error, under the program's name. Where nobody can hear it, nothing happens."""
+    """Write a sentence to standard error, after the program's name; do nothing where that is not possible."""
     try:
         print(f"kernelscope: {sentence}", file=sys.stderr)
     except OSError:
-        _give_up(sys.stderr)
+        _drop_text(sys.stderr)
 
 
 def fault_of_output() -> str:
-    """Write out what waits for either stream: why standard output takes it not, "" when all is well or its reader has
-    enough. What waits in vain is dropped, so that Python does not try again at its exit."""
+    """Flush both streams. Returns why standard output cannot be written, "" where it can or where its reader has
+    stopped. Text that cannot be written is dropped, so that Python does not try again at its exit."""
     try:
         if sys.stderr is not None:
             sys.stderr.flush()
     except OSError:
-        _give_up(sys.stderr)
+        _drop_text(sys.stderr)
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
-        _give_up(sys.stdout)
+        _drop_text(sys.stdout)
         return "" if isinstance(error, BrokenPipeError) else str(error.strerror)
     return ""
 
 
-def _give_up(stream: TextIO | None) -> None:
+def _drop_text(stream: TextIO | None) -> None:
     with suppress(OSError, AttributeError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())  # type: ignore[union-attr]

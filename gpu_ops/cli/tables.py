@@ -1,4 +1,4 @@
-"""Figures as text: aligned columns, each with its unit, every speed-up naming both sides."""
+"""Figures as text: aligned columns, each with its unit, every speed-up with the names of both sides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BARS = {
     "gpu_pageable": "GPU, from pageable memory",
     "gpu_pinned": "GPU, from pinned memory",
 }
-"""What the bars of the fair comparison are called."""
+"""The names of the bars of the fair comparison."""
 
 
 def seconds(value: float | None) -> str:
@@ -40,7 +40,7 @@ PRINTERS: Mapping[str, Callable[[float], str]] = {
 }
 
 
-def printed(value: float, hint: str) -> str:
+def value_text(value: float, hint: str) -> str:
     """A value of a counter or a stage, as the catalogue's hint says."""
     return PRINTERS[hint](value)
 
@@ -59,17 +59,17 @@ def align(rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()) 
 
 def _time(row: Row, stage: str) -> str:
     median = row.seconds(stage)
-    return "" if median is None else printed(median, STAGES[stage].hint)
+    return "" if median is None else value_text(median, STAGES[stage].hint)
 
 
 def names(rows: Sequence[Row]) -> list[str]:
-    """What each row is called: its variant, and where several are of one variant on a device, what differs."""
-    found = [row.variant for row in rows]
+    """A name for each row: its variant, and the settings that differ where several rows have one variant and device."""
+    result = [row.variant for row in rows]
     for own in {(row.variant, row.device) for row in rows}:
         places = [i for i, row in enumerate(rows) if (row.variant, row.device) == own]
         for i, apart in zip(places, differences([rows[i].key for i in places]), strict=True):
-            found[i] = " · ".join([found[i], *map(_setting, apart.items())])
-    return found
+            result[i] = " · ".join([result[i], *map(_setting, apart.items())])
+    return result
 
 
 def _setting(item: tuple[str, object]) -> str:
@@ -91,10 +91,10 @@ def bench_table(rows: Sequence[Row], claim: Claim | None, baseline: str) -> str:
         if claim:
             line.append(_published(row, claim, baseline))
         lines.append(line)
-    filled = [i for i in range(len(heading)) if any(line[i] for line in lines[1:])]
-    shown = [[line[i] for i in filled] for line in lines]
+    columns = [i for i in range(len(heading)) if any(line[i] for line in lines[1:])]
+    cells = [[line[i] for i in columns] for line in lines]
     numbers = {kernel, "n", "GB/s", "share", f"× {baseline}", pageable, pinned, "error"}
-    return align(shown, frozenset(place for place, i in enumerate(filled) if heading[i] in numbers))
+    return align(cells, frozenset(place for place, i in enumerate(columns) if heading[i] in numbers))
 
 
 def _timing_cells(row: Row) -> list[str]:
@@ -110,7 +110,7 @@ def _timing_cells(row: Row) -> list[str]:
 
 
 def error_text(row: Row) -> str:
-    """The largest error of a row; nothing where none was looked for."""
+    """The largest error of a row; "" where it was not verified."""
     if row.error_max is None:
         return ""
     return "infinite" if math.isinf(row.error_max) else f"{row.error_max:.2g}"
@@ -133,22 +133,22 @@ def _published(row: Row, claim: Claim, baseline: str) -> str:
 
 
 def footnotes(rows: Sequence[Row]) -> str:
-    """Failures, notes and flags, each once, naming the variants they belong to."""
-    said: dict[str, list[str]] = {}
+    """Failures, notes and flags, each once, with the names of their variants."""
+    owners: dict[str, list[str]] = {}
     for name, row in zip(names(rows), rows, strict=True):
         texts = [row.failure] if row.failure else list(row.notes)
         texts += [f["text"] for f in row.findings]
         texts += [f"{stage_name(stage)}: {t.doubt}" for stage, t in row.stages.items() if t.doubt]
         for text in [*texts, *([row.flag] if row.flag else [])]:
-            said.setdefault(text, []).append(name)
-    return "\n".join(f"  {', '.join(dict.fromkeys(who))}: {text}" for text, who in said.items())
+            owners.setdefault(text, []).append(name)
+    return "\n".join(f"  {', '.join(dict.fromkeys(who))}: {text}" for text, who in owners.items())
 
 
 def fair_table(rows: Sequence[Row]) -> str:
     """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU from and to host memory."""
-    called = names(rows)
+    row_names = names(rows)
     return "\n".join(
-        f"  {BARS[bar.id]:26}{seconds(bar.timing.median):>10}  {called[bar.place]}"
+        f"  {BARS[bar.id]:26}{seconds(bar.timing.median):>10}  {row_names[bar.place]}"
         for bar in five_bars(rows)
         if bar.place is not None and bar.timing is not None
     )

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpu_ops.cli import streams
-from gpu_ops.cli.inputs import check_knobs, check_words, given, knobs_of, preset, read_input, read_kernel
+from gpu_ops.cli.inputs import check_flags, check_knobs, flag_values, knobs_of, preset, read_input, read_kernel
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
-from gpu_ops.cli.tables import align, printed
+from gpu_ops.cli.tables import align, value_text
 from gpu_ops.counters import COLUMNS, COUNTERS, Counter
 from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.limits import limits_of
@@ -18,10 +18,10 @@ from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import DeviceError, KernelError, ParamError, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.affordable import affordable, cut_note
-from gpu_ops.measuring.comparison import said, side_by_side
+from gpu_ops.measuring.comparison import sentences_json, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
 from gpu_ops.measuring.files import FileXRay
-from gpu_ops.measuring.verify import looked_at
+from gpu_ops.measuring.verify import full_meta
 from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.params import check_values
 from gpu_ops.task import Meta, Task
@@ -32,7 +32,7 @@ Counts = Mapping[str, int]
 WIDEST = 160
 """Letters of a source line that are shown."""
 AROUND = 2
-"""Lines of a header that are shown around one that counts."""
+"""Lines of a header that are shown around a line with counts."""
 CALLS = "»"
 """Marks the number of a line that calls others."""
 
@@ -49,11 +49,11 @@ def run(args: argparse.Namespace) -> int:
     notes = [f"{cut_note(whole, part)} (--whole takes all of it)"] if starts else []
     notes += ["counted in a sample of the blocks, scaled to all"] if args.counters == "sample" else []
     note = "; ".join(notes)
-    variants = [filter.variant(id) for id in args.variants] or [_top(args, filter, looked_at(part))]
-    check_words(args, filter, variants)
+    variants = [filter.variant(id) for id in args.variants] or [_top(args, filter, full_meta(part))]
+    check_flags(args, filter, variants)
     try:
-        rays = [_limited(args, filter, variant, part) for variant in variants]
-    except KernelError as error:  # what was found until a kernel stopped, or spent its budget
+        rays = [_xray_within_limits(args, filter, variant, part) for variant in variants]
+    except KernelError as error:  # the findings until the kernel stopped, or reached a limit
         if not error.findings:
             raise
         print("\n".join(["findings", *(f"  {f.severity}: {shortened(str(f))}" for f in error.findings)]))
@@ -69,11 +69,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:
-    """The last variant with kernels that takes this: the ladder's top, which uses the most of the machine."""
+    """The last variant with kernels that supports the task: the top of the ladder, which uses the most of the
+    machine."""
     values, params = _values(args, filter)
     with_kernels = [v for v in filter.variants if v.kernels]
-    asked = {k.name for v in with_kernels for k in v.knobs} & set(values)
-    variants = [v for v in with_kernels if asked <= {k.name for k in v.knobs}] or with_kernels
+    flags = {k.name for v in with_kernels for k in v.knobs} & set(values)
+    variants = [v for v in with_kernels if flags <= {k.name for k in v.knobs}] or with_kernels
     for variant in reversed(variants):
         try:
             knobs = check_values(variant.knobs, knobs_of(variant, values), variant.id)
@@ -85,8 +86,8 @@ def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:
 
 
 def _values(args: argparse.Namespace, filter: Filter) -> tuple[dict[str, Any], dict[str, Any]]:
-    """All values that were given, and the filter's parameters, checked."""
-    values = {**preset(args, filter), **given(args)}
+    """The values of all flags, and the filter's parameters, checked."""
+    values = {**preset(args, filter), **flag_values(args)}
     check_knobs(filter, values)
     params = {p.name: values[p.name] for p in filter.params if p.name in values}
     return values, check_values(filter.params, params, filter.id)
@@ -99,13 +100,13 @@ def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Inp
     return xray(filter, variant, input, params, knobs, args.gpu, _edits(args, variant), **how)
 
 
-def _limited(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
+def _xray_within_limits(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
     with within_limits(args, f"{variant.id} on a simulated {args.gpu}"):
         return _xray(args, filter, variant, input)
 
 
 def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
-    """Somebody's own kernel in the place of the variant's."""
+    """A user's kernel in the place of the variant's."""
     if args.kernel is None:
         return {}
     if len(args.variants) > 1 or len(variant.kernels) != 1:
@@ -115,9 +116,9 @@ def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
 
 def _json(rays: Sequence[XRay], sentences: list[Sentence], note: str) -> dict[str, Any]:
     if len(rays) == 1:
-        return {**as_dict(rays[0]), "note": note, "sentences": said(sentences)}
+        return {**as_dict(rays[0]), "note": note, "sentences": sentences_json(sentences)}
     parts = {name: as_dict(x) for name, x in zip(("before", "after"), rays, strict=True)}
-    return {"schema": parts["before"]["schema"], "note": note, **parts, "sentences": said(sentences)}
+    return {"schema": parts["before"]["schema"], "note": note, **parts, "sentences": sentences_json(sentences)}
 
 
 def _title(filter: Filter, input: Input, x: XRay, note: str) -> str:
@@ -140,14 +141,14 @@ def _single(x: XRay, sentences: Sequence[Sentence]) -> str:
     return "\n\n".join(p for p in parts if p)
 
 
-def _used(counts: Sequence[Counts]) -> list[Counter]:
+def _columns_of(counts: Sequence[Counts]) -> list[Counter]:
     return [c for c in COLUMNS if any(c.value(one) for one in counts)]
 
 
 def _cell(counter: Counter, counts: Counts) -> str:
-    """What stands in a line's cell: nothing where nothing was counted."""
+    """The text of a cell; "" where nothing was counted."""
     value = counter.value(counts)
-    return printed(value, counter.hint) if value else ""
+    return value_text(value, counter.hint) if value else ""
 
 
 def _kernel(kernel: KernelXRay) -> str:
@@ -160,7 +161,7 @@ def _kernel(kernel: KernelXRay) -> str:
 
 
 def _headers(kernel: KernelXRay) -> list[str]:
-    """Each header in which something runs: the lines that count, and some around them."""
+    """Each header with counts: its lines with counts, and a few lines around them."""
     total = kernel.totals.get("warp_instructions", 0)
     parts = []
     for file in kernel.files[1:]:
@@ -173,12 +174,12 @@ def _headers(kernel: KernelXRay) -> list[str]:
     return parts
 
 
-def _table(file: FileXRay, shown: Sequence[int]) -> str:
-    """Lines of a file with their counts; a line that calls others has theirs with its own, and is marked."""
+def _table(file: FileXRay, numbers: Sequence[int]) -> str:
+    """Lines of a file with their counts; a line that calls others has a mark, and their counts with its own."""
     counts = {n: add_up((file.lines.get(n, {}), file.calls.get(n, {}))) for n in {*file.lines, *file.calls}}
-    columns = _used([*counts.values()])
+    columns = _columns_of([*counts.values()])
     rows, text, before = [["line", *(c.column for c in columns), "source"]], file.text.splitlines(), 0
-    for line in shown:
+    for line in numbers:
         if line > before + 1 and before:
             rows.append(["…", *("" for _ in columns), ""])
         mark = CALLS if line in file.calls else " "
@@ -191,18 +192,18 @@ def _table(file: FileXRay, shown: Sequence[int]) -> str:
 
 
 def _legend(x: XRay) -> str:
-    columns = _used([counts for k in x.kernels for f in k.files for counts in f.lines.values()])
+    columns = _columns_of([counts for k in x.kernels for f in k.files for counts in f.lines.values()])
     calls = any(f.calls for k in x.kernels for f in k.files)
     width = max((len(c.column) for c in columns), default=0)
     rule = [f"older rule: {RULES[x.coalescing]}"] if x.coalescing != "today" else []
-    marked = (
-        [f"  {CALLS.ljust(width)}  the line with all that it calls, which stands on lines of its own as well"]
+    mark = (
+        [f"  {CALLS.ljust(width)}  the line with all lines that it calls, which have their own counts as well"]
         if calls
         else []
     )
     names = max((len(c.name) for c in columns), default=0)
     meanings = [f"  {c.column.ljust(width)}  {c.name.ljust(names)}  {c.description}" for c in columns]
-    return "\n".join([*meanings, *marked, *(f"  {r}" for r in rule)])
+    return "\n".join([*meanings, *mark, *(f"  {r}" for r in rule)])
 
 
 def _totals(x: XRay) -> str:
@@ -211,8 +212,8 @@ def _totals(x: XRay) -> str:
     for counter in COUNTERS.values():
         count, best = totals.get(counter.id, 0), totals.get(counter.best, 0)
         if count and counter.hint != "best":
-            at_best = [printed(best, counter.hint), printed(count / best, "ratio")] if best else ["", ""]
-            rows.append([counter.name, printed(count, counter.hint), number(count / x.outputs), *at_best])
+            at_best = [value_text(best, counter.hint), value_text(count / best, "ratio")] if best else ["", ""]
+            rows.append([counter.name, value_text(count, counter.hint), number(count / x.outputs), *at_best])
     return align(rows, frozenset(range(1, 5)))
 
 
@@ -227,12 +228,12 @@ def _resources(kernel: KernelXRay) -> str:
     o = kernel.occupancy
     if o is None:
         return f"{text}\n  occupancy: not known for this GPU"
-    held = f"{o.blocks} blocks, {o.warps} of {o.most} warps a multiprocessor"
-    return f"{text}\n  occupancy {o.share:.0%}: {held}, limited by {o.limiter}"
+    residents = f"{o.blocks} blocks, {o.warps} of {o.most} warps a multiprocessor"
+    return f"{text}\n  occupancy {o.share:.0%}: {residents}, limited by {o.limiter}"
 
 
 def _expected(x: XRay) -> str:
-    """Global loads of blocks, counted beside what the variant's formula says."""
+    """Global loads of blocks, counted and by the variant's formula."""
     if x.expected is None or len(x.kernels) != 1:
         return ""
     counted = {**x.kernels[0].block_loads, "total": x.totals.get("global_load_threads", 0)}
@@ -243,8 +244,8 @@ def _expected(x: XRay) -> str:
 
 
 def _findings(x: XRay) -> str:
-    found = [f"{f.severity}: {f}" for f in x.findings]
-    lines = ["findings", *(f"  {text}" for text in found)] if found else ["findings: none"]
+    texts = [f"{f.severity}: {f}" for f in x.findings]
+    lines = ["findings", *(f"  {text}" for text in texts)] if texts else ["findings: none"]
     lines += ["printed", *(f"  {text}" for text in x.printed)] if x.printed else []
     return "\n".join(lines)
 
@@ -257,9 +258,9 @@ def _comparison(a: XRay, b: XRay, sentences: Sequence[Sentence]) -> str:
     for row in side_by_side(a, b):
         ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
         rows.append([COUNTERS[row.counter].name, number(row.before), number(row.after), ratio])
-    told = "\n".join(f"  {s.text}" for s in sentences)
+    text = "\n".join(f"  {s.text}" for s in sentences)
     resources = "\n".join(_resources(k) for x in (a, b) for k in x.kernels)
     ideas = f"{a.variant}  –  {a.idea}\n{b.variant}  –  {b.idea}"
     findings = "\n".join(f"{x.variant} – {_findings(x)}" for x in (a, b))
-    parts = [ideas, align(rows, frozenset({1, 2, 3})), resources, told, findings]
+    parts = [ideas, align(rows, frozenset({1, 2, 3})), resources, text, findings]
     return "\n\n".join(p for p in parts if p)

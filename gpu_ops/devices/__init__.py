@@ -1,4 +1,4 @@
-"""Devices by name: cpu and cuda:N. Nothing is chosen silently; what is not there is a DeviceError with its reason."""
+"""Devices by name: cpu, cuda:N and sim. Nothing falls back silently: a missing device is an error that says why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpu_ops.plan import Device
 
 @cache
 def open_device(name: str) -> Device:
-    """The device of that name, opened once per process. Raises DeviceError naming what there is."""
+    """The device of that name, opened once per process. Raises DeviceError, which names the devices that exist."""
     if name == "cpu":
         from gpu_ops.devices.cpu import CpuDevice
 
@@ -35,18 +35,18 @@ def open_device(name: str) -> Device:
 
 
 def _simulated(architecture: str | None) -> Device:
-    """A simulated GPU. Raises DeviceError where NVRTC is not, or does not know the architecture."""
+    """A simulated GPU. Raises DeviceError if NVRTC is missing or does not know the architecture."""
     from gpu_ops.devices.compiler import supported_architectures
     from gpu_ops.devices.sim.device import DEFAULT_ARCHITECTURE, SimDevice
 
-    chosen = architecture or DEFAULT_ARCHITECTURE
-    if chosen not in supported_architectures():
-        raise DeviceError(f"There is no simulated {chosen}; choose from {', '.join(supported_architectures())}.")
-    return SimDevice(chosen)
+    architecture = architecture or DEFAULT_ARCHITECTURE
+    if architecture not in supported_architectures():
+        raise DeviceError(f"There is no simulated {architecture}; choose from {', '.join(supported_architectures())}.")
+    return SimDevice(architecture)
 
 
 def device_statuses() -> tuple[DeviceStatus, ...]:
-    """Every device kind with its state: the CPU first, then each CUDA device, or the one reason why there is none, and
+    """The status of every device: the CPU first, then each CUDA device (or one status that says why there is none), and
     the simulated GPU last."""
     from gpu_ops.devices.cpu import cpu_model
 

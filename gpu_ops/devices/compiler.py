@@ -1,7 +1,7 @@
 """The only caller of NVRTC: one set of flags, one cache, PTX and cubin from the same compilation.
 
-A CUDA device loads the cubin; whoever interprets kernels reads the PTX, and can do without the assembler, which takes
-two fifths of the time. NVRTC needs neither a GPU nor a driver. It exists for Linux and Windows, not for macOS.
+A CUDA device loads the cubin. The simulated GPU reads the PTX and skips the assembler, which takes two fifths of the
+time. NVRTC needs neither a GPU nor a driver. It exists for Linux and Windows, not for macOS.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 from gpu_ops.devices.kernel_source import header_fields, included_headers, read_source
 from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
 from gpu_ops.params import Value
-from gpu_ops.progress import patiently
+from gpu_ops.progress import interruptible
 
 FLAGS = ("-std=c++17", "-lineinfo", "-ftz=false", "-fmad=true")
 ASSEMBLER_FLAGS = ("--ptxas-options=-v",)
 ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
-"""What every shipped kernel must compile for: the oldest NVRTC knows, today's, and the newest PTX dialect."""
+"""Every shipped kernel must compile for these: the oldest that NVRTC knows, today's, and the newest PTX dialect."""
 
 _LOG_LINE = re.compile(r"^(.*)\((\d+)\): (catastrophic error|error|warning)(?: #\d+(?:-D)?)?: (.*)$")
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)\s*((?:\.\w+[^{]*?)?)\{", re.S)
@@ -32,7 +32,7 @@ _BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 @dataclass(frozen=True)
 class KernelParam:
-    """A kernel's parameter as compiled: `type` is PTX's (u64, u32, f32, b8 …), or ptr where PTX says so."""
+    """A kernel's parameter in the PTX: `type` is PTX's (u64, u32, f32, b8 …), or ptr if PTX marks it as a pointer."""
 
     type: str
     nbytes: int
@@ -40,8 +40,8 @@ class KernelParam:
 
 @dataclass(frozen=True)
 class Entry:
-    """A kernel of a compiled file: parameters, its own block limit (0: none), and the assembler's account, empty where
-    it was not asked."""
+    """A kernel of a compiled file: its parameters, its own block limit (0: none), and the resources that the assembler
+    reports, empty if it did not run."""
 
     name: str
     params: tuple[KernelParam, ...]
@@ -51,8 +51,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Compiled:
-    """One compilation. `constants` gives the bytes of each __constant__ symbol; `seconds` is what compiling took;
-    `cubin` is empty where the assembler was not asked."""
+    """One compilation. `constants` gives the bytes of each __constant__ symbol; `seconds` is the compile time; `cubin`
+    is empty if the assembler did not run."""
 
     source: str
     architecture: str
@@ -68,11 +68,11 @@ class Compiled:
     key: str = field(repr=False)
 
     def entry(self, name: str) -> Entry:
-        """The kernel of that name. Raises KernelError naming those there are."""
+        """The kernel of that name. Raises KernelError, which names the kernels of the file."""
         if name not in self.entries:
-            found = ", ".join(self.entries) or "none"
+            names = ", ".join(self.entries) or "none"
             declaration = f'extern "C" __global__ void {name}(…)'
-            raise KernelError(f'{self.source} has no kernel "{name}" (found: {found}); declare it {declaration}.')
+            raise KernelError(f'{self.source} has no kernel "{name}" (found: {names}); declare it {declaration}.')
         return self.entries[name]
 
 
@@ -85,8 +85,8 @@ def compile_kernel(
 ) -> Compiled:
     """Compile a kernel file for an architecture such as "sm_90"; without `assemble`, to PTX only.
 
-    Raises KernelError with NVRTC's diagnostics (file, line, column), DeviceError when NVRTC is not installed or does
-    not know the architecture.
+    Raises KernelError with NVRTC's diagnostics (file, line, column), DeviceError if NVRTC is not installed or does not
+    know the architecture.
     """
     text, headers = read_source(source, edits), included_headers(source, edits)
     defines = dict(defines or {})
@@ -98,8 +98,8 @@ def compile_kernel(
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     if key not in _CACHE:
         if architecture not in supported_architectures():
-            known = ", ".join(supported_architectures())
-            raise DeviceError(f"NVRTC {_version_text()} does not compile for {architecture}; it knows {known}.")
+            choices = ", ".join(supported_architectures())
+            raise DeviceError(f"NVRTC {_version_text()} does not compile for {architecture}; choose from {choices}.")
         _CACHE[key] = _compile(source, text, headers, architecture, defines, flags, key, assemble)
     return _CACHE[key]
 
@@ -122,12 +122,12 @@ def _compile(
     contents = [t.encode() for t in headers.values()]
     names = [n.encode() for n in headers]
     program = _call(nvrtc.nvrtcCreateProgram(text.encode(), source.encode(), len(names), contents, names))
-    given = [f.encode() for f in (*flags, *_without_cache())]
+    options = [f.encode() for f in (*flags, *_without_cache())]
     try:
-        (status,) = patiently(lambda: nvrtc.nvrtcCompileProgram(program, len(given), given))
-    except LimitReached as reached:
-        raise LimitReached(reached.limit, reached.flag, f"{source}: to compile it") from None
-    try:  # a compilation that was left behind keeps its program
+        (status,) = interruptible(lambda: nvrtc.nvrtcCompileProgram(program, len(options), options))
+    except LimitReached as limit:
+        raise LimitReached(limit.limit, limit.flag, f"{source}: to compile it") from None
+    try:  # an abandoned compilation still needs its program, so this begins after it
         log = _text(_blob(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program))
         diagnostics = parse_log(log)
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
@@ -137,14 +137,14 @@ def _compile(
     finally:
         nvrtc.nvrtcDestroyProgram(program)
     seconds = time.perf_counter() - start
-    found = (_entries(ptx, log if assemble else None), _constants(ptx))
-    return Compiled(source, architecture, defines, flags, ptx, cubin, log, *found, diagnostics, seconds, key)
+    content = (_entries(ptx, log if assemble else None), _constants(ptx))
+    return Compiled(source, architecture, defines, flags, ptx, cubin, log, *content, diagnostics, seconds, key)
 
 
 @cache
 def _without_cache() -> tuple[str, ...]:
-    """The flag that keeps NVRTC from answering out of the driver's cache, where it has one: such an answer comes
-    without the assembler's log, and in no time."""
+    """The flag that stops NVRTC from using the driver's cache, if this version has it. An answer from the cache has no
+    assembler log, and its compile time means nothing."""
     nvrtc = _nvrtc()
     program = _call(nvrtc.nvrtcCreateProgram(b"", b"", 0, [], []))
     try:
@@ -157,26 +157,26 @@ def _without_cache() -> tuple[str, ...]:
 def _compile_error(source: str, diagnostics: tuple[Diagnostic, ...], log: str) -> KernelError:
     errors = [d for d in diagnostics if d.severity != "warning"]
     if not errors:
-        said = [line.strip() for line in log.splitlines() if "error" in line] or log.strip().splitlines()
-        reason = shortened("; ".join(said)) or "NVRTC gives no reason"
+        lines = [line.strip() for line in log.splitlines() if "error" in line] or log.strip().splitlines()
+        reason = shortened("; ".join(lines)) or "NVRTC gives no reason"
         return KernelError(f"{source} does not compile: {reason}", diagnostics, log)
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return KernelError(f"{source} does not compile: {shortened(str(errors[0]))}{more}", diagnostics, log)
 
 
 def parse_log(log: str) -> tuple[Diagnostic, ...]:
-    """Errors and warnings of a compiler log; the column comes from the caret line, where there is one."""
-    found: list[Diagnostic] = []
+    """Errors and warnings of a compiler log; the column comes from the caret line, if there is one."""
+    diagnostics: list[Diagnostic] = []
     lines = log.splitlines()
     for i, line in enumerate(lines):
         match = _LOG_LINE.match(line)
         if not match:
             continue
-        # NVRTC echoes the source with two extra leading blanks, then a caret under the place.
+        # NVRTC echoes the source with two extra leading blanks, then puts a caret under the place.
         caret = next((c for c in lines[i + 1 : i + 4] if c.strip() == "^"), "")
         column = max(caret.index("^") - 1, 0) if caret else 0
-        found.append(Diagnostic(match[1], int(match[2]), column, match[3], match[4]))
-    return tuple(found)
+        diagnostics.append(Diagnostic(match[1], int(match[2]), column, match[3], match[4]))
+    return tuple(diagnostics)
 
 
 def _entries(ptx: str, log: str | None) -> dict[str, Entry]:
@@ -193,16 +193,16 @@ def _entries(ptx: str, log: str | None) -> dict[str, Entry]:
 
 
 def _constants(ptx: str) -> dict[str, int]:
-    found = re.findall(r"\.const\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)\s+(\w+)(?:\[(\d+)\])?", ptx)
-    return {name: _BYTES[width] * int(length or 1) for width, name, length in found}
+    symbols = re.findall(r"\.const\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)\s+(\w+)(?:\[(\d+)\])?", ptx)
+    return {name: _BYTES[width] * int(length or 1) for width, name, length in symbols}
 
 
 def _params(text: str) -> tuple[KernelParam, ...]:
-    found = []
+    params = []
     for kind, pointer, length in _PARAM.findall(text):
         width = re.sub(r"\D", "", kind)
-        found.append(KernelParam("ptr" if pointer else kind, _BYTES[width] * int(length or 1)))
-    return tuple(found)
+        params.append(KernelParam("ptr" if pointer else kind, _BYTES[width] * int(length or 1)))
+    return tuple(params)
 
 
 def _resources(name: str, log: str) -> dict[str, int]:
@@ -218,8 +218,8 @@ def _resources(name: str, log: str) -> dict[str, int]:
         "shared_bytes": r"(\d+) bytes smem",
         "barriers": r"used (\d+) barriers",
     }
-    found = {key: re.search(pattern, part) for key, pattern in patterns.items()}
-    resources = {key: int(match[1]) if match else 0 for key, match in found.items()}
+    matches = {key: re.search(pattern, part) for key, pattern in patterns.items()}
+    resources = {key: int(match[1]) if match else 0 for key, match in matches.items()}
     resources["constant_bytes"] = sum(int(v) for v in re.findall(r"(\d+) bytes cmem\[\d+\]", part))
     return resources
 
@@ -241,7 +241,7 @@ def _nvrtc() -> Any:
 
 @cache
 def nvrtc_version() -> tuple[int, int]:
-    """(major, minor). Raises DeviceError when NVRTC is not installed."""
+    """(major, minor). Raises DeviceError if NVRTC is not installed."""
     major, minor = _call(_nvrtc().nvrtcVersion())
     return int(major), int(minor)
 
@@ -252,12 +252,12 @@ def _version_text() -> str:
 
 @cache
 def supported_architectures() -> tuple[str, ...]:
-    """What NVRTC compiles for here, oldest first: sm_75, …"""
+    """The architectures that NVRTC compiles for here, oldest first: sm_75, …"""
     return tuple(f"sm_{a}" for a in _call(_nvrtc().nvrtcGetSupportedArchs()))
 
 
 def _call(result: tuple[Any, ...]) -> Any:
-    """The values of a binding's call. NVRTC's own failures (not a kernel's) are a DeviceError."""
+    """The values that a call of the binding returns. Raises DeviceError if NVRTC itself fails (not a kernel)."""
     status, *values = result
     if int(status) != 0:
         raise DeviceError(f"NVRTC failed: {status.name}.")
@@ -266,7 +266,7 @@ def _call(result: tuple[Any, ...]) -> Any:
 
 def _blob(size: Any, get: Any, program: Any) -> bytes:
     length = int(_call(size(program)))
-    # NVRTC writes into an object that must be ours alone: Python keeps one object for all equal single bytes.
+    # NVRTC writes into this object, so nobody else may share it: Python has one object for all equal single bytes.
     buffer = bytes(length + 1)
     _call(get(program, buffer))
     return buffer[:length]

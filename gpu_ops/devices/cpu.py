@@ -1,4 +1,4 @@
-"""The CPU as a device: plans are calls, arrays are NumPy's, the clock is the wall's."""
+"""The CPU as a device: plans are calls, arrays are NumPy's, the clock is the wall clock."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from gpu_ops.progress import finite
 SHORTEST_SAMPLE = 1e-3
 """Seconds. The wall clock and the interpreter blur anything shorter, so short plans are sampled in batches."""
 SETTLED_FROM = 0.05
-"""Seconds. A sample this long is not moved by what ran before it."""
+"""Seconds. What ran before a sample this long does not change it."""
 
 
 class CpuDevice:
@@ -88,16 +88,16 @@ class CpuDevice:
         """NumPy frees what nobody refers to."""
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
-        return self.empty(shape, dtype)  # all memory is the same to it
+        return self.empty(shape, dtype)  # the CPU knows one kind of memory
 
     def register(self, array: np.ndarray[Any, Any]) -> None:
         """The CPU reads all memory alike."""
 
     def unregister(self, array: np.ndarray[Any, Any]) -> None:
-        """Nothing was done."""
+        """`register` did nothing."""
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> Any:
-        raise KernelError(f"{source} is CUDA C; pick a CUDA device for it, the CPU runs the cpu variants.")
+        raise KernelError(f"{source} is CUDA C, which the CPU cannot run; pick a CUDA device or a cpu variant.")
 
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Any:
         raise DeviceError("The CPU has no textures; pick a CUDA device.")
@@ -108,7 +108,7 @@ class CpuDevice:
     def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
         start = time.perf_counter()
         spans = []
-        with finite():  # CPU variants end by themselves; those in bands say how far they are as well
+        with finite():  # CPU variants end by themselves; those that work in bands report progress as well
             for step in plan.steps:
                 begin = time.perf_counter() - start
                 run_step(step)
@@ -178,8 +178,8 @@ class CpuSampler:
         self._next = (self._next + 1) % len(self._plans)
 
     def _settle(self) -> None:
-        """Two unrecorded runs after somebody else's: another library's idle threads spin on for a while and would
-        take half the cores. What takes long anyway does not need it."""
+        """Two untimed runs when another sampler ran last: its library's idle threads spin for a while and would take
+        half the cores. Long samples do not need it."""
         if CpuSampler._last is not self and self._seconds < SETTLED_FROM:
             for _ in range(2):
                 self._run_next()

@@ -1,4 +1,4 @@
-"""A session whose memory has guards before and after each array, so that writes past an end are found out."""
+"""A session with guard memory before and after each array, which reveals writes past an end."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from gpu_ops.plan import Device, DeviceArray, MemoryKind
 
 GUARD_BYTES = 1 << 16
-"""A multiple of every alignment that allocations promise, and as much as one block can write past an end."""
+"""A multiple of every alignment that allocations guarantee, and as many bytes as one block can write past an end."""
 PATTERN = 0xA5
 
 
 class GuardedSession:
-    """Behaves as the session it wraps; `damaged` says whether any guard was overwritten."""
+    """Behaves like the session that it wraps; `damaged` says whether a kernel overwrote a guard."""
 
     def __init__(self, session: Device) -> None:
         self._session = session
@@ -34,9 +34,9 @@ class GuardedSession:
         return inside.view(dtype).reshape(shape)
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
-        """Memory of the device lies between guards, other memory does not."""
+        """As `Device.allocate`; only device memory lies between guards."""
         return self.empty(shape, dtype) if kind == "device" else self._session.allocate(kind, shape, dtype)
 
     def damaged(self) -> bool:
-        """Whether something wrote outside the arrays handed out."""
+        """Whether a kernel wrote outside its arrays."""
         return any(bool((self._session.download(guard) != PATTERN).any()) for guard in self._guards)

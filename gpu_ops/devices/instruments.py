@@ -1,4 +1,4 @@
-"""The kernels that measure rather than filter: name, kernel file and defines, in one place."""
+"""The kernels that measure the machine instead of filtering: name, kernel file and defines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpu_ops.params import Value
 
 @dataclass(frozen=True)
 class Instrument:
-    """A kernel of the measuring itself."""
+    """A kernel that belongs to the measuring itself."""
 
     source: str
     name: str

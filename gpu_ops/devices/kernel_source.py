@@ -1,4 +1,4 @@
-"""The text of kernel files and headers, edited or shipped, and the hash by which a recording knows its code."""
+"""The text of kernel files and headers, edited or shipped, and the hash that ties a recording to its code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NAMED = re.compile(r'(?=["<]([^"<>\n]+)[">])')
 
 
 def kernel_files() -> list[str]:
-    """Every shipped kernel file, as kernels are named: "mean1d/1_naive.cu"."""
+    """Every shipped kernel file by its name, such as "mean1d/1_naive.cu"."""
     return sorted(p.relative_to(KERNELS).as_posix() for p in KERNELS.glob("*/*.cu"))
 
 
@@ -46,9 +46,9 @@ def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
 
 def source_of(file: str, edits: Mapping[str, str] | None = None) -> str | None:
     """The text of a file as the compiler names it, a kernel's or a header's; None for the compiler's own headers."""
-    known = (file, f"include/{file}")
-    found = next((n for n in known if n in (edits or {}) or (KERNELS / n).is_file()), None)
-    return read_source(found, edits) if found else None
+    names = (file, f"include/{file}")
+    name = next((n for n in names if n in (edits or {}) or (KERNELS / n).is_file()), None)
+    return read_source(name, edits) if name else None
 
 
 def header_fields(text: str) -> dict[str, str]:
@@ -68,25 +68,25 @@ def header_fields(text: str) -> dict[str, str]:
 
 
 def included_headers(source: str, edits: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The headers that a kernel file includes, itself or through another, as it names them, each with its text.
+    """The headers that a kernel file includes, directly or through another header: {name in the code: text}.
 
-    A header counts when the code names it in quotes or angle brackets, also behind #if; of one that is neither shipped
-    nor edited the compiler will say that it is missing, or it is the compiler's own.
+    A header counts if the code names it in quotes or angle brackets, even behind #if. A header that is neither shipped
+    nor edited is the compiler's own, or the compiler will report it as missing.
     """
     shipped = {path.name for path in (KERNELS / "include").glob("*.cuh")}
-    known = shipped | {name.removeprefix("include/") for name in edits or {} if name.startswith("include/")}
-    found: dict[str, str] = {}
+    available = shipped | {name.removeprefix("include/") for name in edits or {} if name.startswith("include/")}
+    headers: dict[str, str] = {}
     texts = [read_source(source, edits)]
     while texts:
-        for name in (_named(texts.pop()) & known) - set(found):
-            found[name] = read_source(f"include/{name}", edits)
-            texts.append(found[name])
-    return dict(sorted(found.items()))
+        for name in (_quoted_names(texts.pop()) & available) - set(headers):
+            headers[name] = read_source(f"include/{name}", edits)
+            texts.append(headers[name])
+    return dict(sorted(headers.items()))
 
 
 def source_hash(source: str, edits: Mapping[str, str] | None = None) -> str:
-    """16 hexadecimal digits over what is compiled: the tokens of a kernel file and of the headers that it includes, and
-    the flags that its leading comment names. Comments, blanks and line ends do not count."""
+    """A hash, 16 hexadecimal digits, of all that the compiler sees: the tokens of a kernel file and of the headers that
+    it includes, and the flags in its leading comment. Comments, blanks and line ends do not count."""
     text = read_source(source, edits)
     parts = [" ".join(header_fields(text).get("Flags", "").split()), code_of(text)]
     parts += [f"{name}\0{code_of(header)}" for name, header in included_headers(source, edits).items()]
@@ -94,14 +94,14 @@ def source_hash(source: str, edits: Mapping[str, str] | None = None) -> str:
 
 
 @lru_cache(256)
-def _named(text: str) -> frozenset[str]:
-    """What the code has in quotes or angle brackets: the files that it includes, and more."""
+def _quoted_names(text: str) -> frozenset[str]:
+    """All names in quotes or angle brackets: the files that the code includes, and more."""
     return frozenset(name.replace(" ", "") for name in _NAMED.findall(code_of(text)))
 
 
 @lru_cache(256)
 def code_of(text: str) -> str:
-    """The tokens of a file with a blank between each two, and each directive on a line of its own."""
+    """The tokens of a file, separated by blanks, with each directive on its own line."""
     lines: list[list[str]] = [[]]
     first = True
     for match in _TOKEN.finditer(_SPLICE.sub(lambda spliced: spliced[1] or "", text)):

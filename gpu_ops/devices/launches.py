@@ -1,4 +1,4 @@
-"""Checks that hold for a launch on any device that runs kernels, before anything runs."""
+"""Checks of a launch before it runs, the same for every device that runs kernels."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gpu_ops.plan import Launch, Limits
 
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
 PITCH = 512
-"""Bytes that rows are a multiple of where no driver chooses their pitch."""
+"""Where no driver chooses the pitch, it is a multiple of so many bytes."""
 STATIC_SHARED, CONSTANTS = 48 << 10, 64 << 10
-"""Bytes that a kernel may declare, on every architecture."""
+"""The most bytes of each that a kernel may declare, on every architecture."""
 
 
 def check_launch(launch: Launch, entry: Entry, limits: Limits) -> None:
-    """Raises KernelError when the grid, block, shared memory or arguments do not fit the kernel or the device."""
+    """Raises KernelError if the grid, block, shared memory or arguments do not fit the kernel or the device."""
     name = entry.name
     threads = int(np.prod(launch.block))
     allowed = min(entry.max_threads or limits.threads_per_block, limits.threads_per_block)
@@ -34,11 +34,11 @@ def check_launch(launch: Launch, entry: Entry, limits: Limits) -> None:
 
 
 def check_arguments(name: str, args: Sequence[Any], params: Sequence[KernelParam]) -> None:
-    """Raises KernelError when arguments do not match the compiled kernel's parameters in number, kind or size."""
+    """Raises KernelError if arguments do not match the compiled kernel's parameters in number, kind or size."""
     if len(args) != len(params):
-        wanted = ", ".join(p.type for p in params)
-        given = ", ".join(_kind(a) for a in args)
-        raise KernelError(f"{name} takes {len(params)} arguments ({wanted}); the launch gives {len(args)} ({given}).")
+        types = ", ".join(p.type for p in params)
+        kinds = ", ".join(_kind(a) for a in args)
+        raise KernelError(f"{name} takes {len(params)} arguments ({types}); the launch gives {len(args)} ({kinds}).")
     for place, (arg, param) in enumerate(zip(args, params, strict=True), start=1):
         if not _fits(arg, param):
             raise KernelError(
@@ -63,7 +63,7 @@ def _by(numbers: Sequence[int]) -> str:
 
 
 def check_texture(array: Any, border: str, linear: bool) -> None:
-    """Raises KernelError for an array, border or interpolation that no texture has."""
+    """Raises KernelError for an array, border or interpolation that textures do not support."""
     if border not in ("nearest", "zero"):
         raise KernelError(f"A texture addressed in elements has border nearest or zero, not {border}.")
     if array.ndim not in (1, 2) or array.dtype.name not in ("uint8", "uint16", "float32"):
@@ -73,16 +73,16 @@ def check_texture(array: Any, border: str, linear: bool) -> None:
 
 
 def check_refresh(name: str, shape: tuple[int, ...], dtype: Any, source: Any) -> None:
-    """Raises KernelError when `source` cannot fill a texture of that shape and dtype."""
+    """Raises KernelError if `source` cannot fill a texture of that shape and dtype."""
     if source.shape != shape or source.dtype != dtype:
         raise KernelError(
             f"{name} copies {_by(source.shape)} {source.dtype.name} into a texture of {_by(shape)} {dtype.name};"
-            " give an array like the one it was made from."
+            " give an array of the texture's shape and dtype."
         )
 
 
 def check_gaps(name: str, source: Any) -> None:
-    """Raises KernelError when `source` does not lie in memory row after row, as textures are filled."""
+    """Raises KernelError if `source` is not contiguous, because a texture is filled row after row."""
     if not source.flags.c_contiguous:
         raise KernelError(f"{name} copies an array with gaps or out of order into a texture; give a contiguous one.")
 
@@ -98,16 +98,16 @@ def grid2d(rows: int, columns: int, per_block: tuple[int, int]) -> tuple[int, in
 
 
 def check_variables(name: str, static_shared: int, constants: Mapping[str, int]) -> None:
-    """Raises KernelError for more shared or constant memory than a kernel may declare, as the assembler does."""
+    """Raises KernelError if a kernel declares too much shared or constant memory, as the assembler does."""
     if static_shared > STATIC_SHARED:
         raise KernelError(
-            f"{name} declares {static_shared} bytes of shared memory; allowed are {STATIC_SHARED}: more is for the"
-            " launch to give (extern __shared__)."
+            f"{name} declares {static_shared} bytes of shared memory; allowed are {STATIC_SHARED}: for more, use"
+            " extern __shared__ and let the launch set its size."
         )
     if sum(constants.values()) > CONSTANTS:
         raise KernelError(
-            f"{name}: {sum(constants.values())} bytes of __constant__ memory; allowed are {CONSTANTS}: more is for an"
-            " array that the launch is given."
+            f"{name}: {sum(constants.values())} bytes of __constant__ memory; allowed are {CONSTANTS}: for more, pass"
+            " an array to the launch."
         )
 
 
@@ -115,8 +115,8 @@ def check_constants(compiled: Compiled, constants: Mapping[str, np.ndarray[Any, 
     """Raises KernelError for a symbol the file does not declare, or a value larger than the symbol."""
     for symbol, value in constants.items():
         if symbol not in compiled.constants:
-            found = ", ".join(compiled.constants) or "none"
-            raise KernelError(f"{compiled.source} declares no __constant__ {symbol} (found: {found}).")
+            names = ", ".join(compiled.constants) or "none"
+            raise KernelError(f"{compiled.source} declares no __constant__ {symbol} (found: {names}).")
         if value.nbytes > compiled.constants[symbol]:
             room = compiled.constants[symbol]
             raise KernelError(f"{compiled.source}: {symbol} holds {room} bytes, the plan brings {value.nbytes}.")

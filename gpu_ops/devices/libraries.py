@@ -1,4 +1,4 @@
-"""Peers' modules by name, with the sentence that says what to install."""
+"""Modules of other libraries by name, with the sentence that says what to install."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGES = {
 
 
 def import_library(name: str) -> ModuleType:
-    """Import a peer's module such as "scipy.ndimage". Raises LibraryMissing naming the package to install."""
+    """Import a module such as "scipy.ndimage". Raises LibraryMissing, which names the package to install."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

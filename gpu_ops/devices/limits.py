@@ -22,7 +22,7 @@ SHARED_KIB = {
 
 
 def limits_of(architecture: str) -> Limits:
-    """The limits of a GPU such as "sm_90" that is not here: one multiprocessor, 8 GiB of memory."""
+    """The limits of an absent GPU such as "sm_90": one multiprocessor, 8 GiB of memory."""
     number = int(architecture[3:])
     shared = SHARED_KIB.get(number, 48) << 10
     return Limits((number // 10, number % 10), 1024, shared, 1, 32 << 20, 8 << 30, 2)

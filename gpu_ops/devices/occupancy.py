@@ -10,20 +10,20 @@ from gpu_ops.errors import DeviceError
 WARP = 32
 REGISTERS = 65536
 REGISTER_UNIT = 256
-"""Registers are given to a warp in this many at a time."""
+"""A warp gets registers in multiples of this many."""
 PARTITIONS = 4
 """Each quarter of a multiprocessor has its own registers."""
 BARRIERS = 64
-"""Of a multiprocessor, by the driver of an H200; published figures do not tell."""
+"""Barriers of a multiprocessor, as the driver of an H200 reports; the figure is not published."""
 BLOCK_BARRIERS = 16
-"""That a block may have of them, __syncthreads() being the first."""
+"""Barriers that a block may use; __syncthreads() is the first."""
 
 Limiter = Literal["registers", "shared memory", "warps", "blocks", "barriers"]
 
 
 @dataclass(frozen=True)
 class Multiprocessor:
-    """What one multiprocessor has. `reserved_bytes` of shared memory go to the system for each block."""
+    """The resources of one multiprocessor. The system reserves `reserved_bytes` of shared memory for each block."""
 
     warps: int
     blocks: int
@@ -49,7 +49,8 @@ MULTIPROCESSORS = {
 
 @dataclass(frozen=True)
 class Occupancy:
-    """`blocks` that fit on a multiprocessor, their `warps`, the `most` there could be, and what stops at that."""
+    """The `blocks` that fit on a multiprocessor, their `warps`, the `most` warps that it can hold, and the `limiter`:
+    the resource that runs out first."""
 
     blocks: int
     warps: int
@@ -58,7 +59,7 @@ class Occupancy:
 
     @property
     def share(self) -> float:
-        """Of all warps that a multiprocessor can hold."""
+        """The share of the warps that a multiprocessor can hold, 0 to 1."""
         return self.warps / self.most
 
 
@@ -70,8 +71,8 @@ def occupancy(architecture: str, threads: int, registers: int, shared_bytes: int
     """
     unit = _multiprocessor(architecture)
     if unit is None:
-        known = ", ".join(f"sm_{n}" for n in MULTIPROCESSORS)
-        raise DeviceError(f"The occupancy of {architecture} is not known; choose from {known}.")
+        choices = ", ".join(f"sm_{n}" for n in MULTIPROCESSORS)
+        raise DeviceError(f"The occupancy of {architecture} is not known; choose from {choices}.")
     warps = -(-threads // WARP)
     each = -(-(shared_bytes + unit.reserved_bytes) // unit.shared_unit) * unit.shared_unit
     limits: dict[Limiter, int] = {
@@ -87,7 +88,7 @@ def occupancy(architecture: str, threads: int, registers: int, shared_bytes: int
 
 
 def is_known(architecture: str) -> bool:
-    """Whether `occupancy` can tell anything about a GPU such as "sm_90" or "sm_90a"."""
+    """Whether `occupancy` knows a GPU such as "sm_90" or "sm_90a"."""
     return _multiprocessor(architecture) is not None
 
 
@@ -104,5 +105,5 @@ def _blocks_by_registers(warps: int, registers: int, unit: Multiprocessor) -> in
 
 
 def by_block_size(architecture: str, registers: int, static_bytes: int, barriers: int = 1) -> dict[int, Occupancy]:
-    """The occupancy at every block size that is whole warps, with the same of everything else."""
+    """The occupancy at every block size of whole warps, all else equal: {threads: occupancy}."""
     return {t: occupancy(architecture, t, registers, static_bytes, barriers) for t in range(WARP, 1025, WARP)}

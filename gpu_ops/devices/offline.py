@@ -1,4 +1,4 @@
-"""A device that plans and compiles for a chosen architecture but runs nothing: for checks on machines with no GPU."""
+"""A device that plans and compiles for one architecture but runs nothing: for checks on machines with no GPU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gpu_ops.plan import Copy, DeviceArray, Execution, How, Launch, Mode, Plan, 
 
 @dataclass(frozen=True, eq=False)
 class OfflineKernel:
-    """A compiled kernel that is loaded nowhere."""
+    """A compiled kernel that no device has loaded."""
 
     name: str
     entry: Entry
@@ -36,7 +36,7 @@ class OfflineKernel:
 
 @dataclass(frozen=True, eq=False)
 class OfflineTexture:
-    """A texture that holds nothing; `shape` and `dtype` are those of the array it was asked for."""
+    """A texture without content; `shape` and `dtype` are those of its array."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -44,7 +44,7 @@ class OfflineTexture:
 
 
 class OfflineDevice(CpuDevice):
-    """Arrays are NumPy's and hold nothing of worth; kernels are compiled, launches checked, and that is all."""
+    """It compiles kernels and checks launches. Its arrays are NumPy's, and their content means nothing."""
 
     def __init__(self, architecture: str, edits: Mapping[str, str] | None = None) -> None:
         super().__init__()
@@ -57,11 +57,11 @@ class OfflineDevice(CpuDevice):
         return OfflineKernel(name, compiled.entry(name), compiled)
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-        # One element seen from everywhere: plans of any size cost nothing.
+        # All elements are one and the same, so that plans of any size cost no memory.
         return np.broadcast_to(np.zeros((), dtype), shape)
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> np.ndarray[Any, Any]:
-        """Rows a multiple of 512 bytes apart, as on the simulated GPU; like all arrays here they hold nothing."""
+        """Rows a multiple of 512 bytes apart, as on the simulated GPU; all elements share one place in memory."""
         itemsize = np.dtype(dtype).itemsize
         strides = (-(-columns * itemsize // PITCH) * PITCH, itemsize)
         return np.lib.stride_tricks.as_strided(np.zeros((), dtype), (rows, columns), strides, writeable=False)
@@ -71,7 +71,7 @@ class OfflineDevice(CpuDevice):
         return OfflineTexture(array.shape, array.dtype)
 
     def check(self, plan: Plan) -> None:
-        """Raises KernelError when a launch does not fit its kernel or this architecture, or an array its texture."""
+        """Raises KernelError if a launch does not fit its kernel or this architecture, or an array its texture."""
         for step in plan.steps:
             if isinstance(step, Launch):
                 check_launch(step, step.kernel.entry, self.limits)

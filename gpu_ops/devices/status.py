@@ -1,4 +1,4 @@
-"""What is known of a device before it is opened."""
+"""The status of a device before anyone opens it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from gpu_ops.device_names import device_kind
 
 @dataclass(frozen=True)
 class DeviceStatus:
-    """Whether a device can be used here; `reason` says why not and what to install. `architecture` is what kernels are
-    compiled for on a GPU, such as "sm_90"; empty where that is not known."""
+    """Whether a device can be used here; if not, `reason` says why and what to install. `architecture` is a GPU's, such
+    as "sm_90", and empty if it is unknown."""
 
     name: str
     model: str

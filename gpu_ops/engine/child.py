@@ -1,4 +1,4 @@
-"""The engine's process as the window sees it: started, spoken to without waiting, and ended for certain."""
+"""The engine's process as the window sees it: starting it, sending without waiting, and ending it for certain."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from queue import SimpleQueue
 from typing import Any
 
 PATIENCE = 5.0
-"""Seconds to wait for what the system does at once unless a driver hangs."""
+"""Seconds to wait for what the system does at once, unless a driver hangs."""
 
 
 class Child:
-    """One engine process. `receive(child, message)` is called from a thread of the child's own; message None is the
-    last and means that the process has hung up. Raises OSError when the system starts no process."""
+    """One engine process. A thread of the child calls `receive(child, message)`; the last message is None and means
+    that the process has hung up. Raises OSError if the system starts no process."""
 
     def __init__(self, receive: Callable[[Child, Any], None]) -> None:
         context = multiprocessing.get_context("spawn")
@@ -32,8 +32,7 @@ class Child:
             theirs.close()
         self.pid = self._process.pid
         self._outgoing: SimpleQueue[Any] = SimpleQueue()
-        # Each of these waits in one place only, so that a child that stopped in the middle of a message holds up
-        # nobody else.
+        # Each thread waits in one place only, so that a child that stops in the middle of a message blocks nobody else.
         self._threads = [
             threading.Thread(target=self._read, args=(receive,), name="engine-reader", daemon=True),
             threading.Thread(target=self._write, name="engine-writer", daemon=True),
@@ -42,15 +41,15 @@ class Child:
             thread.start()
 
     def send(self, message: Any) -> None:
-        """Queue a message; what a dead child does not take is dropped."""
+        """Queue a message. Messages to a dead child are dropped."""
         self._outgoing.put((message,))
 
     def end(self, grace: float = 0.0) -> str:
         """Wait `grace` seconds for the process to end, then end it. Returns how it ended, for a sentence."""
         process = self._process
         process.join(grace)
-        ended_itself = not process.is_alive()
-        if not ended_itself and grace:
+        ended_by_itself = not process.is_alive()
+        if not ended_by_itself and grace:
             process.terminate()
             process.join(grace)
         if process.is_alive():
@@ -61,14 +60,14 @@ class Child:
             if thread is not threading.current_thread():
                 thread.join(PATIENCE)
         if any(thread.is_alive() for thread in self._threads) or process.is_alive():
-            return "could not be ended"  # the system holds it; the threads and the process are left to it
+            return "could not be ended"  # the system blocks the process, and with it these threads
         self._connection.close()
         code = process.exitcode or 0
         process.close()
-        return _how(code) if ended_itself else "was stopped"
+        return _how(code) if ended_by_itself else "was stopped"
 
     def _read(self, receive: Callable[[Child, Any], None]) -> None:
-        # Whatever cannot be read, half a message say, ends the conversation.
+        # Anything unreadable, such as half a message, ends the conversation.
         with suppress(Exception):
             while (message := self._connection.recv()) is not None:
                 receive(self, message)
@@ -89,7 +88,7 @@ def _how(code: int) -> str:
 
 
 def _serve(connection: Connection) -> None:
-    """The child's main. Only the child imports what works."""
+    """The child's main. The import is here so that only the child loads the code that computes."""
     from gpu_ops.engine.server import serve
 
     serve(connection)

@@ -1,4 +1,4 @@
-"""What the engine does for each kind of request. Every job ends by returning, or by an error."""
+"""The work of the engine for each kind of request. Every job ends with a return or an error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, convert, load, sample, save_result
 from gpu_ops.measuring import comparison
-from gpu_ops.measuring.affordable import shown, shown_note
+from gpu_ops.measuring.affordable import crop_note, exact_crop
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.explain import explain
 from gpu_ops.measuring.report import row
@@ -47,12 +47,12 @@ Job = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | Doc
 
 
 def work(desk: Desk, job: Job) -> None:
-    """Do a job and send its answers, all but Finished. Raises KernelscopeError, Cancelled and whatever goes wrong."""
-    if isinstance(job, RunRequest):  # it tells how far it is by itself
-        with listening(desk.stopped):
+    """Do a job and send all its answers but Finished. Raises KernelscopeError, Cancelled and any unexpected error."""
+    if isinstance(job, RunRequest):  # a run reports its progress itself
+        with listening(desk.should_stop):
             _run(desk, job)
         return
-    with listening(desk.stopped, desk.part):
+    with listening(desk.should_stop, desk.report_part):
         match job:
             case LoadRequest():
                 _load(desk, job)
@@ -62,8 +62,8 @@ def work(desk: Desk, job: Job) -> None:
                 _xray(desk, job)
             case SaveRequest():
                 desk.progress(f"saving {plain(job.path)}")
-                made = job.result
-                save_result(job.path, made.kind, desk.array(made.array), made.form, made.unit, job.rate)
+                result = job.result
+                save_result(job.path, result.kind, desk.array(result.array), result.form, result.unit, job.rate)
             case DoctorRequest():
                 desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))
@@ -74,43 +74,43 @@ def _load(desk: Desk, request: LoadRequest) -> None:
     options = dict(request.options)
     dtype = options.pop("dtype", None)
     with stage(0, 2):
-        loaded = load(request.path, **options)
-    _answer(desk, request.job, loaded, dtype)
+        input = load(request.path, **options)
+    _answer(desk, request.job, input, dtype)
 
 
 def _sample(desk: Desk, request: SampleRequest) -> None:
     desk.progress(f"making the sample {request.id}")
     options = dict(request.options)
-    known = {p.name for s in SAMPLES if s.id == request.id for p in s.params}
-    dtype = None if "dtype" in known else options.pop("dtype", None)
+    names = {p.name for s in SAMPLES if s.id == request.id for p in s.params}
+    dtype = None if "dtype" in names else options.pop("dtype", None)
     with finite():
-        made = sample(request.id, **options)
-    _answer(desk, request.job, made, dtype)
+        input = sample(request.id, **options)
+    _answer(desk, request.job, input, dtype)
 
 
 def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:
-    desk.now(f"examining {input.name}")
+    desk.announce(f"examining {input.name}")
     if dtype:
         with finite():
             input = convert(input, dtype)
     with stage(2, 4):
-        figures = statistics(_looked_at(input))
+        figures = statistics(_values(input))
     with stage(3, 4):
         array = desk.share(input.array)
         clean = None if input.clean is None else desk.share(input.clean)
-    named = (input.axes, input.name, input.origin, input.rate, input.finite)
-    shared = SharedInput(input.kind, array, *named, figures, clean)
+    meta = (input.axes, input.name, input.origin, input.rate, input.finite)
+    shared = SharedInput(input.kind, array, *meta, figures, clean)
     desk.send(Loaded(job, shared))
 
 
-def _looked_at(input: Input) -> Array:
-    """What the figures of an input are of."""
+def _values(input: Input) -> Array:
+    """The real values that an input's statistics describe, such as magnitudes of complex ones."""
     figures = OUTPUT_KINDS[INPUT_KINDS[input.kind].view].figures(input.array)
     return input.array if figures is None else figures
 
 
 def _run(desk: Desk, request: RunRequest) -> None:
-    """What runs at full speed first; a simulated GPU then gets the part of the input that it can afford."""
+    """Run the picks of real devices first, then the simulated ones on the part of the input that they can afford."""
     whole = desk.input(request.input)
     if request.size is not None:
         with finite():
@@ -127,51 +127,52 @@ def _run(desk: Desk, request: RunRequest) -> None:
 def _run_picks(
     desk: Desk, request: RunRequest, whole: Input, part: Input, place: tuple[int, ...], picks: tuple[Pick, ...]
 ) -> None:
-    """Run picks on a part of the input that begins at `place`; the window gets of its results what the whole's are."""
+    """Run picks on a part of the input that begins at `place`. The window gets that part of the results which equals
+    the whole input's."""
     experiment = Experiment(request.filter, part, request.params, picks, request.protocol, request.mode, request.checks)
-    count, of = len(picks), len(request.picks)
-    before = of - count if is_simulated(picks[0].device) else 0
+    count, all_picks = len(picks), len(request.picks)
+    before = all_picks - count if is_simulated(picks[0].device) else 0
 
-    def tell(text: str, done: int, total: int) -> None:
-        """These picks are a part of what was asked for; every pick takes as many steps."""
-        desk.progress(text, done + total * before // count, total * of // count)
+    def report(text: str, done: int, total: int) -> None:
+        """Progress of the whole request: these picks are a share of it, and every pick has as many steps."""
+        desk.progress(text, done + total * before // count, total * all_picks // count)
 
     sent: set[RunKey] = set()
-    for run in run_experiment(experiment, stop=desk.stopped, progress=tell):
+    for run in run_experiment(experiment, stop=desk.should_stop, progress=report):
         first = run.key not in sent
         sent.add(run.key)
         task = Task.of(part.meta, run.params, run.pick.knobs)
-        part_shown = shown(find_filter(run.filter), task, whole.array.shape, place)
+        region = exact_crop(find_filter(run.filter), task, whole.array.shape, place)
         if place:
-            run = replace(run, notes=(shown_note(whole, part, part_shown), *run.notes))
-        news = _row(desk, run, experiment, request.roofs)
-        outputs = _outputs(desk, run, task, part_shown.cut) if first and request.outputs else {}
-        machine = desk.provenance(run.pick.device) if run.timings or run.outputs else {}  # it is open by then
-        where = part_shown[1:]
-        desk.send(RunUpdate(request.job, request.generation, run.stage, news, outputs, *where, machine))
+            run = replace(run, notes=(crop_note(whole, part, region), *run.notes))
+        new_row = _row(desk, run, experiment, request.roofs)
+        outputs = _outputs(desk, run, task, region.cut) if first and request.outputs else {}
+        machine = desk.provenance(run.pick.device) if run.timings or run.outputs else {}  # the device is open by then
+        where = region[1:]
+        desk.send(RunUpdate(request.job, request.generation, run.stage, new_row, outputs, *where, machine))
 
 
 def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Row:
     if roofs and "kernel" in run.timings:
-        desk.now(f"measuring the bandwidth of {run.pick.device}")  # takes a while, once a device
+        desk.announce(f"measuring the bandwidth of {run.pick.device}")  # once a device; it takes a while
     return row(run, experiment, with_roofs=roofs)
 
 
 def _outputs(desk: Desk, run: Run, task: Task, cut: tuple[slice, ...]) -> dict[str, SharedResult]:
-    desk.now(f"examining {run.pick.variant} on {run.pick.device}")
+    desk.announce(f"examining {run.pick.variant} on {run.pick.device}")
     declared = {o.id: o for o in find_filter(run.filter).outputs}
     forms = run.forms
     return {n: _shared(desk, declared[n], array, forms[n], task, cut) for n, array in run.outputs.items()}
 
 
 def _shared(desk: Desk, output: Output, array: Array, form: Form, task: Task, cut: tuple[slice, ...]) -> SharedResult:
-    """An output as the window gets it; one that lies over the input is cut to what the whole input gives."""
+    """An output as the window gets it. If it has the input's shape, it is cut to the part that equals the whole's."""
     kind = output.of_kind
     over = cut if form.shape[: len(cut)] == task.meta.shape[: len(cut)] else ()
-    form, shown = form.cut(over), np.array(array[over], order="C")
-    figures = kind.figures(shown)
-    made = None if figures is None else statistics(figures)
-    return SharedResult(kind.id, desk.share(shown), form, output.unit, kind.tell(shown, form, output.unit), made)
+    form, values = form.cut(over), np.array(array[over], order="C")
+    figures = kind.figures(values)
+    summary = None if figures is None else statistics(figures)
+    return SharedResult(kind.id, desk.share(values), form, output.unit, kind.tell(values, form, output.unit), summary)
 
 
 def _xray(desk: Desk, request: XRayRequest) -> None:
@@ -179,32 +180,33 @@ def _xray(desk: Desk, request: XRayRequest) -> None:
     part, place = desk.middle(whole)
     stages = 2 if request.against else 1
     with stage(0, stages):
-        found = _look_into(desk, request, request.pick, part)
+        picture = _look_into(desk, request, request.pick, part)
     content = {
-        **as_dict(found),
-        "title": found.title,
-        "idea": found.idea,
-        "sentences": comparison.said(explain(found)),
-        "sources": {f.file: f.text for k in found.kernels for f in k.files},
+        **as_dict(picture),
+        "title": picture.title,
+        "idea": picture.idea,
+        "sentences": comparison.sentences_json(explain(picture)),
+        "sources": {f.file: f.text for k in picture.kernels for f in k.files},
         "name": whole.name,
         "whole": list(whole.meta.of_kind.spatial(whole.array.shape)),
         "place": list(place),
     }
     if request.against:
         with stage(1, stages):
-            content["comparison"] = _compare(desk, request, request.against, part, found)
+            content["comparison"] = _compare(desk, request, request.against, part, picture)
     desk.send(XRayAnswer(request.job, content))
 
 
 def _look_into(desk: Desk, request: XRayRequest, pick: Pick, part: Input) -> XRay:
-    desk.now(f"looking into {pick.variant} on a simulated {request.architecture}")
-    filter, how = find_filter(request.filter), (request.architecture, pick.edits)
-    trace = pick is request.pick  # of what it is compared with only counts are told
-    return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *how, trace=trace)
+    desk.announce(f"looking into {pick.variant} on a simulated {request.architecture}")
+    filter, target = find_filter(request.filter), (request.architecture, pick.edits)
+    trace = pick is request.pick  # the window shows only counts of the other variant
+    return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
 
 
 def _compare(desk: Desk, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:
-    """What changed from another variant; where that one cannot be looked into, why: the first one's X-ray is whole."""
+    """The comparison with another variant, or the reason why that one has no X-ray: the first one's X-ray stays
+    valid."""
     try:
         return comparison.as_dict(_look_into(desk, request, against, part), after)
     except KernelscopeError as error:

@@ -1,6 +1,6 @@
-"""What the window and its engine say to each other. Every message is a frozen dataclass that pickles.
+"""The messages between the window and its engine. Every message is a frozen dataclass that pickles.
 
-Arrays never travel: they lie in segments that the window owns, and messages name them.
+Messages never contain arrays. Arrays are in segments that the window owns, and messages name the segments.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gpu_ops.output_kinds import Form, ViewKind
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Pick, Stage
 
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class SharedArray:
 @dataclass(frozen=True)
 class Statistics:
     """Exact figures of an array. `histogram` counts finite values in 256 equal bins from minimum to maximum;
-    `percentiles` has 0.1, 1, 50, 99 and 99.9. All are 0 where nothing is finite."""
+    `percentiles` has 0.1, 1, 50, 99 and 99.9. All are 0 if no value is finite."""
 
     minimum: float
     maximum: float
@@ -46,9 +46,9 @@ class Statistics:
 
 @dataclass(frozen=True)
 class SharedResult:
-    """One output of a run: an array in a segment with all that a view needs. `kind` is one of
-    gpu_ops.output_kinds.OUTPUT_KINDS, `form` says the axes, `unit` is that of the values, `text` one line about it.
-    `statistics` are None where the kind has none; of complex values they are those of the magnitudes."""
+    """One output of a run: an array in a segment, and everything that a view needs. `kind` is one of
+    gpu_ops.output_kinds.OUTPUT_KINDS, `form` has the axes, `unit` is that of the values, `text` one line about it.
+    `statistics` are None if the kind has none; for complex values they are those of the magnitudes."""
 
     kind: ViewKind
     array: SharedArray
@@ -60,7 +60,7 @@ class SharedResult:
 
 @dataclass(frozen=True)
 class SharedInput:
-    """An Input whose array lies in a segment, and its noise-free original where one is known."""
+    """An Input whose array is in a segment, with its noise-free original if there is one."""
 
     kind: Kind
     array: SharedArray
@@ -74,23 +74,23 @@ class SharedInput:
 
     @property
     def segments(self) -> tuple[str, ...]:
-        """The names of the segments that it lies in."""
+        """The names of its segments."""
         return (self.array.segment,) if self.clean is None else (self.array.segment, self.clean.segment)
 
     @property
     def result(self) -> SharedResult:
-        """The input as it is looked at, and saved."""
+        """The input in the form in which it is shown and saved."""
         kind, shape = INPUT_KINDS[self.kind], self.array.shape
         form = Form(shape, self.array.dtype, kind.axes_of(shape, self.rate))
         return SharedResult(kind.view, self.array, form, "", "", self.statistics)
 
 
-# What the window asks. `job` numbers grow; an answer names its job.
+# Requests of the window. `job` numbers grow; an answer names its job.
 
 
 @dataclass(frozen=True)
 class LoadRequest:
-    """Load a file; `options` are those of gpu_ops.load, such as {"nonfinite": "zero"}, and `dtype` to convert to."""
+    """Load a file. `options` are those of gpu_ops.load, such as {"nonfinite": "zero"}, and `dtype` to convert to."""
 
     job: int
     path: str
@@ -99,7 +99,7 @@ class LoadRequest:
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """Make a sample; `options` are its own, and `dtype`."""
+    """Make a sample. `options` are its parameters, and `dtype` to convert to."""
 
     job: int
     id: str
@@ -108,8 +108,9 @@ class SampleRequest:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Run an experiment. `generation` tells newer parameters from older ones. `size` runs it on a part of the input
-    instead, or on `noise` of that size, as gpu_ops.measuring.sweeps.resized says. Without `outputs` only rows come."""
+    """Run an experiment. `generation` distinguishes newer parameters from older ones. `size` selects a part of the
+    input, or `noise` of that size, see gpu_ops.measuring.sweeps.resized. Without `outputs` the answers have only
+    rows."""
 
     job: int
     generation: int
@@ -128,9 +129,9 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class XRayRequest:
-    """Look into a picked variant's kernels on a simulated GPU of an `architecture` such as "sm_75", whatever the pick's
-    device. Only the part of the input is taken that such a GPU affords. `against` is looked into as well, on the same
-    part: what changed from it to the pick is told."""
+    """X-ray the kernels of a variant on a simulated GPU of an `architecture` such as "sm_75", whatever the pick's
+    device, on the part of the input that such a GPU can afford. With `against`, a second variant is X-rayed on the same
+    part, and the answer compares the two."""
 
     job: int
     input: SharedInput
@@ -143,7 +144,8 @@ class XRayRequest:
 
 @dataclass(frozen=True)
 class SaveRequest:
-    """Save an output of a run, or an input as such, to a file by its suffix; `rate` is that of a signal, in hertz."""
+    """Save an output of a run, or an input in the same form, to a file; its suffix says how. `rate` is that of a
+    signal, in hertz."""
 
     job: int
     path: str
@@ -153,22 +155,22 @@ class SaveRequest:
 
 @dataclass(frozen=True)
 class CancelRequest:
-    """Stop a job as soon as may be; it answers Finished with cancelled True."""
+    """Stop a job as soon as possible; it answers Finished with cancelled True."""
 
     job: int
 
 
 @dataclass(frozen=True)
 class DoctorRequest:
-    """What this machine can do, as `kernelscope doctor` says it."""
+    """Examine this machine, as `kernelscope doctor` does."""
 
     job: int
     roofs: bool = False
 
 
 @dataclass(frozen=True)
-class SegmentGranted:
-    """The segment that was wanted, or the reason why there is none."""
+class SegmentGrant:
+    """The segment for a SegmentRequest, or the reason why there is none."""
 
     ticket: int
     segment: str
@@ -176,26 +178,26 @@ class SegmentGranted:
 
 
 @dataclass(frozen=True)
-class SegmentGone:
-    """A segment is about to be unlinked or used for something else: let go of it."""
+class SegmentRelease:
+    """The engine must unmap this segment, because the window removes it or uses it for something else."""
 
     segment: str
 
 
-# What the engine answers.
+# Answers of the engine.
 
 
 @dataclass(frozen=True)
 class Ready:
-    """The engine works. Sent once, first."""
+    """The engine is ready. It sends this once, first."""
 
     protocol: int
     devices: tuple[DeviceStatus, ...]
 
 
 @dataclass(frozen=True)
-class SegmentWanted:
-    """The engine needs memory to put something in."""
+class SegmentRequest:
+    """The engine needs a segment of at least `nbytes`."""
 
     ticket: int
     nbytes: int
@@ -203,8 +205,8 @@ class SegmentWanted:
 
 @dataclass(frozen=True)
 class Progress:
-    """The job is alive: what it does, and that `done` of `total` equal parts of it are done. 0 of 0 where that is not
-    known; `done` never falls while a job runs."""
+    """The job is alive: what it does now, and that `done` of `total` equal parts of it are done (0 of 0 if unknown).
+    `done` never falls while a job runs."""
 
     job: int
     text: str
@@ -222,12 +224,12 @@ class Loaded:
 
 @dataclass(frozen=True)
 class RunUpdate:
-    """News of one pick: its row, and how far it is. `outputs` come with the first news.
+    """The newest state of one pick: its stage and its row. The first update also has the `outputs`.
 
-    `place` is where they begin in the input along each spatial axis, when only a part of it was run; else (). They are
-    what the whole input gives there, unless `exact` is False: then they are what the part gives by itself.
-    `provenance` is what gpu_ops.measuring.provenance.machine says, without roofs, of all devices that ran anything so
-    far; only the first news of a device brings it.
+    If only a part of the input was run, `place` is where the outputs begin in the input along each spatial axis; else
+    it is (). The outputs equal the whole input's there, unless `exact` is False: then only the part determines them.
+    `provenance` is the answer of gpu_ops.measuring.provenance.machine, without roofs, for all devices so far; only the
+    first update of a device has it.
     """
 
     job: int
@@ -241,7 +243,7 @@ class RunUpdate:
 
     @property
     def key(self) -> RunKey:
-        """What the run is of: its row, its outputs and its times are of nothing else."""
+        """The key of the run that the row, the outputs and the times belong to."""
         return self.row.key
 
 
@@ -257,9 +259,9 @@ class DoctorAnswer:
 class XRayAnswer:
     """The answer to XRayRequest: schema kernelscope-xray/1 with the "accesses" of each kernel, and beside it "title",
     "idea", "sentences" that explain it, "sources" {file: text}, the input's "name" and "whole" spatial shape, and
-    "place", where the part that was taken begins along each spatial axis, [] when it is the whole. Where it was asked
-    for there is a "comparison" with another variant: "before", "rows" and "sentences" of gpu_ops.measuring.comparison,
-    or the "reason" why there is none."""
+    "place", where the X-rayed part begins along each spatial axis ([] for the whole input). With `against` there is a
+    "comparison": "before", "rows" and "sentences" of gpu_ops.measuring.comparison, or the "reason" why there is none.
+    """
 
     job: int
     content: Mapping[str, Any]
@@ -275,8 +277,8 @@ class Finished:
 
 @dataclass(frozen=True)
 class NonFinite:
-    """How many NaN and infinite values a file holds, and what may be done with them: asked for again with
-    {"nonfinite": one of `choices`} among its options, it is loaded."""
+    """The number of NaN and infinite values in a file. A new LoadRequest with the option {"nonfinite": one of
+    `choices`} loads it."""
 
     nan: int
     infinite: int
@@ -285,9 +287,9 @@ class NonFinite:
 
 @dataclass(frozen=True)
 class Failed:
-    """A job failed; the engine lives on unless kind is "engine" (it died, hung or was killed and is started anew).
-    `nonfinite` is there when a file needs a choice before it can be loaded; the sentence then says what it holds, and
-    no more."""
+    """A job failed. The engine goes on, unless `kind` is "engine": then it died, hung or was killed, and a new one
+    starts. `nonfinite` is set if the user must choose before a file can be loaded; `sentence` then states only the
+    problem."""
 
     job: int
     sentence: str
@@ -300,8 +302,8 @@ Request = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest |
 Answer = Ready | Progress | Loaded | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
 
 
-def doing(request: Request) -> str:
-    """What the engine was at, for a sentence: "ran mean2d"."""
+def activity(request: Request) -> str:
+    """What the engine did for a request, as part of a sentence: "ran mean2d"."""
     match request:
         case LoadRequest():
             return f"loaded {plain(PurePath(request.path).name)}"
@@ -320,15 +322,15 @@ def doing(request: Request) -> str:
             return "cancelled a job"
 
 
-def segments_read(request: Request) -> Iterator[str]:
-    """Names of the segments whose content a request needs."""
+def segments_of_request(request: Request) -> Iterator[str]:
+    """Names of the segments that a request reads."""
     if isinstance(request, RunRequest | XRayRequest):
         yield from request.input.segments
     elif isinstance(request, SaveRequest):
         yield request.result.array.segment
 
 
-def segments_given(answer: Answer) -> Iterator[str]:
+def segments_of_answer(answer: Answer) -> Iterator[str]:
     """Names of the segments that an answer hands over."""
     if isinstance(answer, Loaded):
         yield from answer.input.segments

@@ -1,8 +1,7 @@
-"""Memory that two processes see: files in a memory directory, mapped by both sides.
+"""Shared memory: files in a memory directory that both processes map.
 
-The window's process owns them: it alone makes, reuses and removes them, through a SegmentPool. The engine's maps them
-by name, through Attachments. What is mapped stays valid until the last array over it is gone, even when its file has
-been removed.
+The window's process owns them: only it creates, reuses and removes them, through a SegmentPool. The engine maps them by
+name, through Attachments. A mapping stays valid until the last array over it is gone, even after its file is removed.
 """
 
 from __future__ import annotations
@@ -32,16 +31,16 @@ try:
 except ImportError:  # Windows: a file that is mapped cannot be removed there, which serves as the lock
     flock = None  # type: ignore[assignment]
 
-KEPT = 1 << 30
-"""Bytes of free segments kept for reuse."""
+CACHE_BYTES = 1 << 30
+"""The most bytes of free segments that stay for reuse."""
 ROOMIEST = 2
-"""A free segment serves requests down to this part of its size."""
+"""A request may take a free segment up to this many times as large."""
 _NAME = re.compile(r"kernelscope-\d+-\d+")
 _numbers = itertools.count()
 
 
 def directories() -> tuple[Path, ...]:
-    """Where segments may lie, best first: in memory, else among the temporary files."""
+    """The directories for segments, best first: in memory, else among the temporary files."""
     memory = Path("/dev/shm")
     temporary = Path(tempfile.gettempdir())
     return (memory, temporary) if memory.is_dir() and os.access(memory, os.W_OK) else (temporary,)
@@ -49,7 +48,7 @@ def directories() -> tuple[Path, ...]:
 
 @dataclass(eq=False)
 class _Segment:
-    """A mapped file. `holders` counts who needs it; at 0 it is free."""
+    """A mapped file. `holders` counts its users; at 0 it is free."""
 
     path: Path
     map: mmap.mmap
@@ -61,18 +60,18 @@ class _Segment:
 
 
 class SegmentPool:
-    """Segments of this process. All methods may be called from any thread.
+    """Segments of this process. Any thread may call any method.
 
-    `kept` is how many bytes of free segments stay for reuse; beyond it the ones not used for longest go.
+    At most `cache_bytes` of free segments stay for reuse; beyond that, the least recently used ones are removed.
     """
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self._kept = kept
+    def __init__(self, cache_bytes: int = CACHE_BYTES) -> None:
+        self._cache_bytes = cache_bytes
         self._lock = threading.RLock()
         self._segments: dict[str, _Segment] = {}
         self._free: dict[str, None] = {}  # in the order in which they became free
         self._listeners: list[Callable[[str], None]] = []
-        # Also when nobody closes the pool: at its end, or the interpreter's.
+        # For a pool that nobody closes: at its end, or at the interpreter's.
         self._finalizer = weakref.finalize(self, _remove_all, self._segments)
 
     @property
@@ -82,12 +81,12 @@ class SegmentPool:
             return sum(s.nbytes for s in self._segments.values())
 
     def take(self, nbytes: int) -> str:
-        """The name of a segment of at least `nbytes`, held once. Raises DeviceMemoryError when memory is full."""
+        """The name of a segment of at least `nbytes`, with one holder. Raises DeviceMemoryError if memory is full."""
         size = max(-(-nbytes // mmap.PAGESIZE), 1) * mmap.PAGESIZE
         with self._lock:
-            fitting = [n for n in self._free if size <= self._segments[n].nbytes <= ROOMIEST * size]
-            if fitting:
-                name = min(fitting, key=lambda n: self._segments[n].nbytes)
+            candidates = [n for n in self._free if size <= self._segments[n].nbytes <= ROOMIEST * size]
+            if candidates:
+                name = min(candidates, key=lambda n: self._segments[n].nbytes)
                 del self._free[name]
                 self._segments[name].holders = 1
                 return name
@@ -102,14 +101,14 @@ class SegmentPool:
             return segment.path.name
 
     def hold(self, name: str) -> None:
-        """Count one more holder. Raises KeyError unless somebody holds it."""
+        """Add a holder. Raises KeyError if the segment has none."""
         with self._lock:
             if self._segments[name].holders == 0:
                 raise KeyError(name)
             self._segments[name].holders += 1
 
     def release(self, name: str) -> None:
-        """Count one holder less; with the last one the segment is free for other content. Nothing after `close`."""
+        """Remove a holder; after the last one the segment is free for other content. After `close` it does nothing."""
         with self._lock:
             segment = self._segments.get(name)
             if segment is None:
@@ -119,15 +118,15 @@ class SegmentPool:
             segment.holders -= 1
             if segment.holders == 0:
                 self._free[name] = None
-                self._drop_free(self._kept)
+                self._drop_free(self._cache_bytes)
 
     def array(self, shared: SharedArray, writeable: bool = False) -> np.ndarray[Any, Any]:
-        """A view, valid as long as the segment is held. Raises KeyError for a segment that is gone."""
+        """A view, valid while the segment has a holder. Raises KeyError if the segment is gone."""
         with self._lock:
             return _view(self._segments[shared.segment].map, shared, writeable)
 
     def watch(self, listener: Callable[[str], None]) -> None:
-        """Call `listener(name)` whenever a segment goes. It must neither wait nor use the pool."""
+        """Call `listener(name)` whenever a segment is removed. The listener must neither wait nor use the pool."""
         with self._lock:
             self._listeners.append(listener)
 
@@ -137,14 +136,14 @@ class SegmentPool:
             self._listeners.remove(listener)
 
     def close(self) -> None:
-        """Remove every segment. Arrays over them stay valid. Closing again does nothing."""
+        """Remove every segment. Arrays over them stay valid. A second call does nothing."""
         with self._lock:
             self._free.clear()
             for name in list(self._segments):
                 self._drop(name)
 
-    def _drop_free(self, kept: int) -> None:
-        while self._free and sum(self._segments[n].nbytes for n in self._free) > kept:
+    def _drop_free(self, cache_bytes: int) -> None:
+        while self._free and sum(self._segments[n].nbytes for n in self._free) > cache_bytes:
             self._drop(next(iter(self._free)))
 
     def _drop(self, name: str) -> None:
@@ -168,17 +167,17 @@ def _create(size: int) -> _Segment | None:
             try:
                 return _Segment(path, _new_map(path, size))
             except (FileExistsError, BlockingIOError):
-                continue  # left by a dead process that had our number, or being cleaned away as such
+                continue  # a dead process with our number left it, or another one is just removing it as such
             except (OSError, OverflowError):
                 break
     return None
 
 
 def _new_map(path: Path, size: int) -> mmap.mmap:
-    """Make and map a file whose space is reserved, so that a full directory is an error here and no signal later."""
+    """Create and map a file and reserve its space, so that a full directory is an error here and not a signal later."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     try:
-        # The map keeps the file open and with it the lock, by which others see that the owner lives.
+        # The map keeps the file open and so keeps the lock, which shows other processes that the owner lives.
         if flock is not None:
             flock(handle, LOCK_EX | LOCK_NB)
             if os.fstat(handle).st_nlink == 0:
@@ -205,12 +204,12 @@ def _reserve(handle: int, path: Path, size: int) -> None:
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
             raise
-        os.truncate(handle, size)  # a file system that cannot reserve
+        os.truncate(handle, size)  # this file system cannot reserve space
 
 
 def _remove(segment: _Segment) -> None:
-    """Remove the file. The map is never closed: NumPy only refers to it, and arrays over it would dangle. It is
-    unmapped with its last reference, before which Windows removes no file."""
+    """Remove the file. The map is never closed, because arrays over it would dangle: it is unmapped with the last
+    reference to it. Windows removes the file only then."""
     del segment.map
     with suppress(OSError):
         segment.path.unlink()
@@ -222,7 +221,7 @@ def _remove_all(segments: dict[str, _Segment]) -> None:
 
 
 def clean_stale() -> int:
-    """Remove what processes that died left behind, and say how many segments that were."""
+    """Remove the segments of dead processes. Returns how many there were."""
     removed = 0
     for directory in directories():
         for path in directory.glob("kernelscope-*"):
@@ -234,8 +233,8 @@ def clean_stale() -> int:
 
 
 def _remove_stale(path: Path) -> None:
-    """Remove a segment unless its owner keeps the lock: then raises OSError. Process numbers would not tell: they are
-    reused, and differ between containers."""
+    """Remove a segment. Raises OSError if its owner still has the lock. Process numbers are no proof, because the
+    system reuses them and they differ between containers."""
     if flock is None:
         path.unlink()
         return
@@ -248,13 +247,13 @@ def _remove_stale(path: Path) -> None:
 
 
 class Attachments:
-    """Segments of another process, mapped here by name."""
+    """Maps segments of another process by name."""
 
     def __init__(self) -> None:
         self._maps: dict[str, mmap.mmap] = {}
 
     def attach(self, name: str) -> mmap.mmap:
-        """The segment's memory, mapped once. Raises FileNotFoundError when it is gone."""
+        """The segment's memory, mapped once. Raises FileNotFoundError if it is gone."""
         if name not in self._maps:
             if not _NAME.fullmatch(name):
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
@@ -262,11 +261,11 @@ class Attachments:
         return self._maps[name]
 
     def array(self, shared: SharedArray, writeable: bool = False) -> np.ndarray[Any, Any]:
-        """A view of it."""
+        """A view of a segment."""
         return _view(self.attach(shared.segment), shared, writeable)
 
     def forget(self, name: str) -> None:
-        """Let go of a segment; its memory goes with the last array over it."""
+        """Unmap a segment; its memory goes with the last array over it."""
         self._maps.pop(name, None)
 
 

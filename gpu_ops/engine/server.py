@@ -1,4 +1,5 @@
-"""The engine's process: one thread reads, the main thread works, because what CUDA holds belongs to a thread."""
+"""The engine's process. One thread reads; the main thread does all the work, because CUDA's state belongs to a
+thread."""
 
 from __future__ import annotations
 
@@ -27,58 +28,58 @@ from gpu_ops.engine.messages import (
     Ready,
     RunRequest,
     SampleRequest,
-    SegmentGone,
-    SegmentGranted,
-    doing,
+    SegmentGrant,
+    SegmentRelease,
+    activity,
 )
 from gpu_ops.errors import DeviceError, DeviceLost, KernelError, KernelFault, KernelscopeError, NonFiniteError, plain
 from gpu_ops.progress import Cancelled, finite
 
 NICENESS = 5
 SLOW = 3.0
-"""Seconds that a call takes which KERNELSCOPE_FAULT makes slow."""
+"""How long, in seconds, a call takes that KERNELSCOPE_FAULT makes slow."""
 LAST_JOB = 2.0
-"""Seconds that a job has to end when nobody wants its answer any more."""
+"""Seconds that a job has to end after the window is gone."""
 
 
 def serve(connection: Connection) -> None:
-    """Answer requests until None comes or nobody is there. Does not return: the process ends here."""
+    """Answer requests until None comes or the window is gone. It does not return: it ends the process."""
     with suppress(OSError, ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the window decides when to stop
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     desk = Desk(connection)
-    jobs: SimpleQueue[Job | SegmentGone | None] = SimpleQueue()
+    jobs: SimpleQueue[Job | SegmentRelease | None] = SimpleQueue()
     threading.Thread(target=_read, args=(connection, desk, jobs), name="reader", daemon=True).start()
     threading.Thread(target=desk.beat, name="heartbeat", daemon=True).start()
-    with suppress(OSError):  # whoever asked has gone
+    with suppress(OSError):  # the window is gone
         desk.send(Ready(PROTOCOL, device_statuses()))
         while (job := jobs.get()) is not None:
-            if isinstance(job, SegmentGone):
+            if isinstance(job, SegmentRelease):
                 desk.forget(job.segment)
             else:
                 _do(desk, job)
     _leave(0)
 
 
-def _read(connection: Connection, desk: Desk, jobs: SimpleQueue[Job | SegmentGone | None]) -> None:
-    """Take what comes. Cancelling and granting concern the job at work, everything else waits for its turn."""
+def _read(connection: Connection, desk: Desk, jobs: SimpleQueue[Job | SegmentRelease | None]) -> None:
+    """Read messages. A CancelRequest or a SegmentGrant concerns the job at work; all others wait for their turn."""
     with suppress(EOFError, OSError):
         while (message := connection.recv()) is not None:
             if isinstance(message, CancelRequest):
-                desk.cancelled = message.job
-            elif isinstance(message, SegmentGranted):
-                desk.granted.put(message)
+                desk.cancelled_job = message.job
+            elif isinstance(message, SegmentGrant):
+                desk.grants.put(message)
             else:
                 jobs.put(message)
     jobs.put(None)
-    desk.cancelled = desk.job
+    desk.cancelled_job = desk.job
     time.sleep(LAST_JOB)
     os._exit(1)
 
 
 def _do(desk: Desk, job: Job) -> None:
-    """Do one job, to its Finished or Failed."""
+    """Do one job, up to its Finished or Failed."""
     desk.begin(job.job)
     try:
         _misbehave(desk, job)
@@ -88,7 +89,7 @@ def _do(desk: Desk, job: Job) -> None:
         desk.send(Finished(job.job, cancelled=True))
     except NonFiniteError as error:
         choice = NonFinite(error.nan, error.infinite, error.choices)
-        desk.send(Failed(job.job, f"{error.found}.", nonfinite=choice))
+        desk.send(Failed(job.job, f"{error.problem}.", nonfinite=choice))
     except KernelscopeError as error:
         desk.send(Failed(job.job, str(error), getattr(error, "log", ""), _kind(error)))
         if isinstance(error, KernelFault | DeviceLost):
@@ -97,7 +98,7 @@ def _do(desk: Desk, job: Job) -> None:
         desk.send(Failed(job.job, "There is not enough memory for this; use a smaller input.", kind="device"))
     except Exception as error:
         what = f"{type(error).__name__}: {plain(error)}"
-        sentence = f"The engine met an unexpected error while it {doing(job)} ({what}); the details say where."
+        sentence = f"The engine met an unexpected error while it {activity(job)} ({what}); the details say where."
         desk.send(Failed(job.job, sentence, traceback.format_exc(), "engine"))
 
 
@@ -108,7 +109,7 @@ def _kind(error: KernelscopeError) -> Literal["input", "kernel", "device"]:
 
 
 def _leave(code: int) -> None:
-    """End the process without its clean-up, which may hang where a device died."""
+    """End the process without its clean-up, which may hang if a device died."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -116,7 +117,7 @@ def _leave(code: int) -> None:
 
 
 def _misbehave(desk: Desk, job: Job) -> None:
-    """For tests only: what KERNELSCOPE_FAULT says happens to runs and samples."""
+    """For tests only: inject the fault that KERNELSCOPE_FAULT names into runs and samples."""
     fault = os.environ.get("KERNELSCOPE_FAULT")
     if fault is None or not isinstance(job, RunRequest | SampleRequest):
         return

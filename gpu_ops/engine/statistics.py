@@ -17,12 +17,12 @@ PERCENTILES = (0.1, 1.0, 50.0, 99.0, 99.9)
 BINS = 256
 FINE_BINS = 1 << 16
 CHUNK = 1 << 15
-"""Values at a time: what is computed of them stays in a second-level cache."""
+"""Values at a time; their intermediate results fit into a second-level cache."""
 
 
 @dataclass
 class _Extremes:
-    """What one pass over the values gives."""
+    """The results of the first pass over the values."""
 
     finite: int = 0
     nan: int = 0
@@ -32,14 +32,14 @@ class _Extremes:
     mean: float = 0.0
 
     def add(self, values: Array) -> None:
-        """Take finite values in."""
+        """Include finite values."""
         low, high = values.min(), values.max()
         self.low = low if self.low is None else min(self.low, low)
         self.high = high if self.high is None else max(self.high, high)
         self.finite += values.size
         with np.errstate(over="ignore"):
             mean = float(values.mean(dtype=np.float64))
-            if not np.isfinite(mean):  # the sum does not fit
+            if not np.isfinite(mean):  # the sum overflows
                 mean = float((values / values.size).sum(dtype=np.float64))
         share = values.size / self.finite
         self.mean = self.mean * (1 - share) + mean * share
@@ -48,8 +48,8 @@ class _Extremes:
 def statistics(array: Array) -> Statistics:
     """The statistics of an array of real numbers, any shape. Percentiles interpolate as NumPy's do.
 
-    Three passes: extremes; a histogram of 65,536 bins, whose counts say in which bin each percentile lies; the values
-    of those few bins, in which the percentile is found exactly. Raises Cancelled when whoever listens wants to stop.
+    There are three passes: the extremes; a histogram of 65,536 bins, which shows the bin of each percentile; and the
+    values in those few bins, which give the percentiles exactly. Raises Cancelled if the listener wants to stop.
     """
     flat = array.reshape(-1) if array.flags.c_contiguous else array.reshape(-1, array.shape[-1])
     with stage(0, 3):
@@ -70,7 +70,7 @@ def statistics(array: Array) -> Statistics:
 
 
 def _chunks(flat: Array) -> Iterator[Array]:
-    """The values (n,), or those of rows (n, k) cut out of wider ones, some at a time."""
+    """The values in chunks, from an array (n,), or (n, k) with gaps between its rows."""
     rows = CHUNK // (flat.shape[1] if flat.ndim == 2 else 1)
     for place, start in enumerate(range(0, len(flat), rows)):
         if place % 64 == 0:
@@ -84,26 +84,26 @@ def _finite_chunks(flat: Array, whole: bool) -> Iterator[Array]:
 
 
 def _extremes(flat: Array) -> _Extremes:
-    found = _Extremes()
+    extremes = _Extremes()
     for values in _chunks(flat):
         if flat.dtype.kind == "f":
             finite = np.isfinite(values)
             if not finite.all():
                 nan = int(np.count_nonzero(np.isnan(values)))
-                found.nan += nan
-                found.infinite += values.size - int(np.count_nonzero(finite)) - nan
+                extremes.nan += nan
+                extremes.infinite += values.size - int(np.count_nonzero(finite)) - nan
                 values = values[finite]
         if values.size:
-            found.add(values)
-    return found
+            extremes.add(values)
+    return extremes
 
 
 def _bins(values: Array, low: float, high: float) -> Array:
-    """The fine bin of each value: never falling where values rise, which is all that percentiles need. A constant's
-    values are all in bin 0."""
+    """The fine bin of each value. A larger value never has a lower bin, and percentiles need no more than that. If all
+    values are equal, their bin is 0."""
     if high == low:
         return np.zeros(values.size, np.intp)
-    halves = 1.0 if np.isfinite(high - low) else 0.5  # the span itself may not fit
+    halves = 1.0 if np.isfinite(high - low) else 0.5  # the span itself may overflow
     places = np.asarray(values, np.float64) * halves
     places -= low * halves
     places /= high * halves - low * halves
@@ -113,33 +113,33 @@ def _bins(values: Array, low: float, high: float) -> Array:
 
 
 def _percentiles(flat: Array, whole: bool, counts: Array, low: float, high: float) -> dict[float, float]:
-    """Percentiles by rank: gather the values of the bins that hold the ranks wanted, and look there."""
+    """Percentiles by rank: gather the values of the bins that contain the ranks, and select among them."""
     total = int(counts.sum())
     exact = {p: p / 100 * (total - 1) for p in PERCENTILES}
     ranks = sorted({min(int(r) + step, total - 1) for r in exact.values() for step in (0, 1)})
     before = np.concatenate(([0], np.cumsum(counts)))
-    wanted = np.unique(np.searchsorted(before, ranks, side="right") - 1)
-    gathered = _gather(flat, whole, wanted, low, high)
-    # A rank among all values becomes one among those gathered.
-    starts = np.concatenate(([0], np.cumsum(counts[wanted])))
+    bins = np.unique(np.searchsorted(before, ranks, side="right") - 1)
+    sample = _gather(flat, whole, bins, low, high)
+    # Ranks among all values become ranks among the sample.
+    starts = np.concatenate(([0], np.cumsum(counts[bins])))
     places = {}
     for rank in ranks:
         bin = int(np.searchsorted(before, rank, side="right") - 1)
-        places[rank] = int(starts[np.searchsorted(wanted, bin)] + rank - before[bin])
-    gathered.partition(sorted(set(places.values())))
-    found = {}
+        places[rank] = int(starts[np.searchsorted(bins, bin)] + rank - before[bin])
+    sample.partition(sorted(set(places.values())))
+    percentiles = {}
     for percentile, place in exact.items():
         below = int(place)
         weight = place - below
-        a = float(gathered[places[below]])
-        b = float(gathered[places[min(below + 1, total - 1)]])
-        found[percentile] = a * (1 - weight) + b * weight if a != b else a
-    return found
+        a = float(sample[places[below]])
+        b = float(sample[places[min(below + 1, total - 1)]])
+        percentiles[percentile] = a * (1 - weight) + b * weight if a != b else a
+    return percentiles
 
 
-def _gather(flat: Array, whole: bool, wanted: Array, low: float, high: float) -> Array:
-    """A copy of the values in the wanted bins."""
-    chosen = np.zeros(FINE_BINS, np.bool_)
-    chosen[wanted] = True
-    parts = [values[chosen[_bins(values, low, high)]] for values in _finite_chunks(flat, whole)]
+def _gather(flat: Array, whole: bool, bins: Array, low: float, high: float) -> Array:
+    """A copy of the values in these bins."""
+    inside = np.zeros(FINE_BINS, np.bool_)
+    inside[bins] = True
+    parts = [values[inside[_bins(values, low, high)]] for values in _finite_chunks(flat, whole)]
     return np.concatenate(parts)

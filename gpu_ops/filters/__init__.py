@@ -6,14 +6,14 @@ from gpu_ops.errors import ParamError
 from gpu_ops.filters.box import BOX
 from gpu_ops.filters.conv3x3 import CONV3X3
 from gpu_ops.filters.mean import MEAN1D, MEAN2D
-from gpu_ops.filters.registry import checked
+from gpu_ops.filters.registry import check_filters
 from gpu_ops.types import Claim, Filter
 
-FILTERS: tuple[Filter, ...] = checked((MEAN1D, MEAN2D, BOX, CONV3X3))
+FILTERS: tuple[Filter, ...] = check_filters((MEAN1D, MEAN2D, BOX, CONV3X3))
 
 
 def find_filter(name: str, kind: str | None = None) -> Filter:
-    """The filter of that id, or of that family for an input of `kind`. Raises ParamError naming what there is."""
+    """The filter of that id, or of that family for an input of `kind`. Raises ParamError that names all families."""
     for filter in FILTERS:
         if filter.id == name or (filter.family == name and filter.accepts == kind):
             return filter
@@ -21,8 +21,8 @@ def find_filter(name: str, kind: str | None = None) -> Filter:
     if family:
         takes = " or ".join(f"{f.accepts} ({f.id})" for f in family)
         raise ParamError(f"{name} takes a {takes}, not a {kind}.")
-    known = ", ".join(dict.fromkeys(f.family for f in FILTERS))
-    raise ParamError(f"There is no filter {name!r}; choose from {known}.")
+    families = ", ".join(dict.fromkeys(f.family for f in FILTERS))
+    raise ParamError(f"There is no filter {name!r}; choose from {families}.")
 
 
 def all_claims() -> tuple[Claim, ...]:

@@ -1,4 +1,4 @@
-"""Whether filters are declared as they must be: every mistake is a sentence that names the file and the mend."""
+"""Checks the declarations of filters: each mistake becomes a sentence that names the file and the remedy."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from gpu_ops.errors import DeclarationError
 from gpu_ops.types import Filter, Variant
 
 
-def checked(filters: Iterable[Filter]) -> tuple[Filter, ...]:
-    """The filters, once nothing is wrong with them. Raises DeclarationError."""
-    found = tuple(filters)
-    _no_twice("Two filters", [f.id for f in found], "gpu_ops/filters/__init__.py")
-    for filter in found:
+def check_filters(filters: Iterable[Filter]) -> tuple[Filter, ...]:
+    """The filters, if their declarations are right. Raises DeclarationError."""
+    result = tuple(filters)
+    _check_unique("Two filters", [f.id for f in result], "gpu_ops/filters/__init__.py")
+    for filter in result:
         for fault in (*_of_filter(filter), *(f for v in filter.variants for f in _of_variant(filter, v))):
             raise DeclarationError(fault)
-    return found
+    return result
 
 
 def home(function: Any) -> str:
-    """The file that a function was written in, as a sentence names it: "gpu_ops/filters/box/plans.py"."""
+    """The file of a function, for a sentence: "gpu_ops/filters/box/plans.py"."""
     while isinstance(function, partial):
         function = next((a for a in function.args if callable(a)), function.func)
     module = getattr(function, "__module__", "") or "gpu_ops.filters"
@@ -32,17 +32,17 @@ def home(function: Any) -> str:
     return f"{path.as_posix()}/__init__.py" if inside.is_dir() else f"{path.as_posix()}.py"
 
 
-def _no_twice(what: str, names: list[str], where: str) -> None:
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise DeclarationError(f"{what} in {where} are called {twice[0]!r}; rename one.")
+def _check_unique(what: str, names: list[str], where: str) -> None:
+    duplicates = [name for name in names if names.count(name) > 1]
+    if duplicates:
+        raise DeclarationError(f"{what} in {where} are called {duplicates[0]!r}; rename one.")
 
 
 def _of_filter(filter: Filter) -> Iterator[str]:
     where, variants = home(filter.reference), [v.id for v in filter.variants]
-    _no_twice(f"Two variants of {filter.id}", variants, where)
-    _no_twice(f"Two parameters of {filter.id}", [p.name for p in filter.params], where)
-    _no_twice(f"Two outputs of {filter.id}", [o.id for o in filter.outputs], where)
+    _check_unique(f"Two variants of {filter.id}", variants, where)
+    _check_unique(f"Two parameters of {filter.id}", [p.name for p in filter.params], where)
+    _check_unique(f"Two outputs of {filter.id}", [o.id for o in filter.outputs], where)
     if not filter.outputs:
         yield f"{where}: {filter.id} declares no output; give it one at least."
     if not variants or variants[0] != "serial":

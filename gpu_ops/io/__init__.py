@@ -1,4 +1,4 @@
-"""Inputs and results: files, samples, arrays. Decoders are loaded when they are first needed."""
+"""Inputs and results: files, samples, arrays. A decoder is imported when a file first needs it."""
 
 from gpu_ops.io.crop import crop
 from gpu_ops.io.files import FORMATS, load, save

@@ -1,4 +1,5 @@
-"""NumPy's NPY files. The header is read here, so that nothing in a file is ever unpickled or allocated unchecked."""
+"""NumPy's NPY files. This module reads the header itself, so that a file can unpickle and allocate nothing
+unchecked."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from gpu_ops.io.pieces import read_into, write_from
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 10_000
 WIDEST = 8
-"""Bytes of the widest numbers that are read."""
+"""Bytes of the widest numbers that it reads."""
 
 
 def read_npy(path: Path, name: str, limit: int) -> Decoded:
@@ -30,9 +31,11 @@ def read_npy(path: Path, name: str, limit: int) -> Decoded:
         check_file_shape(shape, name)
         count = math.prod(shape)
         check_limit(name, count, limit)
-        need, there = count * dtype.itemsize, os.fstat(file.fileno()).st_size - file.tell()
-        if there < need:
-            raise InputError(f"{name} is cut short: it holds {there} of {need} bytes of data; copy or save it again.")
+        needed_bytes, present_bytes = count * dtype.itemsize, os.fstat(file.fileno()).st_size - file.tell()
+        if present_bytes < needed_bytes:
+            raise InputError(
+                f"{name} is cut short: it holds {present_bytes} of {needed_bytes} bytes of data; copy or save it again."
+            )
         array = np.empty(count, dtype)
         read_into(file, array.view(np.uint8))
         return Decoded(array.reshape(shape, order="F" if fortran else "C"))
@@ -40,15 +43,15 @@ def read_npy(path: Path, name: str, limit: int) -> Decoded:
 
 def _header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
     damaged = InputError(f"{name} has a damaged NPY header; save the array again with numpy.save.")
-    start = file.read(8)
-    sizes = {1: "<H", 2: "<I", 3: "<I"}.get(start[6] if len(start) == 8 else 0)
+    head = file.read(8)
+    sizes = {1: "<H", 2: "<I", 3: "<I"}.get(head[6] if len(head) == 8 else 0)
     if sizes is None:
         raise damaged
     try:
         (length,) = struct.unpack(sizes, file.read(struct.calcsize(sizes)))
         if length > LONGEST_HEADER:
             raise damaged
-        with warnings.catch_warnings():  # the header's own spelling mistakes
+        with warnings.catch_warnings():  # about the spelling of the header
             warnings.simplefilter("ignore")
             fields = ast.literal_eval(file.read(length).decode("utf-8").strip())
         descr, shape, fortran = fields["descr"], fields["shape"], fields["fortran_order"]
@@ -65,8 +68,8 @@ def _header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...],
 
 def _dtype(descr: object, name: str, damaged: InputError) -> np.dtype[Any]:
     if not isinstance(descr, str) or not re.fullmatch(r"[<>|=]?[biuf]\d+", descr):
-        pickled = isinstance(descr, str) and "O" in descr
-        what = "pickled Python objects" if pickled else f"values of type {plain(descr, 40)}"
+        is_object = isinstance(descr, str) and "O" in descr
+        what = "pickled Python objects" if is_object else f"values of type {plain(descr, 40)}"
         raise InputError(f"{name} holds {what}; only real numbers can be read: save it as integers or floats.")
     try:
         dtype = np.dtype(descr)
@@ -81,7 +84,7 @@ def write_npy(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
     """Writes any array without Python objects; `rate` is not kept."""
     if array.dtype.hasobject:
         raise InputError(f"{name} cannot hold Python objects; convert the array to numbers first.")
-    # Header and data through the same buffered file: NumPy's own writer may go round the buffer.
+    # Header and data go through the same buffered file: NumPy's own writer may bypass the buffer.
     whole = np.asarray(array, order="C")
     np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
     write_from(file, whole.reshape(-1).view(np.uint8))

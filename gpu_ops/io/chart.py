@@ -1,4 +1,4 @@
-"""A test chart for image filters: every quarter shows one kind of damage a filter can do."""
+"""A test chart for image filters: each quarter shows one kind of damage that a filter can do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one place where another library decodes a file, or encodes one."""
+"""The only place where another library decodes or encodes a file."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from gpu_ops.errors import InputError
 from gpu_ops.progress import finite
 
 DEADLINE = 60.0
-"""Seconds that one call may take before an engine stops saying that it lives, and is ended."""
+"""Seconds of one call at most: after them the engine gives no sign of life, and the window ends it."""
 NO_MEMORY = -4
-"""OpenCV's code for memory that it was not given."""
+"""OpenCV's code for memory that it did not get."""
 
 _one = threading.Lock()
 
 
 @contextmanager
 def codec(failure: InputError) -> Iterator[None]:
-    """Around calls of such a library, and nothing of our own: whatever it raises becomes `failure`.
+    """Around calls of such a library, and no code of our own: any error of the library becomes `failure`.
 
-    What it prints is no news to a user and goes nowhere. Raises MemoryError where memory ran out, and ImportError.
+    Its output tells a user nothing, and is dropped. Raises MemoryError where memory runs out, and ImportError.
     """
     with finite(DEADLINE), _one, _silence():
         try:
             yield
         except (MemoryError, ImportError):
             raise
-        except Exception as error:  # each has errors of its own, and lets through some that it did not think of
+        except Exception as error:  # each library has its own errors, and lets others through by mistake
             if getattr(error, "code", None) == NO_MEMORY:
                 raise MemoryError from None
             raise failure from None
@@ -38,12 +38,12 @@ def codec(failure: InputError) -> Iterator[None]:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Inside, warnings and what C libraries write to the process's standard error are dropped; one thread at a time."""
+    """Inside, warnings and the output of C libraries to standard error are dropped; one thread at a time."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            kept = os.dup(2)
-        except OSError:  # there is none
+            stderr_copy = os.dup(2)
+        except OSError:  # there is no standard error
             yield
             return
         try:
@@ -51,5 +51,5 @@ def _silence() -> Iterator[None]:
                 os.dup2(nowhere.fileno(), 2)
             yield
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.dup2(stderr_copy, 2)
+            os.close(stderr_copy)

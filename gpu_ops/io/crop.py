@@ -1,4 +1,4 @@
-"""Parts of inputs, which know where they were cut out."""
+"""Parts of inputs, with the place of the cut in their origin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def crop(input: Input, start: Sequence[int], shape: Sequence[int]) -> Input:
     if not inside or any(a < 0 or n < 1 or a + n > whole for a, n, whole in zip(start, shape, extents, strict=True)):
         raise InputError(
             f"{input.name} has {_by(extents)} {INPUT_KINDS[input.kind].element}s, and no part of {_by(shape)} from "
-            f"{_by(start)} on; choose one inside."
+            f"{_by(start)} on; choose a part inside."
         )
     cut = tuple(slice(a, a + n) for a, n in zip(start, shape, strict=True))
     clean = None if input.clean is None else np.ascontiguousarray(input.clean[cut])

@@ -1,4 +1,5 @@
-"""Files to inputs and arrays to files. The ending of a name chooses the format; the content must agree."""
+"""Loads inputs from files and saves arrays to files. The ending of a name chooses the format; the content must
+agree."""
 
 from __future__ import annotations
 
@@ -23,10 +24,10 @@ from gpu_ops.progress import advance, finite, stage
 from gpu_ops.types import Input
 
 LIMIT = 2**30
-"""Values a file may hold unless the caller allows more."""
+"""Values of a file at most, unless the caller allows more."""
 
 HASHED = 1 << 24
-"""Bytes hashed at a time."""
+"""Bytes that are hashed at a time."""
 
 Reader = Callable[[Path, str, int], Decoded]
 Writer = Callable[[IO[bytes], Array, "float | None", str], None]
@@ -34,8 +35,8 @@ Writer = Callable[[IO[bytes], Array, "float | None", str], None]
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file and what inputs it may hold. `read(path, name, limit)` gives an array, or an array and its rate in
-    hertz. It and `write(file, array, rate, name)` call the file `name` in errors."""
+    """A file format and the kinds of input that it can hold. `read` takes (path, name, limit), `write` takes (file,
+    array, rate in hertz, name); both call the file `name` in errors."""
 
     title: str
     suffixes: tuple[str, ...]
@@ -52,10 +53,10 @@ FORMATS = (
     Format("WAV sound", (".wav",), ("signal",), sound.read_wav, sound.write_wav),
     Format("text", (".txt", ".dat", ".csv"), ("signal",), text.read_text, text.write_text),
 )
-"""In the order of preference: the first that can hold a result is proposed for it."""
+"""In the order of preference: the first format that can hold a result is the default for it."""
 BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}
 
-# What files begin with: formats that are read, by their first suffix, and others only to name them.
+# The first bytes of files: of formats that are read, by their first suffix; of others, to name them in errors.
 SIGNATURES = (
     (images.PNG_MAGIC, ".png"),
     (b"\xff\xd8\xff", ".jpg"),
@@ -82,9 +83,9 @@ def load(
     """An Input from a PNG, JPEG, BMP, NPY, WAV or text file.
 
     Images are (H, W) or (H, W, C), signals (N,) or (N, C) with their rate in hertz where the file has one; `kind`
-    overrules the shape, such as "signal" for an (N, C) array. At most `limit` values are decoded. `nonfinite` says what
-    to do with NaN and infinity: "refuse", "keep" or "zero". Raises InputError in one sentence for anything wrong with
-    the file, ParamError for the arguments.
+    overrules the shape, such as "signal" for an (N, C) array. At most `limit` values are decoded. `nonfinite` is the
+    rule for NaN and infinity: "refuse", "keep" or "zero". Raises InputError for anything wrong with the file,
+    ParamError for the arguments.
     """
     if kind is not None:
         check_choice("kind", kind, FILE_KINDS)
@@ -134,7 +135,7 @@ def _find_format(file: Path, name: str) -> Format:
     if suffix not in BY_SUFFIX:
         advice = f"it holds {actual.title}: {rename}" if actual else "convert it to one of these"
         raise InputError(
-            f"{name} has the unknown file type '{plain(suffix, 20)}'; known are {' '.join(BY_SUFFIX)}; {advice}."
+            f"{name} has the unknown file type '{plain(suffix, 20)}'; the types are {' '.join(BY_SUFFIX)}; {advice}."
         )
     format = BY_SUFFIX[suffix]
     if actual is not format:
@@ -144,7 +145,7 @@ def _find_format(file: Path, name: str) -> Format:
 
 
 def _holds(head: bytes) -> str:
-    """The first suffix of the format that a file begins like, or words for any other content."""
+    """The first suffix of the format that the first bytes of a file show, or words for any other content."""
     if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
         return ".wav"
     for start, what in SIGNATURES:
@@ -163,29 +164,29 @@ def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = Non
     name, array = plain(os.fspath(path)), np.asarray(array)
     format = BY_SUFFIX.get(Path(path).suffix.lower())
     if format is None or format.write is None:
-        known = " ".join(suffix for suffix, format in BY_SUFFIX.items() if format.write)
-        raise InputError(f"{name} cannot be written as '{plain(Path(path).suffix, 20)}'; choose one of {known}.")
+        endings = " ".join(suffix for suffix, format in BY_SUFFIX.items() if format.write)
+        raise InputError(f"{name} cannot be written as '{plain(Path(path).suffix, 20)}'; choose one of {endings}.")
     if array.size == 0:
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
     write = format.write
-    with replaced(path, overwrite) as opened:
+    with replacing(path, overwrite) as opened:
         write(opened, array, rate, name)
 
 
 @contextmanager
-def replaced(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator[IO[bytes]]:
-    """A file beside the target that takes its place when all went well, and is gone otherwise. Raises InputError."""
+def replacing(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator[IO[bytes]]:
+    """A new file beside the target, which replaces it at the end, or is removed after an error. Raises InputError."""
     name = plain(os.fspath(path))
-    with enough_memory(name, "save a smaller array"), _replacing(Path(path), name, overwrite) as opened:
+    with enough_memory(name, "save a smaller array"), _part_file(Path(path), name, overwrite) as opened:
         yield opened
 
 
 @contextmanager
-def _replacing(file: Path, name: str, overwrite: bool) -> Iterator[IO[bytes]]:
+def _part_file(file: Path, name: str, overwrite: bool) -> Iterator[IO[bytes]]:
     try:
         target = Path(os.path.realpath(file))
     except ValueError:
-        raise InputError(f"{name} is no file name, a null character is in it; check the name.") from None
+        raise InputError(f"{name} is no file name, because it has a null character; check the name.") from None
     part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         if target.exists():

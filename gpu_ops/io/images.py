@@ -1,6 +1,6 @@
-"""PNG, JPEG and BMP images, every bit depth kept. Headers and checksums are checked before anything is decoded.
+"""PNG, JPEG and BMP images at every bit depth. Headers and checksums are checked before any decoder runs.
 
-imageio decodes what it keeps as stored: 8 bits a channel without a palette. OpenCV decodes the rest: 16-bit colour,
+imageio decodes what it leaves as stored: 8 bits a channel without a palette. OpenCV decodes the rest: 16-bit colour,
 palettes, transparent colours, and images so large that imageio's reader refuses them.
 """
 
@@ -29,23 +29,23 @@ PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 4, 6: 4}
 PNG_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 PNG_PLAIN = (0, 2, 6)
 DEFLATED = 1032
-"""Bytes that a compressed byte of a PNG stands for at most."""
+"""The most bytes that one compressed byte of a PNG can stand for."""
 PNG_PICTURE = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
 FEW_PARTS, PART_BYTES = 1000, 256
-"""A PNG may have a thousand chunks, and one more for so many bytes: to read it takes time for its size alone."""
+"""A PNG may have a thousand chunks, and one more for each PART_BYTES, so that reading takes time for its size only."""
 # The markers that start a JPEG frame and hold its size: C0 to CF but for tables (C4), extension (C8), arithmetic (CC).
 JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 IMAGEIO_PIXELS = 1 << 26
-"""More pixels than this may be taken for an attack by imageio's reader; the limit on samples was checked before."""
+"""imageio's reader takes more pixels for an attack; the limit on values is checked before."""
 JPEG_APP1, JPEG_SCAN = 0xE1, 0xDA
 JPEG_END = b"\xff\xd9"
 JPEG_BARE = (b"\xff\x01", b"\xff\xd8")
 JPEG_HUFFMAN = (0xC0, 0xC1, 0xC2)
 JPEG_PIXELS = 1024
-"""Pixels that a byte of a Huffman-coded JPEG stands for at most: a bit for each block of 64 samples, of which there is
-one for every two pixels where colours are stored as coarsely as they can be."""
+"""The most pixels that one byte of a Huffman-coded JPEG can stand for: a bit for each block of 64 samples, and one
+sample for every two pixels where the colours are stored as coarsely as possible."""
 JPEG_NOTES = (*range(0xE1, 0xEE), 0xEF, 0xFE)
-"""Segments that are no part of the picture: comments, and applications' own but for two that say what colours mean."""
+"""Segments that are no part of the picture: comments, and those of applications except two that define the colours."""
 EXIF = b"Exif\0\0"
 JPEG_MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
 """Inside compressed data 0xFF is followed by 0 or a restart marker (D0 to D7); before it there may be any number."""
@@ -56,7 +56,7 @@ MOST_SCANS = 100
 
 def read_png(path: Path, name: str, limit: int) -> Decoded:
     """(H, W), (H, W, 3) or (H, W, 4) as uint8, or uint16 for 16-bit files; gray with alpha becomes RGBA. Turned upright
-    where the file notes how its camera was held."""
+    where the file has an orientation."""
     data = read_whole(path)
     png = _scan_png(data, name)
     width, height = struct.unpack(">II", png.header[:8])
@@ -65,13 +65,13 @@ def read_png(path: Path, name: str, limit: int) -> Decoded:
     check_limit(name, width * height * channels, limit)
     _check_dense(data, name, width, height, height * width * depth * PNG_SAMPLES[colour] // 8 // DEFLATED)
     plain = depth == 8 and colour in PNG_PLAIN and not png.transparent and width * height <= IMAGEIO_PIXELS
-    # Only what makes the picture is decoded: notes and profiles cost time and memory, and can be damaged.
+    # Only the chunks of the picture are decoded: notes and profiles cost time and memory, and can be damaged.
     image = b"".join((PNG_MAGIC, *png.picture))
     return _upright(_decode(image, name, "PNG", (height, width), plain), png.orientation)
 
 
 class _Png(NamedTuple):
-    """`picture` has the chunks that make the picture, whole."""
+    """The parts of a PNG. `picture` has the whole chunks that make the picture."""
 
     header: bytes
     transparent: bool
@@ -80,24 +80,24 @@ class _Png(NamedTuple):
 
 
 def _scan_png(data: bytes, name: str) -> _Png:
-    """What a PNG says of itself. Raises InputError unless what makes its picture is there once, and in its order."""
-    found: dict[bytes, bytes] = {}
+    """The parts of a PNG. Raises InputError unless each chunk of the picture is there once, and in its order."""
+    seen: dict[bytes, bytes] = {}
     picture: list[memoryview] = []
     last = b""
     for kind, chunk in _png_chunks(data, name):
         if kind in PNG_PICTURE:
-            if kind in found and not kind == last == b"IDAT":
+            if kind in seen and not kind == last == b"IDAT":
                 raise _damaged(name, "PNG")
             picture.append(chunk)
-        elif kind[:1].isupper() or not kind.isalpha():  # nobody can draw the picture without knowing what this is
+        elif kind[:1].isupper() or not kind.isalpha():  # an unknown chunk without which the picture cannot be drawn
             raise _damaged(name, "PNG")
         if kind in (b"IHDR", b"eXIf", b"IDAT", b"PLTE", b"tRNS"):
-            found[kind] = bytes(chunk[8:-4]) if kind in (b"IHDR", b"eXIf") else b""
+            seen[kind] = bytes(chunk[8:-4]) if kind in (b"IHDR", b"eXIf") else b""
         last = kind
-    header = found.get(b"IHDR", b"")
-    if len(header) != 13 or header[9] not in PNG_CHANNELS or b"IDAT" not in found or bytes(picture[0][4:8]) != b"IHDR":
+    header = seen.get(b"IHDR", b"")
+    if len(header) != 13 or header[9] not in PNG_CHANNELS or b"IDAT" not in seen or bytes(picture[0][4:8]) != b"IHDR":
         raise _damaged(name, "PNG")
-    return _Png(header, b"tRNS" in found, find_orientation(found.get(b"eXIf", b"").removeprefix(EXIF)), picture)
+    return _Png(header, b"tRNS" in seen, find_orientation(seen.get(b"eXIf", b"").removeprefix(EXIF)), picture)
 
 
 def _png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
@@ -122,7 +122,7 @@ def _png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
 
 
 def read_jpeg(path: Path, name: str, limit: int) -> Decoded:
-    """(H, W) or (H, W, 3) as uint8, turned upright where the file notes how its camera was held."""
+    """(H, W) or (H, W, 3) as uint8, turned upright where the file has an orientation."""
     data = read_whole(path)
     frame, huffman, exif, scans, rest = b"", False, b"", 0, 0
     picture = [data[:2]]
@@ -151,18 +151,18 @@ def read_jpeg(path: Path, name: str, limit: int) -> Decoded:
 
 
 def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
-    """(marker, start, end) of each segment's content. After the frame what lies between them may be compressed."""
-    place, framed = 2, False
+    """(marker, start, end) of each segment's content. After the frame, compressed data may lie between segments."""
+    place, after_frame = 2, False
     for _ in range(MOST_SEGMENTS):
         advance(place, len(data))
-        found = JPEG_MARKER.search(data, place)
-        if found is None or found[0] == JPEG_END or found.end() + 2 > len(data):
+        match = JPEG_MARKER.search(data, place)
+        if match is None or match[0] == JPEG_END or match.end() + 2 > len(data):
             return
-        if not framed and data[place : found.start()].strip(b"\xff"):
+        if not after_frame and data[place : match.start()].strip(b"\xff"):
             raise _damaged(name, "JPEG")
-        marker, place = found[0][1], found.end()
-        framed = framed or marker in JPEG_FRAMES
-        if found[0] not in JPEG_BARE:
+        marker, place = match[0][1], match.end()
+        after_frame = after_frame or marker in JPEG_FRAMES
+        if match[0] not in JPEG_BARE:
             length = int(struct.unpack_from(">H", data, place)[0])
             if length < 2:  # it counts itself
                 raise _damaged(name, "JPEG")
@@ -181,7 +181,7 @@ def read_bmp(path: Path, name: str, limit: int) -> Decoded:
         width, height, _, bits = struct.unpack_from("<HHHH" if old else "<iiHH", data, 18)
     except struct.error:
         raise InputError(f"{name} is cut short: its header is incomplete; copy or save it again.") from None
-    height = abs(height)  # below 0 it counts from the top
+    height = abs(height)  # below 0 the rows begin at the top
     if width < 1 or height < 1:
         raise _damaged(name, "BMP")
     channels = 4 if bits == 32 else 3
@@ -195,10 +195,10 @@ def read_bmp(path: Path, name: str, limit: int) -> Decoded:
 
 
 def _check_dense(data: bytes, name: str, width: int, height: int, least: int) -> None:
-    """Decoders fill what is missing with black or gray, without a word: a picture needs its `least` bytes."""
+    """Raises InputError below `least` bytes: decoders fill the missing part with black or gray and raise nothing."""
     if len(data) < least:
-        found = f"{len(data)} bytes cannot hold {width} × {height} pixels"
-        raise InputError(f"{name} is cut short: {found}; copy or save it again.")
+        words = f"{len(data)} bytes cannot hold {width} × {height} pixels"
+        raise InputError(f"{name} is cut short: {words}; copy or save it again.")
 
 
 def _upright(array: Array, orientation: int) -> Decoded:
@@ -207,8 +207,8 @@ def _upright(array: Array, orientation: int) -> Decoded:
 
 
 def _decode(data: bytes, name: str, format: str, shape: tuple[int, int], plain: bool) -> Array:
-    """Decoded by imageio where it keeps the image as stored, which `plain` says, otherwise by OpenCV. Raises InputError
-    unless it has the (H, W) that the file's header says."""
+    """Decode with imageio where it leaves the image as stored (`plain`), otherwise with OpenCV. Raises InputError
+    unless the result has the (H, W) of the file's header."""
     damaged = _damaged(name, format)
     with codec(damaged):
         array = _decode_imageio(data, format) if plain else _decode_opencv(data)
@@ -231,7 +231,7 @@ def _decode_opencv(data: bytes) -> Array | None:
 
 
 def _swap_channels(array: Array) -> Array:
-    """Blue, green, red to red, green, blue or back; alpha stays last. Gray is left as it is."""
+    """Blue, green, red to red, green, blue or back; alpha stays last. Gray stays as it is."""
     import cv2
 
     if array.ndim == 2 or array.shape[2] == 1:
@@ -240,11 +240,11 @@ def _swap_channels(array: Array) -> Array:
 
 
 def _too_many(name: str, most: int, what: str) -> InputError:
-    return InputError(f"{name} has more than {most} {what}, which no picture of its size needs; save it anew.")
+    return InputError(f"{name} has more than {most} {what}, which no picture of its size needs; save it again.")
 
 
 def _damaged(name: str, format: str) -> InputError:
-    return InputError(f"{name} is a damaged {format} file; copy it again or save it anew.")
+    return InputError(f"{name} is a damaged {format} file; copy or save it again.")
 
 
 def write_png(file: IO[bytes], array: Array, rate: float | None, name: str) -> None:
@@ -259,7 +259,7 @@ def write_png(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
         )
     failure = InputError(f"{name} cannot be written as PNG at shape {array.shape}; save as .npy.")
     with codec(failure):
-        done, encoded = cv2.imencode(".png", _swap_channels(np.ascontiguousarray(array)))
-    if not done:
+        success, encoded = cv2.imencode(".png", _swap_channels(np.ascontiguousarray(array)))
+    if not success:
         raise failure
     file.write(encoded.data)

@@ -1,4 +1,4 @@
-"""Arrays become inputs: what is allowed, what an axis means, what happens to NaN and infinity."""
+"""Makes inputs from arrays: the allowed arrays, the meaning of their axes, and the rule for NaN and infinity."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ KINDS: tuple[Kind, ...] = tuple(kind.id for kind in INPUT_KINDS.values())
 FILE_KINDS: tuple[Kind, ...] = (IMAGE.id, SIGNAL.id)
 NONFINITE = ("refuse", *NonFiniteError.choices)
 NO_THREAD = "can't start new thread"
-"""What Python says when there is no memory for another thread's stack."""
+"""Python's message where memory is too small for the stack of another thread."""
 
 
 class Decoded(NamedTuple):
-    """What a file holds: its array, its rate in hertz where it has one, and what reading did to the stored values."""
+    """The content of a file: its array, its rate in hertz where it has one, and the steps from the stored values to
+    it."""
 
     array: Array
     rate: float | None = None
@@ -33,7 +34,7 @@ class Decoded(NamedTuple):
 
 @contextmanager
 def enough_memory(name: str, advice: str) -> Iterator[None]:
-    """Inside, memory that runs out is an InputError about `name`, whoever wanted it."""
+    """Inside, memory that runs out becomes an InputError about `name`."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
@@ -55,7 +56,7 @@ def check_limit(name: str, count: int, limit: int) -> None:
 
 
 def check_file_shape(shape: tuple[int, ...], name: str) -> None:
-    """Raises InputError for an array that no file may hold: without axes, with none along one, and stacks."""
+    """Raises InputError for an array that a file may not hold: without axes, without elements, or a stack."""
     _check_filled(shape, name)
     if len(shape) > 3 or (len(shape) == 3 and shape[-1] not in IMAGE_CHANNELS):
         raise InputError(
@@ -74,7 +75,7 @@ def check_channels(count: int, name: str) -> None:
 
 
 def find_kind(shape: tuple[int, ...], name: str) -> Kind:
-    """What an array of that shape is when nobody says. Raises InputError for 0 or more than 3 dimensions."""
+    """The kind of an array by its shape alone. Raises InputError for 0 or more than 3 dimensions."""
     if len(shape) == 1:
         return SIGNAL.id
     if len(shape) == 2 or (len(shape) == 3 and shape[-1] in IMAGE_CHANNELS):
@@ -102,7 +103,7 @@ def find_axes(shape: tuple[int, ...], kind: Kind, name: str) -> str:
 
 
 def check_array(array: Array, name: str) -> Array:
-    """The array in native byte order and C order, copied only when it must be.
+    """The array in native byte order and C order, copied only where necessary.
 
     Raises InputError unless it holds real numbers, at least one, in 1 to 3 dimensions.
     """
@@ -124,7 +125,7 @@ def _check_filled(shape: tuple[int, ...], name: str) -> None:
 def settle_nonfinite(array: Array, rule: str, name: str) -> tuple[Array, bool, list[dict[str, Any]]]:
     """The array after the rule for NaN and infinity, whether it is finite now, and the step to record.
 
-    Raises NonFiniteError under the rule "refuse" when there are any, saying how many and where the first is.
+    Under the rule "refuse" raises NonFiniteError, which says how many there are and where the first one is.
     """
     if array.dtype.kind != "f":
         return array, True, []
@@ -137,8 +138,8 @@ def settle_nonfinite(array: Array, rule: str, name: str) -> tuple[Array, bool, l
     if rule == "refuse":
         place = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), bad.shape))
         where = place[0] if len(place) == 1 else place
-        found = f"{name} holds {nans} NaN and {count - nans} infinite values, the first at index {where}"
-        raise NonFiniteError(found, nans, count - nans)
+        words = f"{name} holds {nans} NaN and {count - nans} infinite values, the first at index {where}"
+        raise NonFiniteError(words, nans, count - nans)
     step = {"step": "nonfinite", "rule": rule, "nan": nans, "infinite": count - nans}
     if rule == "zero":
         array = np.where(bad, array.dtype.type(0), array)
@@ -171,8 +172,8 @@ def from_array(
     """An Input of an array: (N,) or (N, C) signal, (H, W) or (H, W, C) image, (D, H, W) stack; `rate` is in hertz.
 
     The array is shared, not copied, when it is in native byte order and C order. `nonfinite` is "refuse", "keep" or
-    "zero". Raises InputError for objects, complex numbers, empty arrays, wrong dimensions, and NaN or infinity unless
-    they are allowed; ParamError for an unknown kind or rule.
+    "zero". Raises InputError for objects, complex numbers, empty arrays, wrong dimensions, and NaN or infinity under
+    the rule "refuse"; ParamError for an unknown kind or rule.
     """
     if kind is not None:
         check_choice("kind", kind, KINDS)
@@ -215,7 +216,7 @@ def cast(array: Array, dtype: str, name: str) -> Array:
 
 
 def convert(input: Input, dtype: str) -> Input:
-    """The input in another type, values kept, recorded as a step; `clean` is converted with it.
+    """The input with the same values in another type, recorded as a step; `clean` is converted as well.
 
     Raises ParamError for a type other than uint8, uint16, float32 and float64; InputError when a value does not fit.
     """

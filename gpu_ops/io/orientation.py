@@ -1,4 +1,4 @@
-"""How a camera was held, as its pictures note it (Exif 2.3, tag 274), and pictures turned upright."""
+"""The orientation that a camera notes in its pictures (Exif 2.3, tag 274), and how to turn a picture upright."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ ENTRY = 12
 
 
 def find_orientation(exif: bytes) -> int:
-    """1 to 8 of an Exif block, which begins with its byte order; 1, upright, where it says nothing that makes sense."""
+    """The orientation in an Exif block, 1 to 8; 1, upright, where it has none that is valid. The block begins with its
+    byte order."""
     order = BYTE_ORDERS.get(exif[:4])
     if order is None or len(exif) < 8:
         return 1
@@ -29,7 +30,7 @@ def find_orientation(exif: bytes) -> int:
 
 
 def turn_upright(array: Array, orientation: int) -> Array:
-    """The picture as it was seen: bit for bit the same pixels, in other places."""
+    """The picture as the photographer saw it: the same pixels, bit for bit, in other places."""
     if orientation >= 5:  # rows and columns are exchanged first
         array = array.swapaxes(0, 1)
     if orientation in (3, 4, 7, 8):

@@ -1,4 +1,4 @@
-"""Inputs made again from what they say of their origin."""
+"""Makes inputs again from their origin."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
     steps = origin.get("steps", ())
     unknown = [step.get("step") for step in steps if step.get("step") not in STEPS]
     if unknown:
-        raise InputError(f"The step {plain(unknown[0], 40)} of this origin is unknown; known are {', '.join(STEPS)}.")
+        raise InputError(f"The step {plain(unknown[0], 40)} of this origin is unknown; choose from {', '.join(STEPS)}.")
     rules = [step["rule"] for step in steps if step["step"] == "nonfinite"]
     if "path" in origin:
         result = load(origin["path"], kind=origin.get("kind"), limit=limit, nonfinite=rules[0] if rules else "refuse")
         if result.origin["hash"] != origin.get("hash"):
-            raise InputError(f"{plain(origin['path'])} has changed since; bring the old file back or load it anew.")
+            raise InputError(f"{plain(origin['path'])} has changed since; bring the old file back or load it again.")
     elif "generator" in origin:
         options = {key: value for key, value in origin.items() if key not in ("generator", "steps")}
         result = sample(origin["generator"], **options)
     else:
-        raise InputError("This input was made from an array, which its origin does not hold; save it to a file first.")
+        raise InputError("This input was made from an array, which its origin does not keep; save it to a file first.")
     for step in steps:
         if step["step"] == "convert":
             result = convert(result, step["dtype"])

@@ -1,4 +1,4 @@
-"""Files read and written piece by piece, so that long ones say how far they are and can be stopped."""
+"""Reads and writes files piece by piece, so that long ones report their progress and can be stopped."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ PIECE = 1 << 24
 
 
 def read_whole(path: Path) -> bytes:
-    """The file's bytes. Raises OSError; Cancelled when whoever listens wants to stop."""
+    """The file's bytes. Raises OSError, and Cancelled when the listener stops the work."""
     with open(path, "rb") as file:
         data = np.empty(os.fstat(file.fileno()).st_size, np.uint8)
         return data[: read_into(file, data)].tobytes()
 
 
 def read_into(file: IO[bytes], data: Array) -> int:
-    """Fill an array of bytes from a file, as far as it goes; returns how many there were."""
+    """Fill an array of bytes from a file, as far as the file goes; returns the number of bytes."""
     done = 0
     while done < data.size:
         advance(done, data.size)

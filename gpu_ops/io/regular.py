@@ -16,7 +16,7 @@ KINDS = (
 
 
 def require_regular(path: Path, what: str) -> None:
-    """Raises InputError unless there is a regular file at `path`, or a link to one; `what` is wanted there, such as
+    """Raises InputError unless `path` is a regular file, or a link to one; `what` is its use in the message, such as
     "an input"."""
     name = plain(path)
     try:
@@ -26,7 +26,7 @@ def require_regular(path: Path, what: str) -> None:
     except OSError as error:
         raise InputError(f"{name} cannot be read ({error.strerror}); check its name and permissions.") from None
     except ValueError:
-        raise InputError(f"{name} is no file name, a null character is in it; check the name.") from None
+        raise InputError(f"{name} is no file name, because it has a null character; check the name.") from None
     if stat.S_ISDIR(mode):
         raise InputError(f"{name} is a folder; name a file in it.")
     if not stat.S_ISREG(mode):

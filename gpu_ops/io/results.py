@@ -1,4 +1,4 @@
-"""Outputs of any kind to files: what its kind allows, with its axes and units where the format has room for them."""
+"""Saves outputs of any kind to the formats of the kind, with axes and units where the format has room for them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import SIGNAL
-from gpu_ops.io.files import replaced, save
+from gpu_ops.io.files import replacing, save
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Axis, Form, ViewKind
 from gpu_ops.progress import advance
 
 ROWS = 1 << 12
-"""Rows written at a time."""
+"""Rows that are written at a time."""
 
 
 def save_result(
@@ -30,8 +30,8 @@ def save_result(
 ) -> None:
     """Write an output by the name's ending, one of its kind's `formats`; `rate` is that of a signal, in hertz.
 
-    A table of comma-separated values begins with a line that names axes and units: of bars it has where each begins and
-    ends, of complex values real and imaginary parts. Raises InputError when it cannot be written so.
+    A table of comma-separated values begins with a line of axes and units. It has the start and the end of each bar,
+    and the real and the imaginary part of complex values. Raises InputError when the file cannot be written so.
     """
     of_kind, suffix = OUTPUT_KINDS[kind], Path(path).suffix.lower()
     if suffix not in of_kind.formats:
@@ -40,12 +40,12 @@ def save_result(
     if kind == SIGNAL.view or suffix not in (".csv", ".txt"):
         save(path, array, rate=rate, overwrite=overwrite)
         return
-    with replaced(path, overwrite) as file:
+    with replacing(path, overwrite) as file:
         _write_table(file, kind, np.asarray(array), form, unit)
 
 
 def _write_table(file: IO[bytes], kind: ViewKind, array: Array, form: Form, unit: str) -> None:
-    """A heading, and a row for each element of the axis that counts: the last of bars, the first of everything else."""
+    """A heading, and a row for each element of one axis: the last axis of bars, the first of other kinds."""
     if array.ndim == 0:
         file.write(f"{_cell(array[()])}\n".encode())
         return
@@ -58,7 +58,7 @@ def _write_table(file: IO[bytes], kind: ViewKind, array: Array, form: Form, unit
         name = (across.labels[k] if across.labels else f"{across.name} {k + 1}") if across else "value"
         own = f"{name} ({unit})" if unit else name
         heading += [f"{own} real", f"{own} imaginary"] if array.dtype.kind == "c" else [own]
-    file.write((",".join(map(_quoted, heading)) + "\n").encode())
+    file.write((",".join(map(_quote, heading)) + "\n").encode())
     for line in _lines(columns, axis, bars):
         file.write(line)
 
@@ -74,7 +74,7 @@ def _lines(columns: Array, axis: Axis, bars: bool) -> Iterator[bytes]:
 
 
 def _parts(value: Any) -> tuple[Any, ...]:
-    """The numbers of a value."""
+    """The one or two real numbers of a value."""
     return (value.real, value.imag) if isinstance(value, np.complexfloating) else (value,)
 
 
@@ -83,11 +83,11 @@ def _title(name: str, axis: Axis) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A name as it is, a number with as many digits as give the same number again."""
+    """A name unchanged, a number with the digits that give the same number when read."""
     if isinstance(value, str):
-        return _quoted(value)
+        return _quote(value)
     return repr(value) if type(value) is float else str(value)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n') else text

@@ -20,14 +20,14 @@ from gpu_ops.types import DTYPES, Input
 Options = Mapping[str, Any]
 
 BLOCK = 2**18
-"""Samples computed at a time in float64, so that long signals need little more memory than themselves."""
+"""Samples that are computed at a time in float64, so that a long signal needs little memory besides its own."""
 MOST = 2**31
 LARGEST_SIDE = 2**20
 ECG_RATE = 360.0
 
 
-class Made(NamedTuple):
-    """What a sample's function returns; `rate` is in hertz."""
+class Content(NamedTuple):
+    """The result of a sample's function; `rate` is in hertz."""
 
     kind: Kind
     array: Array
@@ -37,17 +37,17 @@ class Made(NamedTuple):
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample input: `make` takes the checked values of `params`. `kind` is what it gives by default."""
+    """One sample input: `make` takes the checked values of `params`. `kind` is the kind of its input by default."""
 
     id: str
     kind: Kind
     title: str
     params: tuple[Param, ...]
-    make: Callable[[Options], Made]
+    make: Callable[[Options], Content]
 
 
 def sample(id: str, /, **options: object) -> Input:
-    """The sample input of that id, such as sample("noise", length=10**6, seed=1, dtype="float64").
+    """The sample input with this id, such as sample("noise", length=10**6, seed=1, dtype="float64").
 
     Raises ParamError for an unknown id or option and for values outside their limits; InputError when it does not fit
     in memory or in the dtype.
@@ -59,10 +59,10 @@ def sample(id: str, /, **options: object) -> Input:
         raise ParamError(f"There is no sample {id!r}; choose from {', '.join(s.id for s in SAMPLES)}.")
     values = check_values(entry.params, options, f"sample {id}")
     with enough_memory(f"Sample {id}", "make it smaller"):
-        made = entry.make(values)
+        content = entry.make(values)
     origin: dict[str, Any] = {"generator": id, **values, "steps": []}
-    axes = find_axes(made.array.shape, made.kind, id)
-    return Input(made.kind, made.array, axes, id, origin, made.rate, made.clean)
+    axes = find_axes(content.array.shape, content.kind, id)
+    return Input(content.kind, content.array, axes, id, origin, content.rate, content.clean)
 
 
 def _generator(values: Options) -> np.random.Generator:
@@ -103,19 +103,19 @@ def _fill(length: int, dtype: str, formula: Callable[[Array], Array]) -> Array:
     return result
 
 
-def _picture(name: str, values: Options) -> Made:
+def _picture(name: str, values: Options) -> Content:
     import pywt
 
-    return Made("image", cast(getattr(pywt.data, name)(), values["dtype"], name))
+    return Content("image", cast(getattr(pywt.data, name)(), values["dtype"], name))
 
 
-def _ecg(values: Options) -> Made:
+def _ecg(values: Options) -> Content:
     import pywt
 
-    return Made("signal", cast(pywt.data.ecg(), values["dtype"], "ecg"), ECG_RATE)
+    return Content("signal", cast(pywt.data.ecg(), values["dtype"], "ecg"), ECG_RATE)
 
 
-# Donoho and Johnstone, Biometrika 81 (1994) 425-455: the jumps of blocks and the peaks of bumps share their places.
+# Donoho and Johnstone, Biometrika 81 (1994) 425-455: the jumps of blocks and the peaks of bumps are at the same places.
 PLACES = (0.1, 0.13, 0.15, 0.23, 0.25, 0.4, 0.44, 0.65, 0.76, 0.78, 0.81)
 JUMPS = (4.0, -5.0, 3.0, -4.0, 5.0, -4.2, 2.1, 4.3, -3.1, 2.1, -4.2)
 PEAKS = (4.0, 5.0, 3.0, 4.0, 5.0, 4.2, 2.1, 4.3, 3.1, 5.1, 4.2)
@@ -146,32 +146,32 @@ def _doppler(t: Array) -> Array:
     return result
 
 
-def _classic(formula: Callable[[Array], Array], values: Options) -> Made:
-    """formula(t) at t = 1/N…1, with normal noise added when asked for."""
+def _classic(formula: Callable[[Array], Array], values: Options) -> Content:
+    """formula(t) at t = 1/N…1, plus normal noise where the option noise is above 0."""
     length, dtype, sigma = values["length"], values["dtype"], values["noise"]
     clean = _fill(length, dtype, lambda index: formula((index + 1) / length))
     if sigma == 0:
-        return Made("signal", clean)
+        return Content("signal", clean)
     noisy = _generator(values).standard_normal(length, dtype=clean.dtype.type)
     noisy *= clean.dtype.type(sigma)
     noisy += clean
-    return Made("signal", noisy, clean=clean)
+    return Content("signal", noisy, clean=clean)
 
 
-def _noise(values: Options) -> Made:
+def _noise(values: Options) -> Content:
     kind, shape = _shape(values)
     dtype: Any = np.dtype(values["dtype"]).type
     random = _generator(values)
     if issubclass(dtype, np.integer):
-        return Made(kind, random.integers(0, np.iinfo(dtype).max, shape, dtype, endpoint=True))
+        return Content(kind, random.integers(0, np.iinfo(dtype).max, shape, dtype, endpoint=True))
     array = random.random(shape, dtype)
     if kind == "signal":
         array *= dtype(2)
         array -= dtype(1)
-    return Made(kind, array)
+    return Content(kind, array)
 
 
-def _chirp(values: Options) -> Made:
+def _chirp(values: Options) -> Content:
     """sin(π·i²/2N): the frequency rises from 0 to half the rate. Integer remainders keep the longest phases exact."""
     length = values["length"]
 
@@ -179,28 +179,28 @@ def _chirp(values: Options) -> Made:
         result: Array = np.sin(np.pi * (index * index % (4 * length)) / (2 * length))
         return result
 
-    return Made("signal", _fill(length, values["dtype"], sweep), values["rate"])
+    return Content("signal", _fill(length, values["dtype"], sweep), values["rate"])
 
 
-def _steps(values: Options) -> Made:
-    """Levels that hold between random places; no more of them than samples."""
+def _steps(values: Options) -> Content:
+    """Constant levels between random places, at most one for each sample."""
     length = values["length"]
     count = min(values["levels"], length)
     random = _generator(values)
     places = np.sort(random.choice(length - 1, count - 1, replace=False)) + 1 if count > 1 else np.empty(0, np.int64)
     levels = _store(random.uniform(-1, 1, count), -1, values["dtype"])
-    return Made("signal", np.repeat(levels, np.diff(places, prepend=0, append=length)))
+    return Content("signal", np.repeat(levels, np.diff(places, prepend=0, append=length)))
 
 
-def _constant(values: Options) -> Made:
+def _constant(values: Options) -> Content:
     kind, shape = _shape(values)
     value = cast(np.array([values["value"]]), values["dtype"], "constant")
-    return Made(kind, np.full(shape, value[0]))
+    return Content(kind, np.full(shape, value[0]))
 
 
-def _chart(values: Options) -> Made:
+def _chart(values: Options) -> Content:
     chart = draw_chart(*_parse_size(values["size"]), values["channels"])
-    return Made("image", _store(chart, 0, values["dtype"]))
+    return Content("image", _store(chart, 0, values["dtype"]))
 
 
 LENGTH = Param("length", 4096, 1, MOST, unit="samples", help="how many samples")
@@ -211,13 +211,13 @@ RATE = Param("rate", 44100.0, 1e-3, 1e12, unit="Hz", help="samples per second")
 SIZE = Param("size", "", help="HxW makes an image; empty makes a signal of length samples")
 CHANNELS = Param("channels", 1, choices=IMAGE_CHANNELS, help="values per sample or pixel")
 SIGMA = Param("noise", 0.0, 0.0, 1e6, help="standard deviation of the noise added; 0 adds none")
-STORED = replace(DTYPE, default="uint8", help="type of the values, which stay 0 to 255")
+IMAGE_DTYPE = replace(DTYPE, default="uint8", help="type of the values, which stay 0 to 255")
 CHART_SIZE = replace(SIZE, default="512x512", help="HxW in pixels")
 
 SAMPLES: tuple[Sample, ...] = (
-    Sample("camera", "image", "Photographer, 512 × 512", (STORED,), partial(_picture, "camera")),
-    Sample("ascent", "image", "Stairs, 512 × 512", (STORED,), partial(_picture, "ascent")),
-    Sample("aero", "image", "Aerial view, 512 × 512", (STORED,), partial(_picture, "aero")),
+    Sample("camera", "image", "Photographer, 512 × 512", (IMAGE_DTYPE,), partial(_picture, "camera")),
+    Sample("ascent", "image", "Stairs, 512 × 512", (IMAGE_DTYPE,), partial(_picture, "ascent")),
+    Sample("aero", "image", "Aerial view, 512 × 512", (IMAGE_DTYPE,), partial(_picture, "aero")),
     Sample("ecg", "signal", "Electrocardiogram, 1024 samples at 360 Hz", (FLOAT,), _ecg),
     Sample("blocks", "signal", "Blocks", (LENGTH, SIGMA, SEED, FLOAT), partial(_classic, _blocks)),
     Sample("bumps", "signal", "Bumps", (LENGTH, SIGMA, SEED, FLOAT), partial(_classic, _bumps)),

@@ -1,4 +1,5 @@
-"""WAV files, all channels: read through libsndfile, written here, because that library hides what a full disk says."""
+"""WAV files with all channels: libsndfile reads them; this module writes them, because that library hides a full
+disk."""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ DEFAULT_RATE = 44100
 WIDE = ("PCM_24", "PCM_32", "DOUBLE")
 """Encodings that float32 cannot hold with room to spare; they are read as float64."""
 FRAMES = 1 << 20
-"""Frames decoded at a time."""
+"""Frames that are decoded at a time."""
 UNKNOWN_SIZE = 2**32 - 1
 LARGEST = 2**32 - 4096
-"""Bytes of samples a WAV file can hold beside its header."""
+"""Bytes of samples in a WAV file at most, beside its header."""
 MOST_CHUNKS = 1000
-"""Chunks before the samples; usual are two or three."""
+"""Chunks before the samples at most; two or three are usual."""
 IEEE_FLOAT = 3
 
 
@@ -39,9 +40,9 @@ def read_wav(path: Path, name: str, limit: int) -> Decoded:
     _check_whole(path, name)
     damaged = InputError(f"{name} is a damaged or unusual WAV file; save it again as PCM or float WAV.")
     with codec(damaged):
-        # Bytes, where a name is bytes: the library would refuse one that is no UTF-8.
-        opened = soundfile.SoundFile(os.fsencode(path) if os.name == "posix" else path)
-    with opened as file:
+        # As bytes where the system's names are bytes: the library refuses a name that is no UTF-8.
+        sound_file = soundfile.SoundFile(os.fsencode(path) if os.name == "posix" else path)
+    with sound_file as file:
         if file.frames < 0 or file.samplerate < 1:
             raise damaged
         check_channels(file.channels, name)
@@ -58,7 +59,7 @@ def read_wav(path: Path, name: str, limit: int) -> Decoded:
 
 
 def _check_whole(path: Path, name: str) -> None:
-    """The decoder reads what is left of a cut file without a word, so the sizes are compared here."""
+    """Raises InputError where the sizes do not agree: the decoder reads the rest of a cut file and raises nothing."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         file.seek(12)
@@ -67,10 +68,11 @@ def _check_whole(path: Path, name: str) -> None:
                 raise InputError(f"{name} is cut short: it holds no sound; copy or save it again.")
             chunk, length = struct.unpack("<4sI", head)
             if chunk == b"data":
-                there = size - file.tell()
-                if length > there and length != UNKNOWN_SIZE:
+                present_bytes = size - file.tell()
+                if length > present_bytes and length != UNKNOWN_SIZE:
                     raise InputError(
-                        f"{name} is cut short: it holds {there} of {length} bytes of sound; copy or save it again."
+                        f"{name} is cut short: it holds {present_bytes} of {length} bytes of sound; "
+                        "copy or save it again."
                     )
                 return
             file.seek(length + length % 2, os.SEEK_CUR)
@@ -97,8 +99,8 @@ def write_wav(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
 
 
 def _wav_header(nbytes: int, itemsize: int, channels: int, hertz: int) -> bytes:
-    """All that stands before the samples of a WAV file of floats, by Microsoft's and IBM's description of 1991 and its
-    additions of 1994: "fmt " says what they are, "fact" how many for each channel."""
+    """The bytes before the samples of a WAV file of floats, by Microsoft's and IBM's description of 1991 and its
+    additions of 1994: "fmt " describes the samples, "fact" has their number for each channel."""
     frame = itemsize * channels
     speed = min(hertz * frame, 2**32 - 1)
     format = struct.pack("<4sIHHIIHHH", b"fmt ", 18, IEEE_FLOAT, channels, hertz, speed, frame, 8 * itemsize, 0)

@@ -1,7 +1,7 @@
 """Text with one number a line, bit-equal to Python's float() and "%.16f" in both directions.
 
-Short texts go through Python itself. Long ones go through compiled functions, which hand every line that they are not
-sure of back to Python.
+Short texts go through Python itself. Long ones go through compiled functions, which give a line back to Python
+where they are not sure.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from gpu_ops.progress import advance, collect, finite, stage
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SHORT_BYTES = 4 * 2**20
-"""Up to here Python is done before the compiled functions are loaded."""
+"""Python reads this many bytes faster than the compiled functions load."""
 SHORT_VALUES = 200_000
 PIECE_BYTES = 2 * 2**20
 WORKERS = min(4, os.cpu_count() or 1)
 CHUNK_VALUES = 2**16
 LARGEST = 2.0**63
-"""From here on the whole part does not fit a machine word."""
+"""From this value on the whole part does not fit a machine word."""
 
 
 def read_text(path: Path, name: str, limit: int) -> Decoded:
-    """The numbers as (N,) float64. Lines are counted first, so memory for the result and a few pieces is enough.
+    """The numbers as (N,) float64. It counts lines first, so it needs memory for the result and a few pieces only.
 
-    Raises InputError quoting a line that is not a number; blank lines are allowed at the end only.
+    Raises InputError that quotes a line that is not a number; blank lines are allowed at the end only.
     """
     cuts = _cut(path)
     pieces = list(pairwise(cuts))
@@ -54,7 +54,7 @@ def read_text(path: Path, name: str, limit: int) -> Decoded:
 
 
 def _cut(path: Path) -> list[int]:
-    """Offsets of pieces of whole lines, from the first byte that counts to behind the last one that is not blank."""
+    """Offsets of pieces of whole lines, from behind a byte order mark to behind the last byte that is not blank."""
     with open(path, "rb") as file:
         start = len(BYTE_ORDER_MARK) if file.read(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK else 0
         stop = file.seek(0, os.SEEK_END)
@@ -83,7 +83,7 @@ def _count_lines(data: bytes) -> int:
 
 
 def _parse_short(data: bytes, values: Array, row: int, name: str) -> None:
-    for i, line in zip(range(values.size), data.split(b"\n"), strict=False):  # nothing follows the last line's break
+    for i, line in zip(range(values.size), data.split(b"\n"), strict=False):  # no line follows the last line break
         values[i] = _number(line, row + i, name)
 
 
@@ -100,7 +100,7 @@ def _parse_long(data: bytes, values: Array, row: int, name: str) -> None:
 
 
 def _number(line: bytes, row: int, name: str) -> float:
-    if b"_" not in line:  # Python's own separator of digits is no part of a number in a file
+    if b"_" not in line:  # Python takes _ between digits, a file may not have it
         with suppress(ValueError):
             return float(line)
     raise _bad_line(line, row, name)
@@ -108,8 +108,8 @@ def _number(line: bytes, row: int, name: str) -> float:
 
 def _bad_line(line: bytes, row: int, name: str) -> InputError:
     text = line[:1000].decode("utf-8", "replace").strip()
-    found = f"'{plain(text, 40)}' is not a number" if text else "the line is blank"
-    return InputError(f"{name}, line {row + 1}: {found}; write one number a line, such as 0.5 or -2e-3.")
+    fault = f"'{plain(text, 40)}' is not a number" if text else "the line is blank"
+    return InputError(f"{name}, line {row + 1}: {fault}; write one number a line, such as 0.5 or -2e-3.")
 
 
 def write_text(file: IO[bytes], array: Array, rate: float | None, name: str) -> None:

@@ -1,8 +1,8 @@
-"""Numbers to and from text, compiled. Both directions are exact or say that they are not sure.
+"""Compiled conversion of numbers to and from text. Both directions are exact, or say that they are not sure.
 
-Reading keeps up to 19 digits w of a line and scales them by a power of ten from a table of 128-bit values. The table is
-cut off, so the product is a lower bound with a known width; a line is accepted only when the whole interval rounds to
-one double. Writing uses exact integers throughout.
+Reading takes up to 19 digits of a line and scales them by a power of ten from a table of 128-bit values. The table is
+cut off, so the product is a lower bound of an interval of known width; a line is accepted only when the whole interval
+rounds to one double. Writing uses exact integers throughout.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ LOW, HIGH = -300, 288
 
 
 def _powers() -> tuple[Words, Words, np.ndarray[Any, np.dtype[np.int64]]]:
-    """10^q for q = LOW…HIGH as 128 bits with the top one set, cut off: both words, and the double's exponent field."""
+    """10^q for q = LOW…HIGH as 128 bits, the top one set, the rest cut off: both words, and the double's exponent
+    field."""
     high, low, exponents = [], [], []
     for q in range(LOW, HIGH + 1):
         five = 5 ** abs(q)
@@ -31,7 +32,7 @@ def _powers() -> tuple[Words, Words, np.ndarray[Any, np.dtype[np.int64]]]:
         scaled = (five << shift if shift >= 0 else five >> -shift) if q >= 0 else (1 << shift) // five
         high.append(scaled >> 64)
         low.append(scaled & (2**64 - 1))
-        # A product's first word counts 2^128 and loses 11 bits; the top one of the 53 kept adds 1 to the field itself.
+        # A product's first word counts 2^128 and loses 11 bits; the top one of the other 53 adds 1 to the field itself.
         exponents.append(128 + 11 + q - shift + 52 + 1023 - 1)
     return np.array(high, np.uint64), np.array(low, np.uint64), np.array(exponents, np.int64)
 
@@ -66,14 +67,14 @@ def _multiply(a: Any, b: Any) -> Any:
 def _scale(digits: Any, power: int, lost: bool) -> Any:
     """The bits of digits·10^power rounded to nearest, ties to even, and whether they are sure.
 
-    `lost` says that more digits follow the 19 given, so that the true number is up to one unit above `digits`.
+    `lost` says that more digits follow these 19, so that the true number is up to one unit above `digits`.
     """
     if digits == ZERO:
         return ZERO, True
     if power < LOW or power > HIGH:
         return ZERO, False
     exponent = POWER_EXPONENT[power - LOW]
-    for step in (32, 16, 8, 4, 2, 1):  # to the top of the word; without branches, which no processor could guess
+    for step in (32, 16, 8, 4, 2, 1):  # to the top of the word; without branches, which a processor could not predict
         free = np.int64(digits >> np.uint64(64 - step) == ZERO) * step
         digits <<= np.uint64(free)
         exponent -= free
@@ -92,19 +93,20 @@ def _scale(digits: Any, power: int, lost: bool) -> Any:
         return ZERO, False
     if (rest == DROPPED_HALF and middle == ZERO) or (rest == DROPPED_HALF - ONE and middle >= NEARLY):
         return ZERO, False
-    kept = (top >> DROPPED) + np.uint64(rest >= DROPPED_HALF)
-    return (np.uint64(exponent) << MANTISSA_BITS) + kept, True
+    mantissa = (top >> DROPPED) + np.uint64(rest >= DROPPED_HALF)
+    return (np.uint64(exponent) << MANTISSA_BITS) + mantissa, True
 
 
 @numba.njit(cache=True, nogil=True)
 def _run(data: Bytes, i: int, stop: int, digits: Any, count: int, lost: bool) -> Any:
-    """Takes a run of digits: its end, the significant digits so far, their number, how many were dropped, any not 0."""
+    """Read a run of digits: its end, the significant digits so far, their number, the number of dropped digits, and
+    whether one of them is not 0."""
     if count == 0:
         while i < stop and data[i] == DIGIT:
             i += 1
     begin, full = i, min(stop, i + MOST_DIGITS - count)
     while i < full:
-        digit = np.uint64(data[i]) - np.uint64(DIGIT)  # what is no digit wraps around or is above 9
+        digit = np.uint64(data[i]) - np.uint64(DIGIT)  # any other character wraps around or is above 9
         if digit > np.uint64(9):
             break
         digits = digits * TEN + digit
@@ -120,7 +122,7 @@ def _run(data: Bytes, i: int, stop: int, digits: Any, count: int, lost: bool) ->
 
 @numba.njit(cache=True, nogil=True)
 def _exponent(data: Bytes, i: int, stop: int) -> Any:
-    """Takes an exponent after its letter: its end, its value, and whether it is short enough and has digits."""
+    """Read an exponent after its letter: its end, its value, and whether it has one to four digits."""
     sign = 1
     if i < stop and (data[i] == PLUS or data[i] == MINUS):
         sign = -1 if data[i] == MINUS else 1
@@ -131,7 +133,7 @@ def _exponent(data: Bytes, i: int, stop: int) -> Any:
 
 @numba.njit(cache=True, nogil=True)
 def _number(data: Bytes, i: int, stop: int) -> Any:
-    """Takes one number: its end, its bits, and whether they are sure."""
+    """Read one number: its end, its bits, and whether they are sure."""
     sign = ZERO
     if i < stop and (data[i] == PLUS or data[i] == MINUS):
         sign = SIGN_BIT if data[i] == MINUS else ZERO
@@ -153,9 +155,9 @@ def _number(data: Bytes, i: int, stop: int) -> Any:
 
 @numba.njit(cache=True, nogil=True)
 def parse_lines(data: Bytes, bits: Words, doubtful: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
-    """Parses the lines of `data` into the bits of one double each.
+    """Parse the lines of `data` into the bits of one double each.
 
-    A line that needs a closer look has `doubtful` set and its offset in `data` in place of its bits.
+    A line that is not sure has `doubtful` set and its offset in `data` in place of its bits.
     """
     i, stop = 0, len(data)
     for row in range(len(bits)):
@@ -185,7 +187,7 @@ def _split(mantissa: Any, point: int) -> Any:
     whole = mantissa >> shift if shift < WORD else ZERO
     rest = mantissa - (whole << shift) if shift < WORD else mantissa
     high, low = _multiply(rest, E16)
-    if shift >= WORD:  # drop 56 bits, remembering in the last bit whether any was set: halfway stays halfway
+    if shift >= WORD:  # drop 56 bits; the last bit says whether one of them was set, so that halfway stays halfway
         dropped = np.uint64(56)
         sticky = ONE if low << (WORD - dropped) != ZERO else ZERO
         low = (high << (WORD - dropped)) | (low >> dropped) | sticky
@@ -201,7 +203,7 @@ def _split(mantissa: Any, point: int) -> Any:
 
 @numba.njit(cache=True, nogil=True)
 def _write_digits(text: Bytes, end: int, number: Any, least: int) -> int:
-    """Writes the digits of `number` so that they end before `end`, at least `least` of them. Returns their start."""
+    """Write the digits of `number` so that they end before `end`, at least `least` of them. Returns their start."""
     i = end
     while number != ZERO or end - i < least:
         i -= 1
@@ -213,7 +215,7 @@ def _write_digits(text: Bytes, end: int, number: Any, least: int) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def format_lines(bits: Words, text: Bytes) -> int:
-    """Writes each double, given by its bits and below 2^63 in size, as "%.16f" and a line break. Returns the length."""
+    """Write each double, as its bits and below 2^63 in size, as "%.16f" and a line break. Returns the length."""
     line = np.empty(LONGEST, np.uint8)
     length = 0
     for word in bits:

@@ -1,4 +1,4 @@
-"""The part of an input that a simulated GPU runs while somebody waits: its middle, at a size that takes a moment."""
+"""The part of an input that a simulated GPU runs while a person waits: the middle, small enough for a moment."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gpu_ops.types import Filter, Input
 
 
 def affordable(input: Input) -> tuple[Input, tuple[int, ...]]:
-    """The middle of an input, and where it begins along each spatial axis; () when it is the whole.
+    """The middle of an input, and where it begins along each spatial axis; the input and () when nothing is cut.
 
-    The table of input kinds says how large a part is: 256 × 256 pixels of images, 65,536 samples of signals; kinds
-    without a size are not cut.
+    The table of input kinds gives the size of the part: 256 × 256 pixels of an image, 65,536 samples of a signal. It
+    leaves inputs of a kind without a size whole.
     """
     kind = INPUT_KINDS[input.kind]
     extents = kind.spatial(input.array.shape)
@@ -25,27 +25,27 @@ def affordable(input: Input) -> tuple[Input, tuple[int, ...]]:
     return crop(input, starts, [cut.stop - cut.start for cut in middle]), starts
 
 
-class Shown(NamedTuple):
-    """What is shown of a part's result: `cut` of it, which begins at `place` in the input along each spatial axis, ()
-    when the part is the whole. `exact`: the whole's result is the same there."""
+class Crop(NamedTuple):
+    """The region of a part's result to show: its slices `cut`, () for all of it. It begins at `place` in the input
+    along each spatial axis, () when the part is the whole. `exact`: the result of the whole input is the same there."""
 
     cut: tuple[slice, ...]
     place: tuple[int, ...]
     exact: bool
 
 
-def shown(filter: Filter, task: Task, whole: Shape, place: tuple[int, ...]) -> Shown:
-    """Where a part of an input of shape `whole`, which begins at `place`, gives what the whole gives: as far inside as
-    the filter reaches, except at the input's own edges. All of it where that is nowhere: then it is a result of the
-    part alone. `task` is of the part.
+def exact_crop(filter: Filter, task: Task, whole: Shape, place: tuple[int, ...]) -> Crop:
+    """The region where a part gives the same result as its whole input, of shape `whole`: it leaves out what lies
+    within the filter's reach of a cut. Where nothing is left, it is all of the part, and not exact. `task` is of the
+    part, which begins at `place` in the input.
 
-    A wrapped edge reads the opposite one, which a part that was cut along that axis does not have.
+    A wrapped edge reads the opposite edge, which a part that was cut along that axis does not have.
     """
     if not place:
-        return Shown((), (), True)
+        return Crop((), (), True)
     local = filter.locality
     if local.kind in ("mergeable", "global"):
-        return Shown((), place, False)
+        return Crop((), place, False)
     reach = local.halo(task) if local.halo is not None else (0,) * len(place)
     cut = []
     for start, extent, n, h in zip(place, task.meta.shape, whole, reach, strict=False):
@@ -54,23 +54,23 @@ def shown(filter: Filter, task: Task, whole: Shape, place: tuple[int, ...]) -> S
         high = extent - (h if start + extent < n or wraps else 0)
         cut.append(slice(low, high))
     if any(s.start >= s.stop for s in cut):
-        return Shown((), place, False)
-    return Shown(tuple(cut), tuple(start + s.start for start, s in zip(place, cut, strict=True)), True)
+        return Crop((), place, False)
+    return Crop(tuple(cut), tuple(start + s.start for start, s in zip(place, cut, strict=True)), True)
 
 
 def cut_note(whole: Input, part: Input) -> str:
-    """What the cut is, in words."""
+    """A note about the cut, in words."""
     return f"simulated on the middle {_size(part.array.shape, part)} of {_size(whole.array.shape, whole)}"
 
 
-def shown_note(whole: Input, part: Input, shown: Shown) -> str:
-    """What the cut is, and what is shown of its result."""
+def crop_note(whole: Input, part: Input, region: Crop) -> str:
+    """A note about the cut and about the region of its result that is shown."""
     text = cut_note(whole, part)
-    if not shown.exact:
-        return f"{text} by itself: the filter reaches too far for a result that is the whole's"
-    extents = tuple(s.stop - s.start for s in shown.cut)
+    if not region.exact:
+        return f"{text} by itself: the filter reaches too far for the whole input's result"
+    extents = tuple(s.stop - s.start for s in region.cut)
     inside = extents != part.array.shape[: len(extents)]
-    return f"{text}; shown are the {_size(extents, part)} that the cut changes nothing of" if inside else text
+    return f"{text}; the {_size(extents, part)} that the cut does not change are shown" if inside else text
 
 
 def _size(shape: Shape, input: Input) -> str:

@@ -1,4 +1,4 @@
-"""Two X-rays side by side: what each counts for an element of its result, and what the difference should bring."""
+"""Two X-rays side by side: their counts for each element of the result, and what the difference should bring."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def side_by_side(before: XRay, after: XRay) -> list[Row]:
     return [row for row in rows if row.before or row.after]
 
 
-def said(sentences: list[Sentence]) -> list[dict[str, Any]]:
+def sentences_json(sentences: list[Sentence]) -> list[dict[str, Any]]:
     """Sentences as JSON."""
     return [{"rule": s.rule, "text": s.text, "evidence": dict(s.evidence)} for s in sentences]
 
@@ -51,5 +51,5 @@ def as_dict(before: XRay, after: XRay) -> dict[str, Any]:
         },
         "unit": after.unit,
         "rows": [{"counter": r.counter, "before": r.before, "after": r.after, "ratio": r.ratio} for r in rows],
-        "sentences": said(compare(before, after)),
+        "sentences": sentences_json(compare(before, after)),
     }

@@ -24,10 +24,10 @@ from gpu_ops.types import Experiment, Filter, Input, Pick, Run, Variant
 
 DATA = ("random", "constant", "extremes", "impulse")
 ENDS = ("largest", "denormal")
-"""Data at the ends of a floating type's range: the largest values that a variant holds for, and the smallest."""
+"""Data at the ends of a floating type's range: the largest values that a variant supports, and the smallest."""
 TRIES = 40
 SIMULATED_WORK = 1_000_000
-"""Operations of a case at most on a simulated GPU: seconds."""
+"""The most operations of a case on a simulated GPU, which takes seconds for them."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Case:
     knobs: Mapping[str, Value]
 
     def __str__(self) -> str:
-        chosen = ", ".join(f"{k} {v}" for k, v in {**self.params, **self.knobs}.items())
-        return f"{' x '.join(map(str, self.shape))} {self.dtype} {self.data}, {chosen}"
+        settings = ", ".join(f"{k} {v}" for k, v in {**self.params, **self.knobs}.items())
+        return f"{' x '.join(map(str, self.shape))} {self.dtype} {self.data}, {settings}"
 
 
 def covering_cases(
@@ -103,7 +103,7 @@ def _best_case(
 
 
 def task_of(filter: Filter, case: Case, limits: Limits = NO_LIMITS) -> Task:
-    """What a case asks of a variant."""
+    """The task of a case."""
     return Task.of(Meta(filter.accepts, case.shape, case.dtype), case.params, case.knobs, limits)
 
 
@@ -122,8 +122,8 @@ def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
     cases = []
     for dtype in (d for d in filter.dtypes if d.startswith("float")):
         possible = (Case(s, dtype, "largest", p, knobs) for s in shapes for p in (defaults, *changed))
-        found = next((c for c in possible if unsupported(filter, variant, c, limits) is None), None)
-        cases += [replace(found, data=data) for data in ENDS] if found else []
+        case = next((c for c in possible if unsupported(filter, variant, c, limits) is None), None)
+        cases += [replace(case, data=data) for data in ENDS] if case else []
     return cases
 
 
@@ -161,7 +161,7 @@ def check_case(filter: Filter, variant: Variant, case: Case, device: str, edits:
 
 def case_data(case: Case, seed: int, most: float = math.inf) -> np.ndarray[Any, Any]:
     """The case's array: random, one constant, only the largest and smallest values, or one impulse; for floats also the
-    largest finite values, as far as `most`, and denormal ones."""
+    largest finite values up to `most`, and denormal ones."""
     random = np.random.default_rng(seed)
     dtype = np.dtype(case.dtype)
     if case.data in ENDS:
@@ -191,19 +191,19 @@ def _end_data(case: Case, random: np.random.Generator, most: float) -> np.ndarra
 
 def _axes(filter: Filter, variant: Variant) -> dict[str, Sequence[Any]]:
     axes: dict[str, Sequence[Any]] = {"shape": INPUT_KINDS[filter.accepts].shapes, "dtype": filter.dtypes, "data": DATA}
-    together = _preset_names(filter)
-    if together:
+    preset_names = _preset_names(filter)
+    if preset_names:
         axes["preset"] = settings_of(filter)
-    axes.update({f"param {p.name}": values_of(p) for p in filter.params if p.name not in together})
+    axes.update({f"param {p.name}": values_of(p) for p in filter.params if p.name not in preset_names})
     axes.update({f"knob {p.name}": values_of(p) for p in variant.knobs})
     return axes
 
 
-def _case(filter: Filter, variant: Variant, chosen: Mapping[str, Any]) -> Case:
-    together = dict(chosen.get("preset", ()))
-    params = {p.name: together[p.name] if p.name in together else chosen[f"param {p.name}"] for p in filter.params}
-    knobs = {p.name: chosen[f"knob {p.name}"] for p in variant.knobs}
-    return Case(chosen["shape"], chosen["dtype"], chosen["data"], params, knobs)
+def _case(filter: Filter, variant: Variant, values: Mapping[str, Any]) -> Case:
+    preset = dict(values.get("preset", ()))
+    params = {p.name: preset[p.name] if p.name in preset else values[f"param {p.name}"] for p in filter.params}
+    knobs = {p.name: values[f"knob {p.name}"] for p in variant.knobs}
+    return Case(values["shape"], values["dtype"], values["data"], params, knobs)
 
 
 def _preset_names(filter: Filter) -> frozenset[str]:
@@ -212,38 +212,38 @@ def _preset_names(filter: Filter) -> frozenset[str]:
 
 
 def settings_of(filter: Filter) -> tuple[tuple[tuple[str, Value], ...], ...]:
-    """What the parameters of the filter's presets are set to, together, as (name, value) pairs: every preset, each
-    parameter at its lowest and at its highest, and values that are neither whole nor alike."""
+    """Settings of the parameters that presets set, as (name, value) pairs: every preset, all parameters at their
+    lowest, all at their highest, and fractions that all differ."""
     params = [p for p in filter.params if p.name in _preset_names(filter)]
-    found = [tuple((p.name, p.check(values[p.name])) for p in params) for values in filter.presets.values()]
-    custom = [(p.low for p in params), (p.high for p in params), (_odd(p) for p in params)]
+    settings = [tuple((p.name, p.check(values[p.name])) for p in params) for values in filter.presets.values()]
+    custom = [(p.low for p in params), (p.high for p in params), (_fraction(p) for p in params)]
     for numbers in custom:
         pairs = zip(params, numbers, strict=True)
-        found.append(tuple((p.name, p.check(_like(p, number))) for p, number in pairs))
-    return tuple(found)
+        settings.append(tuple((p.name, p.check(_repeat(p, number))) for p, number in pairs))
+    return tuple(settings)
 
 
 def heavier(filter: Filter, case: Case) -> dict[str, Value]:
-    """Whole-number parameters that make most work: of each the last value worth testing that suits the case."""
-    found: dict[str, Value] = {}
+    """The whole-number parameters with the most work: of each the last test value that suits the case."""
+    params: dict[str, Value] = {}
     for param in (p for p in filter.params if isinstance(p.default, int)):
         for value in reversed(values_of(param)):
             with suppress(ParamError):
-                filter.check(task_of(filter, replace(case, params={**case.params, **found, param.name: value})))
-                found[param.name] = value
+                filter.check(task_of(filter, replace(case, params={**case.params, **params, param.name: value})))
+                params[param.name] = value
                 break
-    return found
+    return params
 
 
-def _odd(param: Param) -> Value:
-    """A value that is not whole; of a tuple, values of both signs that all differ."""
+def _fraction(param: Param) -> Value:
+    """A fraction; for a tuple, fractions of both signs that all differ."""
     if isinstance(param.default, tuple):
         return tuple(d + 0.37 * (i - 3) - 0.1 * i * i % 1.3 for i, d in enumerate(param.default))
     return float(param.default) + 0.7
 
 
-def _like(param: Param, value: Any) -> Any:
-    """One limit for each number of a tuple."""
+def _repeat(param: Param, value: Any) -> Any:
+    """The value once for each number of a tuple parameter; else the value."""
     return (value,) * len(param.default) if isinstance(param.default, tuple) and not isinstance(value, tuple) else value
 
 
@@ -259,5 +259,5 @@ def values_of(param: Param) -> tuple[Value, ...]:
     if isinstance(param.default, int):
         step = int(param.step or 1)
         between = int(param.low + (between - param.low) // step * step)
-    found = [param.check(v) for v in (param.low, param.default, between, param.high)]
-    return tuple(dict.fromkeys(found))
+    values = [param.check(v) for v in (param.low, param.default, between, param.high)]
+    return tuple(dict.fromkeys(values))

@@ -17,7 +17,7 @@ from gpu_ops.task import Task
 from gpu_ops.types import Filter, Output, Variant
 
 CHUNK = 1 << 20
-"""Values looked at at a time."""
+"""Values searched for NaN at a time."""
 
 
 def check_plan(filter: Filter, variant: Variant, task: Task, plan: Plan) -> None:
@@ -46,18 +46,18 @@ def check_reference(filter: Filter, task: Task, expected: Mapping[str, np.ndarra
 
 @contextmanager
 def mistakes(filter: Filter, variant: Variant) -> Iterator[None]:
-    """Inside, what a declaration does wrong in Python is a DeclarationError that names the line."""
+    """Inside, a Python error in a filter's code becomes a DeclarationError that names its line."""
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, NameError) as error:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if "filters" in Path(f.filename).parts]
-        if not frames:  # a mistake of ours
+        if not frames:  # our own mistake
             raise
         place = Path(frames[-1].filename)
         file = "/".join(place.parts[place.parts.index("filters") - 1 :])
         params, knobs = (", ".join(p.name for p in ps) or "none" for ps in (filter.params, variant.knobs))
         raise DeclarationError(
-            f"{filter.id} {variant.id} is declared wrong in {file}, line {frames[-1].lineno}: "
+            f"{filter.id} {variant.id} has a mistake in {file}, line {frames[-1].lineno}: "
             f"{type(error).__name__} {plain(error, 80)}; its parameters are {params}, its knobs {knobs}."
         ) from error
 
@@ -70,18 +70,21 @@ def _any_nan(flat: np.ndarray[Any, Any]) -> bool:
     return any(np.isnan(flat[k : k + CHUNK]).any() for k in range(0, flat.size, CHUNK))
 
 
-def _check_names(filter: Filter, who: str, given: Mapping[str, Any]) -> None:
-    wanted = [o.id for o in filter.outputs]
-    if set(given) != set(wanted):
-        there = ", ".join(given) or "none"
-        raise DeclarationError(f"{who} gives the outputs {there}, and the filter declares {', '.join(wanted)}.")
+def _check_names(filter: Filter, who: str, arrays: Mapping[str, Any]) -> None:
+    names = [o.id for o in filter.outputs]
+    if set(arrays) != set(names):
+        present = ", ".join(arrays) or "none"
+        raise DeclarationError(
+            f"{who} gives the outputs {present}, and the filter declares {', '.join(names)}; make them the same."
+        )
 
 
-def _check_form(who: str, output: Output, form: Form, shape: tuple[int, ...], dtype: str, wanted: str) -> None:
+def _check_form(who: str, output: Output, form: Form, shape: tuple[int, ...], dtype: str, expected: str) -> None:
     fault = output.of_kind.fault(form.dtype, len(form.shape)) or output.of_kind.fault(dtype, len(shape))
     if fault:
         raise DeclarationError(f"{who} gives {output.id!r} as {fault}; declare another kind or give another array.")
-    if shape != form.shape or dtype != wanted:
+    if shape != form.shape or dtype != expected:
         raise DeclarationError(
-            f"{who} gives {output.id!r} of shape {shape} and type {dtype}; declared are {form.shape} and {form.dtype}."
+            f"{who} gives {output.id!r} of shape {shape} and type {dtype}; "
+            f"the filter declares {form.shape} and {form.dtype}."
         )

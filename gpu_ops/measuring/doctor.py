@@ -17,9 +17,9 @@ from gpu_ops.measuring.window_needs import faults
 
 
 def examine(with_roofs: bool = True) -> dict[str, Any]:
-    """Everything found, as JSON. Roofs in bytes per second are measured on first use, which takes seconds."""
+    """The state of the machine as JSON. Roofs in bytes per second are measured on first use, which takes seconds."""
     statuses = device_statuses()
-    found: dict[str, Any] = {
+    state: dict[str, Any] = {
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "cpu": statuses[0].model,
         "threads": os.cpu_count(),
@@ -30,8 +30,8 @@ def examine(with_roofs: bool = True) -> dict[str, Any]:
         "window": {"ready": not (window := faults()), "faults": window},
     }
     if with_roofs:
-        found["roofs"] = {s.name: vars(roofs(s.name)) for s in statuses if s.available and s.kind != "sim"}
-    return found
+        state["roofs"] = {s.name: vars(roofs(s.name)) for s in statuses if s.available and s.kind != "sim"}
+    return state
 
 
 def _nvrtc() -> dict[str, Any]:

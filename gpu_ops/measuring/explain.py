@@ -1,6 +1,6 @@
 """Sentences about X-rays: what a variant does to memory, and what changed from one variant to another.
 
-Each rule names the facts it rests on and is given those alone, so a sentence cannot say more than its evidence. Facts
+Each rule names the facts it rests on and gets only those, so a sentence cannot say more than its evidence. Facts
 are counts for each element of the result, and figures of the kernel; nothing here speaks of time or cycles.
 """
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 Facts = Mapping[str, Any]
 """Numbers by name, 0 for what does not occur; `limiter` is a word."""
 SECTOR = 32
-NOTICED = 0.02
-"""Relative changes below this are none."""
+LEAST_CHANGE = 0.02
+"""Smaller relative changes do not count."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Seen:
+class VariantRule:
     """A rule about one variant: `say(facts, unit)` is a sentence or None."""
 
     id: str
@@ -39,7 +39,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Changed:
+class ChangeRule:
     """A rule about two variants: `say(before, after, unit)` is a sentence or None."""
 
     id: str
@@ -49,46 +49,46 @@ class Changed:
 
 def facts(x: XRay) -> dict[str, Any]:
     """All facts of an X-ray: counts for each output element, and figures of the kernel that does most."""
-    found: dict[str, Any] = {name: value / x.outputs for name, value in x.totals.items()}
-    found["least_bytes"] = x.least_bytes / x.outputs
-    found["launches"] = sum(k.launches for k in x.kernels)
+    result: dict[str, Any] = {name: value / x.outputs for name, value in x.totals.items()}
+    result["least_bytes"] = x.least_bytes / x.outputs
+    result["launches"] = sum(k.launches for k in x.kernels)
     main = max(x.kernels, key=lambda k: k.totals.get("warp_instructions", 0))
-    return found | _figures(main)
+    return result | _figures(main)
 
 
 def _figures(kernel: KernelXRay) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "registers": kernel.resources.get("registers", 0),
         "spilled_bytes": kernel.resources.get("spill_store_bytes", 0) + kernel.resources.get("spill_load_bytes", 0),
         "block_shared_bytes": kernel.shared_bytes,
     }
     if kernel.occupancy:
-        found |= {"occupancy": kernel.occupancy.share, "limiter": kernel.occupancy.limiter}
-    return found
+        figures |= {"occupancy": kernel.occupancy.share, "limiter": kernel.occupancy.limiter}
+    return figures
 
 
 def explain(x: XRay) -> list[Sentence]:
     """What stands out in one variant."""
-    return [s for s in (_seen(rule, facts(x), x.unit) for rule in SEEN) if s]
+    return [s for s in (_variant_sentence(rule, facts(x), x.unit) for rule in VARIANT_RULES) if s]
 
 
 def compare(before: XRay, after: XRay) -> list[Sentence]:
     """What changed from one variant to another, and what it should bring."""
-    return [s for s in (_changed(rule, facts(before), facts(after), after.unit) for rule in CHANGED) if s]
+    return [s for s in (_change_sentence(rule, facts(before), facts(after), after.unit) for rule in CHANGE_RULES) if s]
 
 
-def _given(rule: Seen | Changed, all: Facts) -> dict[str, Any]:
+def _evidence(rule: VariantRule | ChangeRule, all: Facts) -> dict[str, Any]:
     return {name: all.get(name, "" if name == "limiter" else 0.0) for name in rule.rests_on}
 
 
-def _seen(rule: Seen, all: Facts, unit: str) -> Sentence | None:
-    given = _given(rule, all)
-    text = rule.say(given, unit)
-    return Sentence(rule.id, text, given) if text else None
+def _variant_sentence(rule: VariantRule, all: Facts, unit: str) -> Sentence | None:
+    evidence = _evidence(rule, all)
+    text = rule.say(evidence, unit)
+    return Sentence(rule.id, text, evidence) if text else None
 
 
-def _changed(rule: Changed, before: Facts, after: Facts, unit: str) -> Sentence | None:
-    a, b = _given(rule, before), _given(rule, after)
+def _change_sentence(rule: ChangeRule, before: Facts, after: Facts, unit: str) -> Sentence | None:
+    a, b = _evidence(rule, before), _evidence(rule, after)
     text = rule.say(a, b, unit)
     return Sentence(rule.id, text, {name: (a[name], b[name]) for name in a}) if text else None
 
@@ -106,7 +106,7 @@ def number(value: float) -> str:
 
 def differs(a: float, b: float) -> bool:
     """Whether one is noticeably more than the other."""
-    return abs(a - b) > NOTICED * max(abs(a), abs(b))
+    return abs(a - b) > LEAST_CHANGE * max(abs(a), abs(b))
 
 
 def move(a: float, b: float, unit: str) -> str:
@@ -126,7 +126,7 @@ def _ratio(facts: Facts, actual: str, ideal: str) -> float:
 # What changed
 
 STANDS_IN = (
-    ("shared_load_threads", "what is fetched is put into shared memory and read from there", "shared"),
+    ("shared_load_threads", "shared memory keeps the fetched values, and threads read them there", "shared"),
     ("constant_threads", "constant memory answers", "constant"),
     ("texture_threads", "textures answer", "texture"),
 )
@@ -194,20 +194,20 @@ def _waste(kind: str) -> Callable[[Facts, Facts, str], str | None]:
     return say
 
 
-def _asked(f: Facts) -> float:
+def _sector_bytes(f: Facts) -> float:
     return float(SECTOR * (f["global_load_sectors"] + f["global_store_sectors"] + f["global_atomic_sectors"]))
 
 
 def _dram(a: Facts, b: Facts, unit: str) -> str | None:
     if differs(a["least_bytes"], b["least_bytes"]):
         return f"The bytes that device memory must move {move(a['least_bytes'], b['least_bytes'], unit)}."
-    before, after = _asked(a), _asked(b)
+    before, after = _sector_bytes(a), _sector_bytes(b)
     if not differs(before, after):
         return None
-    asked = f"requested were {number(before)} bytes a {unit} in sectors, now {number(after)}"
+    requests = f"{number(after)} bytes a {unit} requested in sectors, {number(before)} before"
     return (
         f"The bytes that device memory must move stay {number(b['least_bytes'])} a {unit}: where its bandwidth is the "
-        f"limit and the caches serve the rest ({asked}), nothing changes."
+        f"limit and the caches serve the rest ({requests}), nothing changes."
     )
 
 
@@ -215,8 +215,8 @@ def _instructions(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["warp_instructions"], b["warp_instructions"]
     if not differs(before, after):
         return None
-    gain = "less" if after < before else "more"
-    return f"Warp instructions {move(before, after, unit)}: {gain} to issue, where that is the limit."
+    gain = "fewer" if after < before else "more"
+    return f"Warp instructions {move(before, after, unit)}: {gain} to issue, which counts where issue is the limit."
 
 
 def _lanes(a: Facts, b: Facts, unit: str) -> str | None:
@@ -230,7 +230,7 @@ def _divergence(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["divergent_branches"], b["divergent_branches"]
     if not differs(before, after):
         return None
-    return f"Divergent branches {move(before, after, unit)}: there a warp goes both ways, one after the other."
+    return f"Divergent branches {move(before, after, unit)}: at each, a warp runs both ways, one after the other."
 
 
 def _conflicts(a: Facts, b: Facts, unit: str) -> str | None:
@@ -271,7 +271,7 @@ def _occupancy(a: Facts, b: Facts, unit: str) -> str | None:
     effect = "fewer" if after < before else "more"
     return (
         f"Occupancy {how} from {before:.0%} to {after:.0%}, with {b['limiter']} as its limit: {effect} warps hide "
-        "the latency of memory: they work while others wait."
+        "the latency of memory by working while others wait."
     )
 
 
@@ -288,23 +288,23 @@ def _launches(a: Facts, b: Facts, unit: str) -> str | None:
 
 
 SECTORS = ("global_load_sectors", "global_store_sectors", "global_atomic_sectors")
-CHANGED = (
-    Changed("loads", ("global_load_threads", "shared_store_threads", *(name for name, _, _ in STANDS_IN)), _loads),
-    Changed("sectors", ("global_load_sectors",), _sectors),
-    Changed("requests", ("global_load_sectors", "global_load_requests"), _fewer_requests),
-    Changed("load waste", ("global_load_sectors", "global_load_ideal_sectors"), _waste("load")),
-    Changed("store waste", ("global_store_sectors", "global_store_ideal_sectors"), _waste("store")),
-    Changed("memory", ("least_bytes", *SECTORS), _dram),
-    Changed("bank conflicts", ("shared_wavefronts", "shared_ideal_wavefronts"), _conflicts),
-    Changed("constant words", ("constant_words", "constant_requests"), _constants),
-    Changed("atomics", ("atomics", "atomic_collisions"), _atomics),
-    Changed("local memory", ("local_sectors",), _local),
-    Changed("instructions", ("warp_instructions",), _instructions),
-    Changed("lanes", ("thread_instructions", "warp_instructions"), _lanes),
-    Changed("divergence", ("divergent_branches",), _divergence),
-    Changed("occupancy", ("occupancy", "limiter"), _occupancy),
-    Changed("spills", ("spilled_bytes",), _spills),
-    Changed("launches", ("launches",), _launches),
+CHANGE_RULES = (
+    ChangeRule("loads", ("global_load_threads", "shared_store_threads", *(name for name, _, _ in STANDS_IN)), _loads),
+    ChangeRule("sectors", ("global_load_sectors",), _sectors),
+    ChangeRule("requests", ("global_load_sectors", "global_load_requests"), _fewer_requests),
+    ChangeRule("load waste", ("global_load_sectors", "global_load_ideal_sectors"), _waste("load")),
+    ChangeRule("store waste", ("global_store_sectors", "global_store_ideal_sectors"), _waste("store")),
+    ChangeRule("memory", ("least_bytes", *SECTORS), _dram),
+    ChangeRule("bank conflicts", ("shared_wavefronts", "shared_ideal_wavefronts"), _conflicts),
+    ChangeRule("constant words", ("constant_words", "constant_requests"), _constants),
+    ChangeRule("atomics", ("atomics", "atomic_collisions"), _atomics),
+    ChangeRule("local memory", ("local_sectors",), _local),
+    ChangeRule("instructions", ("warp_instructions",), _instructions),
+    ChangeRule("lanes", ("thread_instructions", "warp_instructions"), _lanes),
+    ChangeRule("divergence", ("divergent_branches",), _divergence),
+    ChangeRule("occupancy", ("occupancy", "limiter"), _occupancy),
+    ChangeRule("spills", ("spilled_bytes",), _spills),
+    ChangeRule("launches", ("launches",), _launches),
 )
 
 
@@ -312,12 +312,12 @@ CHANGED = (
 
 
 def _repeats(f: Facts, unit: str) -> str | None:
-    asked = _asked(f)
-    if not f["least_bytes"] or asked < 1.5 * f["least_bytes"]:
+    sector_bytes = _sector_bytes(f)
+    if not f["least_bytes"] or sector_bytes < 1.5 * f["least_bytes"]:
         return None
     return (
-        f"{number(asked)} bytes a {unit} are requested in sectors, {number(f['least_bytes'])} must device memory move: "
-        "the caches have to serve the rest."
+        f"{number(sector_bytes)} bytes a {unit} are requested in sectors, and device memory must move only "
+        f"{number(f['least_bytes'])}: the caches have to serve the rest."
     )
 
 
@@ -345,7 +345,7 @@ def _spread(f: Facts, unit: str) -> str | None:
     ratio = _ratio(f, "constant_words", "constant_requests")
     if ratio < 1.02:
         return None
-    return f"A constant-cache request wants {number(ratio)} words on average, which come one after the other."
+    return f"A constant-cache request asks for {number(ratio)} words on average, which come one after the other."
 
 
 def _idle(f: Facts, unit: str) -> str | None:
@@ -380,15 +380,15 @@ def _limited(f: Facts, unit: str) -> str | None:
     return f"Occupancy is {f['occupancy']:.0%}, limited by {f['limiter']}."
 
 
-SEEN = (
-    Seen("memory", ("least_bytes", *SECTORS), _repeats),
-    Seen("load waste", ("global_load_sectors", "global_load_ideal_sectors"), _wasteful("load")),
-    Seen("store waste", ("global_store_sectors", "global_store_ideal_sectors"), _wasteful("store")),
-    Seen("bank conflicts", ("shared_wavefronts", "shared_ideal_wavefronts"), _conflicting),
-    Seen("constant words", ("constant_words", "constant_requests"), _spread),
-    Seen("lanes", ("thread_instructions", "warp_instructions"), _idle),
-    Seen("atomics", ("atomics", "atomic_collisions"), _colliding),
-    Seen("spills", ("spilled_bytes",), _spilling),
-    Seen("local memory", ("local_sectors",), _in_local),
-    Seen("occupancy", ("occupancy", "limiter"), _limited),
+VARIANT_RULES = (
+    VariantRule("memory", ("least_bytes", *SECTORS), _repeats),
+    VariantRule("load waste", ("global_load_sectors", "global_load_ideal_sectors"), _wasteful("load")),
+    VariantRule("store waste", ("global_store_sectors", "global_store_ideal_sectors"), _wasteful("store")),
+    VariantRule("bank conflicts", ("shared_wavefronts", "shared_ideal_wavefronts"), _conflicting),
+    VariantRule("constant words", ("constant_words", "constant_requests"), _spread),
+    VariantRule("lanes", ("thread_instructions", "warp_instructions"), _idle),
+    VariantRule("atomics", ("atomics", "atomic_collisions"), _colliding),
+    VariantRule("spills", ("spilled_bytes",), _spilling),
+    VariantRule("local memory", ("local_sectors",), _in_local),
+    VariantRule("occupancy", ("occupancy", "limiter"), _limited),
 )

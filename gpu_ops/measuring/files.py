@@ -1,4 +1,4 @@
-"""What a kernel does, by the file that it is written in: its own, and the headers whose functions were put in place."""
+"""A kernel's counts by source file: its own file, and the headers whose functions the compiler inlined."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from gpu_ops.devices.kernel_source import source_of
-from gpu_ops.plan import Counted
+from gpu_ops.plan import LineCounts
 
 Place = tuple[str, int]
 Counts = dict[str, int]
@@ -17,9 +17,9 @@ MOST_CALLEES = 12
 
 @dataclass(frozen=True)
 class FileXRay:
-    """A file that a kernel comes from. `lines` has what runs on each line itself: over all files these add up to the
-    kernel's totals, each count once. `calls` has, by line, what runs in the functions that the line calls, counted on
-    lines of their own; `callees` the places that it leads to, the most used first."""
+    """A source file of a kernel. `lines` has the counts of each line itself, which add up to the kernel's totals over
+    all files. `calls` has, by line, the counts of the functions that the line calls, which stand on their own lines as
+    well; `callees` has the places that the line calls, the most used first."""
 
     file: str
     text: str
@@ -28,9 +28,9 @@ class FileXRay:
     callees: Mapping[int, tuple[Place, ...]]
 
 
-def by_file(kernel: str, counted: Sequence[Counted], edits: Mapping[str, str] | None = None) -> tuple[FileXRay, ...]:
-    """The kernel's file, then the headers, those in which most runs first. What runs in a file of the compiler's
-    belongs to the line that uses it; what has no line to line 0 of the kernel's file."""
+def by_file(kernel: str, counted: Sequence[LineCounts], edits: Mapping[str, str] | None = None) -> tuple[FileXRay, ...]:
+    """The kernel's file, then the headers, those with the most warp instructions first. Counts in the compiler's own
+    files go to the line that uses them, counts without a line to line 0 of the kernel's file."""
 
     @cache
     def text(file: str) -> str | None:
@@ -38,7 +38,7 @@ def by_file(kernel: str, counted: Sequence[Counted], edits: Mapping[str, str] | 
 
     own: dict[Place, Counts] = defaultdict(lambda: defaultdict(int))
     calls: dict[Place, Counts] = defaultdict(lambda: defaultdict(int))
-    leads: dict[Place, dict[Place, int]] = defaultdict(lambda: defaultdict(int))
+    callees: dict[Place, dict[Place, int]] = defaultdict(lambda: defaultdict(int))
     for one in counted:
         places = [(f, n) for f, n in ((one.file, one.line), *one.inlined_at) if n and text(f) is not None]
         places = places or [(kernel, 0)]
@@ -48,7 +48,7 @@ def by_file(kernel: str, counted: Sequence[Counted], edits: Mapping[str, str] | 
             if caller != places[0]:
                 _add(calls[caller], one.counts)
             if caller != callee:
-                leads[caller][callee] += one.counts.get("warp_instructions", 0)
+                callees[caller][callee] += one.counts.get("warp_instructions", 0)
     most: dict[str, int] = defaultdict(int)
     for (file, _), counts in own.items():
         most[file] += counts.get("warp_instructions", 0)
@@ -59,7 +59,7 @@ def by_file(kernel: str, counted: Sequence[Counted], edits: Mapping[str, str] | 
             text(file) or "",
             {n: dict(c) for (f, n), c in sorted(own.items()) if f == file},
             {n: dict(c) for (f, n), c in sorted(calls.items()) if f == file},
-            {n: _first(found) for (f, n), found in sorted(leads.items()) if f == file},
+            {n: _most_used(places) for (f, n), places in sorted(callees.items()) if f == file},
         )
         for file in files
     )
@@ -70,5 +70,5 @@ def _add(total: Counts, counts: Mapping[str, int]) -> None:
         total[name] += value
 
 
-def _first(found: Mapping[Place, int]) -> tuple[Place, ...]:
-    return tuple(sorted(found, key=lambda place: (-found[place], place)))[:MOST_CALLEES]
+def _most_used(counts: Mapping[Place, int]) -> tuple[Place, ...]:
+    return tuple(sorted(counts, key=lambda place: (-counts[place], place)))[:MOST_CALLEES]

@@ -1,4 +1,4 @@
-"""A pick at work: what it is, how it is executed, and how its memory is held to the contract."""
+"""A pick at work: its task and plan, how it runs, and how its memory is checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gpu_ops.task import MAIN, Task
 from gpu_ops.types import Error, Experiment, Filter, Input, Run, Timing, Variant
 
 PARTS = 1000
-"""What a step counts in what `progress` is told, so that parts of it are whole numbers."""
+"""Units of a step in what `progress` gets, so that parts of a step are whole numbers."""
 
 
 CHUNK = 1 << 24
@@ -28,7 +28,7 @@ CHUNK = 1 << 24
 
 @dataclass
 class Job:
-    """A pick at work: what it was asked, and `run`, what is known so far."""
+    """A pick at work: its task, and in `run` the results so far."""
 
     filter: Filter
     experiment: Experiment
@@ -42,10 +42,10 @@ class Job:
 
     @property
     def input(self) -> Input:
-        """What goes in."""
+        """The experiment's input."""
         return self.experiment.input
 
-    def planned(self, x: DeviceArray) -> Plan:
+    def make_plan(self, x: DeviceArray) -> Plan:
         """The variant's plan on this memory. Raises DeclarationError when it does not give what the filter declares."""
         task = self.task.on(**{MAIN: x})
         with mistakes(self.filter, self.variant):
@@ -53,20 +53,20 @@ class Job:
         check_plan(self.filter, self.variant, task, plan)
         return plan
 
-    def verified(self, outputs: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, Error]:
-        """The errors of outputs of the whole input."""
+    def errors_of(self, outputs: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, Error]:
+        """The error of each output for the whole input."""
         with mistakes(self.filter, self.variant):
             return verify(self.filter, self.variant, self.input, self.task, outputs, self.experiment.checks)
 
     @property
     def name(self) -> str:
-        """What a reader calls it."""
+        """The variant and its device, for messages."""
         return f"{self.variant.id} on {self.device.name}"
 
 
 @dataclass
 class Watch:
-    """Who may stop the loop, and who is told how far it is."""
+    """Stops the loop on request, and reports its progress: steps `start` to `end` of `total` are at work."""
 
     deadline: float | None
     seed: int
@@ -74,28 +74,28 @@ class Watch:
     progress: Callable[[str, int, int], None] | None
     total: int = 0
     text: str = ""
-    begun: int = 0
-    done: int = 0
+    start: int = 0
+    end: int = 0
 
     def begin(self, text: str, steps: int = 1) -> None:
-        """Steps are about to begin. Raises Cancelled."""
-        self.begun, self.done = self.done, self.done + steps
+        """Begin the next steps. Raises Cancelled."""
+        self.start, self.end = self.end, self.end + steps
         self.say(text)
 
     def say(self, text: str) -> None:
-        """What the step is at now. Raises Cancelled."""
+        """Report what the steps do now. Raises Cancelled."""
         check_stop(self.stop)
         self.text = text
         self.tell(0.0)
 
     def tell(self, part: float) -> None:
-        """A part of the steps, from 0 to 1, is done."""
+        """Report the part of the steps that is done, from 0 to 1."""
         if self.progress is not None:
-            done = self.begun + part * (self.done - self.begun)
+            done = self.start + part * (self.end - self.start)
             self.progress(self.text, int(PARTS * done), PARTS * self.total)
 
     def listening(self) -> AbstractContextManager[None]:
-        """Inside, work in pieces tells its part of the step, and may be stopped."""
+        """Inside, work in pieces reports its part of the steps, and can be stopped."""
         return listening(self.stop, self.tell)
 
 
@@ -108,17 +108,17 @@ def fail(job: Job, reason: str, kind: Any) -> Run:
 def execute(
     job: Job, poison: Mapping[str, np.ndarray[Any, Any]], how: How = "direct"
 ) -> dict[str, np.ndarray[Any, Any]]:
-    """One execution over poisoned outputs. What a simulated GPU finds, prints and counts is kept with the run."""
+    """Execute the plan once over poisoned outputs. The run keeps what a simulated GPU finds, prints and counts."""
     assert job.plan is not None
     for name, wrong in poison.items():
         job.session.upload(wrong, out=job.plan.outputs[name])
-    done = job.session.execute(job.plan, how)
-    known = {(f.kind, f.file, f.line) for f in job.run.findings}
+    execution = job.session.execute(job.plan, how)
+    places = {(f.kind, f.file, f.line) for f in job.run.findings}
     job.run = replace(
         job.run,
-        findings=(*job.run.findings, *(f for f in done.findings if (f.kind, f.file, f.line) not in known)),
-        printed=job.run.printed or done.printed,
-        counters=job.run.counters or done.counters,
+        findings=(*job.run.findings, *(f for f in execution.findings if (f.kind, f.file, f.line) not in places)),
+        printed=job.run.printed or execution.printed,
+        counters=job.run.counters or execution.counters,
     )
     return {name: job.session.download(out) for name, out in job.plan.outputs.items()}
 
@@ -129,8 +129,8 @@ def poison(array: DeviceArray) -> np.ndarray[Any, Any]:
     return poison.reshape(array.shape)
 
 
-def turned_over(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Every bit of a result turned over, so that an element nobody writes cannot stay what it was."""
+def with_bits_inverted(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A result with all bits inverted: an element that the kernel does not write cannot keep its right value."""
     inverted: np.ndarray[Any, Any] = np.invert(np.ascontiguousarray(array).reshape(-1).view(np.uint8)).view(array.dtype)
     return inverted.reshape(array.shape)
 
@@ -140,30 +140,30 @@ DEPENDS_ON_ORDER = "right in one order of blocks and wrong in another: the resul
 
 
 def faultless(run: Run) -> bool:
-    """Whether nothing that was found is an error."""
+    """Whether no finding is an error."""
     return not any(f.severity == "error" for f in run.findings)
 
 
 def verify_again(job: Job) -> None:
-    """Once more over other poison – on a simulated GPU in another order of blocks and branches as well."""
+    """Execute and verify over other poison, on a simulated GPU also in another order of blocks and branches."""
     simulated = job.device.clock == "simulated"
-    poison = {name: turned_over(array) for name, array in job.run.outputs.items()}
+    poison = {name: with_bits_inverted(array) for name, array in job.run.outputs.items()}
     try:
         again = execute(job, poison, "reverse" if simulated else "direct")
     except KernelFault:
         raise
-    except KernelError as error:  # it stops itself in this order only
+    except KernelError as error:  # the kernel stops itself in this order only
         job.run = replace(job.run, findings=(*job.run.findings, *error.findings))
         condemn(job, str(error))
         return
-    errors = job.verified(again)
+    errors = job.errors_of(again)
     if not all(e.ok for e in errors.values()):
         condemn(job, DEPENDS_ON_ORDER if simulated else DEPENDS_ON_TIMING)
         job.run = replace(job.run, errors=errors)
 
 
 def verify_memory(job: Job, x: DeviceArray) -> None:
-    """What the kernel may not touch: memory beyond its arrays, and the input."""
+    """Check what the kernel may not write: memory beyond its arrays, and the input."""
     if cast(GuardedSession, job.session).damaged():
         condemn(job, "memory outside the arrays was written: a bound is missing")
     if not _same_bytes(job.session.download(x), job.input.array):

@@ -1,4 +1,4 @@
-"""Claims judged: by recorded runs, by a report, or by runs made here."""
+"""Judges claims: by the recorded reports, by one report, or by runs made here."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ RECORDED = Path(__file__).resolve().parent.parent.parent / "resources" / "record
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim with what was found, whether it holds (None: undecided), and where it was found."""
+    """A claim with its result, whether it holds (None: undecided), and where the runs come from."""
 
     claim: Claim
-    found: str
+    result: str
     holds: bool | None
     where: str
 
@@ -40,7 +40,7 @@ class Judgement:
             "published": self.claim.published,
             "prediction": self.claim.prediction,
             "basis": self.claim.basis,
-            "found": self.found,
+            "found": self.result,
             "holds": self.holds,
             "where": self.where,
             "figures_s": dict(self.claim.figures),
@@ -53,78 +53,82 @@ def recorded_reports() -> dict[str, Report]:
 
 
 def judge_by_reports(claims: Iterable[Claim], reports: Mapping[str, Report]) -> list[Judgement]:
-    """Each claim by a report that decides it, of these by the one with most runs of its experiment; counted claims need
-    none."""
-    return [_judged(claim, reports) for claim in claims]
+    """Judge each claim by a report that decides it; of several, the one with the most runs of its experiment counts.
+    Counted claims need no report."""
+    return [_judge(claim, reports) for claim in claims]
 
 
-def _judged(claim: Claim, reports: Mapping[str, Report]) -> Judgement:
+def _judge(claim: Claim, reports: Mapping[str, Report]) -> Judgement:
     best = Judgement(claim, *claim.judge({}), "counted" if claim.basis == "counted" else "not measured yet")
     most = (False, 0)
     for name, report in reports.items() if claim.basis == "measured" else ():
         rows = matching_rows(claim, report.rows)
-        found, holds = claim.judge({r.variant: run_of(r) for r in rows})
+        result, holds = claim.judge({r.variant: run_of(r) for r in rows})
         if (holds is not None, len(rows)) > most:
             most = (holds is not None, len(rows))
-            best = Judgement(claim, found, holds, f"recorded: {machine_parts(report.provenance)} ({name})")
+            best = Judgement(claim, result, holds, f"recorded: {machine_parts(report.provenance)} ({name})")
     return best
 
 
 def judge_here(filters: Sequence[Filter], devices: Sequence[str]) -> list[Judgement]:
-    """Each claim by runs made here and now; claims of one experiment share its runs."""
-    made: dict[str, dict[str, Run]] = {}
+    """Judge each claim by runs made now on this machine; claims with the same experiment share its runs."""
+    runs: dict[str, dict[str, Run]] = {}
     judgements = []
     for filter in filters:
         for claim in filter.claims:
             key = json.dumps(claim.experiment, sort_keys=True)
-            if claim.basis == "measured" and key not in made:
-                made[key] = _run(filter, claim, devices)
+            if claim.basis == "measured" and key not in runs:
+                runs[key] = _run(filter, claim, devices)
             where = "counted" if claim.basis == "counted" else f"measured here on {', '.join(devices)}"
-            judgements.append(Judgement(claim, *claim.judge(made.get(key, {})), where))
+            judgements.append(Judgement(claim, *claim.judge(runs.get(key, {})), where))
     return judgements
 
 
 def _run(filter: Filter, claim: Claim, devices: Sequence[str]) -> dict[str, Run]:
     options = dict(claim.experiment["sample"])
-    made = sample(options.pop("id"), **options)
+    input = sample(options.pop("id"), **options)
     picks = [replace(p, knobs=_knobs(filter, p.variant, claim)) for p in default_picks(filter, devices)]
-    experiment = Experiment(filter.id, made, claim.experiment["params"], tuple(picks), protocol="careful")
+    experiment = Experiment(filter.id, input, claim.experiment["params"], tuple(picks), protocol="careful")
     return {run.pick.variant: run for run in run_experiment(experiment)}
 
 
 def _knobs(filter: Filter, variant: str, claim: Claim) -> dict[str, Any]:
-    """The claim's knobs as far as a variant has them and takes their values; else its defaults."""
-    wanted, found = claim.experiment["knobs"], {}
+    """A variant's knobs: the claim's value where the variant has the knob and takes the value, else the default."""
+    values, knobs = claim.experiment["knobs"], {}
     for knob in filter.variant(variant).knobs:
         try:
-            found[knob.name] = knob.check(wanted.get(knob.name, knob.default))
+            knobs[knob.name] = knob.check(values.get(knob.name, knob.default))
         except ParamError:
-            found[knob.name] = knob.default
-    return found
+            knobs[knob.name] = knob.default
+    return knobs
 
 
 def matching_rows(claim: Claim, rows: Iterable[Row]) -> list[Row]:
-    """The rows of a report that are of the claim's experiment, each variant with the claim's knobs as far as it has
-    them; rows that tell none match any. Of several on one device the first counts; edited kernels are no part of it."""
-    wanted = claim.experiment
-    filter = find_filter(wanted["filter"])
+    """The rows of the claim's experiment, each with the claim's knobs as far as its variant has them; a row without
+    knobs matches any. Of several rows of a variant on one device the first counts; rows of edited kernels do not."""
+    experiment = claim.experiment
+    filter = find_filter(experiment["filter"])
     ids = {v.id for v in filter.variants}
-    sample_options = wanted["sample"]
+    sample_options = experiment["sample"]
 
     def matches(r: Row) -> bool:
         same_input = r.input.get("generator") == sample_options["id"] and all(
             r.input.get(k) == v for k, v in sample_options.items() if k != "id"
         )
-        if r.filter != wanted["filter"] or r.key.param_items != items_of(wanted["params"]) or r.variant not in ids:
+        if (
+            r.filter != experiment["filter"]
+            or r.key.param_items != items_of(experiment["params"])
+            or r.variant not in ids
+        ):
             return False
         knobs = _knobs(filter, r.variant, claim)
         return bool(same_input and r.ok and not r.edits and all(knobs.get(k) == v for k, v in r.knobs.items()))
 
-    found: dict[tuple[str, str], Row] = {}
+    first: dict[tuple[str, str], Row] = {}
     for r in rows:
         if matches(r):
-            found.setdefault((r.variant, r.device), r)
-    return list(found.values())
+            first.setdefault((r.variant, r.device), r)
+    return list(first.values())
 
 
 def run_of(r: Row) -> Run:

@@ -1,4 +1,4 @@
-"""How much of this machine others use while something is timed, and when a time is worth nothing for it."""
+"""How much of the machine other programs use during a measurement, and when a time is not to be trusted."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 
 WIDE = 0.5
-"""Half the samples lie further apart than this share of their median: the median could as well be another."""
+"""When half the samples spread over more than this share of their median, another run may give another median."""
 DISTURBED = 3.0
-"""The median is so many times the fastest sample: most samples were of something else than the work."""
+"""When the median is more than so many times the fastest sample, most samples measured more than the work."""
 BUSY = 0.25
-"""Others use this share of the processors: a time that spreads at all (LOOSE) is then of both."""
+"""When other programs use more than this share of the processors, a time that spreads (LOOSE) includes their work."""
 LOOSE = 0.1
 SHORTEST = 0.1
-"""Seconds. The system counts in hundredths, which tell nothing of less than this."""
+"""Seconds of each processor. The system counts in hundredths of a second, too coarse for less than this."""
 
 
 @dataclass(frozen=True)
-class Used:
+class ProcessorTime:
     """Seconds of processor time since the machine and the process began; `wall` of all processors together."""
 
     wall: float
@@ -29,7 +29,7 @@ class Used:
     own: float
 
 
-def used() -> Used | None:
+def processor_time() -> ProcessorTime | None:
     """The processor time used until now; None where the system does not say."""
     stat = Path("/proc/stat")
     if not stat.is_file():
@@ -38,18 +38,19 @@ def used() -> Used | None:
         ticks = [int(word) for word in lines.readline().split()[1:9]]
     tick, own = 1 / os.sysconf("SC_CLK_TCK"), os.times()
     idle = ticks[3] + ticks[4]
-    return Used(sum(ticks) * tick, (sum(ticks) - idle) * tick, own.user + own.system)
+    return ProcessorTime(sum(ticks) * tick, (sum(ticks) - idle) * tick, own.user + own.system)
 
 
 class Others:
-    """Watches the machine from when it is made."""
+    """The use of the processors by other programs, counted from the creation of this object."""
 
     def __init__(self) -> None:
-        self._before = used()
+        self._before = processor_time()
 
     def share(self) -> float | None:
-        """The share of all processors, 0 to 1, that other programs have used since; None where nobody knows."""
-        before, now = self._before, used()
+        """The share of all processors, 0 to 1, that other programs have used since; None where the system does
+        not say, or too little time has passed."""
+        before, now = self._before, processor_time()
         if before is None or now is None:
             return None
         wall = now.wall - before.wall
@@ -59,7 +60,7 @@ class Others:
 
 
 def doubt(samples: Sequence[float], others: float | None = None) -> str:
-    """Why the median of these samples, in seconds, is worth nothing; empty where it is good. `others` is the share of
+    """Why the median of these samples, in seconds, cannot be trusted; empty where it can. `others` is the share of
     the processors that other programs used meanwhile, where it is known."""
     q1, median, q3 = (float(v) for v in np.percentile(samples, (25, 50, 75)))
     fastest = min(samples)
@@ -69,7 +70,7 @@ def doubt(samples: Sequence[float], others: float | None = None) -> str:
     if spread > WIDE:
         return f"half of its samples spread over {spread:.0%} of their median; measure again when the machine is quiet"
     if median > DISTURBED * fastest:
-        return f"its fastest sample took a {fastest / median:.0%} part of the median; measure again on a quiet machine"
+        return f"its fastest sample took only {fastest / median:.0%} of the median; measure again on a quiet machine"
     if others is not None and others > BUSY and (spread > LOOSE or median > (1 + WIDE) * fastest):
         return f"other programs used {others:.0%} of the processors meanwhile; measure again when they have ended"
     return ""

@@ -1,4 +1,4 @@
-"""What machines and their devices are called, as the provenance of a report tells it."""
+"""Names of machines and of their devices, from the provenance of a report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def machine_name(provenance: Mapping[str, Any]) -> str:
-    """What a machine is called: by its GPUs, else by its processor; "" where nobody knows."""
+    """The name of a machine: its GPUs, else its processor; "" where neither is known."""
     return ", ".join(_gpus(provenance)) or _cpu(provenance)
 
 
@@ -17,7 +17,7 @@ def machine_parts(provenance: Mapping[str, Any]) -> str:
 
 
 def device_model(provenance: Mapping[str, Any], device: str) -> str:
-    """What a device is called; "" where that is not known."""
+    """The model of a device; "" where it is not known."""
     return str(provenance.get("devices", {}).get(device, {}).get("model") or "")
 
 

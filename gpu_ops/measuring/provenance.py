@@ -27,11 +27,11 @@ def machine(device_names: Sequence[str], with_roofs: bool = True) -> dict[str, A
     """Everything a reader needs to judge or repeat a figure. Measures the roofs of devices on first use."""
     devices = {}
     for name in device_names:
-        described = open_device(name).describe()
+        description = open_device(name).describe()
         if with_roofs:
-            known = roofs(name)
-            described["roofs"] = {"copy_bytes_s": known.copy, "read_bytes_s": known.read, "buffer_bytes": known.nbytes}
-        devices[name] = described
+            roof = roofs(name)
+            description["roofs"] = {"copy_bytes_s": roof.copy, "read_bytes_s": roof.read, "buffer_bytes": roof.nbytes}
+        devices[name] = description
     return {
         "version": __version__,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -48,32 +48,32 @@ def machine(device_names: Sequence[str], with_roofs: bool = True) -> dict[str, A
 
 
 def library_versions() -> dict[str, str]:
-    """Installed versions of what computes here."""
-    found = {}
+    """Installed versions of the libraries that compute here."""
+    versions = {}
     for name in LIBRARIES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 @cache
 def commit() -> dict[str, Any]:
-    """The commit of the checkout and whether it was clean; KERNELSCOPE_COMMIT names it where the files were copied to
-    from somewhere else. The hash of the source tree stands beside it either way."""
-    named = os.environ.get("KERNELSCOPE_COMMIT")
-    if named:
-        return {"commit": named, "clean": None}
+    """The commit of the checkout and whether it was clean; KERNELSCOPE_COMMIT names it where the files are a copy
+    without git. The hash of the source tree stands beside it in both cases."""
+    name = os.environ.get("KERNELSCOPE_COMMIT")
+    if name:
+        return {"commit": name, "clean": None}
     try:
-        inside = ["git", "-C", str(ROOT)]
-        top = subprocess.run([*inside, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10)
-        changed = subprocess.run([*inside, "status", "--porcelain", "."], capture_output=True, text=True, timeout=10)
+        git = ["git", "-C", str(ROOT)]
+        head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10)
+        status = subprocess.run([*git, "status", "--porcelain", "."], capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return {"commit": None, "clean": None}
-    if top.returncode:
+    if head.returncode:
         return {"commit": None, "clean": None}
-    return {"commit": top.stdout.strip(), "clean": not changed.stdout.strip()}
+    return {"commit": head.stdout.strip(), "clean": not status.stdout.strip()}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Reports as files: written after every row, in one step, and read with unknown keys ignored."""
+"""Report files: written in one step after every row, and checked when they are read."""
 
 from __future__ import annotations
 
@@ -20,39 +20,38 @@ from gpu_ops.types import Experiment, Run, Timing
 
 IMPOSSIBLE = 1.05
 LARGEST = 1 << 26
-"""Bytes of a report that is read; a row takes about two thousand."""
+"""The most bytes of a report that is read; a row takes about two thousand."""
 MOST_DIGITS = 300
-"""Of a whole number in a report: a float still holds it."""
+"""The most digits of a whole number in a report, which a float still holds."""
 
 
 def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> Row:
     """One run as a report's row. Speed-ups are added by `with_speedups`, which sees the other rows. Without roofs
     there is a bandwidth but no share; with them the device's are measured on first use, which takes seconds."""
-    found, kernel = Row.of(run, experiment), run.timings.get("kernel")
-    return replace(found, **_against_roofs(run, kernel)) if kernel and with_roofs else found
+    result, kernel = Row.of(run, experiment), run.timings.get("kernel")
+    return replace(result, **_against_roofs(run, kernel)) if kernel and with_roofs else result
 
 
 def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:
-    """The share of what the device can do that the bandwidth, by the least bytes of the job, amounts to."""
+    """The bandwidth, by the least bytes of the job, as a share of the device's roof."""
     reads_only = run.work.bytes_written * 20 < run.work.bytes_read
     kind = "read" if reads_only else "copy"
     buffer = run.work.bytes_read
     large, same = roofs(run.pick.device), roofs_at(run.pick.device, buffer)
     roof = getattr(large, kind)
     rate = run.work.bytes / kernel.median
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "share": rate / roof,
         "roof": Roof(kind, roof),
         "share_same_size": rate / getattr(same, kind),
     }
-    if min(found["share"], found["share_same_size"]) > IMPOSSIBLE:
-        found["flag"] = "faster than its own roof: the data stayed in a cache, or something is not done"
-    return found
+    if min(fields["share"], fields["share_same_size"]) > IMPOSSIBLE:
+        fields["flag"] = "faster than its own roof: the data stayed in a cache, or something is not done"
+    return fields
 
 
-def written_to(path: str | Path) -> Path:
-    """The file that a report for `path` goes to: where a link leads, itself a regular file or none yet. Raises
-    ReportError."""
+def target_of(path: str | Path) -> Path:
+    """The file that a report for `path` goes to, after links: a regular file, or none yet. Raises ReportError."""
     name = plain(path)
     try:
         target = Path(os.path.realpath(path))
@@ -66,7 +65,7 @@ def written_to(path: str | Path) -> Path:
 
 def write_report(path: str | Path, content: Mapping[str, Any]) -> None:
     """Write a report in one step: readers see the old file or the new one. Raises ReportError."""
-    target = written_to(path)
+    target = target_of(path)
     text = json.dumps(content, indent=1, allow_nan=False) + "\n"
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
@@ -101,7 +100,7 @@ def read_report(path: str | Path) -> Report:
     except OSError as error:
         raise ReportError(f"{name} cannot be read ({error.strerror}).") from error
     except RecursionError:
-        raise ReportError(f"{name} is not a report: its lists and objects lie too deep in one another.") from None
+        raise ReportError(f"{name} is not a report: its lists and objects are nested too deeply.") from None
     except ValueError as error:
         raise ReportError(f"{name} is not a report: it is not JSON ({plain(error, 120)}).") from error
     fault = fault_of(content)

@@ -11,13 +11,13 @@ from gpu_ops.errors import plain
 from gpu_ops.measuring.rows import MAJOR, SCHEMA
 
 DEEPEST = 32
-"""Levels of lists and objects in one another."""
+"""The most levels of nested lists and objects."""
 FAILURES = ("unsupported", "kernel", "memory")
 """What `failure_kind` may be."""
 
 
 class Field(NamedTuple):
-    """What a field of a row has to be, in words and as a test."""
+    """What a field of a row must be, in words and as a test."""
 
     words: str
     fits: Callable[[Any], bool]
@@ -120,7 +120,7 @@ OPTIONAL: Mapping[str, Field] = {
 
 
 def fault_of(content: Any) -> str:
-    """What keeps this from being a report that can be read, as the rest of a sentence; "" for a report."""
+    """Why this is no report that can be read, as the rest of a sentence; "" for a report."""
     if not isinstance(content, dict):
         return "is not a report: it holds no JSON object"
     schema = content.get("schema", "")
@@ -133,11 +133,11 @@ def fault_of(content: Any) -> str:
     if not isinstance(runs, list) or not isinstance(provenance, dict):
         return "is not a whole report: runs or provenance are missing"
     if _deeper(content, DEEPEST):
-        return f"is not a report: more than {DEEPEST} levels of lists and objects lie in one another"
-    found = _provenance_fault(provenance)
+        return f"is not a report: its lists and objects have more than {DEEPEST} levels"
+    fault = _provenance_fault(provenance)
     for number, row in enumerate(runs, start=1):
-        found = found or _row_fault(number, row)
-    return f"is not a report: {found}" if found else ""
+        fault = fault or _row_fault(number, row)
+    return f"is not a report: {fault}" if fault else ""
 
 
 def _deeper(value: Any, levels: int) -> bool:

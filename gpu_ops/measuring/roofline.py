@@ -13,7 +13,7 @@ from gpu_ops.devices.instruments import COPY, READ
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.measuring.timing import QUICK, Samples, measure_interleaved
 from gpu_ops.plan import Call, Copy, Device, DeviceArray, Launch, Plan
-from gpu_ops.progress import advance, asked_to_stop
+from gpu_ops.progress import advance, stop_request
 
 LARGEST = 2 << 30
 SAME_SIZE_BELOW = 512 << 20
@@ -22,7 +22,7 @@ MOST_COPIES = 64
 BLOCK, WORDS = 256, 4
 """Threads a block; 16-byte words a thread of the copy kernel, which its UNROLL must equal."""
 CPU_CACHES = 16
-"""A CPU's buffers need be no larger than this many last-level caches; more only takes longer."""
+"""A CPU's buffers are this many last-level caches at most; larger ones only take longer."""
 CPU_SMALLEST = 256 << 20
 
 
@@ -37,11 +37,11 @@ class Roofs:
 
 @cache
 def roofs(device_name: str) -> Roofs:
-    """The roofs of a device, with buffers of min(2 GiB, a quarter of what is free). Raises Cancelled when whoever
-    listens wants to stop; then they are measured again when next asked for."""
+    """The roofs of a device, with buffers of min(2 GiB, a quarter of the free memory). Raises Cancelled when the
+    listener stops the work; the next call measures them then."""
     device = open_device(device_name)
     if device.kind == "sim":
-        device.sampler((), "stream")  # says that there is no time to measure, before gigabytes are made ready for it
+        device.sampler((), "stream")  # raises: a simulated GPU has no time, so no gigabytes are filled for one
     nbytes = min(LARGEST, device.free_bytes() // 4)
     if device.kind == "cpu":
         nbytes = min(nbytes, max(CPU_CACHES * device.limits.l2_bytes, CPU_SMALLEST))
@@ -67,7 +67,7 @@ def _measure(device: Device, nbytes: int) -> Roofs:
     candidates = _gpu_plans(device, pairs) if device.kind == "cuda" else _cpu_plans(pairs)
     samplers: dict[str, Samples] = {name: device.sampler(plans, "stream") for name, plans in candidates.items()}
     medians: dict[str, float] = {}
-    for name, timing in measure_interleaved(samplers, QUICK, stop=asked_to_stop()):
+    for name, timing in measure_interleaved(samplers, QUICK, stop=stop_request()):
         medians[name] = timing.median
         advance(len(samplers) + len(medians), 2 * len(samplers))
     fastest_copy = min(seconds for name, seconds in medians.items() if name != "read")

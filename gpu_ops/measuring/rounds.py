@@ -1,4 +1,4 @@
-"""Timing of jobs that were computed: together, in turn, on memory that rotates."""
+"""Times the jobs of an experiment together, in turn, on memory that rotates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_COPIES = 64
 def time_jobs(jobs: list[Job], x: DeviceArray, watch: Watch) -> Iterator[Run]:
     """Time the jobs of one experiment on one device together, in as few groups as fit its memory."""
     device, experiment = jobs[0].device, jobs[0].experiment
-    device.sampler([_nothing()], "wall")  # first-use costs belong to nobody
+    device.sampler([_nothing()], "wall")  # pays first-use costs before any job is timed
     shared = time_transfers(device, experiment.input.array, x, watch.stop)
     inputs = _rotation(device, experiment.mode, x, len(jobs), watch)
     waiting = list(jobs)
@@ -44,14 +44,14 @@ def _nothing() -> Plan:
 
 
 def _rotation(device: Device, mode: Mode, x: DeviceArray, jobs: int, watch: Watch) -> list[DeviceArray]:
-    """Copies of the input so that nothing timed finds its data in the cache; as many as memory allows."""
+    """Copies of the input, as many as memory allows, so that no timed call finds its data in the cache."""
     if mode != "stream":
         return [x]
     total = max(4 * device.limits.l2_bytes, ROTATION_BYTES)
-    wanted = min(-(-total // max(2 * x.nbytes, 1)), MOST_COPIES)
-    affordable = int(device.free_bytes() // 2 // max((jobs + 1) * 2 * x.nbytes, 1))
+    needed_copies = min(-(-total // max(2 * x.nbytes, 1)), MOST_COPIES)
+    most_copies = int(device.free_bytes() // 2 // max((jobs + 1) * 2 * x.nbytes, 1))
     inputs = [x]
-    for _ in range(min(wanted, affordable) - 1):
+    for _ in range(min(needed_copies, most_copies) - 1):
         check_stop(watch.stop)
         inputs.append(device.empty(x.shape, x.dtype))
         device.copy(inputs[-1], x)
@@ -65,7 +65,7 @@ def _samplers(jobs: list[Job], inputs: list[DeviceArray], watch: Watch) -> tuple
         assert job.plan is not None
         check_stop(watch.stop)
         try:
-            more = [job.planned(x) for x in inputs[1:]]
+            more = [job.make_plan(x) for x in inputs[1:]]
             samplers[id(job)] = job.session.sampler([job.plan, *more], job.experiment.mode)
         except DeviceMemoryError:
             return samplers, jobs[place:]
@@ -99,7 +99,7 @@ def _time_group(
 
 
 def _time_elapsed(job: Job, x: DeviceArray, watch: Watch) -> dict[str, Timing]:
-    """Upload, plan and download as one, from memory the system may move and from pinned memory."""
+    """Time upload, plan and download as one, from pageable memory and from pinned memory."""
     assert job.plan is not None
     kinds: dict[str, Literal["pageable", "pinned"]] = {"elapsed": "pageable", "elapsed_pinned": "pinned"}
     samplers = {

@@ -1,7 +1,7 @@
-"""Rows of reports: what one run gave, as the schema kernelscope-report/1 holds it, in types of its own.
+"""Rows of reports: the result of one run in the schema kernelscope-report/1, as typed fields.
 
-A row is made from a run, or read from JSON that `report_check` found whole; keys that this version does not know are
-kept and written back, and nothing else is done with them.
+A row is made from a run, or read from JSON that `report_check` has checked. It keeps keys that this version does not
+know, only to write them back.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAJOR = 1
 
 
 class Job(NamedTuple):
-    """What was done to what: rows of one job may be compared. Variant, device and knobs are what differs."""
+    """What rows have in common that may be compared: they differ in variant, device and knobs only."""
 
     filter: str
     params: Items
@@ -33,14 +33,14 @@ class Job(NamedTuple):
 
 
 class Roof(NamedTuple):
-    """The bandwidth that a row's is held to, in bytes per second; `kind` is copy or read."""
+    """The bandwidth that a row's is compared with, in bytes per second; `kind` is copy or read."""
 
     kind: str
     bytes_s: float
 
 
 class ErrorSize(NamedTuple):
-    """How far one output is off, in the reference's unit; None for no number at all."""
+    """How far one output is off, in the reference's unit; None for NaN."""
 
     max: float | None
     rms: float | None
@@ -55,8 +55,9 @@ class Speedup(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """What one run gave. Times are seconds, `gbps` is 1e9 bytes per second, `share` is of the roof, and errors are
-    relative to the reference's scale: infinite where an output holds what is no number, None where nothing was checked.
+    """The result of one run. Times are seconds, `gbps` is 1e9 bytes per second, `share` is of the roof, and errors are
+    relative to the reference's scale: infinite where an output is not a number and should be, None where nothing was
+    checked.
 
     `clock` is "" where nothing was timed, `edits` the hash of edited kernel files. `findings` hold kind, severity,
     file, line, count, block, thread, detail and text; with `counters` and `printed` they come from a simulated GPU.
@@ -133,11 +134,11 @@ class Row:
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> Row:
-        """A row of a report that was found whole. What an older report does not say is empty."""
-        told = {name: row[name] for name in _PLAIN if row.get(name) is not None}
+        """A row of a checked report; fields that an older report does not have are empty."""
+        plain = {name: row[name] for name in _PLAIN if row.get(name) is not None}
         roof, speedup = row.get("roof"), row.get("speedup")
         return cls(
-            **told,
+            **plain,
             params=with_tuples(row["params"]),
             knobs=with_tuples(row["knobs"]),
             shape=tuple(row["shape"]),
@@ -149,13 +150,13 @@ class Row:
             findings=tuple(row.get("findings", ())),
             printed=tuple(row.get("printed", ())),
             roof=Roof(roof["kind"], roof["bytes_s"]) if roof else None,
-            speedup=Speedup(speedup.get("against", ""), _less(speedup, ("against",))) if speedup else None,
-            others=_less(row, _KNOWN),
+            speedup=Speedup(speedup.get("against", ""), _without(speedup, ("against",))) if speedup else None,
+            others=_without(row, _KNOWN),
         )
 
     def to_json(self) -> dict[str, Any]:
         """The row as a report holds it."""
-        found: dict[str, Any] = {
+        content: dict[str, Any] = {
             "filter": self.filter,
             "variant": self.variant,
             "device": self.device,
@@ -181,19 +182,19 @@ class Row:
             "source_hash": self.source_hash,
         }
         if self.simulated or self.counters or self.findings or self.printed:
-            found |= {"counters": dict(self.counters), "findings": list(self.findings), "printed": list(self.printed)}
+            content |= {"counters": dict(self.counters), "findings": list(self.findings), "printed": list(self.printed)}
         measured: dict[str, Any] = {"gbps": self.gbps, "share": self.share, "roof": self.roof and self.roof._asdict()}
         measured |= {"share_same_size": self.share_same_size, "flag": self.flag or None}
-        found |= {name: value for name, value in measured.items() if value is not None}
+        content |= {name: value for name, value in measured.items() if value is not None}
         if self.speedup is not None:
-            found["speedup"] = {"against": self.speedup.against, **self.speedup.stages}
-        return {**found, **self.others}
+            content["speedup"] = {"against": self.speedup.against, **self.speedup.stages}
+        return {**content, **self.others}
 
-    # ---------------------------------------------------------------- what follows from it
+    # ---------------------------------------------------------------- derived from the fields
 
     @cached_property
     def key(self) -> RunKey:
-        """What the run was of."""
+        """The key of the run."""
         return RunKey.of(self.filter, self.variant, self.device, self.params, self.knobs, self.edits)
 
     @cached_property
@@ -202,7 +203,7 @@ class Row:
 
     @cached_property
     def measurement(self) -> Hashable:
-        """What makes two rows the same measurement, so that one of them is enough in a report."""
+        """Equal in two rows of the same measurement, of which a report needs only one."""
         origin = json.dumps(self.input, sort_keys=True)
         return self.key, self.shape, self.dtype, origin, self.mode, self.protocol, self.source_hash
 
@@ -222,8 +223,8 @@ class Row:
         timing = self.stages.get(stage)
         return timing.median if timing else None
 
-    def sure(self, stage: str) -> bool:
-        """Whether there is a time of this stage that may be compared."""
+    def is_comparable(self, stage: str) -> bool:
+        """Whether this stage has a time that is not in doubt."""
         timing = self.stages.get(stage)
         return timing is not None and not timing.doubt
 
@@ -232,7 +233,7 @@ _PLAIN = (
     *("filter", "variant", "device", "dtype", "mode", "edits", "clock", "input", "protocol", "checks", "ok", "failure"),
     *("failure_kind", "bytes", "source_hash", "counters", "gbps", "share", "share_same_size", "flag"),
 )
-"""Fields that JSON holds as they are; null stands for what a row does not say."""
+"""Fields that JSON holds unchanged; null stands for an empty one."""
 _KNOWN = (
     *_PLAIN,
     *("params", "knobs", "shape", "stages", "errors", "error_max", "tolerance", "notes", "findings", "printed"),
@@ -242,14 +243,14 @@ _KNOWN = (
 
 @dataclass(frozen=True)
 class Report:
-    """Rows with where they come from: the machine, versions, flags, source and time."""
+    """Rows and their provenance: the machine, versions, flags, source and time."""
 
     provenance: Mapping[str, Any]
     rows: tuple[Row, ...]
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Report:
-        """A report that was found whole; keys beside provenance and runs are ignored."""
+        """A report from checked JSON; keys beside provenance and runs are ignored."""
         return cls(content["provenance"], tuple(map(Row.from_json, content["runs"])))
 
     def to_json(self) -> dict[str, Any]:
@@ -263,7 +264,7 @@ def report_json(provenance: Mapping[str, Any], runs: Iterable[Mapping[str, Any]]
 
 
 def error_json(value: float | None) -> float | str | None:
-    """JSON knows no infinity: a word stands for it, null for no number at all."""
+    """JSON has no infinity: a word stands for it, and null for no error."""
     return "infinite" if value is not None and math.isinf(value) else value
 
 
@@ -276,7 +277,7 @@ def _number(value: float) -> float | None:
 
 
 def _without_samples(name: str, t: Timing) -> Timing:
-    """A timing under the name that it has in the row; its samples stay where they were taken."""
+    """A timing under its name in the row, without its samples."""
     return Timing(name, t.clock, t.median, t.q1, t.q3, t.min, t.n, t.stop, t.mode, doubt=t.doubt)
 
 
@@ -299,5 +300,5 @@ def _list(value: Any) -> Any:
     return [_list(v) for v in value] if isinstance(value, tuple) else value
 
 
-def _less(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _without(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in set(names)}

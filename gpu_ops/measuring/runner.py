@@ -1,4 +1,4 @@
-"""The only loop: an experiment becomes runs – computed, verified, timed – one pick after another, timed together."""
+"""The only loop: it computes and verifies the picks of an experiment one by one, and times them together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpu_ops.measuring.declared import mistakes
 from gpu_ops.measuring.jobs import Job, Watch, execute, fail, faultless, poison, verify_again, verify_memory
 from gpu_ops.measuring.rounds import time_jobs
 from gpu_ops.measuring.timing import once
-from gpu_ops.measuring.verify import looked_at
+from gpu_ops.measuring.verify import full_meta
 from gpu_ops.params import check_values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
@@ -31,15 +31,15 @@ def run_experiment(
     stop: Callable[[], bool] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Iterator[Run]:
-    """Runs of an experiment: each pick's is yielded when computed, again when verified, again when timed.
+    """Yield the run of each pick when it is computed, again when it is verified, again when it is timed.
 
     A pick that its variant does not support, that does not compile, lacks its library or does not fit in memory yields
-    a run with its `failure`; the others go on. `deadline` is a time of `time.perf_counter`. `stop` is asked between
-    steps, samples and pieces of long work on the host; `progress(text, done, total)` is told each step before it
-    begins, and now and then how far it is. Raises ParamError and DeviceError before anything runs, KernelFault when a
-    kernel dies, Cancelled when `stop` is true.
+    a run with its `failure`; the others go on. `deadline` is a time of `time.perf_counter`. It calls `stop` between
+    steps, samples and pieces of long work on the host, and `progress(text, done, total)` before each step and now and
+    then within it. Raises ParamError and DeviceError before anything runs, KernelFault when a kernel dies, Cancelled
+    when `stop` returns true.
     """
-    filter, experiment = _checked(experiment)
+    filter, experiment = _check(experiment)
     jobs = [_job(filter, experiment, pick) for pick in experiment.picks]
     watch = Watch(deadline, seed, stop, progress)
     watch.total = len(jobs) * (1 + (experiment.checks != "off") + (experiment.protocol != "none"))
@@ -74,7 +74,7 @@ def _runs_on(variant: Variant, device: str) -> bool:
     return kind == variant.device or (kind == "sim" and variant.device == "cuda" and not variant.library)
 
 
-def _checked(experiment: Experiment) -> tuple[Filter, Experiment]:
+def _check(experiment: Experiment) -> tuple[Filter, Experiment]:
     meta = experiment.input.meta
     filter = find_filter(experiment.filter, meta.kind)
     if meta.kind != filter.accepts:
@@ -92,10 +92,10 @@ def _checked(experiment: Experiment) -> tuple[Filter, Experiment]:
 
 
 def planned_run(experiment: Experiment, pick: Pick) -> Run:
-    """What a pick's run will be called, before anything is done: its identity with no outputs and no timings."""
-    filter, experiment = _checked(experiment)
+    """The run of a pick before anything runs: its identity, without outputs and timings."""
+    filter, experiment = _check(experiment)
     variant = filter.variant(pick.variant)
-    # A knob is shared by a comparison's picks; a variant takes those it has.
+    # The picks of a comparison share their knobs; a variant takes those it has.
     own = {p.name: pick.knobs[p.name] for p in variant.knobs if p.name in pick.knobs}
     meta = experiment.input.meta
     return Run(
@@ -116,7 +116,9 @@ def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
     variant = filter.variant(pick.variant)
     device = open_device(pick.device)
     if device.kind != variant.device and not (device.kind == "sim" and variant.device == "cuda"):
-        raise ParamError(f"{filter.id} {variant.id} runs on {variant.device}, not on {pick.device}.")
+        raise ParamError(
+            f"{filter.id} {variant.id} runs on {variant.device}, not on {pick.device}; choose another device."
+        )
     run = planned_run(experiment, pick)
     session = device.session(pick.edits, experiment.checks)
     if experiment.protocol == "none" and experiment.checks != "off":
@@ -127,7 +129,7 @@ def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
 
 def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> Iterator[Run]:
     with listening(watch.stop):
-        job.task = replace(job.task, metas={MAIN: looked_at(job.input)})
+        job.task = replace(job.task, metas={MAIN: full_meta(job.input)})
     with mistakes(job.filter, job.variant):
         reason = job.variant.refusal(job.task)
     if job.device.kind == "sim" and job.variant.library:
@@ -140,9 +142,9 @@ def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> Iterat
             watch.say(f"copying {job.input.name} to {job.device.name}")
             resident[job.device.name] = job.device.upload(job.input.array)
             watch.say(f"preparing {job.name}")
-        # Compiling and allocating; nothing is launched that is waited for.
+        # Compiles and allocates; no launch is waited for.
         with finite(), listening(watch.stop):
-            job.plan = job.planned(resident[job.device.name])
+            job.plan = job.make_plan(resident[job.device.name])
         watch.say(f"computing {job.name}")
         with watch.listening():
             outputs = execute(job, {name: poison(out) for name, out in job.plan.outputs.items()})
@@ -173,7 +175,7 @@ def _compile_timing(plan: Plan) -> dict[str, Timing]:
 
 
 def _count(jobs: list[Job], watch: Watch) -> Iterator[Run]:
-    """A simulated GPU has no time: its runs are complete with what was counted."""
+    """A simulated GPU has no time: its runs are complete with their counts."""
     for job in jobs:
         if job.experiment.checks == "full":
             with watch.listening():
@@ -183,9 +185,9 @@ def _count(jobs: list[Job], watch: Watch) -> Iterator[Run]:
 
 
 def _verify(job: Job, x: DeviceArray, watch: Watch) -> Run:
-    """Hold the outputs to the reference; without timing to come, everything else is checked right away as well."""
+    """Compare the outputs with the reference; where no timing follows, check everything else as well."""
     with watch.listening():
-        errors = job.verified(job.run.outputs)
+        errors = job.errors_of(job.run.outputs)
     ok = all(e.ok for e in errors.values()) and faultless(job.run)
     job.run = replace(job.run, stage="verified", errors=errors, ok=ok)
     with listening(watch.stop):

@@ -1,4 +1,4 @@
-"""How rows stand to one another: which may be compared, speed-ups, and the five bars of the fair comparison."""
+"""Rows compared with one another: speed-ups, and the five bars of the fair comparison."""
 
 from __future__ import annotations
 
@@ -10,14 +10,19 @@ from gpu_ops.measuring.rows import Job, Row, Speedup
 from gpu_ops.run_key import differences
 from gpu_ops.types import Timing
 
-AGAINST = ("kernel", "elapsed", "elapsed_pinned")
-"""The stages that are held to the baseline's kernel."""
+STAGES = ("kernel", "elapsed", "elapsed_pinned")
+"""The stages whose times are compared with the time of the baseline's kernel."""
 
 
 def speedup(base: Row, row: Row, stage: str = "kernel") -> float | None:
     """The baseline's kernel time over this row's time of a stage. None where either was not timed or is in doubt, where
-    they did different jobs, and where one of them was simulated."""
-    if base.job != row.job or base.simulated or row.simulated or not (base.sure("kernel") and row.sure(stage)):
+    their jobs differ, and where one of them was simulated."""
+    if (
+        base.job != row.job
+        or base.simulated
+        or row.simulated
+        or not (base.is_comparable("kernel") and row.is_comparable(stage))
+    ):
         return None
     return base.stages["kernel"].median / row.stages[stage].median
 
@@ -27,22 +32,22 @@ def with_speedups(rows: Sequence[Row], baseline: str) -> list[Row]:
     where one of the times is in doubt. Of several settings of the baseline the last counts, and is named."""
     bases: dict[Job, list[Row]] = {}
     for row in rows:
-        if row.variant == baseline and row.sure("kernel"):
+        if row.variant == baseline and row.is_comparable("kernel"):
             bases.setdefault(row.job, []).append(row)
-    return [_sped(r, bases[r.job]) if r.job in bases and "kernel" in r.stages else r for r in rows]
+    return [_with_speedup(r, bases[r.job]) if r.job in bases and "kernel" in r.stages else r for r in rows]
 
 
-def _sped(row: Row, bases: Sequence[Row]) -> Row:
+def _with_speedup(row: Row, bases: Sequence[Row]) -> Row:
     base = bases[-1]
-    found = {stage: ratio for stage in AGAINST if (ratio := speedup(base, row, stage)) is not None}
+    ratios = {stage: ratio for stage in STAGES if (ratio := speedup(base, row, stage)) is not None}
     settings = ", ".join(f"{name} {value}" for name, value in differences([one.key for one in bases])[-1].items())
     against = f"{base.variant} ({settings})" if settings else base.variant
-    return replace(row, speedup=Speedup(f"{against} on {base.device}", found))
+    return replace(row, speedup=Speedup(f"{against} on {base.device}", ratios))
 
 
 class FairBar(NamedTuple):
-    """One bar of the fair comparison: the place of its row among those that were given, and that row's timing of
-    `stage`; both are None where nothing was measured."""
+    """One bar of the fair comparison: the index of its row, and that row's timing of `stage`; both are None where
+    nothing was measured."""
 
     id: str
     stage: str
@@ -57,12 +62,12 @@ _BARS: tuple[tuple[str, str, Callable[[Row], bool]], ...] = (
     ("gpu_pageable", "elapsed", lambda row: row.device != "cpu"),
     ("gpu_pinned", "elapsed_pinned", lambda row: row.device != "cpu"),
 )
-"""One core of the CPU, the best of the CPU, the GPU's kernel alone, and the GPU from and to host memory that the system
-may move, or that is pinned."""
+"""One core of the CPU, the best of the CPU, the GPU's kernel alone, and the GPU with copies from and to host memory,
+pageable or pinned."""
 
 
 def five_bars(rows: Sequence[Row]) -> tuple[FairBar, ...]:
-    """The fair comparison of rows that did one job on one machine: the fastest that is right for each of its bars."""
+    """The fair comparison of rows of one job on one machine: for each bar the fastest row that is right."""
     return tuple(_best(id, stage, rows, fits) for id, stage, fits in _BARS)
 
 

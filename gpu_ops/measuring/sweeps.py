@@ -1,4 +1,4 @@
-"""Sweeps: one quantity varies, the rest stays. What varies among rows, lines over it, and where two of them cross."""
+"""Sweeps, in which one quantity varies: which one it is in rows, the lines over it, and where two of them cross."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gpu_ops.types import Input
 
 MOST_VALUES = 8
 REACH = 32
-"""Proposed values go so many times beyond the default: much longer windows, say, take minutes on one core."""
+"""Proposed values go up to so many times the default; a much longer window takes minutes on one core."""
 
 
 class Varied(NamedTuple):
@@ -38,12 +38,12 @@ def settings(row: Row) -> dict[Varied, Any]:
     """Everything that may differ between two rows of one variant, as plain values."""
     shape, rank = row.shape, _kind(row).rank
     elements = math.prod(shape[:rank])
-    found: dict[Varied, Any] = {SIZE: math.isqrt(elements) if rank > 1 else elements}
-    found |= {WIDTH: shape[1]} if rank > 1 else {}
-    found |= {Varied("param", name): value for name, value in row.params.items()}
-    found |= {Varied("knob", name): value for name, value in row.knobs.items()}
-    found[Varied("other", "channels")] = math.prod(shape[rank:])
-    return found | {Varied("other", name): getattr(row, name) for name in ("filter", "dtype", "mode", "protocol")}
+    values: dict[Varied, Any] = {SIZE: math.isqrt(elements) if rank > 1 else elements}
+    values |= {WIDTH: shape[1]} if rank > 1 else {}
+    values |= {Varied("param", name): value for name, value in row.params.items()}
+    values |= {Varied("knob", name): value for name, value in row.knobs.items()}
+    values[Varied("other", "channels")] = math.prod(shape[rank:])
+    return values | {Varied("other", name): getattr(row, name) for name in ("filter", "dtype", "mode", "protocol")}
 
 
 def _kind(row: Row) -> InputKind:
@@ -53,20 +53,20 @@ def _kind(row: Row) -> InputKind:
 
 
 def _values(rows: Sequence[Row]) -> dict[Varied, list[Any]]:
-    """The different values of every quantity, in the order in which they come; of sizes and widths, of what varies."""
-    found: dict[Varied, dict[Any, None]] = {}
+    """The different values of every quantity, in the order of the rows; of size and width, only the one that varies."""
+    by_quantity: dict[Varied, dict[Any, None]] = {}
     for row in rows:
         for quantity, value in settings(row).items():
-            found.setdefault(quantity, {})[value] = None
+            by_quantity.setdefault(quantity, {})[value] = None
     one_height = len({row.shape[0] for row in rows}) == 1
-    found.pop(SIZE if one_height and len(found.get(WIDTH, ())) > 1 else WIDTH, None)
-    return {quantity: list(values) for quantity, values in found.items()}
+    by_quantity.pop(SIZE if one_height and len(by_quantity.get(WIDTH, ())) > 1 else WIDTH, None)
+    return {quantity: list(values) for quantity, values in by_quantity.items()}
 
 
 def find_varied(rows: Sequence[Row]) -> tuple[Varied, ...]:
-    """The quantities with different whole numbers in these rows: those that can be swept over."""
-    found = _values(rows)
-    return tuple(q for q, values in found.items() if q.kind != "other" and len(values) > 1 and _countable(values))
+    """The quantities that a sweep can be over: those with different whole numbers in these rows."""
+    by_quantity = _values(rows)
+    return tuple(q for q, values in by_quantity.items() if q.kind != "other" and len(values) > 1 and _countable(values))
 
 
 def _countable(values: Sequence[Any]) -> bool:
@@ -75,7 +75,7 @@ def _countable(values: Sequence[Any]) -> bool:
 
 @dataclass(frozen=True)
 class Slice:
-    """Rows in which nothing but `varied` varies, and what `held` is of the quantities that vary elsewhere."""
+    """Rows in which only `varied` varies; `held` has their values of the quantities that vary in other rows."""
 
     varied: Varied
     held: Mapping[Varied, Any]
@@ -83,18 +83,18 @@ class Slice:
 
 
 def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
-    """Every sweep over a single quantity in these rows, in which it varies for one variant at least. Rows of variants
-    without a knob that varies belong to all."""
+    """Every sweep over a single quantity in these rows; it varies for one variant at least. Rows of a variant without
+    one of the knobs belong to the sweeps at all values of that knob."""
     several = {q: values for q, values in _values(rows).items() if len(values) > 1}
-    found = []
+    result = []
     for varied in find_varied(rows):
         others = {q: values for q, values in several.items() if q != varied}
         for chosen in itertools.product(*others.values()):
             held = dict(zip(others, chosen, strict=True))
-            kept = tuple(row for row in rows if _agrees(settings(row), held))
-            if _sweeps(kept, varied):
-                found.append(Slice(varied, held, kept))
-    return tuple(found)
+            members = tuple(row for row in rows if _agrees(settings(row), held))
+            if _sweeps(members, varied):
+                result.append(Slice(varied, held, members))
+    return tuple(result)
 
 
 def _sweeps(rows: Iterable[Row], varied: Varied) -> bool:
@@ -123,7 +123,7 @@ class Point:
 class Line:
     """The times of one variant on a device, by growing value. `key` is what all its runs have in common: two settings
     of another knob, or an edited kernel, have a line of their own. `level` says that it does not depend on what varies:
-    it was measured once and has the same point at every value."""
+    it was measured once and has the same point at every value. `apart` tells it from other lines of its variant."""
 
     key: RunKey
     clock: str
@@ -148,35 +148,34 @@ class Line:
 
 
 def sweep_lines(rows: Iterable[Row], varied: Varied, stage: str = "kernel") -> tuple[Line, ...]:
-    """A line for every run that was timed, whatever it has of what varies, in the order of the rows; simulated rows
-    have none."""
+    """The lines over what varies, in the order of the rows; rows that are simulated, wrong or untimed are left out."""
     rows = [row for row in rows if not row.simulated]
     values = sorted({v for row in rows if (v := settings(row).get(varied)) is not None})
-    found: dict[RunKey, dict[int | None, Row]] = {}
+    by_key: dict[RunKey, dict[int | None, Row]] = {}
     apart: dict[RunKey, Items] = {}
     for row, own in zip(rows, settings_apart(rows, varied), strict=True):
         if stage in row.stages and row.ok is not False:
             key = _without(row.key, varied)
-            found.setdefault(key, {})[settings(row).get(varied)] = row
+            by_key.setdefault(key, {})[settings(row).get(varied)] = row
             apart[key] = own
-    return tuple(replace(_line(key, by_value, values, stage), apart=apart[key]) for key, by_value in found.items())
+    return tuple(replace(_line(key, by_value, values, stage), apart=apart[key]) for key, by_value in by_key.items())
 
 
 def settings_apart(rows: Sequence[Row], varied: Varied) -> list[Items]:
-    """For each row what tells its line from other lines of its variant and device: parameters, knobs and edits in which
-    these differ. Empty where there is one line."""
+    """For each row the parameters, knobs and edits in which its line differs from other lines of its variant and
+    device; () where there is one line."""
     keys = [_without(row.key, varied) for row in rows]
     groups: dict[tuple[str, str], dict[RunKey, None]] = {}
     for key in keys:
         groups.setdefault((key.variant, key.device), {})[key] = None
-    told: dict[RunKey, Items] = {}
+    apart: dict[RunKey, Items] = {}
     for members in groups.values():
-        told |= {key: tuple(own.items()) for key, own in zip(members, differences(list(members)), strict=True)}
-    return [told[key] for key in keys]
+        apart |= {key: tuple(own.items()) for key, own in zip(members, differences(list(members)), strict=True)}
+    return [apart[key] for key in keys]
 
 
 def _without(key: RunKey, varied: Varied) -> RunKey:
-    """A key less the parameter or knob that varies."""
+    """A key without the parameter or knob that varies."""
     if varied.kind == "param":
         return replace(key, param_items=tuple(item for item in key.param_items if item[0] != varied.name))
     if varied.kind == "knob":
@@ -216,10 +215,10 @@ class BreakEven:
     gpu_faster: bool | None
 
 
-def break_even(found: Sequence[Line]) -> tuple[BreakEven, ...]:
-    """Each GPU line against the fastest of the CPU lines at every value that both have; nothing without CPU lines."""
-    cpu = [line for line in found if line.cpu]
-    return tuple(_against(line, cpu) for line in found if not line.cpu) if cpu else ()
+def break_even(lines: Sequence[Line]) -> tuple[BreakEven, ...]:
+    """Each GPU line against the fastest of the CPU lines at every value that both have; () without CPU lines."""
+    cpu = [line for line in lines if line.cpu]
+    return tuple(_against(line, cpu) for line in lines if not line.cpu) if cpu else ()
 
 
 def _against(gpu: Line, cpu: Sequence[Line]) -> BreakEven:
@@ -249,7 +248,7 @@ def _meet(before: Point, cpu_before: float, after: Point, cpu_after: float) -> t
 
 def proposed_values(param: Param, most: int = MOST_VALUES) -> tuple[int, ...]:
     """Allowed whole numbers of a parameter or knob for a sweep, each about twice the one before, or farther apart where
-    there would be more than `most`; none where it takes other things than whole numbers."""
+    there would be more than `most`; () for a parameter that does not take whole numbers."""
     if param.choices:
         return tuple(sorted(c for c in param.choices if isinstance(c, int) and not isinstance(c, bool) and c > 0))
     if not isinstance(param.default, int) or isinstance(param.default, bool):
@@ -263,7 +262,8 @@ def proposed_values(param: Param, most: int = MOST_VALUES) -> tuple[int, ...]:
 
 
 def proposed_sizes(largest: int, most: int = MOST_VALUES) -> tuple[int, ...]:
-    """Powers of two up to `largest`, the largest ones; they grow fourfold where the most would otherwise be small."""
+    """Powers of two up to `largest`, the largest ones; each four times the one before where `largest` is 16384 or
+    more."""
     top = 1 << (max(largest, 1).bit_length() - 1)
     factor = 2 if top <= 1 << 13 else 4
     sizes = [top // factor**k for k in range(most) if top // factor**k >= min(16, top)]
@@ -274,14 +274,13 @@ def _doublings(first: int, last: int, most: int, allowed: Callable[[int], int]) 
     factor = 2
     while first * factor**most <= last:
         factor *= 2
-    found = dict.fromkeys(allowed(first * factor**k) for k in range(most) if first * factor**k <= last)
-    return tuple(found)
+    return tuple(dict.fromkeys(allowed(first * factor**k) for k in range(most) if first * factor**k <= last))
 
 
 def resized(input: Input, size: int, noise: bool = False) -> Input:
     """The middle `size` × `size` pixels of an image or the first `size` samples of a signal; or noise of that size with
-    as many channels and the same type. Raises ParamError when the input is smaller than that, or of a kind whose size
-    does not vary."""
+    as many channels and the same type. Raises ParamError when the input is smaller than that, or of a kind that has
+    no size to vary."""
     kind = input.meta.of_kind
     if not kind.largest_noise:
         raise ParamError(f"The size of a {kind.id} does not vary; use an image or a signal.")

@@ -1,4 +1,4 @@
-"""When to stop sampling, and what may be said of the samples. Pure: clocks and randomness come from the caller."""
+"""When to stop sampling, and the statistics of samples. Pure: clocks and randomness come from the caller."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def check_stop(stop: Callable[[], bool] | None) -> None:
-    """Raises Cancelled when `stop` says so."""
+    """Raises Cancelled when `stop` returns true."""
     if stop is not None and stop():
         raise Cancelled
 
@@ -61,7 +61,7 @@ WARM_UP_CAP = 0.2
 
 
 class Samples(Protocol):
-    """What the loop below needs of a sampler."""
+    """The part of a sampler that the loop below needs."""
 
     @property
     def clock(self) -> Clock: ...
@@ -94,8 +94,8 @@ class Series:
         values = np.asarray(self.samples)
         if self.rule.spread(values) < self.rule.spread_below:
             return self.rule.spread_name
-        settled = self.rule.stable_after is not None and n >= self.rule.stable_after and self._stable(values)
-        return "median stable" if settled else None
+        stable = self.rule.stable_after is not None and n >= self.rule.stable_after and self._stable(values)
+        return "median stable" if stable else None
 
     @staticmethod
     def _stable(values: np.ndarray) -> bool:
@@ -129,7 +129,7 @@ def warm_up(
 
 
 def _sample(sampler: Samples, stop: Callable[[], bool] | None) -> float:
-    """One sample, in the middle of which long ones ask `stop` as well."""
+    """One sample; a long one asks `stop` in the middle as well."""
     check_stop(stop)
     with listening(stop):
         return sampler.sample()
@@ -148,30 +148,30 @@ def measure_interleaved(
 ) -> Iterator[tuple[Key, Timing]]:
     """Sample all in rounds of random order; yield each one's timing as its series ends.
 
-    At the deadline (in `now`'s seconds) what has three samples is yielded with stop "budget"; the rest is not.
-    Raises Cancelled as soon as `stop`, asked before every sample, is true. `tell` hears about once a second which part
-    of the time it may take is over, from 0 to 1: more often would disturb what is measured. `others` says which share
-    of the processors other programs have used since the beginning.
+    At the deadline (in `now`'s seconds) series of three samples or more are yielded with stop "budget"; the rest are
+    dropped. Raises Cancelled as soon as `stop`, called before every sample, is true. About once a second `tell` gets
+    the part of the time that is over, from 0 to 1: more often would disturb the measurement. `others` gives the share
+    of the processors that other programs have used since the beginning.
     """
     order = random.Random(seed)
     series = {key: Series(rule) for key in samplers}
-    warmed: set[Key] = set()
-    told = now()
+    warm: set[Key] = set()
+    last_report = now()
     open_keys = list(samplers)
     while open_keys:
         order.shuffle(open_keys)
         for key in list(open_keys):
             if deadline is not None and now() >= deadline:
-                yield from _cut(samplers, series, open_keys, stage, others)
+                yield from _at_deadline(samplers, series, open_keys, stage, others)
                 return
-            if key not in warmed:
+            if key not in warm:
                 warm_up(samplers[key], now, stop)
-                warmed.add(key)
+                warm.add(key)
             start = now()
             series[key].samples.append(_sample(samplers[key], stop))
             series[key].spent += now() - start
-            if tell is not None and start - told >= TELL_EVERY:
-                told = start
+            if tell is not None and start - last_report >= TELL_EVERY:
+                last_report = start
                 tell(_part_over(series, open_keys, rule))
             reason = series[key].stop_reason()
             if reason:
@@ -186,7 +186,7 @@ def _part_over(series: Mapping[Key, Series], open_keys: list[Key], rule: Rule) -
     return over / len(series)
 
 
-def _cut(
+def _at_deadline(
     samplers: Mapping[Key, Samples],
     series: Mapping[Key, Series],
     keys: list[Key],
@@ -206,7 +206,7 @@ def once(stage: str, seconds: float, clock: Clock = "wall") -> Timing:
 
 def compare(a: Timing, b: Timing) -> str:
     """How `a` stands to `b`: "faster" or "slower" only when the quartile ranges are disjoint and the medians differ by
-    more than 2 %, otherwise "same"; "unsure" where one of them is worth nothing."""
+    more than 2 %, otherwise "same"; "unsure" where one of them is in doubt."""
     if a.doubt or b.doubt:
         return "unsure"
     if abs(a.median - b.median) <= 0.02 * max(a.median, b.median):

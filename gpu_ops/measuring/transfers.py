@@ -1,4 +1,4 @@
-"""What surrounds a plan: uploads and downloads, as copy steps of their own."""
+"""The transfers around a plan: uploads and downloads, as copy steps of their own."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gpu_ops.types import Timing
 def wrap_host(
     device: Device, plan: Plan, array: np.ndarray[Any, Any], x: DeviceArray, kind: Literal["pageable", "pinned"]
 ) -> Plan:
-    """The plan with its input copied in and its outputs copied out. The host buffers are private ones of that kind:
-    pageable means memory that nobody registered with the driver."""
+    """The plan with its input copied in and its outputs copied out. The host buffers are new ones of that kind:
+    pageable memory is not registered with the driver."""
     source = device.allocate(kind, array.shape, array.dtype)
     np.copyto(source, array)
     results = {name: device.allocate(kind, out.shape, out.dtype) for name, out in plan.outputs.items()}
@@ -29,8 +29,8 @@ def wrap_host(
 def time_transfers(
     device: Device, array: np.ndarray[Any, Any], x: DeviceArray, stop: Callable[[], bool] | None = None
 ) -> dict[str, Timing]:
-    """Upload and download of the input's size from pageable memory, by the wall clock; nothing for the CPU. Raises
-    Cancelled when `stop`, asked between samples, is true."""
+    """Upload and download of the input's size from pageable memory, by the wall clock; {} for the CPU. Raises
+    Cancelled when `stop`, called between samples, is true."""
     if device.kind == "cpu":
         return {}
     host = device.allocate("pageable", array.shape, array.dtype)

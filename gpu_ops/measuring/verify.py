@@ -1,4 +1,4 @@
-"""Holding outputs to the reference: whole, or in strips and crops where a filter is local."""
+"""Compares outputs with the reference: whole, or in strips and crops where a filter is local."""
 
 from __future__ import annotations
 
@@ -22,43 +22,42 @@ from gpu_ops.types import Error, Filter, Input, Variant
 
 Array = np.ndarray[Any, Any]
 Region = tuple[slice, ...]
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 _CHUNK = 1 << 20
 _WORKERS = min(8, os.cpu_count() or 1)
-"""Threads that compare: NumPy lets go of the interpreter, and memory has no more to give to many."""
+"""Threads that compare: NumPy releases the interpreter's lock, and memory bandwidth is too small for more."""
 CROP = 256
 CROPS = 8
 _references: OrderedDict[tuple[Any, ...], dict[str, Array]] = OrderedDict()
-"""By (the input's id, filter, parameters); they go with their input."""
+"""By (the input's id, filter, parameters); dropped with their input."""
 _magnitudes: weakref.WeakKeyDictionary[Input, float] = weakref.WeakKeyDictionary()
-_KEPT = 3
+_MOST_REFERENCES = 3
 
 
 def reference(filter: Filter, input: Input, task: Task) -> dict[str, Array]:
-    """The filter's reference for a whole input; the last few are kept as long as their inputs are. Raises
-    DeclarationError when it is not what the filter's outputs say."""
+    """The filter's reference for a whole input; it keeps the last few as long as their inputs live. Raises
+    DeclarationError when it does not match the filter's outputs."""
     key = (id(input), filter.id, tuple(sorted(task.params.items())))
     if key not in _references:
-        made = filter.reference(task.on(**{MAIN: input.array}))
-        check_reference(filter, task, made)
-        if not any(key[0] == known[0] for known in _references):
+        outputs = filter.reference(task.on(**{MAIN: input.array}))
+        check_reference(filter, task, outputs)
+        if not any(key[0] == other[0] for other in _references):
             weakref.finalize(input, _forget, key[0]).atexit = False
-        _references[key] = made
-        while len(_references) > _KEPT:
+        _references[key] = outputs
+        while len(_references) > _MOST_REFERENCES:
             _references.popitem(last=False)
     _references.move_to_end(key)
     return _references[key]
 
 
 def _forget(input_id: int) -> None:
-    """The input is gone, and its id may come to mean another."""
+    """Drop the references of an input that is gone: another input may get its id."""
     for key in [key for key in _references if key[0] == input_id]:
         del _references[key]
 
 
-def looked_at(input: Input) -> Meta:
-    """What a variant may know of an input, with the largest magnitude of floating samples: all of them are looked at,
-    once."""
+def full_meta(input: Input) -> Meta:
+    """The input's meta with the largest magnitude of its floating samples, which is looked for once and remembered."""
     if input.array.dtype.kind != "f":
         return input.meta
     if input not in _magnitudes:
@@ -71,8 +70,8 @@ def verify(
     filter: Filter, variant: Variant, input: Input, task: Task, outputs: Mapping[str, Array], checks: Checks = "full"
 ) -> dict[str, Error]:
     """The error of each output. With checks "sample", a local filter is checked in border strips and random crops.
-    Raises DeclarationError when the reference is not what the filter declares, Cancelled when whoever listens wants to
-    stop."""
+    Raises DeclarationError when the reference is not what the filter declares, Cancelled when the listener stops the
+    work."""
     tolerances = {o.id: (variant.tolerance or o.tolerance)(task) for o in filter.outputs}
     with finite():
         if checks == "sample" and _is_local(filter, task):
@@ -112,9 +111,9 @@ def _verify_regions(
     with stage(0, 2):
         scales = {o.id: _scale(input, o.least(task)) for o in filter.outputs}
     worst: dict[str, Error] = {}
-    chosen = list(regions(array.shape, halo))
-    for place, region in enumerate(chosen):
-        advance(len(chosen) + place, 2 * len(chosen))
+    crops = list(regions(array.shape, halo))
+    for place, region in enumerate(crops):
+        advance(len(crops) + place, 2 * len(crops))
         wide, inner = _surroundings(array.shape, region, halo, border)
         cut = padded(array, wide, border)
         part = replace(task, metas={MAIN: replace(task.meta, shape=cut.shape)}, arrays={MAIN: cut})
@@ -130,8 +129,8 @@ def _verify_regions(
 
 
 def _surroundings(shape: tuple[int, ...], region: Region, halo: tuple[int, ...], border: str) -> tuple[Region, Region]:
-    """A region with its halo, and where the region lies in that. It ends at the image's edges, where the reference puts
-    the border itself, in each of its passes; only a wrapped image goes on beyond them."""
+    """A region with its halo, and where the region lies in that. The halo ends at the image's edges, where the
+    reference applies the border itself, in each pass; only with the border wrap it goes on beyond them."""
     wide = [slice(s.start - h, s.stop + h) for s, h in zip(region, halo, strict=True)]
     if border != "wrap":
         wide = [slice(max(w.start, 0), min(w.stop, n)) for w, n in zip(wide, shape, strict=False)]
@@ -154,14 +153,14 @@ def regions(shape: tuple[int, ...], halo: tuple[int, ...], seed: int = 0) -> Ite
 
 def _scale(input: Input, least: float, expected: Array | None = None) -> float:
     """The largest finite magnitude in the input, and in the reference where it is given: the size of the numbers that
-    were rounded. It is `least` at least, and the smallest normal number: below that all are rounded alike. Integers are
-    held to their whole range, so that a tolerance counts levels."""
+    were rounded. It is at least `least` and the smallest normal number, below which rounding errors do not shrink. For
+    integers it is their whole range, so that a tolerance counts levels."""
     dtype = input.array.dtype
     if dtype.kind == "u" and (expected is None or expected.dtype == dtype):
         return float(np.iinfo(dtype).max)
     least = max(least, float(np.finfo(dtype).smallest_normal) if dtype.kind == "f" else 0.0)
     with stage(0, 2):
-        largest = max(least, looked_at(input).largest if dtype.kind == "f" else _largest(input.array))
+        largest = max(least, full_meta(input).largest if dtype.kind == "f" else _largest(input.array))
     with stage(1, 2):
         return largest if expected is None else max(largest, _largest(expected))
 
@@ -170,29 +169,30 @@ def _largest(array: Array) -> float:
     return max(_in_chunks(largest_magnitude, array.reshape(-1)), default=0.0)
 
 
-def _in_chunks(work: Callable[..., Found], *arrays: Array) -> list[Found]:
-    """What `work` makes of the same part of each array, part after part."""
+def _in_chunks(work: Callable[..., Result], *arrays: Array) -> list[Result]:
+    """The results of `work` on the same chunk of each array, in order."""
     starts = range(0, arrays[0].size, _CHUNK)
 
-    def made(start: int) -> Found:
+    def chunk_result(start: int) -> Result:
         return work(*(a[start : start + _CHUNK] for a in arrays))
 
     if len(starts) < 2:
-        return [made(start) for start in starts]
+        return [chunk_result(start) for start in starts]
     with ThreadPoolExecutor(_WORKERS) as pool:
-        return collect(pool.map(made, starts), len(starts))
+        return collect(pool.map(chunk_result, starts), len(starts))
 
 
 def measure_error(expected: Array, actual: Array, scale: float, tolerance: float, offset: Region = ()) -> Error:
-    """Largest and root-mean-square difference and where the largest is; a shape or NaN that differs is infinite.
+    """Largest and root-mean-square difference and where the largest is; where a shape or NaN differs, both are
+    infinite.
 
     Where the reference is NaN or infinite the output must be the same; such places do not enter the rms.
     """
     if expected.shape != actual.shape:
         return Error(float("inf"), float("inf"), (), scale, tolerance)
     worst, place, squares = 0.0, 0, 0.0
-    found = _in_chunks(_compared, np.ravel(expected), np.ravel(actual))
-    for chunk, (largest, at, sum_of_squares) in enumerate(found):
+    chunks = _in_chunks(_chunk_error, np.ravel(expected), np.ravel(actual))
+    for chunk, (largest, at, sum_of_squares) in enumerate(chunks):
         if largest > worst:
             worst, place = largest, chunk * _CHUNK + at
         squares += sum_of_squares
@@ -202,9 +202,9 @@ def measure_error(expected: Array, actual: Array, scale: float, tolerance: float
     return Error(worst, float(np.sqrt(squares / max(expected.size, 1))), where, scale, tolerance)
 
 
-def _compared(expected: Array, actual: Array) -> tuple[float, int, float]:
+def _chunk_error(expected: Array, actual: Array) -> tuple[float, int, float]:
     """The largest difference, where it is, and the sum of their squares."""
-    found = difference(expected, actual)
-    at = int(np.argmax(found))
+    errors = difference(expected, actual)
+    at = int(np.argmax(errors))
     with np.errstate(over="ignore"):
-        return float(found[at]), at, float(np.dot(found, found))
+        return float(errors[at]), at, float(np.dot(errors, errors))

@@ -1,6 +1,6 @@
-"""What Qt's window needs of the system, looked for before Qt is asked, which ends the program where it is missing.
+"""What Qt's window needs of the system: checked before Qt starts, because Qt ends the program where it is missing.
 
-Only Linux leaves these to the system; Qt is not imported here.
+Only Linux leaves these libraries to the system. This module does not import Qt.
 """
 
 from __future__ import annotations
@@ -63,21 +63,21 @@ def window_fault() -> str:
 
 
 def faults() -> list[str]:
-    """All that keeps the window from opening, for `doctor`: libraries are looked for with no display as well."""
+    """All that keeps the window from opening, for `doctor`: it checks libraries even where there is no display."""
     fault = window_fault()
-    found = [fault] if fault else []
+    result = [fault] if fault else []
     if fault and fault == display_fault():
-        found += [text for text in [library_fault(("xcb",))] if text]
-    return found
+        result += [text for text in [library_fault(("xcb",))] if text]
+    return result
 
 
 def platforms() -> tuple[str, ...]:
-    """The platforms of Qt, each of which may do: the one that the environment names, else those with a display."""
-    named = os.environ.get("QT_QPA_PLATFORM")
-    if named:
-        return tuple(part.partition(":")[0].removesuffix("-egl") for part in named.split(";"))
-    found = {"wayland": os.environ.get("WAYLAND_DISPLAY"), "xcb": os.environ.get("DISPLAY")}
-    return tuple(name for name, display in found.items() if display)
+    """Qt's platforms to try: those that the environment names, else those with a display."""
+    names = os.environ.get("QT_QPA_PLATFORM")
+    if names:
+        return tuple(part.partition(":")[0].removesuffix("-egl") for part in names.split(";"))
+    displays = {"wayland": os.environ.get("WAYLAND_DISPLAY"), "xcb": os.environ.get("DISPLAY")}
+    return tuple(name for name, display in displays.items() if display)
 
 
 def _plugins() -> Path | None:
@@ -91,24 +91,24 @@ def _plugins() -> Path | None:
 def platform_fault() -> str:
     """What is wrong with QT_QPA_PLATFORM."""
     folder = _plugins()
-    known = sorted(p.stem.removeprefix("libq") for p in folder.glob("libq*.so")) if folder else []
-    if not known or not os.environ.get("QT_QPA_PLATFORM") or set(platforms()) & set(known):
+    names = sorted(p.stem.removeprefix("libq") for p in folder.glob("libq*.so")) if folder else []
+    if not names or not os.environ.get("QT_QPA_PLATFORM") or set(platforms()) & set(names):
         return ""
     return (
-        f"QT_QPA_PLATFORM names {os.environ['QT_QPA_PLATFORM']!r}, and Qt's platforms here are {', '.join(known)}; "
+        f"QT_QPA_PLATFORM names {os.environ['QT_QPA_PLATFORM']!r}, and Qt's platforms here are {', '.join(names)}; "
         "name one of them, or leave it out."
     )
 
 
 def display_fault() -> str:
-    """Whether there is a display at all."""
+    """That there is no display, and what to do; "" where there is one."""
     return "" if platforms() else f"There is no display here; {SCREENLESS}."
 
 
-def library_fault(wanted: Sequence[str], load: Load | None = None) -> str:
+def library_fault(candidates: Sequence[str], load: Load | None = None) -> str:
     """The libraries that are missing for all of the platforms, with the command that installs them."""
     load = load or _load
-    missing = [_missing(name, load) for name in wanted]
+    missing = [_missing(name, load) for name in candidates]
     if not all(missing):
         return ""
     # What the last platform lacks is named: Qt tries it when the others fail.
@@ -124,11 +124,11 @@ def library_fault(wanted: Sequence[str], load: Load | None = None) -> str:
 
 
 def _package(library: str) -> tuple[str, str] | None:
-    return next((found[library] for found in LIBRARIES.values() if library in found), None)
+    return next((packages[library] for packages in LIBRARIES.values() if library in packages), None)
 
 
 def _missing(platform: str, load: Load) -> list[str]:
-    """What cannot be loaded of a platform's libraries; its plugin last, which may want others as well."""
+    """The libraries of a platform that cannot be loaded; its plugin comes last, because it may need others as well."""
     missing = [name for name in (*LIBRARIES[""], *LIBRARIES.get(platform, {})) if not _loads(name, load)]
     folder = _plugins()
     plugin = folder / f"libq{platform}.so" if folder else None
@@ -154,13 +154,13 @@ def _load(name: str) -> ctypes.CDLL:
 
 
 def connection_fault() -> str:
-    """Whether one of the displays answers."""
+    """That no display answers, and what to do; "" where one does."""
     displays = {"wayland": "WAYLAND_DISPLAY", "xcb": "DISPLAY"}
-    wanted = platforms()
-    if not set(wanted) <= set(displays) or any(_answers(name) for name in wanted):
+    names = platforms()
+    if not set(names) <= set(displays) or any(_answers(name) for name in names):
         return ""
-    named = " and ".join(f"{displays[name]}={os.environ.get(displays[name], '')}" for name in wanted)
-    return f"The display does not answer ({named}); see that it runs and lets you in, or {SCREENLESS}."
+    settings = " and ".join(f"{displays[name]}={os.environ.get(displays[name], '')}" for name in names)
+    return f"The display does not answer ({settings}); check that it runs and that you may use it, or {SCREENLESS}."
 
 
 def _answers(platform: str) -> bool:
@@ -183,6 +183,6 @@ def _xcb_answers() -> bool:
     xcb = _load("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(None, None))
-    refused = xcb.xcb_connection_has_error(connection)
+    error = xcb.xcb_connection_has_error(connection)
     xcb.xcb_disconnect(connection)
-    return not refused
+    return not error

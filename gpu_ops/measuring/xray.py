@@ -17,9 +17,9 @@ from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
 from gpu_ops.measuring.declared import check_plan
 from gpu_ops.measuring.files import FileXRay, by_file
-from gpu_ops.measuring.verify import looked_at
+from gpu_ops.measuring.verify import full_meta
 from gpu_ops.params import Values, check_values
-from gpu_ops.plan import Access, Counted, Execution, Finding, Launch, Limits, Plan, Trace
+from gpu_ops.plan import Access, Execution, Finding, Launch, Limits, LineCounts, Plan, Trace
 from gpu_ops.task import MAIN, Task
 from gpu_ops.types import Accesses, Filter, Input, Variant
 
@@ -36,7 +36,7 @@ class KernelXRay:
     `lines` has counts by line of its file, headers' counts at the line that uses them; `headers` by (file, line) of
     the headers themselves; `files` has both apart, the kernel's file first. `block_loads` are global loads by threads
     of the first, the inner and the last block of the first launch. `occupancy` is None where the architecture's is not
-    known. `traces` are those of the first launch that came to the line, by file and line; None where no warp was
+    known. `traces` are those of the first launch that reached the line, by file and line; None where no warp was
     followed.
     """
 
@@ -105,7 +105,8 @@ def xray(
     coalescing: Rule = "today",
     trace: bool = False,
 ) -> XRay:
-    """Simulate a variant on an input, counting; `trace` also follows a few warps. Long; it tells `gpu_ops.progress`.
+    """Simulate a variant on an input and count; `trace` also follows a few warps. It may take minutes, and reports to
+    `gpu_ops.progress`.
 
     Raises ParamError for variants without kernels of their own, KernelError, DeviceError, Cancelled.
     """
@@ -118,7 +119,7 @@ def xray(
     plan = variant.plan(session, task.on(**{MAIN: session.upload(input.array)}))
     check_plan(filter, variant, task, plan)
     # Step by step, so that each launch has counts of its own.
-    done = [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
+    executions = [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
     return XRay(
         filter=filter.id,
         variant=variant.id,
@@ -134,17 +135,17 @@ def xray(
         least_bytes=filter.work(task).bytes,
         expected=variant.accesses(task) if variant.accesses else None,
         coalescing=coalescing,
-        kernels=_kernels(done, architecture, edits, trace),
-        findings=tuple(f for _, found in done for f in found.findings),
-        printed=tuple(line for _, found in done for line in found.printed),
+        kernels=_kernels(executions, architecture, edits, trace),
+        findings=tuple(f for _, execution in executions for f in execution.findings),
+        printed=tuple(line for _, execution in executions for line in execution.printed),
     )
 
 
 def _task(filter: Filter, variant: Variant, input: Input, params: Values, knobs: Values, limits: Limits) -> Task:
-    """What is asked, checked. Raises ParamError for what the filter or the variant does not take."""
+    """The task, checked. Raises ParamError for what the filter or the variant does not take."""
     params = check_values(filter.params, params, filter.id)
     knobs = check_values(variant.knobs, knobs, variant.id)
-    task = Task.of(looked_at(input), params, knobs, limits)
+    task = Task.of(full_meta(input), params, knobs, limits)
     filter.check(task)
     reason = variant.refusal(task)
     if reason:
@@ -160,69 +161,71 @@ def _unit(filter: Filter, task: Task) -> str:
     return "value" if meta.channels > 1 else meta.of_kind.element
 
 
-Done = tuple[Launch, Execution]
+LaunchExecution = tuple[Launch, Execution]
 
 
 def _kernels(
-    done: Sequence[tuple[Any, Execution]], architecture: str, edits: Mapping[str, str] | None, trace: bool
+    executions: Sequence[tuple[Any, Execution]], architecture: str, edits: Mapping[str, str] | None, trace: bool
 ) -> tuple[KernelXRay, ...]:
-    launches: dict[str, list[Done]] = defaultdict(list)
-    for step, found in done:
+    launches: dict[str, list[LaunchExecution]] = defaultdict(list)
+    for step, execution in executions:
         if isinstance(step, Launch):
-            launches[step.kernel.name].append((step, found))
+            launches[step.kernel.name].append((step, execution))
     kernels = (_kernel(name, own, architecture, edits) for name, own in launches.items())
     return tuple(replace(k, traces=_traces(launches[k.name])) if trace else k for k in kernels)
 
 
-def _traces(done: Sequence[Done]) -> dict[tuple[str, int], tuple[Trace, ...]]:
-    """By file and line, of the first launch that came there."""
+def _traces(launches: Sequence[LaunchExecution]) -> dict[tuple[str, int], tuple[Trace, ...]]:
+    """Traces by file and line, of the first launch that reached it."""
     lines: dict[tuple[str, int], tuple[Trace, ...]] = {}
-    for _, found in done:
+    for _, execution in launches:
         here: dict[tuple[str, int], list[Trace]] = defaultdict(list)
-        for one in found.traces:
+        for one in execution.traces:
             here[one.file, one.line].append(one)
         lines = {**{line: tuple(traces) for line, traces in here.items()}, **lines}
     return dict(sorted(lines.items()))
 
 
-def _kernel(name: str, done: Sequence[Done], architecture: str, edits: Mapping[str, str] | None) -> KernelXRay:
-    first, execution = done[0]
+def _kernel(
+    name: str, launches: Sequence[LaunchExecution], architecture: str, edits: Mapping[str, str] | None
+) -> KernelXRay:
+    first, execution = launches[0]
     file = first.kernel.compiled.source
-    counted = [c for _, found in done for c in found.lines]
-    lines, headers = _by_line(file, counted)
+    counts = [c for _, each in launches for c in each.lines]
+    lines, headers = _by_line(file, counts)
     resources = first.kernel.resources
     threads = first.block[0] * first.block[1] * first.block[2]
     shared = resources.get("shared_bytes", 0) + first.shared_bytes
-    held = (resources.get("registers", 0), shared, resources.get("barriers", 1))
-    known = is_known(architecture)
+    demand = (resources.get("registers", 0), shared, resources.get("barriers", 1))
+    has_occupancy = is_known(architecture)
     return KernelXRay(
         name=name,
         file=file,
         text=read_source(file, edits),
-        launches=len(done),
+        launches=len(launches),
         grid=first.grid,
         block=first.block,
         shared_bytes=shared,
         lines=lines,
         headers=headers,
-        totals=add_up(c.counts for c in counted),
+        totals=add_up(c.counts for c in counts),
         block_loads={
             b: execution.counters[f"block_loads_{b}"] for b in BLOCK_LOADS if f"block_loads_{b}" in execution.counters
         },
         resources=resources,
-        occupancy=occupancy(architecture, threads, *held) if known else None,
-        by_block=by_block_size(architecture, *held) if known else {},
-        files=by_file(file, counted, edits),
+        occupancy=occupancy(architecture, threads, *demand) if has_occupancy else None,
+        by_block=by_block_size(architecture, *demand) if has_occupancy else {},
+        files=by_file(file, counts, edits),
     )
 
 
 def _by_line(
-    file: str, counted: Sequence[Counted]
+    file: str, counts: Sequence[LineCounts]
 ) -> tuple[dict[int, dict[str, int]], dict[tuple[str, int], dict[str, int]]]:
     """Counts by line of the kernel's file, and by (file, line) of the headers it uses."""
     lines: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     headers: dict[tuple[str, int], dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for one in counted:
+    for one in counts:
         places = ((one.file, one.line), *one.inlined_at)
         own = next((line for where, line in places if where == file), 0)
         for key, value in one.counts.items():
@@ -286,7 +289,8 @@ def _kernel_dict(k: KernelXRay) -> dict[str, Any]:
 
 
 def _file_dict(f: FileXRay) -> dict[str, Any]:
-    """`counts` are a line's own, `calls` what the lines do that it calls; those are `callees`, the most used first."""
+    """`counts` are a line's own, `calls` those of the lines that it calls, and `callees` these lines, the most used
+    first."""
     lines = sorted({*f.lines, *f.calls})
     return {
         "file": f.file,
@@ -308,7 +312,7 @@ def _trace_dict(t: Trace) -> dict[str, Any]:
 
 
 def _access_dict(a: Access) -> dict[str, Any]:
-    """The lanes as a mask; their offsets as the first, and [how often, by how much] they rise to the next ones."""
+    """The lanes as a mask; their offsets as the first one and runs of [number of steps, size of a step]."""
     steps = [b - a for a, b in pairwise(a.offsets)]
     return {
         **{"space": a.space, "verb": a.verb, "bytes": a.nbytes, "buffer": a.buffer, "itemsize": a.itemsize},

@@ -48,7 +48,7 @@ class FakeEngine(QObject):
                 self.show(load(request.path, **request.options), request.job)
             except NonFiniteError as error:
                 found = NonFinite(error.nan, error.infinite, error.choices)
-                self.answered.emit(Failed(request.job, f"{error.found}.", nonfinite=found))
+                self.answered.emit(Failed(request.job, f"{error.problem}.", nonfinite=found))
             except KernelscopeError:
                 self.answered.emit(Finished(request.job))
 

@@ -12,8 +12,9 @@ from result_rows import row
 from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import PROTOCOL, Ready, RunUpdate, SharedArray, SharedResult, Statistics
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.measuring.rows import Row
-from gpu_ops.output_kinds import Axis, Form
+from gpu_ops.output_kinds import Form
 
 CPU = DeviceStatus("cpu", "Xeon", True)
 NO_CUDA = DeviceStatus("cuda:0", "", False, "CUDA finds no driver")
@@ -40,10 +41,18 @@ def simulated(variant: str, **more: Any) -> Row:
     return row(variant, "sim", None, **extra | more)
 
 
-def shared_result(kind: Any, segment: str, array: np.ndarray, statistics: Statistics | None) -> SharedResult:
-    """An output as the engine hands it over."""
-    axes = tuple(Axis(letter) for letter in ("yxc" if kind == "image" else "tc")[: array.ndim])
-    form = Form(array.shape, array.dtype.name, axes)
+def shared_result(
+    kind: Any,
+    segment: str,
+    array: np.ndarray,
+    statistics: Statistics | None,
+    place: tuple[int, ...] = (),
+    rate: float | None = None,
+) -> SharedResult:
+    """An output as the engine hands it over: of a kind that inputs have as well, where it lies in the input."""
+    axes = list(INPUT_KINDS[kind].axes_of(array.shape, rate))
+    axes[: len(place)] = [axis.cut(start) for axis, start in zip(axes, place, strict=False)]
+    form = Form(array.shape, array.dtype.name, tuple(axes))
     return SharedResult(kind, SharedArray(segment, array.shape, array.dtype.name), form, "", "", statistics)
 
 
@@ -62,6 +71,8 @@ def bring(
     engine.arrays[name] = array
     low, high = float(array.min()), float(array.max())
     figures = Statistics(low, high, low, {0.1: low, 1: low, 50: low, 99: high, 99.9: high}, (1,) * 256, 0, 0)
-    output = {o.id: shared_result(o.kind, name, array, figures) for o in window.controller.session.filter.outputs}
+    session = window.controller.session
+    rate = session.input.rate if session.input else None
+    output = {o.id: shared_result(o.kind, name, array, figures, place, rate) for o in session.filter.outputs}
     generation = window.controller.queue.generation
     engine.answered.emit(RunUpdate(engine.jobs, generation, "verified", row, output, place, exact))

@@ -226,7 +226,7 @@ def test_a_saved_result_is_said_and_its_name_proposed(engine, window, files, tmp
     assert "no result to save" in said(window)[0]
     engine.arrays["result"] = np.zeros((6, 7), np.uint8)
     made = shared_result("image", "result", engine.arrays["result"], None)
-    window.controller._held["parallel"] = made
+    window.controller._held["parallel", window.controller.session.output.id] = made
     asked: list[tuple[str, ...]] = []
 
     def target(parent, title: str, proposed: str, kinds: str) -> str:

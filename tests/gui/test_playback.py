@@ -14,6 +14,7 @@ import pytest
 from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow
 from pytestqt.qtbot import QtBot
+from simulated_rows import shared_result
 
 from app.actions import build_actions, fill_menu_bar
 from app.controllers.look import Look
@@ -21,6 +22,7 @@ from app.controllers.playback import INPUT, Playback
 from app.controllers.session import SessionController
 from app.models.results import Results
 from app.models.session import Session
+from app.models.shown import Shown
 from app.models.sound import HIGHEST, LOWEST, Track, to_sound
 from app.views.results.sound_menu import SoundMenu
 from app.views.window.main_window import MainWindow
@@ -81,11 +83,16 @@ class Controller(QObject):
     """The signals of a session's controller."""
 
     input_array_changed = Signal(object, object)
-    outputs_changed = Signal(str, object, object)
+    outputs_changed = Signal(str, str, object)
 
     def __init__(self) -> None:
         super().__init__()
         self.session = Session()
+
+    def give(self, variant: str, array: Any) -> None:
+        """A variant's result comes."""
+        shown = Shown(shared_result("signal", variant, array, None), array)
+        self.outputs_changed.emit(variant, self.session.output.id, shown)
 
     def bring(self, array: Any, rate: float | None = RATE, kind: str = "signal") -> None:
         self.input_array_changed.emit(array, SimpleNamespace(kind=kind, rate=rate))
@@ -193,14 +200,14 @@ def test_the_place_that_is_heard_moves(
 def test_a_result_goes_on_where_the_input_was(controller: Controller, playback: Playback, library: Library) -> None:
     controller.session.set_picks(("serial", "parallel"))
     controller.bring(np.arange(8, dtype=np.float32) / 10)
-    controller.outputs_changed.emit("serial", np.full(8, -0.5, np.float32), None)
-    controller.outputs_changed.emit("spectrum", np.zeros(5, np.float32), None)  # another shape: not to be heard
+    controller.give("serial", np.full(8, -0.5, np.float32))
+    controller.give("spectrum", np.zeros(5, np.float32))  # another shape: not to be heard
     assert playback.choices.keys() == {INPUT, "serial"}
     playback.toggle()
     library.turn(2)
     playback.choose("serial")
     assert len(library.streams) == 1 and library.turn(2)[:, 0].tolist() == [-0.5, -0.5]
-    controller.outputs_changed.emit("serial", np.full(8, 0.75, np.float32), None)  # a parameter was moved
+    controller.give("serial", np.full(8, 0.75, np.float32))  # a parameter was moved
     assert library.turn(1).tolist() == [[0.75]]
     playback.choose(INPUT)
     assert library.turn(1)[0, 0] == np.float32(0.5)
@@ -213,7 +220,7 @@ def test_a_result_that_goes_is_no_longer_heard(controller: Controller, playback:
     controller.session.set_picks(("serial", "parallel"))
     controller.bring(np.zeros(8, np.float32))
     for variant in ("serial", "parallel"):
-        controller.outputs_changed.emit(variant, np.zeros(8, np.float32), None)
+        controller.give(variant, np.zeros(8, np.float32))
     playback.choose("serial")
     controller.session.set_picks(("serial",))
     assert playback.playing and playback.choices.keys() == {INPUT, "serial"}
@@ -307,7 +314,7 @@ def test_the_menu(qtbot: QtBot, controller: Controller, playback: Playback) -> N
     assert not actions["play"].isEnabled()
     controller.session.set_picks(("serial", "parallel"))
     controller.bring(np.zeros(8, np.float32))
-    controller.outputs_changed.emit("serial", np.zeros(8, np.float32), None)
+    controller.give("serial", np.zeros(8, np.float32))
     menu.aboutToShow.emit()
     assert [a.text() for a in sounds.actions] == ["&1  Input", "&2  Serial && plain"]
     assert actions["play"].isEnabled() and sounds.actions[0].isChecked()
@@ -329,9 +336,10 @@ def test_in_the_window(qtbot: QtBot) -> None:
     window.show()
     play, playback = window.actions_by_id["play"], window.context.playback
     assert not play.isEnabled()
-    session.input_array_changed.emit(
-        np.zeros(90_000, np.float32), SimpleNamespace(kind="signal", rate=RATE, origin={}, name="tone")
-    )
+    samples = np.zeros(90_000, np.float32)
+    result = shared_result("signal", "tone", samples, None, rate=RATE)
+    shared = SimpleNamespace(kind="signal", rate=RATE, origin={}, name="tone", result=result)
+    session.input_array_changed.emit(samples, shared)
     assert play.isEnabled()
     playback._library = missing
     play.trigger()

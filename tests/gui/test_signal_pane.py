@@ -12,8 +12,9 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.models.curve import LARGE, Curve
+from app.models.curve import LARGE, Curve, Trace
 from app.views.results.signal_pane import SignalPane
+from gpu_ops.input_kinds import time_axis
 
 
 def shown(qtbot: QtBot, *curves: tuple[str, np.ndarray[Any, Any], float | None, bool]) -> SignalPane:
@@ -22,7 +23,7 @@ def shown(qtbot: QtBot, *curves: tuple[str, np.ndarray[Any, Any], float | None, 
     pane.resize(600, 400)
     pane.show()
     qtbot.waitExposed(pane)
-    pane.set_curves(curves)
+    pane.set_curves([Trace(name, array, time_axis(rate), visible) for name, array, rate, visible in curves])
     settle()
     return pane
 
@@ -106,14 +107,14 @@ def test_buckets_are_kept_while_the_samples_are_the_same(qtbot: QtBot) -> None:
     whole = np.random.default_rng(0).standard_normal((LARGE + 1, 2)).astype(np.float32)
     curve = Curve()
     with qtbot.waitSignal(curve.changed):
-        curve.set_signal("a", whole[:, 1], 10.0, True)
+        curve.set_signal("a", whole[:, 1], time_axis(10.0), True)
     first = curve.pyramid
     assert curve.sharp and first is not None
-    curve.set_signal("b", whole[:, 1], 10.0, True)
+    curve.set_signal("b", whole[:, 1], time_axis(10.0), True)
     assert curve.pyramid is first and curve.sharp and curve.name == "b"
     for other in (whole[:, 0], whole.copy()[:, 1]):
         with qtbot.waitSignal(curve.changed):
-            curve.set_signal("c", other, 10.0, True)
+            curve.set_signal("c", other, time_axis(10.0), True)
             assert curve.pyramid is not first and not curve.sharp
 
 
@@ -121,9 +122,9 @@ def test_memory_given_to_another_array_is_not_taken_for_the_same_samples(qtbot: 
     memory = bytearray(8 * 5000)
     curve = Curve()
     for cut in (lambda a: a, lambda a: a.reshape(5000, 1)[:, 0]):
-        curve.set_signal("a", cut(np.ndarray(5000, np.float64, memory)), None, True)
+        curve.set_signal("a", cut(np.ndarray(5000, np.float64, memory)), time_axis(None), True)
         before = curve.pyramid
-        curve.set_signal("a", cut(np.ndarray(5000, np.float64, memory)), None, True)
+        curve.set_signal("a", cut(np.ndarray(5000, np.float64, memory)), time_axis(None), True)
         assert curve.pyramid is not before
 
 
@@ -132,7 +133,7 @@ def test_not_finite_samples_leave_gaps(qtbot: QtBot) -> None:
     y[40:50] = np.nan
     pane = shown(qtbot, ("a", y, None, True))
     assert pane.items[0].opts["connect"] == "finite" and not pane.items[0].opts["skipFiniteCheck"]
-    pane.set_curves([("a", np.ones(100), None, True)])
+    pane.set_curves([Trace("a", np.ones(100), time_axis(None))])
     assert pane.items[0].opts["connect"] == "all" and pane.items[0].opts["skipFiniteCheck"]
 
 
@@ -189,7 +190,7 @@ def test_values_under_the_cursor(qtbot: QtBot) -> None:
         ("hidden", np.ones(9), 10.0, False),
     )
     pane.set_cursor(1.2)
-    assert pane.status.text() == "1.2 s   one 12   two -12"
+    assert pane.status.text() == "time 1.2 s   one 12   two -12"
     qtbot.keyClick(pane.plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert "one 13" in pane.status.text()
     qtbot.mouseMove(pane.plot.viewport(), QPoint(200, 100))
@@ -202,16 +203,17 @@ def test_the_time_that_is_told_is_that_of_the_sample_that_is_told(qtbot: QtBot) 
     pane = shown(qtbot, ("a", np.arange(100.0), 10.0, True))
     for x, time, value in ((1.24, 1.2, 12), (1.26, 1.3, 13), (-3, 0, 0), (1e6, 9.9, 99)):
         pane.set_cursor(x)
-        assert pane.status.text() == f"{time:g} s   a {value}"
+        assert pane.status.text() == f"time {time:g} s   a {value}"
         assert pane.line.value() == pane.cursor_x == pytest.approx(time)
-    pane.set_curves([("a", np.arange(100.0), None, True)])
+    pane.set_curves([Trace("a", np.arange(100.0), time_axis(None))])
     pane.set_cursor(41.7)
     assert pane.status.text() == "sample 42   a 42" and pane.line.value() == 42
 
 
 def test_late_times_tell_neighbours_apart(qtbot: QtBot) -> None:
     start = 48_000_000
-    pane = shown(qtbot, ("a", np.zeros(10), 48000.0, True, start))
+    pane = shown(qtbot)
+    pane.set_curves([Trace("a", np.zeros(10), time_axis(48000.0).cut(start))])
     told = set()
     for sample in range(3):
         pane.set_cursor((start + sample) / 48000)
@@ -223,10 +225,10 @@ def test_the_range_survives_new_results(qtbot: QtBot) -> None:
     pane = shown(qtbot, ("a", np.zeros(1000), 10.0, True))
     pane.set_range(20, 30)
     pane.fix_y((-3, 3))
-    pane.set_curves([("a", np.ones(1000), 10.0, True), ("b", np.ones(1000), 10.0, True)])
+    pane.set_curves([Trace("a", np.ones(1000), time_axis(10.0)), Trace("b", np.ones(1000), time_axis(10.0))])
     settle()
     assert pane.view_range() == (20, 30) and pane.box.viewRange()[1] == [-3, 3]
-    pane.set_curves([("a", np.ones(1000), None, True)])
+    pane.set_curves([Trace("a", np.ones(1000), time_axis(None))])
     assert pane.view_range() == (0, 999)  # another unit: the old range means nothing
 
 
@@ -259,10 +261,11 @@ def test_no_leak_over_300_results(qtbot: QtBot) -> None:
 
     def results(count: int) -> None:
         for index in range(count):
-            both = [("a", y[index % 2], 10.0, True), ("b", y[1 - index % 2], 10.0, index % 3 > 0)]
+            rate = time_axis(10.0)
+            both = [Trace("a", y[index % 2], rate), Trace("b", y[1 - index % 2], rate, index % 3 > 0)]
             pane.set_curves(both[: 1 + index % 2])
             settle()
-        pane.set_curves([("a", y[0], 10.0, True), ("b", y[1], 10.0, True)])
+        pane.set_curves([Trace("a", y[0], time_axis(10.0)), Trace("b", y[1], time_axis(10.0))])
         pane.grab()
 
     results(10)  # what is made once

@@ -9,9 +9,10 @@ import pytest
 from fake_engine import FakeEngine, make
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
+from simulated_rows import shared_result
 
 from app import theme
-from app.models.origin import WHOLE
+from app.models.shown import Shown
 from app.models.stroke import DASHES, HUES, INK, Stroke, input_stroke, stroke_at, variant_stroke
 from app.models.sweep import Sweep
 from app.views import strokes
@@ -81,7 +82,8 @@ def test_a_variant_looks_the_same_whichever_others_are_there(qtbot) -> None:
     for picks in (ids, ids[-1:]):
         session.set_picks(picks)
         for id in picks:
-            window.stack.show_output(id, np.arange(300.0), None, WHOLE)
+            result = shared_result("signal", id, np.arange(300.0), None)
+            window.stack.show_output(id, session.output.id, Shown(result, np.arange(300.0)))
         curves = {c.name: c.stroke for c in window.signal_pane.curves if c.visible}
         titles = {id: mean.variant(id).title for id in picks}
         assert {id: curves[title] for id, title in titles.items()} == {id: variant_stroke(mean, id) for id in picks}

@@ -91,8 +91,8 @@ def _matches() -> Any:
     def same(v: Array) -> Array:
         return _word(v[:, :, None] == v[:, None, :]).reshape(-1)
 
-    alike = np.repeat((w >> 20 == (w >> 20)[:, :1]).all(1), 32)
-    columns = (same(w % 5), np.where(alike, 0xFFFFFFFF, 0), alike, same(w % 3))
+    same_in_all_blocks = np.repeat((w >> 20 == (w >> 20)[:, :1]).all(1), 32)
+    columns = (same(w % 5), np.where(same_in_all_blocks, 0xFFFFFFFF, 0), same_in_all_blocks, same(w % 3))
     expected = np.stack(columns, 1).astype(np.uint32).reshape(-1)
     return case("warp.cu", "matches", (a, np.zeros(4 * 256, np.uint32)), grid=2), (SAME, expected)
 

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 
 from gpu_ops.devices.sim.coalescing import Rule, transactions
 from gpu_ops.devices.sim.device import SimDevice
-from gpu_ops.devices.sim.lanes import Lanes, Launched
+from gpu_ops.devices.sim.lanes import BatchLayout, Lanes
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.devices.sim.requests import Requests, by_block, split_warps
 from gpu_ops.plan import Execution, Launch, Plan
@@ -242,7 +242,7 @@ SHAPES = st.sampled_from(["scattered", "near", "stride", "alike", "by block", "o
 
 
 @st.composite
-def accesses(draw: st.DrawFn) -> tuple[Launched, Array, Array, int, int]:
+def accesses(draw: st.DrawFn) -> tuple[BatchLayout, Array, Array, int, int]:
     """Blocks, addresses that broadcast to them, running lanes (at least one), offset, bytes a lane."""
     blocks, width = draw(st.integers(1, 4)), 32 * draw(st.integers(1, 3))
     nbytes = draw(st.sampled_from([1, 2, 4, 8, 16]))
@@ -262,23 +262,29 @@ def accesses(draw: st.DrawFn) -> tuple[Launched, Array, Array, int, int]:
         "any": seed.random((blocks, width)) < draw(st.floats(0.02, 1)),
     }[draw(st.sampled_from(["all", "prefix", "any"]))]
     mask[-1, draw(st.integers(0, width - 1))] = True
-    return Launched((9, 1, 1), (width, 1, 1), 2, blocks), units * nbytes, mask, nbytes * draw(st.integers(0, 9)), nbytes
+    return (
+        BatchLayout((9, 1, 1), (width, 1, 1), 2, blocks),
+        units * nbytes,
+        mask,
+        nbytes * draw(st.integers(0, 9)),
+        nbytes,
+    )
 
 
-def _views(launched: Launched, address: Array, mask: Array) -> Iterable[tuple[Lanes, Array]]:
+def _views(layout: BatchLayout, address: Array, mask: Array) -> Iterable[tuple[Lanes, Array]]:
     """The same accesses as lanes of the batch, and packed."""
     junk = np.where(mask, address, 1 << 40) if address.shape == mask.shape else address
-    yield Lanes(launched, None if mask.all() else mask), junk
+    yield Lanes(layout, None if mask.all() else mask), junk
     index = np.flatnonzero(mask)
-    yield Lanes(launched, index=index), np.broadcast_to(address, mask.shape).reshape(1, -1)[:, index]
+    yield Lanes(layout, index=index), np.broadcast_to(address, mask.shape).reshape(1, -1)[:, index]
 
 
 @settings(max_examples=400, deadline=None)
 @given(accesses())
-def test_requests_agree_with_counting_lane_by_lane(case: tuple[Launched, Array, Array, int, int]) -> None:
-    launched, address, mask, offset, nbytes = case
+def test_requests_agree_with_counting_lane_by_lane(case: tuple[BatchLayout, Array, Array, int, int]) -> None:
+    layout, address, mask, offset, nbytes = case
     rows = _rows(np.broadcast_to(address + offset, mask.shape), mask)
-    for lanes, seen in _views(launched, address, mask):
+    for lanes, seen in _views(layout, address, mask):
         found = Requests(lanes, seen, offset, nbytes)
         assert (found.warps, found.threads) == (len(rows), int(mask.sum()))
         by_hand = [_by_hand(r, nbytes) for r in rows]

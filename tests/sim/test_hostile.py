@@ -15,7 +15,7 @@ from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.errors import KernelError, LimitReached
-from gpu_ops.progress import Cancelled, Limit, limited, listening, patiently
+from gpu_ops.progress import Cancelled, Limit, interruptible, limited, listening
 from tests.sim.bench import FILE, Case, Outcome, launch
 from tests.sim.table import text
 
@@ -36,7 +36,7 @@ def _case(kernel: str, source: str = SOURCE, blocks: int = 2) -> Case:
 
 def _within(limit: Limit, kernel: str, source: str = SOURCE) -> Outcome:
     SimDevice().session({FILE: source}).kernel(FILE, kernel)  # to compile takes longer
-    limit._begun = time.monotonic()
+    limit._start = time.monotonic()
     with limited(limit):
         return launch(_case(kernel, source), options=Options())
 
@@ -141,22 +141,22 @@ def test_registers_of_many_branches_take_fewer_blocks_at_once(monkeypatch: pytes
     assert seen and seen[0] <= 4
 
 
-def test_a_call_that_cannot_be_stopped_is_left_behind_at_a_limit() -> None:
+def test_a_call_that_cannot_be_stopped_is_abandoned_at_a_limit() -> None:
     done = threading.Event()
     with pytest.raises(LimitReached), limited(Limit(SHORT, ROOMY)):
-        patiently(lambda: done.wait(10))
-    assert progress.left_behind()
+        interruptible(lambda: done.wait(10))
+    assert progress.has_abandoned_calls()
     done.set()
-    for thread in progress._left:
+    for thread in progress._abandoned_threads:
         thread.join()
-    assert not progress.left_behind()
+    assert not progress.has_abandoned_calls()
 
 
 def test_ctrl_c_is_heard_while_a_call_goes_on() -> None:
     done = threading.Event()
     threading.Timer(SHORT, signal.raise_signal, (signal.SIGINT,)).start()
     with pytest.raises(KeyboardInterrupt):
-        patiently(lambda: done.wait(10))
+        interruptible(lambda: done.wait(10))
     done.set()
-    for thread in progress._left:
+    for thread in progress._abandoned_threads:
         thread.join()

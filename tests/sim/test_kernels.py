@@ -48,5 +48,5 @@ def test_every_kernel_file_is_used() -> None:
 
 
 def test_there_are_enough_kernels() -> None:
-    launched = {(case.kernel, case.text) for case, _ in (e.build() for e in TABLE.values())}
-    assert len(launched) >= 80
+    layout = {(case.kernel, case.text) for case, _ in (e.build() for e in TABLE.values())}
+    assert len(layout) >= 80

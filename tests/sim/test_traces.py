@@ -15,7 +15,7 @@ from tasks import planned
 
 from app.models.access_trace import Access, warp_trace
 from gpu_ops.devices.sim.device import SimDevice
-from gpu_ops.devices.sim.lanes import Lanes, Launched
+from gpu_ops.devices.sim.lanes import BatchLayout, Lanes
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.devices.sim.memory import Table
 from gpu_ops.devices.sim.ptx import Place
@@ -27,7 +27,7 @@ from gpu_ops.io import from_array
 from gpu_ops.measuring.xray import XRay, as_dict, xray
 from gpu_ops.measuring.xray import _traces as by_line
 from gpu_ops.params import check_values
-from gpu_ops.plan import Counted, Execution, Launch, Plan, Trace
+from gpu_ops.plan import Execution, Launch, LineCounts, Plan, Trace
 from tests.sim.test_counters import FILE, SOURCE, X, Y, accesses, execute
 from tests.sim.test_counters import _views as views
 
@@ -72,7 +72,7 @@ def added_up(traces: Iterable[Trace]) -> dict[int, dict[str, int]]:
     return {line: {k: v for k, v in own.items() if v} for line, own in lines.items()}
 
 
-def counted(lines: Iterable[Counted], file: str) -> dict[int, dict[str, int]]:
+def counted(lines: Iterable[LineCounts], file: str) -> dict[int, dict[str, int]]:
     """By line of the file, the counters of memory."""
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for one in lines:
@@ -140,14 +140,14 @@ def test_what_is_drawn_of_a_filter_is_what_was_counted(filter_id: str, variant_i
 
 @settings(max_examples=200, deadline=None)
 @given(accesses())
-def test_any_lanes_are_followed_and_drawn_as_they_are_counted(case: tuple[Launched, Array, Array, int, int]) -> None:
+def test_any_lanes_are_followed_and_drawn_as_they_are_counted(case: tuple[BatchLayout, Array, Array, int, int]) -> None:
     """Lanes of the batch and packed ones, addresses that broadcast; blocks that are alike."""
     given_, address, mask, offset, nbytes = case
-    launched = Launched((given_.blocks, 1, 1), given_.block, 0, given_.blocks)
+    layout = BatchLayout((given_.blocks, 1, 1), given_.block, 0, given_.blocks)
     followed = sorted({0, given_.blocks // 2, given_.blocks - 1})
     rows = np.broadcast_to(address + offset, mask.shape).reshape(given_.blocks, -1, 32)
     running = mask.reshape(rows.shape)
-    for lanes, seen in views(launched, address, mask):
+    for lanes, seen in views(layout, address, mask):
         recorder = Recorder(ALL, "k.cu", Table([]), (), ())
         recorder.note("shared", lanes, Site(0, Place("k.cu", 3), "shared", offset, "reads", nbytes), seen)
         traces = {(t.block[0], t.warp): t for t in recorder.traces()}
@@ -158,7 +158,7 @@ def test_any_lanes_are_followed_and_drawn_as_they_are_counted(case: tuple[Launch
             here = running[block, warp]
             assert one.lanes == tuple(np.flatnonzero(here).tolist())
             assert one.addresses == tuple(rows[block, warp][here].tolist())
-            alone = Lanes(Launched((1, 1, 1), (32, 1, 1), 0, 1), here[None, :])
+            alone = Lanes(BatchLayout((1, 1, 1), (32, 1, 1), 0, 1), here[None, :])
             found = Requests(alone, rows[block, warp][None, :], 0, nbytes)
             pieces = replace(one, space="global").pieces
             assert (len(pieces.pieces), pieces.ideal) == (found.sectors(), found.ideal_sectors())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -40,8 +40,6 @@ class HistogramCanvas(QWidget):
         self._held: int | None = None
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        display.levels_changed.connect(self.update)
-        display.colormap_changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
@@ -167,35 +165,51 @@ class HistogramBar(QWidget):
         self.display = display
         self.statistics: StatisticsLike | None = None
         self.canvas = HistogramCanvas(display, self)
-        self.canvas.moved.connect(display.set_levels)
+        self.canvas.moved.connect(lambda low, high: self.display.set_levels(low, high))
         self.low, self.high = self._spin("levelLow"), self._spin("levelHigh")
         self.logarithmic = QCheckBox(self.tr("Logarithmic"), self)
         self.logarithmic.setChecked(True)
         self.logarithmic.toggled.connect(self._set_logarithmic)
         self.auto = QPushButton(self.tr("Automatic"), self)
         self.auto.setToolTip(self.tr("Colours as their type means them, gray and other values from minimum to maximum"))
-        self.auto.clicked.connect(lambda: display.auto_levels("auto"))
+        self.auto.clicked.connect(lambda: self.display.auto_levels("auto"))
         self.full = QPushButton(self.tr("Full range"), self)
         self.full.setToolTip(self.tr("Levels from the exact minimum to the exact maximum"))
-        self.full.clicked.connect(lambda: display.auto_levels("range"))
+        self.full.clicked.connect(lambda: self.display.auto_levels("range"))
         self.most = QPushButton(self.tr("99.8 %"), self)
         self.most.setToolTip(self.tr("Levels that leave out the lowest and the highest 0.1 % of the values"))
         self.most.setAccessibleName(self.tr("Levels from the 0.1 to the 99.9 percentile"))
-        self.most.clicked.connect(lambda: display.auto_levels("percentile"))
+        self.most.clicked.connect(lambda: self.display.auto_levels("percentile"))
         self.maps = QComboBox(self)
         for name, title in zip(COLORMAPS, self._map_titles(), strict=True):
             self.maps.addItem(title, name)
-        self.maps.activated.connect(lambda index: display.set_colormap(self.maps.itemData(index)))
+        self.maps.activated.connect(lambda index: self.display.set_colormap(self.maps.itemData(index)))
         self.words = QLabel(self)
         self.words.setWordWrap(True)
         self.words.setObjectName("histogramWords")
         self._name()
         self._arrange()
+        self._listen(display)
+
+    def set_display(self, display: Display) -> None:
+        """Show the levels of another group of pictures."""
+        if display is not self.display:
+            self.display.levels_changed.disconnect(self._show_levels)
+            self.display.colormap_changed.disconnect(self._show_map)
+            self.display.figures_changed.disconnect(self._show_figures)
+            self._listen(display)
+
+    def _listen(self, display: Display) -> None:
+        self.display = self.canvas.display = display
         display.levels_changed.connect(self._show_levels)
         display.colormap_changed.connect(self._show_map)
-        self._show_levels()
+        display.figures_changed.connect(self._show_figures)
         self._show_map()
-        self.set_statistics(None)
+        self._show_figures()
+
+    @Slot()
+    def _show_figures(self) -> None:
+        self.set_statistics(self.display.statistics)
 
     def _map_titles(self) -> tuple[str, ...]:
         return self.tr("Gray"), self.tr("Viridis"), self.tr("Cividis"), self.tr("Magma")
@@ -266,7 +280,9 @@ class HistogramBar(QWidget):
         self.canvas.logarithmic = on
         self.canvas.update()
 
+    @Slot()
     def _show_levels(self) -> None:
+        self.canvas.update()
         low, high = self.canvas.limits()
         span = max(high - low, self.display.high - self.display.low)
         decimals = min(12, max(0, 3 - math.floor(math.log10(span)))) if 0 < span < math.inf else 2
@@ -279,5 +295,7 @@ class HistogramBar(QWidget):
     def _on_spin(self) -> None:
         self.display.set_levels(self.low.value(), self.high.value())
 
+    @Slot()
     def _show_map(self) -> None:
+        self.canvas.update()
         self.maps.setCurrentIndex(self.maps.findData(self.display.colormap))

@@ -28,6 +28,7 @@ from app.models.display import Display
 from app.models.layer import Layer, Tone
 from app.models.viewport import Frame, Viewport
 from app.views.parts import draw_mark, draw_tag, mark_size, mark_texts, state_words
+from app.views.results.canvas_paint import draw_bands, draw_cross, draw_divider
 from app.views.results.scale_legend import draw_scale
 
 Mode = Literal["single", "swipe", "flicker"]
@@ -82,11 +83,11 @@ class ImageCanvas(QWidget):
 
     def set_layers(self, layers: list[Layer], mode: Mode = "single") -> None:
         """One layer, or two to swipe or flicker between."""
-        for layer in self.layers:
+        for layer in set(self.layers):  # one may be compared with itself
             layer.changed.disconnect(self._on_layer)
             layer.described.disconnect(self.update)
         self.layers, self.mode, self.flickered = list(layers), mode, False
-        for layer in self.layers:
+        for layer in set(self.layers):
             layer.changed.connect(self._on_layer)
             layer.described.connect(self.update)
         while len(self._viewports) < len(self.layers):
@@ -181,7 +182,7 @@ class ImageCanvas(QWidget):
                 painter.setClipRect(QRectF(left, 0, right - left, self.height()).intersected(common))
                 self._draw(painter, index)
             painter.setClipping(False)
-            self._draw_divider(painter, edge)
+            draw_divider(painter, edge, self.height(), self.fontMetrics().height() / 2)
         elif self.images:
             painter.setClipRect(self._common())
             self._draw(painter, int(self.flickered))
@@ -214,31 +215,16 @@ class ImageCanvas(QWidget):
         painter.setOpacity(1.0 if self.layers[index].current else FAINT)
         painter.drawImage(corner, image)
         painter.setOpacity(1.0)
+        if (shown := self.layers[index].drawn) is not None and shown.form.bands:
+            draw_bands(painter, shown.form.bands, self.screen_at)
         if (whole := self.layers[index].origin.whole) and len(self.layers) == 1:
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Mid), 1, Qt.PenStyle.DashLine))
             painter.drawRect(QRectF(self.screen_at(0, 0), self.screen_at(whole[1], whole[0])))
 
-    def _draw_divider(self, painter: QPainter, x: float) -> None:
-        middle, grip = self.height() / 2, self.fontMetrics().height() / 2
-        painter.save()
-        for color, width in ((QColor(0, 0, 0), 3), (QColor(255, 255, 255), 1)):
-            painter.setPen(QPen(color, width))
-            painter.drawLine(QPointF(x, 0), QPointF(x, self.height()))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(0, 0, 0))
-        painter.setBrush(QColor(255, 255, 255))
-        painter.drawEllipse(QPointF(x, middle), grip, grip)
-        painter.drawText(QRectF(x - grip, middle - grip, 2 * grip, 2 * grip), int(Qt.AlignmentFlag.AlignCenter), "↔")
-        painter.restore()
-
     def _draw_notes(self, painter: QPainter) -> None:
         """The crosshair of another pane's cursor, names of what is compared, and what is still missing."""
         if self.display.cursor and not self.underMouse() and any(self.images):
-            at, arm = self.screen_at(*self.display.cursor), self.fontMetrics().height() / 2
-            for color, width in ((QColor(0, 0, 0), 3), (QColor(255, 255, 255), 1)):
-                painter.setPen(QPen(color, width))
-                painter.drawLine(at - QPointF(arm, 0), at + QPointF(arm, 0))
-                painter.drawLine(at - QPointF(0, arm), at + QPointF(0, arm))
+            draw_cross(painter, self.screen_at(*self.display.cursor), self.fontMetrics().height() / 2)
         gap = self.fontMetrics().averageCharWidth()
         if self.mode == "swipe" and len(self.layers) > 1:
             edge = self.divider * self.width()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -9,9 +10,11 @@ from app.models.display import Display, StatisticsLike
 from app.models.layer import Layer, default_levels
 from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array
+from app.models.shown import Drawn
 from app.views.parts import ElidedLabel, StateChip, mark_texts, number
 from app.views.results.findings_bar import FindingsBar
 from app.views.results.image_canvas import ImageCanvas
+from app.views.results.reading import pixel_text
 
 
 class ImagePane(QWidget):
@@ -32,7 +35,7 @@ class ImagePane(QWidget):
         self.title.setFont(font)
         self.chip = StateChip(self)
         self.findings = FindingsBar(self)
-        self.status = ElidedLabel(parent=self)
+        self.status = ElidedLabel(parent=self, cut=Qt.TextElideMode.ElideMiddle)  # the value stands at the end
         self.status.setObjectName("imageStatus")
         self._arrange()
         self.layer.described.connect(self._describe)
@@ -75,6 +78,12 @@ class ImagePane(QWidget):
         self.layer.set_state(None)
         self.findings.show_findings((), ())
 
+    def set_drawn(self, drawn: Drawn, title: str, origin: Origin = WHOLE) -> None:
+        """Show a result by its form, as `set_array` shows an image."""
+        self.layer.set_drawn(drawn, title, origin)
+        if self.layer.tone is None:
+            self.display.guess_levels(*default_levels(self.layer))
+
     def _describe(self) -> None:
         self.title.setText(self.layer.title)
         self.chip.show_state(self.layer.state, self.layer.verdict)
@@ -103,11 +112,7 @@ class ImagePane(QWidget):
         if self.display.cursor is None:
             return ""
         x, y = self.display.cursor
-        value = self.layer.value(x, y)
-        if value is None:
-            return ""
-        values = ", ".join(number(float(v)) if v == v else self.tr("not a number") for v in value)
-        return self.tr("x {x}, y {y}: {value}").format(x=int(x), y=int(y), value=values)
+        return pixel_text(self.layer, x, y)
 
     def _size_text(self) -> str:
         pyramid = self.layer.pyramid

@@ -14,17 +14,18 @@ MOST = 6
 
 
 class Pager(QWidget):
-    """Says which results are in sight and turns to the others; hidden where all are. The first pane, the input's,
-    stands on every page beside five others.
+    """Says which results are in sight and turns to the others; hidden where all are. The first `pinned` panes, such as
+    the input's, stand on every page beside the others.
 
     `turned`: another page is in sight.
     """
 
     turned = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, pinned: int = 1) -> None:
         super().__init__(parent)
         self.setObjectName("panePager")
+        self._pinned = pinned
         self.page = 0
         self._keys: list[str] = []
         self._wanted = True
@@ -54,7 +55,12 @@ class Pager(QWidget):
     @property
     def pages(self) -> int:
         """How many pages there are."""
-        return max(1, -(-(len(self._keys) - 1) // (MOST - 1))) if len(self._keys) > MOST else 1
+        turned = len(self._keys) - self._pinned
+        return max(1, -(-turned // (MOST - self._pinned))) if len(self._keys) > MOST else 1
+
+    def set_pinned(self, pinned: int) -> None:
+        """How many of the first panes stand on every page."""
+        self._pinned = pinned
 
     def set_keys(self, keys: Sequence[str]) -> None:
         """All panes there are, in order; the page stays where there still is one."""
@@ -66,8 +72,12 @@ class Pager(QWidget):
         """The keys of the panes on this page, the first of all among them."""
         if self.pages == 1:
             return list(self._keys)
-        first = 1 + self.page * (MOST - 1)
-        return [self._keys[0], *self._keys[first : first + MOST - 1]]
+        first, most = self._first(), MOST - self._pinned
+        return [*self._keys[: self._pinned], *self._keys[first : first + most]]
+
+    def _first(self) -> int:
+        """The place of the first pane that is turned to."""
+        return self._pinned + self.page * (MOST - self._pinned)
 
     def set_wanted(self, wanted: bool) -> None:
         """Whether there are pages to turn in what is shown; two that are compared have none."""
@@ -83,10 +93,10 @@ class Pager(QWidget):
             self.turned.emit()
 
     def _describe(self) -> None:
-        first = 1 + self.page * (MOST - 1)
-        last = min(first + MOST - 2, len(self._keys) - 1)
+        first, results = self._first() + 1 - self._pinned, len(self._keys) - self._pinned
+        last = min(first + MOST - self._pinned - 1, results)
         text = self.tr("results {first}–{last} of {count}")
-        self.words.setText(text.format(first=number(first), last=number(last), count=number(len(self._keys) - 1)))
+        self.words.setText(text.format(first=number(first), last=number(last), count=number(results)))
         self.before.setEnabled(self.page > 0)
         self.after.setEnabled(self.page < self.pages - 1)
         self.setVisible(self.pages > 1 and self._wanted)

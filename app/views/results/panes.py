@@ -32,6 +32,7 @@ from app.views.results.image_canvas import ImageCanvas
 from app.views.results.image_canvas import Mode as CanvasMode
 from app.views.results.image_pane import ImagePane
 from app.views.results.pager import Pager
+from app.views.results.reading import pixel_place, values_text
 
 Mode = Literal["side by side", "swipe", "flicker", "difference"]
 MODES: tuple[Mode, ...] = ("side by side", "swipe", "flicker", "difference")
@@ -42,6 +43,8 @@ def best_columns(
 ) -> int:
     """Columns of a grid of `count` panes in `width` × `height` that show images of `aspect` (width / height) largest;
     `extra` is the height of a pane's texts, `narrowest` the width they need (where possible)."""
+
+    count = max(1, count)
 
     def shown(columns: int) -> float:
         rows = -(-count // columns)
@@ -153,6 +156,15 @@ class PaneGrid(QWidget):
         layout.addWidget(self._bar)
         layout.addWidget(self._pages, 1)
 
+    def set_choosing(self, choosing: bool) -> None:
+        """Whether there is anything to compare, so that ways to do so are offered."""
+        self._bar.setVisible(choosing)
+
+    @property
+    def sheet(self) -> QWidget:
+        """The pictures, without what chooses them."""
+        return self._pages
+
     def sizeHint(self) -> QSize:
         unit = self.fontMetrics().averageCharWidth()
         return QSize(unit * 80, unit * 60)
@@ -163,6 +175,7 @@ class PaneGrid(QWidget):
         """Show panes with these keys, in this order: known ones keep what they show, new ones are empty."""
         if len(set(keys)) != len(keys):
             raise ValueError(f"each pane once, not {list(keys)}")
+        self.keys = []  # a pane that is cleared says so: nothing is laid out before all are there
         for gone in [key for key in self.panes if key not in keys]:
             pane = self.panes.pop(gone)
             pane.hide()
@@ -188,6 +201,11 @@ class PaneGrid(QWidget):
     def pane(self, key: str) -> ImagePane:
         """The pane with this key; it must be one of those set."""
         return self.panes[key]
+
+    def _unit(self) -> str:
+        """That of the values which are compared."""
+        drawn = self._pair[0].drawn
+        return drawn.unit if drawn is not None else ""
 
     def set_array(
         self, key: str, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE
@@ -328,8 +346,7 @@ class PaneGrid(QWidget):
                     apart = np.subtract(found[0][1], found[1][1], dtype=np.float64)
                 found.append((self.tr("difference"), apart))
             if found:
-                texts = [self.tr("x {x}, y {y}").format(x=int(x), y=int(y))]
+                texts = [pixel_place(self._pair[0], x, y)]
             for title, value in found:
-                words = ", ".join(number(float(v)) if np.isfinite(v) else str(v) for v in value)
-                texts.append(self.tr("{title} {value}").format(title=title, value=words))
+                texts.append(self.tr("{title} {value}").format(title=title, value=values_text(value, self._unit())))
         self.values.setText("   ".join(texts))

@@ -11,14 +11,21 @@ from PySide6.QtCore import QEvent, QLocale, QObject, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPalette, QPen, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.models.curve import Curve, Trace
+from app.models.curve import SAMPLES, Curve, Trace
 from app.models.layer import State
+from app.models.ticks import PREFIXED
 from app.views.parts import ElidedLabel, is_dark, number
 from app.views.results.findings_bar import FindingsBar
+from app.views.results.reading import name_of, values_text, with_unit
 from app.views.results.signal_legend import LegendEntry, LegendGrid
+from app.views.results.signal_plot import calm_plot
 from app.views.strokes import pen
+from gpu_ops.input_kinds import time_axis
+from gpu_ops.output_kinds import Axis
 
 ZOOM, PAN = 1.25, 0.1
+SIGNALS = tuple((axis.name, axis.unit) for axis in (time_axis(1.0), time_axis(None)))
+"""The axes of what is sampled in time."""
 STRAIGHT = 40  # curves longer than this many view widths are drawn solid: dashes cannot be seen there and take seconds
 
 
@@ -49,27 +56,9 @@ class SignalPane(QWidget):
         self._recolor()
 
     def _make_plot(self) -> None:
-        self.plot = pg.PlotWidget(self)
-        self.plot.setObjectName("signalPlot")
-        self.plot.setAccessibleName(self.tr("Signals"))
-        self.plot.setAccessibleDescription(
-            self.tr(
-                "Plus and minus zoom, 0 fits, 1 shows sample by sample, arrows pan, Shift and arrows move the cursor"
-            )
-        )
-        self.plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.plot = calm_plot(self)
         self.item = self.plot.getPlotItem()
-        self.item.setMenuEnabled(False)
-        self.item.hideButtons()
-        gap = self.fontMetrics().averageCharWidth()
-        self.item.layout.setContentsMargins(gap, gap, 2 * gap, 0)
-        self.item.showGrid(x=True, y=True, alpha=0.2)
-        for side in ("left", "bottom"):
-            self.item.getAxis(side).setStyle(maxTickLevel=0)  # lines at the labels only: calmer, and thrice as fast
         self.box = self.item.getViewBox()
-        self.box.setMouseEnabled(x=False, y=False)  # wheel, drag and keys are handled here, like those of images
-        self.box.disableAutoRange()
-        self.box.setDefaultPadding(0)
         self.line, self.heard = pg.InfiniteLine(angle=90), pg.InfiniteLine(angle=90)
         for line in (self.line, self.heard):
             line.hide()
@@ -101,7 +90,7 @@ class SignalPane(QWidget):
 
     def set_curves(self, curves: Sequence[Trace]) -> None:
         """Show these. The range of time stays, unless there was none or the unit of time changes."""
-        unit_before, had = self._unit(), any(c.pyramid is not None for c in self.curves)
+        before, had = self.axis(), any(c.pyramid is not None for c in self.curves)
         while len(self.curves) < len(curves):
             self._add_curve()
         for index, curve in enumerate(self.curves):
@@ -111,12 +100,9 @@ class SignalPane(QWidget):
                 curve.clear()
             self._entries[index].show_curve(curve)
         self._lay_legend()
-        unit = self._unit()
-        if unit == "s":
-            self.item.setLabel("bottom", self.tr("Time"), units="s")
-        else:
-            self.item.setLabel("bottom", self.tr("Sample"))
-        if not had or unit != unit_before:
+        axis = self.axis()
+        self._label(axis)
+        if not had or axis != before:
             self.fit()
         else:
             self.refresh()
@@ -152,9 +138,20 @@ class SignalPane(QWidget):
         shown = [entry for entry, curve in zip(self._entries, self.curves, strict=True) if curve.visible]
         self._legend.lay(shown, self.width())
 
-    def _unit(self) -> str:
-        rated = [c.rate is not None for c in self.curves if c.pyramid is not None]
-        return "s" if rated and all(rated) else "samples"
+    def axis(self) -> tuple[str, str]:
+        """The name and the unit of what lies along x: samples where the curves do not agree."""
+        found = {(c.axis.name, c.axis.unit) for c in self.curves if c.pyramid is not None}
+        return found.pop() if len(found) == 1 else (SAMPLES.name, SAMPLES.unit)
+
+    def _label(self, axis: tuple[str, str]) -> None:
+        name, unit = name_of(Axis(*axis)), axis[1]
+        bottom, left = self.item.getAxis("bottom"), self.item.getAxis("left")
+        bottom.enableAutoSIPrefix(unit in PREFIXED)
+        self.item.setLabel("bottom", name[:1].upper() + name[1:], units=unit or None)
+        units = {c.unit for c in self._shown()}
+        title = units.pop() if len(units) == 1 else ""
+        left.setLabel(title)
+        left.showLabel(bool(title))
 
     def _shown(self) -> list[Curve]:
         return [curve for curve in self.curves if curve.visible and curve.pyramid is not None]
@@ -235,9 +232,10 @@ class SignalPane(QWidget):
 
     def fit(self) -> None:
         """Show all of time."""
-        length = max((c.end for c in self.curves if c.pyramid is not None), default=0.0)
-        step = min((c.step for c in self.curves if c.pyramid is not None), default=1.0)
-        self.set_range(0.0 if length else -step, length or step)
+        there = [c for c in self.curves if c.pyramid is not None]
+        first, last = min((min(0.0, c.begin) for c in there), default=0.0), max((c.end for c in there), default=0.0)
+        step = min((c.step for c in there), default=1.0)
+        self.set_range(first if last > first else first - step, last if last > first else first + step)
 
     def zoom_at(self, factor: float, x: float) -> None:
         """Magnify time by `factor`; x stays where it is on the screen."""
@@ -278,8 +276,8 @@ class SignalPane(QWidget):
         step = min((c.step for c in shown), default=0.0)
         if not step:
             return x
-        first, last = min(c.start * c.step for c in shown), max(c.end for c in shown)
-        return round(min(max(x, first), last) / step) * step
+        first, last = min(c.begin for c in shown), max(c.end for c in shown)
+        return round((min(max(x, first), last) - first) / step) * step + first
 
     def set_heard(self, x: float | None) -> None:
         """Mark the place that is heard; None nowhere."""
@@ -290,20 +288,25 @@ class SignalPane(QWidget):
     def _show_values(self) -> None:
         if self.cursor_x is None:
             sizes = [len(c.pyramid.array) for c in self._shown() if c.pyramid]
-            self.status.setText(self.tr("{count} samples").format(count=number(max(sizes))) if sizes else "")
+            text = self.tr("{count} samples") if self.axis() in SIGNALS else self.tr("{count} values")
+            self.status.setText(text.format(count=number(max(sizes))) if sizes else "")
             return
-        known = self._unit() == "s"
-        head = self.tr("{x} s").format(x=self._time(self.cursor_x)) if known else number(round(self.cursor_x))
-        parts = [head if known else self.tr("sample {x}").format(x=head)]
+        parts = [self.place_text(self.cursor_x)]
         for curve in self._shown():
             value = curve.value(self.cursor_x)
             if value is not None:
-                text = number(value) if np.isfinite(value) else str(value)
+                text = values_text(value, curve.unit)
                 parts.append(self.tr("{name} {value}").format(name=curve.name, value=text))
         self.status.setText("   ".join(parts))
 
-    def _time(self, x: float) -> str:
-        """A time with as many digits as tell the samples from their neighbours, at least seven."""
+    def place_text(self, x: float) -> str:
+        """A place along x: "time 0.25 s", "sample 12"."""
+        name, unit = self.axis()
+        value = self._digits(x) if unit else number(x)
+        return self.tr("{name} {value}").format(name=name_of(Axis(name)), value=with_unit(value, unit))
+
+    def _digits(self, x: float) -> str:
+        """A place with as many digits as tell the samples from their neighbours, at least seven."""
         step = min((c.step for c in self._shown()), default=1.0)
         return QLocale().toString(x, "g", max(7, math.ceil(math.log10(max(abs(x) / step, 1))) + 2))
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, QSize, Qt, Slot
-from PySide6.QtGui import QPainter, QResizeEvent, QShowEvent
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Slot
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
@@ -22,7 +20,7 @@ from app.controllers.sweep import SweepController
 from app.models.sweep import Option, Sweep
 from app.theme import colours_of, inked
 from app.views.flow import FlowLayout
-from app.views.picture_file import write_png, write_svg, write_text
+from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
 from app.views.sweep.legend import SweepLegend
 from app.views.sweep.plot import SweepPlot
@@ -209,12 +207,12 @@ class SweepPanel(Squeezed):
     @Slot()
     def _list_options(self) -> None:
         """The options of now; the one that was chosen stays, and its values with it."""
-        image = self.controller.image
+        kind = self.controller.kind
         before: Option | None = self.varies.currentData()
         with QSignalBlocker(self.varies):
             self.varies.clear()
             for option in self.controller.options:
-                self.varies.addItem(option_title(option, image), option)
+                self.varies.addItem(option_title(option, kind), option)
                 self.varies.setItemData(self.varies.count() - 1, option.help, Qt.ItemDataRole.ToolTipRole)
             titles = [self.varies.itemData(place) for place in range(self.varies.count())]
             if before in titles:
@@ -277,13 +275,7 @@ class SweepPanel(Squeezed):
             return write_text(path, self.controller.shown.to_csv(self.controller.provenance))
         if self.rows.isChecked():  # what is hidden is not laid out
             self.rows.setChecked(False)
-
-        def draw(painter: QPainter) -> None:
-            self.sheet.render(painter, QPoint())
-
-        if Path(path).suffix.lower() == ".svg":
-            return write_svg(path, self.sheet.size(), draw, self.sheet.heading.text(), self.logicalDpiX())
-        return write_png(path, self.sheet.size(), draw)
+        return export_sheet(self.sheet, path, self.sheet.heading.text())
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)

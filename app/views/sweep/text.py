@@ -12,6 +12,7 @@ from app.figures import count
 from app.models.job_text import value_text as value_words
 from app.models.sweep import Option, Sweep
 from app.views.timing.row_text import clock_name, device_name
+from gpu_ops.input_kinds import InputKind
 from gpu_ops.measuring.sweeps import SIZE, WIDTH, BreakEven, Crossing, Line, Varied
 
 translate = QCoreApplication.translate
@@ -24,14 +25,27 @@ def quantity(varied: Varied) -> str:
     return names.get(varied, varied.name.replace("_", " "))
 
 
-def option_title(option: Option, image: bool) -> str:
+def elements(kind: InputKind) -> str:
+    """What inputs of a kind are made of: pixels or samples."""
+    return translate("Kinds", f"{kind.element}s")
+
+
+def extent(kind: InputKind, size: str) -> str:
+    """A size along every axis: "256 × 256", or "256 samples" where there is one axis only."""
+    if kind.rank > 1:
+        return " × ".join([size] * kind.rank)
+    return translate("Sweep", "{size} {elements}").format(size=size, elements=elements(kind))
+
+
+def option_title(option: Option, kind: InputKind) -> str:
     """Something that may vary, as the chooser offers it."""
     if option.where == "middle":
-        return (
-            translate("Sweep", "size: the middle N × N") if image else translate("Sweep", "size: the first N samples")
+        middle = translate("Sweep", "size: the middle {size}")
+        return (middle if kind.rank > 1 else translate("Sweep", "size: the first {size}")).format(
+            size=extent(kind, "N")
         )
     if option.where == "noise":
-        return translate("Sweep", "size: noise of N × N") if image else translate("Sweep", "size: noise of N samples")
+        return translate("Sweep", "size: noise of {size}").format(size=extent(kind, "N"))
     text = translate("Sweep", "{name} (knob)") if option.varied.kind == "knob" else "{name}"
     return text.format(name=quantity(option.varied))
 
@@ -44,8 +58,8 @@ def axis_title(sweep: Sweep) -> str:
         unit = translate("Sweep", "pixels") if sweep.varied == WIDTH else unit
         name = quantity(sweep.varied)
         return translate("Sweep", "{name}, {unit}").format(name=name, unit=unit) if unit else name
-    if sweep.filter.accepts != "image":
-        return translate("Sweep", "samples")
+    if sweep.kind.rank == 1:
+        return elements(sweep.kind)
     if all(row.shape[0] == row.shape[1] for row in sweep.rows):
         return translate("Sweep", "side of the image, pixels")
     return translate("Sweep", "side of a square with as many pixels")
@@ -65,10 +79,11 @@ def where_text(sweep: Sweep) -> str:
     if sweep.where == "noise":
         return translate("Sweep", "noise")
     if sweep.where == "middle":
-        image = sweep.filter.accepts == "image"
-        return (
-            translate("Sweep", "the middle of the input") if image else translate("Sweep", "the beginning of the input")
+        middle, beginning = (
+            translate("Sweep", "the middle of the input"),
+            translate("Sweep", "the beginning of the input"),
         )
+        return middle if sweep.kind.rank > 1 else beginning
     return ""
 
 
@@ -96,12 +111,11 @@ def _held(sweep: Sweep) -> list[str]:
 def _shape_texts(sweep: Sweep) -> list[str]:
     """What inputs have in common."""
     shapes = {row.shape for row in sweep.rows}
-    first, image = min(shapes), sweep.filter.accepts == "image"
+    first, axes = min(shapes), sweep.kind.rank
     if len(shapes) == 1:
         sides = " × ".join(count(n) for n in first)
-        return [sides if image else translate("Sweep", "{count} samples").format(count=sides)]
+        return [sides if axes > 1 else extent(sweep.kind, sides)]
     rows = [translate("Sweep", "{count} rows").format(count=count(first[0]))] if sweep.varied == WIDTH else []
-    axes = 2 if image else 1
     if len({shape[axes:] for shape in shapes}) == 1 and len(first) > axes:
         rows.append(translate("Sweep", "{count} channels").format(count=first[axes]))
     return rows
@@ -113,10 +127,9 @@ def value_text(sweep: Sweep, value: float, with_unit: bool = True) -> str:
     if sweep.varied.kind != "size":
         name = quantity(sweep.varied)
         return translate("Sweep", "{name} {value}").format(name=name, value=number) if with_unit else number
-    if sweep.filter.accepts == "image":
-        sides = f"{number} × {number}"
-        return translate("Sweep", "{size} pixels").format(size=sides) if with_unit else sides
-    return translate("Sweep", "{size} samples").format(size=number) if with_unit else number
+    sides = " × ".join([number] * sweep.kind.rank)
+    text = translate("Sweep", "{size} {elements}")
+    return text.format(size=sides, elements=elements(sweep.kind)) if with_unit else sides
 
 
 def group_title(line: Line) -> str:

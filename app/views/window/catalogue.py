@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction
 from app.models.search import filter_words
 from app.models.session import Session
 from gpu_ops import FILTERS
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.types import Filter
 
 
@@ -49,10 +50,12 @@ class Catalogue(QObject):
     def offers(self) -> list[Offer]:
         """Every filter and preset, by the words a person looks for; those for other inputs say so."""
         kind = self._session.input.kind if self._session.input else ""
-        reasons = {"image": self.tr("needs an image"), "signal": self.tr("needs a signal")}
+        needs = self.tr("needs {kind}")
 
         def reason(filter: Filter) -> str:
-            return "" if kind in ("", filter.accepts) else reasons.get(filter.accepts, filter.accepts)
+            if kind in ("", filter.accepts):
+                return ""
+            return needs.format(kind=QCoreApplication.translate("Kinds", INPUT_KINDS[filter.accepts].title))
 
         title, text, translate = self.tr("Filter: {name}"), self.tr("{filter}: {preset}"), QCoreApplication.translate
         found = [Offer(title.format(name=f.title), a, filter_words(f), reason(f)) for f, a in self._filters]

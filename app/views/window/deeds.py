@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 
-from app.views.results.clipboard import chosen_layer, picture
 from app.views.window.desk import Desk
 from app.views.window.diagnostics import DiagnosticsPage
 from app.views.window.offers import palette_offers
@@ -21,12 +20,10 @@ def _tr(text: str) -> str:
 
 
 def copy_image(desk: Desk) -> None:
-    """Put the picture with the focus, or the last result's, on the clipboard; curves as they are drawn."""
-    layer = chosen_layer(desk.pictures.panes)
-    if desk.pictures.curved:
-        QApplication.clipboard().setImage(desk.pictures.signal_pane.grab().toImage())
-    elif layer is not None:
-        QApplication.clipboard().setImage(picture(layer, desk.context.display))
+    """Put the picture with the focus, or the last result's, on the clipboard; all else as it is drawn."""
+    image = desk.pictures.picture()
+    if image is not None:
+        QApplication.clipboard().setImage(image)
     else:
         text = _tr("There is no picture to copy yet; open one first.")
         desk.context.messages.show_message("warning", text, "", "clipboard")
@@ -44,35 +41,6 @@ def paste_image(desk: Desk) -> None:
     else:
         text = _tr("The picture cannot be kept: no temporary file can be made.")
         messages.show_message("error", text, "", "clipboard")
-
-
-# What is seen of pictures and curves
-
-
-def zoom(factor: float, desk: Desk) -> None:
-    """Magnify, the middle kept."""
-    display = desk.context.display
-    if desk.pictures.curved:
-        start, stop = desk.pictures.signal_pane.view_range()
-        desk.pictures.signal_pane.zoom_at(factor, (start + stop) / 2)
-    else:
-        display.zoom_at(factor, *display.centre)
-
-
-def fit(desk: Desk) -> None:
-    """Show all of it."""
-    if desk.pictures.curved:
-        desk.pictures.signal_pane.fit()
-    else:
-        desk.context.display.refit()
-
-
-def one_to_one(desk: Desk) -> None:
-    """A pixel or a sample on a pixel of the screen."""
-    if desk.pictures.curved:
-        desk.pictures.signal_pane.one_to_one()
-    else:
-        desk.context.display.one_to_one()
 
 
 # Panels and pages

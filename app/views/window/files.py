@@ -14,10 +14,12 @@ from app.models.file_list import FileList
 from app.models.file_names import all_files, open_kinds, proposed_name, save_kinds, save_suffix
 from app.models.messages import UNDER
 from app.settings import Settings
+from app.views.picture_file import export_sheet
 from app.views.window.message_bar import MessageBar
 from gpu_ops.engine.messages import LoadRequest, NonFinite
 
 if TYPE_CHECKING:
+    from app.views.results.pictures import Pictures
     from app.views.sweep.panel import SweepPanel
     from app.views.timing.ladder import TimingLadder
 
@@ -147,16 +149,31 @@ class Files(QObject):
         return proposed_name(name, session.filter, session.choice.params, what, suffix)
 
     def save_result(self) -> None:
-        """Ask for a name and save the last picked variant's result."""
+        """Ask for a name and save the output that is looked at, of the last picked variant."""
         made = self._controller.result_to_save()
         if made is None:
             return
         variant, result, rate = made
         kind, dtype = result.kind, result.form.dtype
-        name = self.proposed(variant, save_suffix(kind, dtype, rate))
+        session = self._controller.session
+        what = variant if len(session.filter.outputs) == 1 else f"{variant}-{session.output.id}"
+        name = self.proposed(what, save_suffix(kind, dtype, rate))
         path = self.ask_target(self.tr("Save the result"), name, save_kinds(kind, dtype, rate))
         if path:
             self._controller.save_result(path)
+
+    def export_view(self, pictures: Pictures) -> None:
+        """Ask for a name and write what is looked at as a picture."""
+        session = self._controller.session
+        if pictures.picture() is None:
+            text = self.tr("There is nothing to write yet; open an image or a signal first.")
+            self._messages.show_message("warning", text, "", "export")
+            return
+        kinds = f"PNG (*.png);;SVG (*.svg);;{all_files()}"
+        name = self.proposed(f"{session.output.id}-view", ".png")
+        path = self.ask_target(self.tr("Write the view as PNG or SVG"), name, kinds)
+        if path:
+            self._wrote(path, export_sheet(pictures.view.sheet, path, session.filter.title))
 
     def export_ladder(self, ladder: TimingLadder) -> None:
         """Ask for a name and write the ladder as a picture."""

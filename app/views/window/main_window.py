@@ -161,6 +161,8 @@ class MainWindow(QMainWindow):
         context, controller = self.context, self.context.controller
         controller.input_array_changed.connect(self._show_input)
         controller.outputs_changed.connect(self.stack.show_output)
+        self.stack.looked_changed.connect(self._show_levels)
+        self.stack.failed.connect(self._say_not_drawn)
         for speaker in (controller, context.recorded, context.playback):
             speaker.message.connect(context.messages.show_message)
             speaker.succeeded.connect(context.messages.settle)
@@ -203,15 +205,23 @@ class MainWindow(QMainWindow):
 
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:
-        image = shared.kind == "image"
         path = str(shared.origin.get("path", ""))
         if path and path != self.desk.pasted.path:
             self.desk.recent.add(path)
         self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=shared.name))
         self.stack.show_input(array, shared)
-        self.docks.offer(LEVELS, image)
-        if image:
-            self.docks[LEVELS].set_statistics(shared.statistics)
+
+    @Slot()
+    def _show_levels(self) -> None:
+        """Those of what is looked at, where it has any."""
+        display = self.stack.display
+        self.docks.offer(LEVELS, display is not None)
+        if display is not None:
+            self.docks[LEVELS].set_display(display)
+
+    @Slot(str)
+    def _say_not_drawn(self, sentence: str) -> None:
+        self.context.messages.show_message("error", sentence, "", "view")
 
     @Slot(object)
     def _show_doctor(self, content: Mapping[str, Any]) -> None:

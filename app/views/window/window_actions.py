@@ -49,9 +49,7 @@ class WindowActions(QObject):
         for changed in (
             context.session.undo_changed,
             context.files.list.changed,
-            context.display.colormap_changed,
-            pictures.panes.mode_changed,
-            pictures.currentChanged,
+            pictures.looked_changed,
             self._desk.docks.toggled,
         ):
             changed.connect(self.refresh)

@@ -1,5 +1,6 @@
-"""The current device. CUDA and CuPy keep one for each thread, and mean it by all that names none: allocations, streams,
-kernels, graphs. Here it is set for as long as work goes on, and put back afterwards."""
+"""The current device. CUDA and CuPy have one for each thread and use it for every call that names no device:
+allocations, streams, kernels, graphs. This module sets it while work goes on and restores the previous one afterwards.
+"""
 
 from __future__ import annotations
 
@@ -14,41 +15,41 @@ R = TypeVar("R")
 
 
 class Worker(Protocol):
-    """Something that works on one device."""
+    """An object that works on one device."""
 
     def at_work(self) -> AbstractContextManager[None]:
-        """While it is open, the device is the thread's current one."""
+        """Inside, the device is the thread's current device."""
 
 
 W = TypeVar("W", bound=Worker)
 
 
 def on_its_device(method: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R]:
-    """A method that runs with its object's device as the current one, whichever was before, and is again afterwards."""
+    """A method that makes its object's device current while it runs, and restores the previous one afterwards."""
 
     @wraps(method)
-    def there(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapper(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with self.at_work():
             return method(self, *args, **kwargs)
 
-    return there
+    return wrapper
 
 
-class Kept:
-    """Things of a device that belong to what is current when they are let go of: modules, textures. Whoever holds this
-    must hold none of them by itself."""
+class DeviceObjects:
+    """Driver objects, such as modules and textures, that must be freed while their device `index` is current. The owner
+    of this must hold no other reference to them, or they would be freed with another device current."""
 
-    def __init__(self, index: int, *things: Any) -> None:
-        self.things = list(things)
-        weakref.finalize(self, let_go, index, self.things.clear).atexit = False
+    def __init__(self, index: int, *objects: Any) -> None:
+        self.objects = list(objects)
+        weakref.finalize(self, free_on_device, index, self.objects.clear).atexit = False
 
     @property
     def first(self) -> Any:
-        return self.things[0]
+        return self.objects[0]
 
 
-def let_go(index: int, free: Callable[[], Any]) -> None:
-    """Call `free` on a device, unless that is lost."""
+def free_on_device(index: int, free: Callable[[], Any]) -> None:
+    """Call `free` with device `index` current, unless the device is lost."""
     import cupy
 
     with suppress(cupy.cuda.runtime.CUDARuntimeError), cupy.cuda.Device(index):

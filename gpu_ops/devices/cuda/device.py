@@ -1,5 +1,5 @@
-"""One CUDA device, which is the current one while it works, and no longer: see `gpu_ops.devices.cuda.current`. Its
-streams are its own."""
+"""One CUDA device with its own streams. It is the current device only while it works, see
+`gpu_ops.devices.cuda.current`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
-from gpu_ops.devices.cuda.current import Kept, on_its_device
+from gpu_ops.devices.cuda.current import DeviceObjects, on_its_device
 from gpu_ops.devices.cuda.memory import allocate
 from gpu_ops.devices.cuda.pitched import allocate_pitched
 from gpu_ops.devices.cuda.prepare import Prepared
@@ -46,7 +46,7 @@ class CudaKernel:
     name: str
     entry: Entry
     compiled: Compiled
-    module: Kept
+    module: DeviceObjects
     pointer: int
 
     @property
@@ -60,7 +60,7 @@ class CudaKernel:
 
 @dataclass(eq=False)
 class _Shared:
-    """What all sessions of a device share."""
+    """The state that all sessions of a device share."""
 
     architecture: str
     streams: dict[int, Any] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class CudaDevice:
         self._cupy = cupy
         self.name = f"cuda:{index}"
         self._edits = dict(edits or {})
-        self._modules: dict[str, Kept] = {}
+        self._modules: dict[str, DeviceObjects] = {}
         self._constants: dict[tuple[int, str], bytes] = {}
         self._index = index
         with self.at_work():
@@ -90,7 +90,7 @@ class CudaDevice:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """The thread's current device is this one, and CUDA's failures are errors of ours, see `_as_error`."""
+        """Inside, this is the thread's current device, and failures of CUDA become our errors: see `_as_error`."""
         with _cuda_errors(), self._cupy.cuda.Device(self._index):
             yield
 
@@ -99,12 +99,12 @@ class CudaDevice:
 
     @property
     def architecture(self) -> str:
-        """What kernels are compiled for here, such as "sm_90"."""
+        """The architecture that kernels are compiled for, such as "sm_90"."""
         return self._shared.architecture
 
     @on_its_device
     def stream(self, index: int) -> Any:
-        """CUDA stream of that number; made on first use, independent of the default stream."""
+        """The CUDA stream of that number, created on first use and independent of the default stream."""
         if index not in self._shared.streams:
             self._shared.streams[index] = self._cupy.cuda.Stream(non_blocking=True)
         return self._shared.streams[index]
@@ -136,13 +136,13 @@ class CudaDevice:
 
     @on_its_device
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
-        found = allocate_pitched(rows, columns, np.dtype(dtype), self._index)
-        if found is None:
+        array = allocate_pitched(rows, columns, np.dtype(dtype), self._index)
+        if array is None:
             needed = rows * columns * np.dtype(dtype).itemsize
             raise DeviceMemoryError(
                 f"{self.name} cannot hold {needed} bytes more; {self.free_bytes()} are free. Use a smaller input."
             )
-        return found
+        return array
 
     @on_its_device
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
@@ -154,7 +154,7 @@ class CudaDevice:
             target.fill(value)
 
     def free(self, array: DeviceArray) -> None:
-        """CuPy's pool takes back what nobody refers to."""
+        """CuPy's pool takes memory back with the last reference to it."""
 
     @on_its_device
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -174,7 +174,7 @@ class CudaDevice:
         compiled = compile_kernel(source, self._shared.architecture, defines, self._edits)
         entry = compiled.entry(name)
         if compiled.key not in self._modules:
-            self._modules[compiled.key] = Kept(self._index, self._cupy.cuda.function.Module())
+            self._modules[compiled.key] = DeviceObjects(self._index, self._cupy.cuda.function.Module())
             self._modules[compiled.key].first.load(compiled.cubin)
         module = self._modules[compiled.key]
         return CudaKernel(name, entry, compiled, module, int(module.first.get_function(name).ptr))
@@ -189,7 +189,7 @@ class CudaDevice:
 
     @on_its_device
     def prepare(self, plan: Plan, trace: bool = False) -> Prepared:
-        """A plan with its arguments packed and its constants in place."""
+        """A plan with packed arguments, and its constants on the device."""
         prepared = Prepared(plan, self.stream, self.limits, trace)
         for launch in prepared.constants:
             self._set_constants(launch)
@@ -228,7 +228,7 @@ class CudaDevice:
 
     @on_its_device
     def capture(self, prepared: Prepared, times: int) -> Any:
-        """A CUDA graph of a prepared plan, several times over. Raises KernelError for plans that call libraries."""
+        """A CUDA graph that runs a prepared plan `times` times. Raises KernelError for plans that call libraries."""
         if not prepared.capturable:
             raise KernelError("A plan that calls a library cannot become a graph; execute it with mode='direct'.")
         stream = self.stream(0)
@@ -252,13 +252,14 @@ class CudaDevice:
 
     @on_its_device
     def release(self) -> Any:
-        """Let stream 0 go on; returns a function that says, once it has, whether the limit had passed before."""
+        """Let stream 0 go on. Returns a function that says, after the stream went on, whether the hold had expired
+        before."""
         assert self._shared.hold is not None
         return self._shared.hold.release()
 
     @on_its_device
     def flush(self) -> None:
-        """Push everything else out of L2 by reading a large buffer; reading leaves no dirty lines behind."""
+        """Evict everything from L2 by reading a large buffer; reading leaves no dirty lines."""
         if self._shared.flush is None:
             words = max(2 * self.limits.l2_bytes, 64 << 20) // 16
             source, sink = self.empty((words * 4,), np.uint32), self.empty((1,), np.uint32)
@@ -308,16 +309,15 @@ _FAULTS = {
     719: "an unspecified launch failure",
     721: "tensor memory that was not given back",
 }
-# Codes after which the process can use the device no more, though no kernel is to blame: the driver shuts down (4),
-# the context is invalid or destroyed (201, 709), memory or a link failed beyond correction (214, 220), an exception
-# was contained (226), the service that shares the GPU is gone (806, 810), a device outside failed (911), nobody knows
-# what happened (999).
+# Codes after which the process cannot use the device any more, though no kernel is to blame: the driver shuts down (4),
+# the context is invalid or destroyed (201, 709), an uncorrectable error of memory or NVLink (214, 220), a contained
+# exception (226), the service that shares the GPU is gone (806, 810), an external device failed (911), unknown (999).
 _LOST = {4, 201, 214, 220, 226, 709, 806, 810, 911, 999}
 
 
 @contextmanager
 def _cuda_errors() -> Iterator[None]:
-    """CUDA's failures as errors of ours: see `_as_error`."""
+    """Inside, failures of CUDA become our errors: see `_as_error`."""
     import cupy
 
     try:
@@ -329,12 +329,12 @@ def _cuda_errors() -> Iterator[None]:
 
 
 def _as_error(status: int, text: str) -> KernelFault | DeviceError:
-    """KernelFault where a kernel caused it, DeviceLost where the context is lost without one, else DeviceError."""
+    """KernelFault if a kernel caused it, DeviceLost if the context is lost for another reason, else DeviceError."""
     if status in _FAULTS:
         return KernelFault(f"A kernel died of {_FAULTS[status]}; correct it and start anew.")
     if status in _LOST:
-        return DeviceLost(f"The device is lost: {text}. Start anew; if it stays so, look at the driver and the GPU.")
-    return DeviceError(f"CUDA failed: {text}. Use a smaller input, or look at the driver.")
+        return DeviceLost(f"The device is lost: {text}. Start anew; if it happens again, check the driver and the GPU.")
+    return DeviceError(f"CUDA failed: {text}. Use a smaller input, or check the driver.")
 
 
 def _limits(properties: Mapping[str, Any], memory: int) -> Limits:
@@ -350,15 +350,15 @@ def _limits(properties: Mapping[str, Any], memory: int) -> Limits:
 
 
 def _architecture(capability: tuple[int, int]) -> str:
-    """The newest architecture NVRTC knows whose code this device runs: same major, no higher minor."""
-    known = [int(a[3:]) for a in supported_architectures()]
-    fitting = [a for a in known if a // 10 == capability[0] and a % 10 <= capability[1]]
-    if not fitting:
+    """The newest architecture that NVRTC knows and this device runs: same major, no higher minor."""
+    numbers = [int(a[3:]) for a in supported_architectures()]
+    compatible = [a for a in numbers if a // 10 == capability[0] and a % 10 <= capability[1]]
+    if not compatible:
         raise DeviceError(
             f"NVRTC {'.'.join(map(str, nvrtc_version()))} does not compile for capability "
             f"{capability[0]}.{capability[1]}; it knows {', '.join(supported_architectures())}."
         )
-    return f"sm_{max(fitting)}"
+    return f"sm_{max(compatible)}"
 
 
 def nvml_state(index: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Memory that is not simply the device's: page-locked, mapped, managed."""
+"""Host and shared memory: pageable, page-locked, mapped and managed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gpu_ops.plan import MemoryKind
 
 
 def allocate(kind: MemoryKind, shape: tuple[int, ...], dtype: Any, device: int) -> Any:
-    """Memory of that kind, uninitialised, on the current device, which is `device`. Mapped memory is given as the array
-    that kernels take: the host's own view of it is what it keeps alive."""
+    """Uninitialised memory of that kind, on the current device, which is `device`. Mapped memory comes as an array that
+    kernels take; that array keeps the host's view of the memory alive."""
     import cupy
     import cupyx
 
@@ -23,6 +23,6 @@ def allocate(kind: MemoryKind, shape: tuple[int, ...], dtype: Any, device: int) 
     pinned = cupyx.empty_pinned(shape, dtype)
     if kind == "pinned":
         return pinned
-    # Addresses are the same on both sides: page-locked memory is mapped wherever addressing is unified.
+    # With unified addressing all page-locked memory is mapped, at the same address on both sides.
     memory = cupy.cuda.UnownedMemory(pinned.ctypes.data, max(pinned.nbytes, 1), pinned, device)
     return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(memory, 0))

@@ -1,4 +1,4 @@
-"""Memory whose rows lie as far apart as the driver chooses."""
+"""Pitched memory: the driver chooses how far apart the rows are."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.devices.cuda.current import let_go
+from gpu_ops.devices.cuda.current import free_on_device
 
 _WIDEST_ACCESS = 16
-"""Bytes a thread may load at once from a row: the driver takes 4, 8 or 16."""
+"""The most bytes that a thread loads from a row at once; the driver takes 4, 8 or 16."""
 
 
 class _Allocation:
-    """Memory of the driver's, given back with the last array over it."""
+    """Memory of the driver, freed with the last array over it."""
 
     def __init__(self, address: int, index: int) -> None:
         from cuda.bindings import driver
 
         free = partial(driver.cuMemFree, driver.CUdeviceptr(address))
-        weakref.finalize(self, let_go, index, free).atexit = False
+        weakref.finalize(self, free_on_device, index, free).atexit = False
 
 
 def allocate_pitched(rows: int, columns: int, dtype: np.dtype[Any], index: int) -> Any:
-    """A CuPy array (rows, columns) in pitched memory of device `index`; None when that is full. Raises the driver's
-    other errors as CuPy does."""
+    """A CuPy array (rows, columns) in pitched memory of device `index`; None if its memory is full. Raises
+    CUDADriverError for the driver's other errors, as CuPy does."""
     import cupy
     from cuda.bindings import driver
 
     status, address, pitch = driver.cuMemAllocPitch(columns * dtype.itemsize, rows, _WIDEST_ACCESS)
-    if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:  # CuPy's pool may hold what nobody uses
+    if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:  # CuPy's pool may hold unused memory
         cupy.get_default_memory_pool().free_all_blocks()
         status, address, pitch = driver.cuMemAllocPitch(columns * dtype.itemsize, rows, _WIDEST_ACCESS)
     if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:

@@ -1,4 +1,4 @@
-"""Plans made ready to run: every argument packed once, so that a launch costs microseconds of Python."""
+"""Plans ready to run. Packing every argument once, in advance, makes a launch cost only microseconds of Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WITHOUT_OPT_IN = 48 << 10
 
 
 class Prepared:
-    """A plan as a list of functions that enqueue its steps. Holds everything they point at."""
+    """A plan as a list of functions that enqueue its steps. It keeps everything alive that they point at."""
 
     def __init__(self, plan: Plan, streams: Callable[[int], Any], limits: Limits, trace: bool = False) -> None:
         self.plan = plan
@@ -41,15 +41,16 @@ class Prepared:
 
         used = sorted({step.stream for step in steps} - {0})
         names = {step.name for step in steps}
-        awaited = {name for step in steps for name in step.after}
-        if awaited - names:
-            raise KernelError(f"A step waits for {sorted(awaited - names)[0]!r}, which the plan does not have.")
-        done = {name: cupy.cuda.Event(disable_timing=True) for name in awaited}
+        names_awaited = {name for step in steps for name in step.after}
+        if names_awaited - names:
+            missing = sorted(names_awaited - names)[0]
+            raise KernelError(f"A step waits for {missing!r}, which the plan does not have; name a step of the plan.")
+        events = {name: cupy.cuda.Event(disable_timing=True) for name in names_awaited}
         self._fork(streams, used)
         for step in steps:
             stream = streams(step.stream)
             for name in step.after:
-                self.operations.append(partial(stream.wait_event, done[name]))
+                self.operations.append(partial(stream.wait_event, events[name]))
             if trace:
                 begin, end = cupy.cuda.Event(), cupy.cuda.Event()
                 self.spans.append((step, begin, end))
@@ -57,12 +58,12 @@ class Prepared:
                 self.operations.append(partial(end.record, stream))
             else:
                 self.operations.append(self._operation(step, stream, limits))
-            if step.name in done:
-                self.operations.append(partial(done[step.name].record, stream))
+            if step.name in events:
+                self.operations.append(partial(events[step.name].record, stream))
         self._join(streams, used)
 
     def _fork(self, streams: Callable[[int], Any], used: list[int]) -> None:
-        """Other streams start no earlier than stream 0, which also brings them into a graph capture."""
+        """Other streams wait for stream 0 at the start, which also brings them into a graph capture."""
         import cupy
 
         if used:
@@ -110,13 +111,15 @@ class Prepared:
             check_gaps(step.name, step.source)
             return partial(step.target.refresh, step.source, stream)
         if step.target.nbytes != step.source.nbytes:
-            raise KernelError(f"{step.name} copies {step.source.nbytes} bytes into {step.target.nbytes}.")
+            raise KernelError(
+                f"{step.name} copies {step.source.nbytes} bytes into {step.target.nbytes}; give arrays of one size."
+            )
         self._keep += [step.target, step.source]
         kind = runtime.memcpyDefault
         if not (step.target.flags.c_contiguous and step.source.flags.c_contiguous):
-            (to, apart), (from_, source_apart) = _rows(step.name, step.target), _rows(step.name, step.source)
+            target, source = _rows(step.name, step.target), _rows(step.name, step.source)
             height, width = step.target.shape[0], step.target.nbytes // step.target.shape[0]
-            return partial(runtime.memcpy2DAsync, to, apart, from_, source_apart, width, height, kind, stream.ptr)
+            return partial(runtime.memcpy2DAsync, *target, *source, width, height, kind, stream.ptr)
         return partial(
             runtime.memcpyAsync, _address(step.target), _address(step.source), step.target.nbytes, kind, stream.ptr
         )
@@ -132,9 +135,9 @@ def _address(array: Any) -> int:
 
 
 def _rows(name: str, array: Any) -> tuple[int, int]:
-    """Where the rows of a 2D array begin, and how many bytes they lie apart."""
+    """The address of a 2D array's first row, and its pitch in bytes."""
     if array.ndim != 2 or (array.shape[1] > 1 and array.strides[1] != array.dtype.itemsize):
-        raise KernelError(f"{name} copies an array that is not made of rows; give a 2D one whose rows have no gaps.")
+        raise KernelError(f"{name} copies an array with gaps between elements; give a 2D array of contiguous rows.")
     return _address(array), int(array.strides[0])
 
 

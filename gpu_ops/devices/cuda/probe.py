@@ -1,4 +1,4 @@
-"""Which CUDA devices work here. `cupy.cuda.is_available` is not enough: it knows nothing of a missing compiler."""
+"""Which CUDA devices work here. `cupy.cuda.is_available` is not enough: it does not notice a missing compiler."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpu_ops.errors import KernelscopeError
 
 @cache
 def cuda_devices() -> tuple[DeviceStatus, ...]:
-    """CUDA devices, each tried in earnest: CuPy imports, counts, adds, compiles and loads a kernel."""
+    """The status of each CUDA device after a real test: CuPy imports, counts, adds, compiles and loads a kernel."""
     try:
         import cupy
     except ImportError as error:
@@ -41,6 +41,6 @@ def _try_cuda(index: int) -> DeviceStatus:
             device.kernel(HOLD.source, HOLD.name)
     except KernelscopeError as error:
         return DeviceStatus(f"cuda:{index}", model, False, str(error).rstrip("."))
-    except Exception as error:  # a probe must survive whatever a half-installed CUDA raises, and report it
+    except Exception as error:  # a half-installed CUDA may raise anything, which the probe must survive and report
         return DeviceStatus(f"cuda:{index}", model, False, f"{type(error).__name__}: {error}".rstrip("."))
     return DeviceStatus(f"cuda:{index}", model, True, architecture=device.architecture)

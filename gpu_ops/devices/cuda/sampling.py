@@ -1,4 +1,4 @@
-"""Timing on CUDA: the queue is held until everything timed stands in it, so the host's pace stays outside."""
+"""Timing on CUDA: the stream is held until everything to time is in its queue, so the host's pace does not count."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ SHORTEST_SAMPLE = 2e-3
 """Seconds. One sample is a batch at least this long."""
 FEWEST = 4
 QUEUE = 512
-"""Operations in the queue at a time; the driver blocks at about 1,000, which would deadlock a held queue."""
+"""The most operations in the queue at a time; the driver blocks at about 1,000, which would deadlock a held queue."""
 CALL_COST = 16
-"""A library call may enqueue that many operations."""
+"""A library call may enqueue this many operations."""
 HOLD_LIMIT_NS = 400_000_000
 GRAPH_BELOW = 20e-6
 GRAPH_LENGTH = 20
 
 
 class Holder(Worker, Protocol):
-    """What a sampler asks of a CudaDevice, which says what these do."""
+    """The part of CudaDevice that a sampler uses; the methods are described there."""
 
     def stream(self, index: int) -> Any: ...
     def hold(self) -> None: ...
@@ -37,8 +37,8 @@ class Holder(Worker, Protocol):
 
 
 class CudaSampler:
-    """One sample a call: seconds per plan between two events. Falls to the wall clock, and says so, when a plan waits
-    for the device by itself, which a held queue would never let it do."""
+    """One sample a call: seconds per plan between two events. If a plan waits for the device by itself, which cannot
+    end while the queue is held, the sampler changes to the wall clock and `clock` says so."""
 
     clock: Clock = "cuda-event"
 
@@ -67,7 +67,7 @@ class CudaSampler:
 
     @on_its_device
     def sample(self) -> float:
-        for _ in range(2):  # a machine that paused once gets a second chance
+        for _ in range(2):  # the machine may have paused once, so it gets a second chance
             if self.clock == "wall":
                 break
             seconds = self._held_sample()
@@ -77,7 +77,7 @@ class CudaSampler:
         return self._by_wall()
 
     def _held_sample(self) -> float | None:
-        """One sample with the queue held, or None when the hold ran out before everything stood in the queue."""
+        """One sample with the queue held, or None if the hold expired before everything was in the queue."""
         self._device.hold()
         if self.mode == "cold":
             self._device.flush()
@@ -131,7 +131,7 @@ class CudaSampler:
 
 
 class Hold:
-    """The kernel that holds a stream, and the pinned words it watches."""
+    """The kernel that holds a stream, and the pinned words that it polls."""
 
     def __init__(self, kernel: Any, stream: Any, words: np.ndarray[Any, Any]) -> None:
         import ctypes

@@ -7,22 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.devices.cuda.current import Kept
+from gpu_ops.devices.cuda.current import DeviceObjects
 from gpu_ops.devices.launches import check_texture
 
 
 @dataclass(frozen=True, eq=False)
 class Texture:
-    """A texture object as a launch argument; `pointer` is its handle. A Copy step into it refreshes what it holds."""
+    """A texture object as a launch argument; `pointer` is its handle. A Copy step into it replaces its content."""
 
     pointer: int
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    kept: Kept = field(repr=False)
+    objects: DeviceObjects = field(repr=False)
 
     def refresh(self, source: Any, stream: Any) -> None:
-        """Copy an array of its shape and dtype, without gaps, into it, in stream order."""
-        self.kept.first.copy_from(source, stream)
+        """Copy a contiguous array of the same shape and dtype into it, in stream order."""
+        self.objects.first.copy_from(source, stream)
 
 
 def make_texture(array: Any, border: str, linear: bool, index: int) -> Texture:
@@ -43,6 +43,7 @@ def make_texture(array: Any, border: str, linear: bool, index: int) -> Texture:
     storage.copy_from(array)
     resource = texture.ResourceDescriptor(runtime.cudaResourceTypeArray, cuArr=storage)
     sampling = runtime.cudaFilterModeLinear if linear else runtime.cudaFilterModePoint
-    described = texture.TextureDescriptor((modes[border],) * array.ndim, sampling, runtime.cudaReadModeElementType)
-    handle = texture.TextureObject(resource, described)
-    return Texture(int(handle.ptr), array.shape, array.dtype, Kept(index, storage, handle, resource, described))
+    descriptor = texture.TextureDescriptor((modes[border],) * array.ndim, sampling, runtime.cudaReadModeElementType)
+    handle = texture.TextureObject(resource, descriptor)
+    objects = DeviceObjects(index, storage, handle, resource, descriptor)
+    return Texture(int(handle.ptr), array.shape, array.dtype, objects)

@@ -14,31 +14,33 @@ from gpu_ops.devices.sim.sites import Site
 
 
 class GlobalMemory:
-    """What the blocks of a launch may reach. With `checks` off only bounds are looked at, which never is."""
+    """The memory that the blocks of a launch may reach. Bounds and alignment are always checked; `checks` adds
+    uninitialised reads and blocks that write one element."""
 
     def __init__(self, table: Table, findings: Findings, checks: bool) -> None:
         self.table, self.findings, self.checks = table, findings, checks
 
     def load(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
-        """The elements at `address`, in the lanes' frame; zero where nothing may be read."""
-        address = lanes.calm(address)
+        """The elements at `address`, in the lanes' frame; zero for invalid addresses."""
+        address = lanes.fill_inactive(address)
         region = self._region(lanes, site, address)
         if region is None:
             return self._scattered_load(lanes, site, address, dtype, count)
         index = (address + (site.offset - region.base)) >> (site.nbytes.bit_length() - 1)
         if self.checks and region.allocation is not None and region.allocation.written is not None:
             self._look_written(lanes, site, address, region)
-        found = region.view(dtype, count).take(index, axis=0)
-        return [found[..., k] for k in range(count)] if count > 1 else [found]
+        loaded = region.view(dtype, count).take(index, axis=0)
+        return [loaded[..., k] for k in range(count)] if count > 1 else [loaded]
 
     def store(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
-        """Put the values there; what may not be written is dropped. Of lanes that write to one place the last wins."""
+        """Store the values; lanes with invalid addresses store nothing. If lanes write to one place, the last one
+        wins."""
         count = len(values)
-        address = lanes.calm(address)
+        address = lanes.fill_inactive(address)
         region = self._region(lanes, site, address)
         if region is None:
-            for part, chosen in self._valid_parts(lanes, site, address):
-                self.store(part, site, lanes.cut(address, chosen), dtype, [lanes.cut(v, chosen) for v in values])
+            for part, selection in self._valid_parts(lanes, site, address):
+                self.store(part, site, lanes.cut(address, selection), dtype, [lanes.cut(v, selection) for v in values])
             return
         index = (address + (site.offset - region.base)) >> (site.nbytes.bit_length() - 1)
         flat = lanes.active(index)
@@ -47,28 +49,35 @@ class GlobalMemory:
         self._wrote(lanes, site, region, flat)
 
     def atomic(
-        self, lanes: Lanes, site: Site, address: Array, dtype: Any, operation: str, values: list[Array], wanted: bool
+        self,
+        lanes: Lanes,
+        site: Site,
+        address: Array,
+        dtype: Any,
+        operation: str,
+        values: list[Array],
+        needs_result: bool,
     ) -> Array | None:
-        """One atomic operation of each lane; what each found, where that is wanted."""
-        address = lanes.calm(address)
+        """One atomic operation for each lane. Returns the old values if `needs_result`."""
+        address = lanes.fill_inactive(address)
         region = self._region(lanes, site, address)
         if region is None:
             result = np.zeros(lanes.shape, dtype)
-            for part, chosen in self._valid_parts(lanes, site, address):
-                cut = [lanes.cut(v, chosen) for v in values]
-                found = self.atomic(part, site, lanes.cut(address, chosen), dtype, operation, cut, wanted)
-                if found is not None:
-                    result[np.broadcast_to(chosen, lanes.shape)] = part.active(found)
-            return result if wanted else None
+            for part, selection in self._valid_parts(lanes, site, address):
+                cut = [lanes.cut(v, selection) for v in values]
+                old = self.atomic(part, site, lanes.cut(address, selection), dtype, operation, cut, needs_result)
+                if old is not None:
+                    result[np.broadcast_to(selection, lanes.shape)] = part.active(old)
+            return result if needs_result else None
         index = (address + (site.offset - region.base)) >> (site.nbytes.bit_length() - 1)
         flat = lanes.active(index)
-        old = update(region.view(dtype, 1), flat, operation, tuple(lanes.active(v) for v in values), wanted)
+        old = update(region.view(dtype, 1), flat, operation, tuple(lanes.active(v) for v in values), needs_result)
         if self.checks and region.allocation is not None and region.allocation.written is not None:
             self._look_written(lanes, site, address, region)
         return None if old is None else lanes.spread(old, 0)
 
     def _region(self, lanes: Lanes, site: Site, address: Array) -> Region | None:
-        """The one region that all of these addresses are in and aligned for; None where that is not so."""
+        """The region that contains all of these addresses, all of them aligned; None if there is no such region."""
         low, high = int(address.min()) + site.offset, int(address.max()) + site.offset
         region = self.table.find(site.number, low, high + site.nbytes)
         if region is None or site.nbytes == 1:
@@ -81,24 +90,24 @@ class GlobalMemory:
     # Addresses of several regions, or of none
 
     def _valid_parts(self, lanes: Lanes, site: Site, address: Array) -> list[tuple[Lanes, Array]]:
-        """The lanes split by the region they address; those that are in none, or not aligned, are reported."""
+        """The lanes, split by the region that they address. Lanes outside all regions or not aligned are reported."""
         where = np.broadcast_to(address, lanes.shape) + site.offset
         misaligned = (where & (site.nbytes - 1)) != 0
-        left = ~misaligned if lanes.mask is None else lanes.mask & ~misaligned
+        rest = ~misaligned if lanes.mask is None else lanes.mask & ~misaligned
         parts = []
         for region in self.table.regions:
-            chosen = left & (where >= region.low) & (where <= region.high - site.nbytes)
-            if chosen.any():
-                part = lanes.subset(chosen)
+            selection = rest & (where >= region.low) & (where <= region.high - site.nbytes)
+            if selection.any():
+                part = lanes.subset(selection)
                 assert part is not None
-                parts.append((part, chosen))
-                left = left & ~chosen
+                parts.append((part, selection))
+                rest = rest & ~selection
         flat = where.reshape(-1)
         self.findings.add(
             "out of bounds",
             site.place,
             lanes,
-            np.flatnonzero(left),
+            np.flatnonzero(rest),
             lambda at: f"{site.verb} {site.nbytes} bytes {self.table.nearest(int(flat[at]), site.nbytes)}",
         )
         self.findings.add(
@@ -115,11 +124,11 @@ class GlobalMemory:
 
     def _scattered_load(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
         results = [np.zeros(lanes.shape, dtype) for _ in range(count)]
-        for part, chosen in self._valid_parts(lanes, site, address):
-            for result, found in zip(
-                results, self.load(part, site, lanes.cut(address, chosen), dtype, count), strict=True
+        for part, selection in self._valid_parts(lanes, site, address):
+            for result, loaded in zip(
+                results, self.load(part, site, lanes.cut(address, selection), dtype, count), strict=True
             ):
-                result[chosen] = part.active(found)
+                result[selection] = part.active(loaded)
         return results
 
     # Checks
@@ -140,27 +149,27 @@ class GlobalMemory:
             )
 
     def _wrote(self, lanes: Lanes, site: Site, region: Region, index: Array) -> None:
-        """Write down which bytes hold something now, and which block each element is from."""
+        """Note which bytes are initialised now, and which block wrote each element."""
         start = index * site.nbytes
         allocation = region.allocation
         if allocation is not None and allocation.written is not None:
             for byte in range(site.nbytes):
                 allocation.written[start + byte] = True
-        if not self.checks or site.watched:
+        if not self.checks or site.is_ordered:
             return
         if region.owners is None:
             region.owners = np.full(-(-len(region.data) // region.itemsize), NOBODY, np.int32)
-        mine = (lanes.active(np.broadcast_to(lanes.rows, lanes.shape)) + lanes.launched.first).astype(np.int32)
+        mine = (lanes.active(np.broadcast_to(lanes.rows, lanes.shape)) + lanes.layout.first).astype(np.int32)
         elements = start // region.itemsize
         for step in range(max(1, site.nbytes // region.itemsize)):
             before = region.owners[elements + step]
-            taken = (before != NOBODY) & (before != mine)
+            foreign = (before != NOBODY) & (before != mine)
             region.owners[elements + step] = mine
             after = region.owners[elements + step]
-            clash = np.flatnonzero(taken | (after != mine))
+            clash = np.flatnonzero(foreign | (after != mine))
             if len(clash):
                 first = int(clash[0])
-                rival = int(before[first]) if taken[first] else int(after[first])
+                rival = int(before[first]) if foreign[first] else int(after[first])
                 text = (
                     f"writes element {int(elements[first])} of {region.name}, which block {rival} writes as well; "
                     "which value stays is chance"

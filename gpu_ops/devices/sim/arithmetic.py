@@ -1,6 +1,6 @@
-"""What PTX computes that one NumPy operator does not: exact to the last bit where hardware is.
+"""The operations of PTX that are more than one NumPy operator, exact to the last bit wherever hardware is.
 
-Arrays broadcast; results have the dtype that the instruction names. Nothing here warns: the caller silences NumPy.
+Arrays broadcast; results have the dtype of the instruction. The caller silences NumPy's warnings.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def shl(a: Array, by: Array) -> Array:
 def shr(a: Array, by: Array) -> Array:
     """a >> by; from the width on zero, or the sign of a signed number."""
     width = a.dtype.itemsize * 8
-    kept = a >> np.minimum(by, width - 1).astype(a.dtype)
-    return kept if a.dtype.kind == "i" else np.where(by < width, kept, a.dtype.type(0))
+    result = a >> np.minimum(by, width - 1).astype(a.dtype)
+    return result if a.dtype.kind == "i" else np.where(by < width, result, a.dtype.type(0))
 
 
 def divide(a: Array, b: Array) -> Array:
-    """Quotient towards zero; all bits set where b is zero, as hardware answers."""
+    """The quotient, rounded towards zero; if b is zero, all bits are set, as on hardware."""
     zero = b == 0
     if not zero.any():
         return _quotient(a, b)
@@ -52,7 +52,7 @@ def _quotient(a: Array, b: Array) -> Array:
 
 
 def remainder(a: Array, b: Array) -> Array:
-    """a − quotient · b; a where b is zero."""
+    """a − quotient · b; a if b is zero."""
     return np.where(b == 0, a, a - divide(a, b) * b)
 
 
@@ -84,7 +84,7 @@ def saturating_add(a: Array, b: Array, sign: int = 1) -> Array:
 
 
 def population(a: Array) -> Array:
-    """Bits that are set, as int32."""
+    """The number of set bits, as int32."""
     return np.bitwise_count(a.view(UNSIGNED[a.dtype.itemsize])).astype(i4)
 
 
@@ -96,26 +96,27 @@ def reverse_bits(a: Array) -> Array:
 
 
 def leading_zeros(a: Array) -> Array:
-    """Zeros above the highest set bit, as int32."""
+    """The number of zeros above the highest set bit, as int32."""
     return (a.dtype.itemsize * 8 - 1 - highest_bit(a.view(UNSIGNED[a.dtype.itemsize]))).astype(i4)
 
 
 def highest_bit(a: Array) -> Array:
-    """Place of the highest bit that differs from the sign, −1 where none does; of unsigned the highest set."""
+    """The place of the highest set bit, or for signed numbers of the highest bit that differs from the sign; −1 if
+    there is none."""
     bits = (a ^ (a >> a.dtype.type(a.dtype.itemsize * 8 - 1))) if a.dtype.kind == "i" else a
     bits = bits.view(UNSIGNED[a.dtype.itemsize])
-    found = np.full(bits.shape, -1, i4)
+    place = np.full(bits.shape, -1, i4)
     for step in (32, 16, 8, 4, 2, 1):
         if step >= bits.dtype.itemsize * 8:
             continue
-        there = bits >= (bits.dtype.type(1) << bits.dtype.type(step))
-        found = found + np.where(there, step, 0).astype(i4)
-        bits = np.where(there, bits >> bits.dtype.type(step), bits)
-    return found + (bits != 0).astype(i4)
+        is_above = bits >= (bits.dtype.type(1) << bits.dtype.type(step))
+        place = place + np.where(is_above, step, 0).astype(i4)
+        bits = np.where(is_above, bits >> bits.dtype.type(step), bits)
+    return place + (bits != 0).astype(i4)
 
 
 def shift_to_top(a: Array) -> Array:
-    """How far a shift to the left brings that bit to the top; −1 where there is none."""
+    """The left shift that brings the highest bit to the top; −1 if there is none."""
     place = highest_bit(a)
     return np.where(place < 0, i4(-1), i4(a.dtype.itemsize * 8 - 1) - place)
 
@@ -137,16 +138,16 @@ def extract_bits(a: Array, start: Array, length: Array) -> Array:
     return field.astype(UNSIGNED[a.dtype.itemsize]).view(a.dtype)
 
 
-def insert_bits(field: Array, into: Array, start: Array, length: Array) -> Array:
-    """`into` with its `length` bits from `start` on replaced by the lowest of `field`."""
-    kind: Any = UNSIGNED[into.dtype.itemsize]
-    width = into.dtype.itemsize * 8
+def insert_bits(field: Array, target: Array, start: Array, length: Array) -> Array:
+    """`target` with the lowest bits of `field` in place of its `length` bits from `start` on."""
+    kind: Any = UNSIGNED[target.dtype.itemsize]
+    width = target.dtype.itemsize * 8
     start, length = (start & 255).astype(i8), (length & 255).astype(i8)
     ones = np.where(length >= width, ~kind(0), (kind(1) << np.minimum(length, width - 1).astype(kind)) - kind(1))
     by = np.minimum(start, width - 1).astype(kind)
-    there = np.where(start < width, ones.astype(kind) << by, kind(0)).astype(kind)
-    moved = field.view(kind) << by
-    return ((into.view(kind) & ~there) | (moved & there)).view(into.dtype)
+    mask = np.where(start < width, ones.astype(kind) << by, kind(0)).astype(kind)
+    shifted = field.view(kind) << by
+    return ((target.view(kind) & ~mask) | (shifted & mask)).view(target.dtype)
 
 
 def funnel(low: Array, high: Array, by: Array, right: bool, wrap: bool) -> Array:
@@ -159,14 +160,14 @@ def funnel(low: Array, high: Array, by: Array, right: bool, wrap: bool) -> Array
 
 
 def permute_bytes(a: Array, b: Array, selector: Array) -> Array:
-    """Four bytes out of the eight of b:a, chosen by the nibbles of the selector; bit 3 replicates the sign."""
+    """Four of the eight bytes of b:a, which the nibbles of the selector choose; bit 3 replicates the sign."""
     whole = (b.view(u4).astype(u8) << u8(32)) | a.view(u4)
     selector = selector.view(u4).astype(u8)
     result = np.zeros(np.broadcast_shapes(whole.shape, selector.shape), u8)
     for place in range(4):
-        chosen = (selector >> u8(4 * place)) & u8(15)
-        byte = (whole >> ((chosen & u8(7)) * u8(8))) & u8(255)
-        byte = np.where(chosen & u8(8), np.where(byte & u8(128), u8(255), u8(0)), byte)
+        nibble = (selector >> u8(4 * place)) & u8(15)
+        byte = (whole >> ((nibble & u8(7)) * u8(8))) & u8(255)
+        byte = np.where(nibble & u8(8), np.where(byte & u8(128), u8(255), u8(0)), byte)
         result = result | (byte << u8(8 * place))
     return result.astype(u4).view(i4)
 
@@ -181,7 +182,7 @@ def logic3(a: Array, b: Array, c: Array, table: int) -> Array:
 
 
 def dot_bytes(a: Array, b: Array, c: Array, signed: tuple[bool, bool], parts: tuple[int, int] = (8, 8)) -> Array:
-    """c plus the products of the four (or two) parts of a and bytes of b."""
+    """c plus the products of the four (or two) parts of a with bytes of b."""
     total: Array = c.astype(i8)
     for place in range(32 // parts[0]):
         left = _part(a, place, parts[0], signed[0])
@@ -196,7 +197,7 @@ def _part(a: Array, place: int, bits: int, signed: bool) -> Array:
 
 
 def absolute_differences(a: Array, b: Array, signed: tuple[bool, bool]) -> Array:
-    """Of each of the four bytes, side by side again."""
+    """The absolute difference of each of the four bytes, side by side again."""
     parts = [np.abs(_part(a, place, 8, signed[0]) - _part(b, place, 8, signed[1])).astype(u1) for place in range(4)]
     return pack(i4, *parts)
 
@@ -210,7 +211,7 @@ def sum_of_differences(a: Array, b: Array, c: Array, signed: tuple[bool, bool]) 
 
 
 def carry(a: Array, b: Array, more: Array) -> Array:
-    """Whether a + b + more, all unsigned, leaves the width."""
+    """Whether a + b + more, all unsigned, overflows the width."""
     total = a + b
     return (total < a) | (more & (total == ~a.dtype.type(0)))
 
@@ -241,18 +242,18 @@ def part(whole: Array, place: int, dtype: Any) -> Array:
 
 
 def flush(a: Array) -> Array:
-    """Subnormal numbers as zeros of their sign."""
+    """The numbers, with subnormal ones replaced by zeros of their sign."""
     return np.where(np.abs(a) < np.finfo(a.dtype).tiny, np.copysign(a.dtype.type(0), a), a)
 
 
 def saturate(a: Array) -> Array:
-    """Between +0 and 1; not-a-number is +0."""
+    """The numbers, clamped to +0 … 1; NaN becomes +0."""
     return np.where(a > 0, np.minimum(a, a.dtype.type(1)), a.dtype.type(0))
 
 
 def to_integer(a: Array, dtype: Any, mode: str) -> Array:
-    """A float as an integer: rounded as `mode` says, held at the limits. Not-a-number is 0, and only the highest bit
-    where a double or a long is concerned."""
+    """A float as an integer: rounded as `mode` says and clamped to the limits. NaN becomes 0, but only the highest bit
+    set if the source is a double or the result has 64 bits."""
     limits = np.iinfo(dtype)
     rounded = round_to_integral(a.astype(f8), mode)
     nothing = np.isnan(rounded)
@@ -274,14 +275,14 @@ def round_to_integral(a: Array, mode: str) -> Array:
 
 
 def convert_saturating(a: Array, dtype: Any) -> Array:
-    """Between integers, held at the limits."""
+    """Convert between integers, clamped to the limits."""
     limits = np.iinfo(dtype)
     low, high = max(limits.min, np.iinfo(a.dtype).min), min(limits.max, np.iinfo(a.dtype).max)
     return np.clip(a, low, high).astype(dtype)
 
 
 def in_double(function: Any, a: Array) -> Array:
-    """A function of one float32, by way of float64."""
+    """A function of one float32, computed in float64."""
     return function(a.astype(f8)).astype(a.dtype)
 
 

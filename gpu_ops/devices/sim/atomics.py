@@ -1,4 +1,4 @@
-"""Atomic operations of many lanes at once, as if one lane did it after the other in their order."""
+"""Atomic operations of many lanes at once, with the result of doing them one after the other, in the lanes' order."""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ _STEP: dict[str, Callable[[Array, Array], Array]] = {
 OPERATIONS = (*_STEP, "cas")
 
 
-def update(memory: Array, index: Array, operation: str, values: tuple[Array, ...], wanted: bool) -> Array | None:
+def update(memory: Array, index: Array, operation: str, values: tuple[Array, ...], needs_result: bool) -> Array | None:
     """Do `operation` with `values` (n,) each on memory[index], lane by lane in their order.
 
-    Returns what each lane found there, or None where that is not `wanted`. For "cas" the values are the one compared
-    with and the new one.
-    """
-    if not wanted and operation in _WITHOUT_ANSWER:
+    Returns the old value for each lane, or None without `needs_result`. For "cas" the values are the one to compare
+    with and the new one."""
+    if not needs_result and operation in _WITHOUT_ANSWER:
         _WITHOUT_ANSWER[operation].at(memory, index, values[0])
         return None
     order = np.argsort(index, kind="stable")
@@ -66,7 +65,8 @@ def _apply(operation: str, old: Array, values: tuple[Array, ...]) -> Array:
 
 
 def _running_sums(memory: Array, places: Array, starts: Array, values: Array) -> Array:
-    """Integer sums do not depend on grouping, so each lane's is a difference of running sums, modulo the width."""
+    """Integer sums do not depend on the grouping, so each lane's sum is a difference of running sums, modulo the
+    width."""
     total = np.cumsum(values, dtype=values.dtype)
     before = total - values
     lengths = np.diff(np.concatenate((starts, [len(places)])))
@@ -77,16 +77,16 @@ def _running_sums(memory: Array, places: Array, starts: Array, values: Array) ->
 
 
 def _one_by_one(memory: Array, places: Array, starts: Array, operation: str, values: Array) -> Array:
-    """The first lane of every place, then the second of every place, and so on; or, where many lanes meet at few
-    places, place after place."""
+    """Do the first lane of every place, then the second of every place, and so on; or, if many lanes meet at few
+    places, one place after the other."""
     lengths = np.diff(np.concatenate((starts, [len(places)])))
     old = np.empty(len(places), memory.dtype)
     if len(starts) < lengths.max() and (operation in _WITHOUT_ANSWER or (values == values[0]).all()):
         for start, length in zip(starts, lengths, strict=True):
             advance(0, 1)
-            found = _sequence(memory[places[start]], operation, values[start : start + length])
-            old[start : start + length] = found[:-1]
-            memory[places[start]] = found[-1]
+            sequence = _sequence(memory[places[start]], operation, values[start : start + length])
+            old[start : start + length] = sequence[:-1]
+            memory[places[start]] = sequence[-1]
         return old
     for turn in range(int(lengths.max())):
         advance(0, 1)
@@ -97,18 +97,18 @@ def _one_by_one(memory: Array, places: Array, starts: Array, operation: str, val
 
 
 def _sequence(first: Any, operation: str, values: Array) -> Array:
-    """What one place holds before the first lane and after each (n + 1,). For inc and dec all limits are equal."""
+    """The values (n + 1,) of one place: before the first lane, and after each. For inc and dec all limits are equal."""
     if operation in _WITHOUT_ANSWER:
         return _WITHOUT_ANSWER[operation].accumulate(np.concatenate(([first], values)))
     limit, turns = int(values[0]), np.arange(len(values))
-    start = int(_STEP[operation](np.asarray(first), values[0]))  # within the ring from here on
+    start = int(_STEP[operation](np.asarray(first), values[0]))  # from here on the values go round in a ring
     round_ = limit + 1
     ring = (start + turns) % round_ if operation == "inc" else (start - turns) % round_
     return np.concatenate(([first], ring.astype(values.dtype)))
 
 
 def _compare_and_swap(memory: Array, places: Array, starts: Array, compared: Array, new: Array) -> Array:
-    """Each turn settles, for every place, all lanes up to the next one that finds what it compares with."""
+    """Each turn completes, for every place, all lanes up to the next one whose comparison succeeds."""
     lengths = np.diff(np.concatenate((starts, [len(places)])))
     current = np.repeat(memory[places[starts]], lengths)
     old = current.copy()

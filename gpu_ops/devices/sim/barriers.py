@@ -1,5 +1,5 @@
-"""Where threads of a block meet. At a barrier with a number only some of them do: those who arrive go on, those who
-wait stay until as many have come as the barrier is for."""
+"""Barriers of a block. At a numbered barrier only some threads meet: a thread that arrives goes on, and a thread that
+waits stays until the barrier's count of threads has come."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 from gpu_ops.devices.occupancy import BLOCK_BARRIERS
 from gpu_ops.devices.sim.findings import Findings, say
-from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, Launched
+from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes
 from gpu_ops.devices.sim.ptx import Place
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.errors import KernelError
 
 
 @dataclass(frozen=True)
-class Waiting:
-    """Lanes that wait at one place: `mask` (blocks, width), and where the barrier has a number of its own, that and its
-    count of threads (arrays that broadcast to the mask)."""
+class WaitingLanes:
+    """Lanes that wait at one place: `mask` (blocks, width). For a numbered barrier also its `number` and its count of
+    `threads` (arrays that broadcast to the mask)."""
 
     place: Place
     lanes: Lanes
@@ -27,91 +27,91 @@ class Waiting:
     threads: Array = field(default_factory=lambda: np.zeros((1, 1), np.int32))
 
     def at(self, what: Array, where: Array | None = None) -> Array:
-        """What the lanes that wait have of it, or those of `where`."""
-        found: Array = np.broadcast_to(what, self.mask.shape)[self.mask if where is None else where]
-        return found
+        """The values of the waiting lanes, or of the lanes in `where`."""
+        values: Array = np.broadcast_to(what, self.mask.shape)[self.mask if where is None else where]
+        return values
 
 
 class Meetings:
-    """Who has come to which barrier of which block."""
+    """The state of all numbered barriers: `arrivals` (blocks, BLOCK_BARRIERS) counts the threads that have come."""
 
-    def __init__(self, launched: Launched, shared: SharedMemory) -> None:
+    def __init__(self, layout: BatchLayout, shared: SharedMemory) -> None:
         self.shared = shared
-        self.came = np.zeros((launched.blocks, BLOCK_BARRIERS), np.int64)
+        self.arrivals = np.zeros((layout.blocks, BLOCK_BARRIERS), np.int64)
 
     def arrive(self, lanes: Lanes, place: Place, number: Array, threads: Array) -> None:
-        """These lanes come and go on. Raises KernelError for a barrier that no block has."""
+        """These lanes arrive and go on. Raises KernelError for a number that no barrier has."""
         wide = (np.broadcast_to(a, lanes.shape) for a in (lanes.rows, lanes.threads, number, threads))
-        rows, thread, numbers, needed = (lanes.active(a) for a in wide)
-        self._count(self.came, rows, numbers, place)
+        rows, thread, numbers, count = (lanes.active(a) for a in wide)
+        self._count(self.arrivals, rows, numbers, place)
         self.shared.time += 1
-        self.shared.order.leave(*self._warps(rows, thread, numbers), self.shared.time)
-        over = self.came[rows, numbers] >= needed  # opens though nobody waits
+        self.shared.order.arrive(*self._warps(rows, thread, numbers), self.shared.time)
+        over = self.arrivals[rows, numbers] >= count  # it may open although nobody waits
         self._close(rows[over], numbers[over])
 
-    def open(self, waiting: list[Waiting]) -> list[Array]:
-        """Which lanes of each go on: those at a barrier to which all have come. Raises as `arrive` does."""
-        here = self._here(waiting)
-        opened = [one.mask & (self._at(here, one) >= one.threads) for one in waiting]
+    def open(self, waiting: list[WaitingLanes]) -> list[Array]:
+        """Which lanes of each may go on: those at a barrier that is complete. Raises as `arrive` does."""
+        arrivals = self._all_arrivals(waiting)
+        opened = [one.mask & (self._at(arrivals, one) >= one.threads) for one in waiting]
         order = self.shared.order
-        gone = []
+        departures = []
         for one, go in zip(waiting, opened, strict=True):
             rows, thread = np.nonzero(go)
-            gone.append(self._warps(rows, thread, one.at(one.number, go)))
+            departures.append(self._warps(rows, thread, one.at(one.number, go)))
         self.shared.time += 1
-        for who in gone:
-            order.leave(*who, self.shared.time)
-        for who in gone:
-            order.take(*who)
-        for rows, _, numbers in gone:
+        for who in departures:
+            order.arrive(*who, self.shared.time)
+        for who in departures:
+            order.depart(*who)
+        for rows, _, numbers in departures:
             self._close(rows, numbers)
-        self.shared.uneven |= not order.alike
+        self.shared.uneven |= not order.same_in_all_blocks
         return opened
 
-    def report(self, waiting: list[Waiting], findings: Findings) -> None:
-        """These wait in vain."""
-        here = self._here(waiting)
+    def report(self, waiting: list[WaitingLanes], findings: Findings) -> None:
+        """Report lanes that wait for threads that will never come."""
+        arrivals = self._all_arrivals(waiting)
         for one in waiting:
-            came, threads, number = (one.at(a)[0] for a in (self._at(here, one), one.threads, one.number))
-            text = f"waits for {threads} threads at barrier {number}, to which {came} have come, and no more will come"
+            come, threads, number = (one.at(a)[0] for a in (self._at(arrivals, one), one.threads, one.number))
+            text = f"waits for {threads} threads at barrier {number}, to which {come} have come, and no more will come"
             findings.add("barrier that never opens", one.place, one.lanes, np.flatnonzero(one.mask), say(text))
-        self.came[:] = 0
+        self.arrivals[:] = 0
 
     def _close(self, rows: Array, numbers: Array) -> None:
-        """These barriers have opened, and begin anew."""
-        self.came[rows, numbers] = 0
+        """Reset barriers that have opened."""
+        self.arrivals[rows, numbers] = 0
         self.shared.order.forget(rows, numbers)
 
-    def _here(self, waiting: list[Waiting]) -> Array:
-        """Threads that have come, those who wait among them."""
-        here = self.came.copy()
+    def _all_arrivals(self, waiting: list[WaitingLanes]) -> Array:
+        """The threads that have come, including those that wait, for each barrier."""
+        arrivals = self.arrivals.copy()
         for one in waiting:
-            self._count(here, np.nonzero(one.mask)[0], one.at(one.number), one.place)
-        return here
+            self._count(arrivals, np.nonzero(one.mask)[0], one.at(one.number), one.place)
+        return arrivals
 
     @staticmethod
     def _count(counts: Array, rows: Array, numbers: Array, place: Place) -> None:
         wrong = numbers[(numbers < 0) | (numbers >= BLOCK_BARRIERS)]
         if len(wrong):
-            there = f"a block has barriers 0 to {BLOCK_BARRIERS - 1}, not {int(wrong[0])}"
-            raise KernelError(f"{place.file}:{place.line}: {there}; use one of those.")
+            allowed = f"a block has barriers 0 to {BLOCK_BARRIERS - 1}, not {int(wrong[0])}"
+            raise KernelError(f"{place.file}:{place.line}: {allowed}; use one of those.")
         np.add.at(counts, (rows, numbers), 1)
 
     @staticmethod
-    def _at(counts: Array, one: Waiting) -> Array:
-        """The count of each lane's barrier; of lanes that do not wait it says nothing."""
-        found: Array = counts[np.arange(counts.shape[0])[:, None], np.where(one.mask, one.number, 0)]
-        return found
+    def _at(counts: Array, one: WaitingLanes) -> Array:
+        """The count of each lane's barrier; for lanes that do not wait the value means nothing."""
+        values: Array = counts[np.arange(counts.shape[0])[:, None], np.where(one.mask, one.number, 0)]
+        return values
 
     def _warps(self, rows: Array, thread: Array, numbers: Array) -> tuple[Array, Array, Array]:
-        """Blocks, warps and barriers, each once."""
-        warps = self.shared.order.known.shape[1]
+        """The distinct triples of block, warp and barrier."""
+        warps = self.shared.order.clocks.shape[1]
         each = np.unique((rows.astype(np.int64) * warps + thread // WARP) * BLOCK_BARRIERS + numbers)
         return each // BLOCK_BARRIERS // warps, each // BLOCK_BARRIERS % warps, each % BLOCK_BARRIERS
 
 
-def report_divergence(waiting: list[Waiting], findings: Findings) -> None:
-    """Threads of one block that wait for the whole block at different barriers."""
+def report_divergence(waiting: list[WaitingLanes], findings: Findings) -> None:
+    """Report threads of one block that wait for the whole block at different barriers."""
     if len(waiting) < 2:
         return
     at = sum(one.mask.any(axis=1).astype(np.int64) for one in waiting)

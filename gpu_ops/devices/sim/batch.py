@@ -1,4 +1,4 @@
-"""All state of a batch of blocks while it runs, as the functions of a kernel see it."""
+"""The state of a batch of blocks while it runs, as the generated functions of a kernel see it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gpu_ops.devices.sim.barriers import Meetings
 from gpu_ops.devices.sim.counters import Counters
 from gpu_ops.devices.sim.emit_memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOWS
 from gpu_ops.devices.sim.findings import Findings, frame_places
-from gpu_ops.devices.sim.lanes import Array, Lanes, Launched, whole_mask
-from gpu_ops.devices.sim.printing import formatted, text_at
+from gpu_ops.devices.sim.lanes import Array, BatchLayout, Lanes, whole_mask
+from gpu_ops.devices.sim.printing import format_call, text_at
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.sites import Site
 from gpu_ops.errors import KernelError
 
 WIDEST = 16
-"""Bytes of the widest access: a thread that has no memory of its own may still ask for it."""
+"""Bytes of the widest access: a thread without local memory may still (wrongly) access it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Launching:
-    """What a launch brings: parameter bytes, addresses of module variables, textures by handle."""
+class LaunchData:
+    """The data of a launch: parameter bytes, addresses of module variables, textures by handle."""
 
     params: Array
     symbols: dict[str, int]
@@ -38,12 +38,12 @@ class Launching:
 
 
 class Batch:
-    """The S of generated functions. Loads return a list of arrays, one for each element of a vector."""
+    """The state `S` of generated functions. Loads return a list of arrays, one for each element of a vector."""
 
     def __init__(
         self,
-        launched: Launched,
-        launching: Launching,
+        layout: BatchLayout,
+        launch_data: LaunchData,
         memory: GlobalMemory,
         shared: SharedMemory,
         findings: Findings,
@@ -51,12 +51,12 @@ class Batch:
         poll: Callable[[], None] = lambda: None,
     ) -> None:
         self.poll = poll
-        self.launched, self.launching = launched, launching
+        self.layout, self.launch_data = layout, launch_data
         self.memory, self.shared, self.findings, self.counters = memory, shared, findings, counters
-        self.alive = launched.exist.copy()
-        self.meetings = Meetings(launched, shared)
-        self.local = np.zeros((launched.blocks, launched.width, max(launching.local_bytes, WIDEST)), np.uint8)
-        self._symbols = {name: np.array([[a]], np.int64) for name, a in launching.symbols.items()}
+        self.alive = layout.exist.copy()
+        self.meetings = Meetings(layout, shared)
+        self.local = np.zeros((layout.blocks, layout.width, max(launch_data.local_bytes, WIDEST)), np.uint8)
+        self._symbols = {name: np.array([[a]], np.int64) for name, a in launch_data.symbols.items()}
 
     # Addresses and special values
 
@@ -65,13 +65,13 @@ class Batch:
         return self._symbols[name]
 
     def clock(self) -> Array:
-        """Some time that grows; it says nothing about a GPU."""
+        """A time that grows; it means nothing for a GPU."""
         return np.array([[time.perf_counter_ns()]], np.int64)
 
     def shared_size(self, name: str) -> Array:
-        """Bytes of shared memory: those asked for at launch, or all."""
+        """Bytes of shared memory: the dynamic ones, or all."""
         dynamic = name == "%dynamic_smem_size"
-        return np.array([[self.launching.dynamic_bytes if dynamic else self.launching.shared_bytes]], np.int32)
+        return np.array([[self.launch_data.dynamic_bytes if dynamic else self.launch_data.shared_bytes]], np.int32)
 
     def is_space(self, address: Array, space: str) -> Array:
         """Whether generic addresses lie in a space."""
@@ -95,11 +95,11 @@ class Batch:
         self.memory.store(lanes, site, address, dtype, values)
 
     def atomic_global(
-        self, lanes: Lanes, site: Site, address: Array, dtype: Any, name: str, values: list[Array], wanted: bool
+        self, lanes: Lanes, site: Site, address: Array, dtype: Any, name: str, values: list[Array], needs_result: bool
     ) -> Array | None:
         if self.counters is not None:
             self.counters.global_access(lanes, site, address)
-        return self.memory.atomic(lanes, site, address, dtype, name, values, wanted)
+        return self.memory.atomic(lanes, site, address, dtype, name, values, needs_result)
 
     def load_shared(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
         if self.counters is not None:
@@ -112,24 +112,24 @@ class Batch:
         self.shared.store(lanes, site, address, dtype, values)
 
     def atomic_shared(
-        self, lanes: Lanes, site: Site, address: Array, dtype: Any, name: str, values: list[Array], wanted: bool
+        self, lanes: Lanes, site: Site, address: Array, dtype: Any, name: str, values: list[Array], needs_result: bool
     ) -> Array | None:
         if self.counters is not None:
             self.counters.shared_access(lanes, site, address)
-        return self.shared.atomic(lanes, site, address, dtype, name, values, wanted)
+        return self.shared.atomic(lanes, site, address, dtype, name, values, needs_result)
 
     def load_param(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
-        """A kernel's parameter: mostly at an address all agree on."""
+        """Load a kernel's parameter; mostly all lanes use one address."""
         size = np.dtype(dtype).itemsize
-        start = lanes.calm(address) + site.offset
-        self._within(lanes, site, start, size * count, len(self.launching.params), "the parameters")
+        start = lanes.fill_inactive(address) + site.offset
+        self._within(lanes, site, start, size * count, len(self.launch_data.params), "the parameters")
         at = start[..., None] + np.arange(size * count)
-        raw = np.ascontiguousarray(self.launching.params[np.clip(at, 0, len(self.launching.params) - 1)])
+        raw = np.ascontiguousarray(self.launch_data.params[np.clip(at, 0, len(self.launch_data.params) - 1)])
         values = raw.view(dtype)
         return [values[..., k] for k in range(count)]
 
     def load_local(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
-        """Each thread's own memory."""
+        """Load from each thread's own memory."""
         view, rows, threads, index = self._local(lanes, site, address, dtype, count)
         return [view[rows, threads, index + k] for k in range(count)]
 
@@ -146,14 +146,14 @@ class Batch:
         if self.counters is not None:
             self.counters.local_access(lanes, site, address)
         size = np.dtype(dtype).itemsize
-        start = lanes.calm(address) + site.offset
-        room = self.launching.local_bytes
+        start = lanes.fill_inactive(address) + site.offset
+        room = self.launch_data.local_bytes
         start = self._within(lanes, site, start, size * count, room, "local memory")
         whole = self.local[:, :, : self.local.shape[2] // size * size].view(dtype)
         return whole, lanes.rows, lanes.threads, start.astype(np.int64) // size
 
     def _within(self, lanes: Lanes, site: Site, start: Array, nbytes: int, room: int, name: str) -> Array:
-        """The offsets, with those that are out of bounds reported and set to 0."""
+        """The offsets; those out of bounds are reported and become 0."""
         if int(start.min()) >= 0 and int(start.max()) + nbytes <= room:
             return start
         bad = (start < 0) | (start > room - nbytes)
@@ -169,44 +169,44 @@ class Batch:
             space, part, window, _ = parts[0]
             return list(getattr(self, f"load_{space}")(part, site, address - window, dtype, count))
         results = [np.zeros(lanes.shape, dtype) for _ in range(count)]
-        for space, part, window, chosen in parts:
-            found = getattr(self, f"load_{space}")(part, site, lanes.cut(address, chosen) - window, dtype, count)
-            for result, one in zip(results, found, strict=True):
-                result[chosen] = part.active(one)
+        for space, part, window, selection in parts:
+            values = getattr(self, f"load_{space}")(part, site, lanes.cut(address, selection) - window, dtype, count)
+            for result, one in zip(results, values, strict=True):
+                result[selection] = part.active(one)
         return results
 
     def store_generic(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
-        for space, part, window, chosen in self._spaces(lanes, address, ("global", "shared", "local")):
-            cut = [lanes.cut(v, chosen) for v in values]
-            getattr(self, f"store_{space}")(part, site, lanes.cut(address, chosen) - window, dtype, cut)
+        for space, part, window, selection in self._spaces(lanes, address, ("global", "shared", "local")):
+            cut = [lanes.cut(v, selection) for v in values]
+            getattr(self, f"store_{space}")(part, site, lanes.cut(address, selection) - window, dtype, cut)
 
     def atomic_generic(
-        self, lanes: Lanes, site: Site, address: Array, dtype: Any, name: str, values: list[Array], wanted: bool
+        self, lanes: Lanes, site: Site, address: Array, dtype: Any, name: str, values: list[Array], needs_result: bool
     ) -> Array | None:
         result = np.zeros(lanes.shape, dtype)
-        for space, part, window, chosen in self._spaces(lanes, address, ("global", "shared")):
-            cut = [lanes.cut(v, chosen) for v in values]
-            at = lanes.cut(address, chosen) - window
-            found = getattr(self, f"atomic_{space}")(part, site, at, dtype, name, cut, wanted)
-            if found is not None:
-                result[np.broadcast_to(chosen, lanes.shape)] = part.active(found)
-        return result if wanted else None
+        for space, part, window, selection in self._spaces(lanes, address, ("global", "shared")):
+            cut = [lanes.cut(v, selection) for v in values]
+            at = lanes.cut(address, selection) - window
+            old = getattr(self, f"atomic_{space}")(part, site, at, dtype, name, cut, needs_result)
+            if old is not None:
+                result[np.broadcast_to(selection, lanes.shape)] = part.active(old)
+        return result if needs_result else None
 
     def _spaces(self, lanes: Lanes, address: Array, allowed: tuple[str, ...]) -> list[tuple[str, Lanes, int, Array]]:
-        """The lanes split by the space they address: (space, lanes, window, which of this frame). What is in none that
-        is allowed counts as global memory, where it is out of bounds."""
-        window = _window(lanes.calm(address))
+        """The lanes, split by the space that they address: (space, lanes, window, mask in this frame). An address in a
+        space that is not allowed counts as global memory, where it is out of bounds."""
+        window = _window(lanes.fill_inactive(address))
         names = {0: "global", **{window: space for space, window in WINDOWS.items() if space in allowed}}
         window = np.where(np.isin(window, list(names)), window, 0)
-        found = []
+        spaces = []
         for value in np.unique(window):
-            chosen = np.broadcast_to(window == value, lanes.shape)
+            selection = np.broadcast_to(window == value, lanes.shape)
             if lanes.mask is not None:
-                chosen = chosen & lanes.mask
-            part = lanes if chosen.all() or bool((window == value).all()) else lanes.subset(chosen)
+                selection = selection & lanes.mask
+            part = lanes if selection.all() or bool((window == value).all()) else lanes.subset(selection)
             if part is not None:
-                found.append((names[int(value)], part, int(value), chosen))
-        return found
+                spaces.append((names[int(value)], part, int(value), selection))
+        return spaces
 
     # Other lanes
 
@@ -232,7 +232,7 @@ class Batch:
         self.meetings.arrive(lanes, site.place, number, threads)
 
     def barrier_reduce(self, lanes: Lanes, operation: str, predicate: Array) -> Array:
-        """One answer for each block, of all threads that meet at the barrier."""
+        """One answer for each block, from all threads that meet at the barrier."""
         mask = whole_mask(lanes)
         flags = np.broadcast_to(predicate, lanes.shape)
         if lanes.packed:
@@ -250,28 +250,28 @@ class Batch:
     # The rest
 
     def texture(self, lanes: Lanes, site: Site, handle: Array, where: list[Array], dtype: Any) -> list[Array]:
-        """Four components; those the texture has not are 0, the last 1."""
+        """Four components; those that the texture lacks are 0, the last one 1."""
         if self.counters is not None:
             self.counters.texture_access(lanes, site)
         handles = np.unique(lanes.active(handle))
-        texture = self.launching.textures.get(int(handles[0])) if len(handles) == 1 else None
+        texture = self.launch_data.textures.get(int(handles[0])) if len(handles) == 1 else None
         if texture is None:
             place = f"{site.place.file}:{site.place.line}"
-            raise KernelError(f"{place}: a texture is read that was not passed to the kernel.")
-        value = texture.fetch([lanes.calm(w) for w in where]).astype(dtype)
+            raise KernelError(f"{place}: the kernel reads a texture that is no argument of the launch; pass it.")
+        value = texture.fetch([lanes.fill_inactive(w) for w in where]).astype(dtype)
         zero = np.zeros((1, 1), dtype)
         return [value, zero, zero, zero + dtype(1)]
 
-    def printf(self, lanes: Lanes, site: Site, form: Array, given: Array) -> Array:
-        """Keep what each thread prints, thread by thread."""
-        form_at, given_at = lanes.active(form), lanes.active(given)
+    def printf(self, lanes: Lanes, site: Site, form: Array, arguments: Array) -> Array:
+        """Collect what each thread prints, thread by thread."""
+        form_at, arguments_at = lanes.active(form), lanes.active(arguments)
         rows, threads = (lanes.active(np.broadcast_to(a, lanes.shape)) for a in (lanes.rows, lanes.threads))
         text = text_at(self.memory.table, int(form_at[0]))
         for place in range(len(form_at)):
             self.poll()
-            start = int(given_at[place]) - LOCAL_WINDOW
+            start = int(arguments_at[place]) - LOCAL_WINDOW
             data = self.local[rows[place], threads[place], start:].tobytes() if start >= 0 else b""
-            self.findings.print(formatted(text, data, self.memory.table))
+            self.findings.print(format_call(text, data, self.memory.table))
         return np.full((1, 1), 0, np.int32)
 
     def fail(self, lanes: Lanes, site: Site, message: Array | None) -> None:
@@ -285,5 +285,5 @@ class Batch:
 
 
 def _window(address: Array) -> Array:
-    """The window that generic addresses lie in; 0 for global memory."""
+    """The window of generic addresses; 0 for global memory."""
     return address & (SHARED_WINDOW | LOCAL_WINDOW | PARAM_WINDOW)

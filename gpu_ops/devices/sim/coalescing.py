@@ -1,4 +1,4 @@
-"""How the first generations of GPUs joined the accesses of half a warp into transactions, by their public rules."""
+"""How the first generations of GPUs coalesced the accesses of half a warp into transactions, by their public rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ RULES: dict[Rule, str] = {
 
 
 def transactions(addresses: Array, mask: Array | None, nbytes: int, rule: Rule) -> tuple[int, int]:
-    """Transactions and their bytes, of accesses of `nbytes` by warps at (warps, 32); `mask`: who runs (None: all)."""
+    """The number of transactions, and their bytes, for accesses of `nbytes` at addresses (warps, 32); `mask` says which
+    lanes run (None: all)."""
     rows = addresses.reshape(-1, HALF)
     running = np.ones(rows.shape, np.bool_) if mask is None else mask.reshape(-1, HALF)
     some = running.any(axis=1)
@@ -27,8 +28,8 @@ def transactions(addresses: Array, mask: Array | None, nbytes: int, rule: Rule) 
 
 
 def _first(rows: Array, running: Array, nbytes: int) -> tuple[int, int]:
-    """Words of 4, 8 or 16 bytes: in order in one segment, resting lanes leave gaps. Else each lane by itself, with 32
-    bytes. 16-byte words fill two segments of 128 bytes, hence two transactions."""
+    """One transaction if the words of 4, 8 or 16 bytes are in order in one segment (inactive lanes leave gaps), else
+    one of 32 bytes for each lane. 16-byte words fill two segments of 128 bytes, hence two transactions."""
     if nbytes < 4:
         joined = np.zeros(len(rows), np.bool_)
     else:
@@ -46,22 +47,22 @@ def _second(rows: Array, running: Array, nbytes: int) -> tuple[int, int]:
     """One transaction for each segment: of 32 bytes for bytes, 64 for 16-bit words, else 128; halved, down to 32, while
     only one half of it is used."""
     size = {1: 32, 2: 64}.get(nbytes, 128)
-    number, moved = 0, 0
-    left = running.copy()
-    while left.any():
-        rows, left = rows[left.any(axis=1)], left[left.any(axis=1)]
-        lane = left.argmax(axis=1)[:, None]
+    number, traffic = 0, 0
+    rest = running.copy()
+    while rest.any():
+        rows, rest = rows[rest.any(axis=1)], rest[rest.any(axis=1)]
+        lane = rest.argmax(axis=1)[:, None]
         segment = np.take_along_axis(rows, lane, axis=1) // size
-        mine = left & (rows // size == segment)
+        mine = rest & (rows // size == segment)
         low = np.where(mine, rows % size, size).min(axis=1)
         high = np.where(mine, rows % size + nbytes - 1, -1).max(axis=1)
-        taken = np.full(len(rows), size)
+        sizes = np.full(len(rows), size)
         while True:
-            halved = (taken > 32) & (low // (taken // 2) == high // (taken // 2))
+            halved = (sizes > 32) & (low // (sizes // 2) == high // (sizes // 2))
             if not halved.any():
                 break
-            taken[halved] //= 2
+            sizes[halved] //= 2
         number += len(rows)
-        moved += int(taken.sum())
-        left = left & ~mine
-    return number, moved
+        traffic += int(sizes.sum())
+        rest = rest & ~mine
+    return number, traffic

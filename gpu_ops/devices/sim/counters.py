@@ -1,4 +1,4 @@
-"""What hardware would do, counted by source line: sectors, wavefronts, instructions, divergence, collisions.
+"""Counts of what hardware would do, by source line: sectors, wavefronts, instructions, divergence, collisions.
 
 All counts follow from addresses and lanes alone; they are requests and sectors, never cycles. A request is one memory
 instruction of one warp, a sector 32 aligned bytes, a wavefront one pass over the 32 banks of shared memory.
@@ -23,8 +23,8 @@ Counts = defaultdict[str, float]
 
 
 class Counters:
-    """Counts of one launch of a `grid` of blocks. `weight` is how many batches the one that runs stands for; `rule`
-    adds what an older GPU would have made of the same accesses; a `recorder` is told of each that it may follow."""
+    """Counts of one launch of a `grid` of blocks. `weight` is the number of batches that the current batch stands for;
+    `rule` adds the transactions that an older GPU would have made; a `recorder` gets every access to trace."""
 
     def __init__(
         self, code: Code, grid: tuple[int, int, int], rule: Rule = "today", recorder: Recorder | None = None
@@ -38,14 +38,14 @@ class Counters:
 
     # What blocks and branches report
 
-    def ran(self, block: BlockCode, lanes: Lanes) -> None:
-        """A basic block ran."""
+    def count_block(self, block: BlockCode, lanes: Lanes) -> None:
+        """Count a run of a basic block."""
         counts = self.runs.setdefault(block.block.number, _nothing())
         self._add(counts, "executions", lanes.warps)
         self._add(counts, "threads", lanes.count)
 
-    def branched(self, block: BlockCode, lanes: Lanes, choice: Array) -> None:
-        """Lanes go where `choice`, in their frame, says: a truth value or a number."""
+    def count_branch(self, block: BlockCode, lanes: Lanes, choice: Array) -> None:
+        """Count a branch: lanes go where `choice`, in their frame, sends them (a truth value or a number)."""
         divergent = split_warps(lanes, choice)
         if divergent:
             counts = self.runs.setdefault(block.block.number, _nothing())
@@ -54,7 +54,7 @@ class Counters:
     # What memory reports
 
     def global_access(self, lanes: Lanes, site: Site, address: Array) -> None:
-        """Addresses of global memory, before the site's offset."""
+        """Count an access to global memory; `address` does not include the site's offset."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts, kind = self._site(site), VERBS[site.verb]
         self._add(counts, f"global_{kind}_requests", requests.warps)
@@ -66,19 +66,19 @@ class Counters:
         elif self.rule != "today":
             self._older(counts, kind, lanes, site, address)
         if kind == "load":
-            first, loads = lanes.launched.first, by_block(lanes)
+            first, loads = lanes.layout.first, by_block(lanes)
             self.loads[first] = self.loads[first] + loads if first in self.loads else loads
         if self.recorder is not None:
             self.recorder.note("global", lanes, site, address)
 
     def _older(self, counts: Counts, kind: str, lanes: Lanes, site: Site, address: Array) -> None:
         rows, mask = by_warp(lanes, address.astype(np.int64, copy=False))
-        number, moved = transactions(rows + site.offset, mask, site.nbytes, self.rule)
+        number, traffic = transactions(rows + site.offset, mask, site.nbytes, self.rule)
         self._add(counts, f"global_{kind}_transactions", number)
-        self._add(counts, f"global_{kind}_transaction_bytes", moved)
+        self._add(counts, f"global_{kind}_transaction_bytes", traffic)
 
     def shared_access(self, lanes: Lanes, site: Site, address: Array) -> None:
-        """Offsets into shared memory, before the site's offset."""
+        """Count an access to shared memory; `address` does not include the site's offset."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts, kind = self._site(site), VERBS[site.verb]
         wavefronts, least = requests.wavefronts()
@@ -92,7 +92,7 @@ class Counters:
             self.recorder.note("shared", lanes, site, address)
 
     def constant_access(self, lanes: Lanes, site: Site, address: Array) -> None:
-        """Addresses of constant memory: each distinct word of a warp is fetched by itself."""
+        """Count an access to constant memory, where each distinct word of a warp is a fetch of its own."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts = self._site(site)
         self._add(counts, "constant_requests", requests.warps)
@@ -102,8 +102,8 @@ class Counters:
             self.recorder.note("constant", lanes, site, address)
 
     def local_access(self, lanes: Lanes, site: Site, address: Array) -> None:
-        """Offsets into each thread's own memory, before the site's. It lies so that the 32 words which lanes have at
-        one offset are neighbours: lanes that use the same offset touch whole sectors."""
+        """Count an access to local memory; `address` does not include the site's offset. The 32 words that the lanes
+        have at one offset are neighbours in memory, so lanes that use the same offset touch whole sectors."""
         counts = self._site(site)
         self._add(counts, "local_requests", lanes.warps)
         self._add(counts, "local_bytes", lanes.count * site.nbytes)
@@ -116,7 +116,7 @@ class Counters:
         self._add(counts, "local_sectors", int(distinct(sectors).sum()) * words)
 
     def texture_access(self, lanes: Lanes, site: Site) -> None:
-        """How a texture lies in memory is not published: its fetches are counted, not its sectors."""
+        """Count fetches but no sectors, because the layout of textures in memory is not published."""
         counts = self._site(site)
         self._add(counts, "texture_requests", lanes.warps)
         self._add(counts, "texture_threads", lanes.count)
@@ -134,39 +134,39 @@ class Counters:
     # The result
 
     def by_place(self) -> Mapping[Place, Mapping[str, int]]:
-        """All counts by the place in the source that they belong to."""
-        found: dict[Place, Counts] = {}
+        """All counts by place in the source."""
+        by_place: dict[Place, Counts] = {}
         for number, counts in self.runs.items():
             block = self.code.blocks[number].block
             for line in block.lines:
-                own = found.setdefault(line.place, _nothing())
+                own = by_place.setdefault(line.place, _nothing())
                 own["warp_instructions"] += counts["executions"]
                 own["thread_instructions"] += counts["threads"]
             if block.end in ("branch", "choose", "exit") and block.place.line:
-                own = found.setdefault(block.place, _nothing())
+                own = by_place.setdefault(block.place, _nothing())
                 own["warp_instructions"] += counts["executions"]
                 own["thread_instructions"] += counts["threads"]
             if counts["divergent_branches"]:
-                found.setdefault(block.place, _nothing())["divergent_branches"] += counts["divergent_branches"]
+                by_place.setdefault(block.place, _nothing())["divergent_branches"] += counts["divergent_branches"]
         for number, counts in self.sites.items():
-            own = found.setdefault(self.code.sites[number].place, _nothing())
+            own = by_place.setdefault(self.code.sites[number].place, _nothing())
             for name, value in counts.items():
                 own[name] += value
-        return {place: {k: round(v) for k, v in counts.items() if v} for place, counts in found.items()}
+        return {place: {k: round(v) for k, v in counts.items() if v} for place, counts in by_place.items()}
 
     def totals(self) -> dict[str, int]:
         """The sums over all places."""
         return totals(self.by_place())
 
     def block_loads(self) -> dict[str, int]:
-        """Global loads by the threads of the first block, of the one in the middle of the grid, and of the last; the
-        middle one is missing where it is in no batch that was counted."""
-        found = {}
+        """Global loads by the threads of the grid's first block, of its middle block, and of its last. The middle one
+        is missing if no counted batch contains it."""
+        result = {}
         for name, number in block_numbers(self.grid).items():
             for first, loads in self.loads.items():
                 if first <= number < first + len(loads):
-                    found[f"block_loads_{name}"] = int(loads[number - first])
-        return found
+                    result[f"block_loads_{name}"] = int(loads[number - first])
+        return result
 
 
 def totals(by_place: Mapping[Place, Mapping[str, int]]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The simulated GPU as a device. Arrays are NumPy's, kernels are interpreted; there is no time to measure."""
+"""The simulated GPU as a device. Arrays are NumPy's; it interprets kernels and has no clock."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gpu_ops.devices.launches import (
 )
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.sim.findings import Findings
-from gpu_ops.devices.sim.kernels import Loaded, load_kernel
+from gpu_ops.devices.sim.kernels import LoadedKernel, load_kernel
 from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
 from gpu_ops.devices.sim.textures import SimTexture
@@ -52,11 +52,11 @@ DEFAULT_ARCHITECTURE = "sm_75"
 
 @dataclass(frozen=True, eq=False)
 class SimKernel:
-    """A kernel with the variables of its module, which belong to one session."""
+    """A kernel with the variables of its module, which belong to a single session."""
 
     name: str
     compiled: Compiled
-    loaded: Loaded
+    loaded: LoadedKernel
     variables: Mapping[str, Region]
     edits: Mapping[str, str] = field(repr=False)
     keep: tuple[Any, ...] = field(repr=False)
@@ -71,14 +71,14 @@ class SimKernel:
 
     @property
     def resources(self) -> Mapping[str, int]:
-        """What the assembler says, which is asked for it now at the latest: nothing that is simulated needs it."""
-        of = self.compiled
-        return compile_kernel(of.source, of.architecture, of.defines, self.edits).entry(self.name).resources
+        """The assembler's report. The simulation does not need it, so the assembler runs now, unless it has."""
+        c = self.compiled
+        return compile_kernel(c.source, c.architecture, c.defines, self.edits).entry(self.name).resources
 
 
 class SimDevice:
-    """See `gpu_ops.plan.Device`. `architecture` is the GPU it has the limits of and compiles for; `assemble` asks for
-    what the assembler says of a kernel when it is compiled, which saves a second compilation where it is wanted."""
+    """See `gpu_ops.plan.Device`. It has the limits of a GPU of `architecture` and compiles for it. With `assemble`, the
+    assembler runs when a kernel is compiled: one compilation instead of two where its report is wanted."""
 
     kind: Literal["sim"] = "sim"
     clock: Literal["simulated"] = "simulated"
@@ -118,7 +118,7 @@ class SimDevice:
         return self._memory.empty(shape, dtype)
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
-        """Rows a multiple of 512 bytes apart: a driver chooses its own pitch, which this one is like."""
+        """Rows a multiple of 512 bytes apart, similar to the pitch that a driver chooses."""
         itemsize = np.dtype(dtype).itemsize
         pitch = -(-columns * itemsize // PITCH) * PITCH
         return self.empty((rows, pitch // itemsize), dtype)[:, :columns]
@@ -135,7 +135,7 @@ class SimDevice:
         self._memory.mark(target)
 
     def free(self, array: DeviceArray) -> None:
-        """NumPy frees what nobody refers to."""
+        """NumPy frees memory with the last reference to it."""
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         return np.empty(shape, dtype) if kind in ("pageable", "pinned") else self.empty(shape, dtype)
@@ -144,7 +144,7 @@ class SimDevice:
         """All memory is the host's."""
 
     def unregister(self, array: np.ndarray[Any, Any]) -> None:
-        """Nothing was done."""
+        """`register` did nothing."""
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> SimKernel:
         compiled = compile_kernel(source, self.architecture, defines, self._edits, self._assemble)
@@ -155,8 +155,8 @@ class SimDevice:
         variables, keep = self._modules[compiled.key]
         return SimKernel(name, compiled, loaded, variables, self._edits, keep)
 
-    def _module(self, loaded: Loaded) -> tuple[dict[str, Region], tuple[Any, ...]]:
-        """Memory for the constant and global variables of a module, holding what they begin with."""
+    def _module(self, loaded: LoadedKernel) -> tuple[dict[str, Region], tuple[Any, ...]]:
+        """Memory for the constant and global variables of a module, with their initial values."""
         regions, arrays = {}, []
         for variable in loaded.program.variables.values():
             if variable.space in ("const", "global") and variable.nbytes:
@@ -185,17 +185,17 @@ class SimDevice:
         start = time.perf_counter()
         spans, findings, printed, lines = [], [], [], []
         traces: list[Any] = []
-        counted: Counter[str] = Counter()
+        counters: Counter[str] = Counter()
         options = replace(self.options, reverse=True) if mode == "reverse" else self.options
         for step in plan.steps:
             begin = time.perf_counter() - start
             if isinstance(step, Launch):
-                found = self._launch(step, options)
-                findings += list(found.found.values())
-                printed += found.printed
-                counted.update(found.counters)
-                lines += found.lines()
-                traces += found.traces
+                result = self._launch(step, options)
+                findings += list(result.by_kind.values())
+                printed += result.printed
+                counters.update(result.counters)
+                lines += result.lines()
+                traces += result.traces
             elif isinstance(step, Copy):
                 self.copy(step.target, step.source)
             elif isinstance(step, Fill):
@@ -204,8 +204,10 @@ class SimDevice:
                 raise KernelError(f"{step.name} calls a library; the simulated GPU runs kernels only.")
             spans.append(Span.of(step, begin, time.perf_counter() - start))
         elapsed = time.perf_counter() - start
-        shown = tuple(spans) if trace else ()
-        return Execution(elapsed, shown, tuple(findings), tuple(printed), dict(counted), tuple(lines), tuple(traces))
+        trace_spans = tuple(spans) if trace else ()
+        return Execution(
+            elapsed, trace_spans, tuple(findings), tuple(printed), dict(counters), tuple(lines), tuple(traces)
+        )
 
     def _launch(self, launch: Launch, options: Options) -> Findings:
         kernel: SimKernel = launch.kernel

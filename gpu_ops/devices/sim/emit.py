@@ -1,7 +1,7 @@
-"""Python from PTX: one function for each basic block, which computes on whole frames of lanes at once.
+"""Generates Python from PTX: one function for each basic block, which computes on whole frames of lanes at once.
 
-A register is an array of bits. It is kept in the type most of its instructions want, so that looking at it in
-another one (a view, never a conversion) is rarely needed.
+A register is an array of bits. Its NumPy type is the one that most of its instructions use, so that a view in another
+type (never a conversion) is rarely necessary.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from gpu_ops.devices.sim import arithmetic, floating
 from gpu_ops.devices.sim.emit_memory import MemoryOperations
-from gpu_ops.devices.sim.flow import Block, results, spinning
+from gpu_ops.devices.sim.flow import Block, results, spin_blocks
 from gpu_ops.devices.sim.inline import Flat, is_special
 from gpu_ops.devices.sim.opcodes import NUMPY, computation, refused
 from gpu_ops.devices.sim.ptx import Imm, Instruction, Mem, Operand, Reg, Sym, Vec, size_of
@@ -25,14 +25,14 @@ from gpu_ops.progress import advance
 
 Array = np.ndarray[Any, Any]
 POLLED = 32
-"""Instructions of a block after which it may be stopped."""
+"""A block checks for limits after so many instructions."""
 NOTHING = {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "brkpt", "pmevent"}
 
 
 @dataclass(frozen=True, eq=False)
 class BlockCode:
-    """A basic block ready to run. `function(state, lanes, *registers)` returns the registers defined, then the value
-    that control depends on, if any. Registers are numbers."""
+    """A basic block ready to run. `function(state, lanes, *registers)` takes the registers `takes` and returns the
+    registers `gives`, then the value that control depends on, if any. Registers are numbers."""
 
     block: Block
     function: Callable[..., tuple[Any, ...]]
@@ -42,27 +42,26 @@ class BlockCode:
 
     @cached_property
     def instructions(self) -> int:
-        """Instructions in it, the one that ends it included."""
+        """The number of instructions, including the one that ends the block."""
         return len(self.block.lines) + (self.block.end in ("branch", "choose", "exit"))
 
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """A kernel ready to run. `zeros` is what a register holds before anything is in it, `numbers` what register has
-    which number. Lanes in the blocks `spinning` may wait for what other threads do. `held` are registers that may hold
-    something at once."""
+    """A kernel ready to run. `zeros` are the initial values of the registers, `numbers` the registers' numbers by name.
+    Lanes in `spin_blocks` may wait for other threads. `live_registers` is the most registers that are live at once."""
 
     blocks: tuple[BlockCode, ...]
     numbers: Mapping[str, int]
     zeros: tuple[Array, ...]
     sites: tuple[Site, ...]
-    spinning: frozenset[int]
+    spin_blocks: frozenset[int]
     text: str
-    held: int
+    live_registers: int
 
 
 class Emitter(MemoryOperations):
-    """Writes the functions of one kernel. `addresses` are those of shared, local and parameter variables."""
+    """Generates the functions of one kernel. `addresses` are those of shared, local and parameter variables."""
 
     def __init__(self, flat: Flat, blocks: list[Block], addresses: Mapping[str, int]) -> None:
         self.flat, self.blocks, self.addresses = flat, blocks, addresses
@@ -84,7 +83,7 @@ class Emitter(MemoryOperations):
             self.texts.append("\n".join(self.text))
             self.text = []
         space: dict[str, Any] = {"A": arithmetic, "F": floating, "np": np, "SITES": self.sites, **self.constants}
-        for text in self.texts:  # one by one: an endless row of them can be stopped
+        for text in self.texts:  # one by one, so that a very long kernel can be stopped
             advance(0, 1)
             exec(compile(text, f"<{self.flat.name}>", "exec"), space)
         codes = []
@@ -94,22 +93,24 @@ class Emitter(MemoryOperations):
             numbers = tuple(self.numbers[r] for r in takes), tuple(self.numbers[r] for r in gives)
             codes.append(BlockCode(block, space[f"b{block.number}"], *numbers, live))
         zeros = tuple(np.zeros((1, 1), np.bool_ if self.codes[r] == "p" else self.codes[r]) for r in self.numbers)
-        text, held = "\n".join(self.texts), _held(self.blocks)
-        return Code(tuple(codes), self.numbers, zeros, tuple(self.sites), spinning(self.blocks), text, held)
+        text, live_registers = "\n".join(self.texts), _live_registers(self.blocks)
+        return Code(
+            tuple(codes), self.numbers, zeros, tuple(self.sites), spin_blocks(self.blocks), text, live_registers
+        )
 
     # Types
 
     def _codes(self, names: list[str]) -> dict[str, str]:
-        """NumPy's code for each register: the type that most instructions want of it."""
+        """NumPy's code for each register: the type that most of its instructions use."""
         votes: dict[str, Counter[str]] = {name: Counter() for name in names}
         for block in self.blocks:
             for line in block.lines:
                 for operand, code in self._wishes(line):
                     if isinstance(operand, Reg) and operand.name in votes:
                         votes[operand.name][code] += 1
-        return {name: self._elected(name, votes[name]) for name in names}
+        return {name: self._most_frequent_type(name, votes[name]) for name in names}
 
-    def _elected(self, name: str, votes: Counter[str]) -> str:
+    def _most_frequent_type(self, name: str, votes: Counter[str]) -> str:
         type = self.flat.registers.get(name, "b32")
         if type == "pred":
             return "p"
@@ -118,19 +119,19 @@ class Emitter(MemoryOperations):
         return fitting[0] if fitting else ("u2" if size == 2 else f"i{size}")
 
     def _wishes(self, line: Instruction) -> list[tuple[Operand, str]]:
-        """(operand, code) for each operand whose type matters."""
+        """The pairs (operand, code) of the operands whose type matters to an instruction."""
         kind = line.op[0]
         if kind in ("ld", "ldu", "st", "atom", "red", "mov"):
             code = NUMPY.get(line.op[-1], "")
-            if code[:1] not in ("f", "p"):  # integer moves do not say whether there is a sign
+            if code[:1] not in ("f", "p"):  # an integer move does not show whether the value is signed
                 return []
             operands = [o for o in line.args if not isinstance(o, Mem)]
             wide = [i for o in operands for i in (o.items if isinstance(o, Vec) else (o,))]
             return [(o, code) for o in wide]
         if kind in self.HANDLERS or kind in NOTHING:
             return []
-        made = computation(line)
-        pairs = zip(line.args, (*made.gives, *made.takes), strict=False)
+        operation = computation(line)
+        pairs = zip(line.args, (*operation.gives, *operation.takes), strict=False)
         return [(o, c) for o, c in pairs if c[0] != "a"]
 
     # Blocks
@@ -147,18 +148,18 @@ class Emitter(MemoryOperations):
             if number % POLLED == POLLED - 1:
                 self.emit("S.poll()")
             self._line(line)
-        given = [self.var(r) for r in gives]
+        values = [self.var(r) for r in gives]
         if block.chooser is not None:
             name = self.var(block.chooser.name)
-            given.append(f"~{name}" if block.negated else name)
-        self.text.append(f"    return ({', '.join(given)}{',' if given else ''})")
+            values.append(f"~{name}" if block.negated else name)
+        self.text.append(f"    return ({', '.join(values)}{',' if values else ''})")
 
     def var(self, register: str) -> str:
         """The Python variable of a register."""
         return f"v{self.numbers[register]}"
 
     def emit(self, text: str) -> None:
-        """One line of the function."""
+        """Add a line to the function."""
         self.text.append("    " + text)
 
     def _line(self, line: Instruction) -> None:
@@ -171,8 +172,8 @@ class Emitter(MemoryOperations):
         else:
             self._compute(line)
 
-    def wanted(self, operand: Operand) -> bool:
-        """Whether anybody reads what this line puts into a register."""
+    def is_read(self, operand: Operand) -> bool:
+        """Whether any later instruction reads this line's result in a register."""
         if not isinstance(operand, Reg) or operand.name == "_":
             return False
         for line in self.block.lines[self.line_number + 1 :]:
@@ -204,14 +205,14 @@ class Emitter(MemoryOperations):
             return "S.clock()", "i8"
         if name in ("%dynamic_smem_size", "%total_smem_size"):
             return f"S.shared_size({name!r})", "i4"
-        known = name.split(".")[0] in ("%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid")
-        if not known and not name.startswith(("%lanemask_", "%smid", "%nsmid", "%gridid")):
+        is_index = name.split(".")[0] in ("%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid")
+        if not is_index and not name.startswith(("%lanemask_", "%smid", "%nsmid", "%gridid")):
             raise refused(Instruction((f"register {name}",), (), self.block.lines[self.line_number].place))
         return f"L.special({name!r})", "i4"
 
     @staticmethod
     def converted(text: str, have: str, want: str) -> str:
-        """An expression of type `have` as bits of type `want`; wider ones lose their upper bits."""
+        """An expression of type `have`, reinterpreted as type `want`; a wider one loses its upper bits."""
         if have == want or want == "p":
             return text
         if want[0] == "a":
@@ -226,17 +227,17 @@ class Emitter(MemoryOperations):
         return cut if want == f"u{size}" else f"{cut}.view(A.{want})"
 
     def constant(self, number: Imm, code: str) -> str:
-        """A constant (1, 1) array, by its name in the functions. Whole numbers are bits, whatever the type."""
+        """The name of a constant array (1, 1) in the functions. Integers are bits, whatever the type."""
         code = f"i{code[1:]}" if code[0] == "a" else code
         if code == "p":
-            made = np.array([[bool(number.value)]])
+            array = np.array([[bool(number.value)]])
         else:
             size = 8 if number.kind == "f64" else 4 if number.kind == "f32" else int(code[1:])
             bits = number.value & ((1 << 8 * size) - 1)
             whole = np.array([[bits]], f"u{size}")
-            made = whole.view(code) if size == int(code[1:]) else whole.view(f"f{size}").astype(code)
-        name = f"K_{code}_{made.tobytes().hex()}"
-        self.constants[name] = made
+            array = whole.view(code) if size == int(code[1:]) else whole.view(f"f{size}").astype(code)
+        name = f"K_{code}_{array.tobytes().hex()}"
+        self.constants[name] = array
         return name
 
     def address(self, symbol: Sym) -> str:
@@ -247,7 +248,8 @@ class Emitter(MemoryOperations):
         return f"({plain} + {symbol.offset})" if symbol.offset else plain
 
     def assign(self, target: Operand, text: str, code: str) -> None:
-        """Put a value of type `code` into a register; a wider one takes it extended by its sign, if it has one."""
+        """Assign a value of type `code` to a register. A wider register extends it, by its sign if the type is
+        signed."""
         if not isinstance(target, Reg) or target.name == "_":
             self.emit(text)
             return
@@ -265,30 +267,30 @@ class Emitter(MemoryOperations):
     # Computation
 
     def _compute(self, line: Instruction) -> None:
-        made = computation(line)
+        operation = computation(line)
         targets = line.args[0].items if isinstance(line.args[0], Vec) else (line.args[0],)
-        takes = self._settled(made.takes, targets[0])
-        given = [self.value(o, c) for o, c in zip(line.args[1:], takes, strict=False)]
-        expression = self._shift(line, takes, given) or made.expression.format(*given)
-        code = made.gives[0] if made.gives[0][0] != "a" else takes[0]
-        if len(targets) > 1:  # before the first result, which may take an operand's place
-            self.emit(f"second = {made.second.format(*given)}")
+        takes = self._concrete_types(operation.takes, targets[0])
+        operands = [self.value(o, c) for o, c in zip(line.args[1:], takes, strict=False)]
+        expression = self._shift(line, takes, operands) or operation.expression.format(*operands)
+        code = operation.gives[0] if operation.gives[0][0] != "a" else takes[0]
+        if len(targets) > 1:  # first, because the first result may overwrite an operand
+            self.emit(f"second = {operation.second.format(*operands)}")
         self.assign(targets[0], expression, code)
         if len(targets) > 1:
             self.assign(targets[1], "second", "p")
 
-    def _settled(self, takes: tuple[str, ...], target: Operand) -> tuple[str, ...]:
-        """Where any integer will do: the type the result is kept in."""
-        kept = self.codes.get(target.name, "") if isinstance(target, Reg) else ""
-        fits = {c: kept if kept[:1] in ("i", "u") and kept[1:] == c[1:] else f"i{c[1:]}" for c in takes}
-        return tuple(fits[c] if c[0] == "a" else c for c in takes)
+    def _concrete_types(self, takes: tuple[str, ...], target: Operand) -> tuple[str, ...]:
+        """The operand types. Where any integer type will do, it is the type of the result's register."""
+        own = self.codes.get(target.name, "") if isinstance(target, Reg) else ""
+        types = {c: own if own[:1] in ("i", "u") and own[1:] == c[1:] else f"i{c[1:]}" for c in takes}
+        return tuple(types[c] if c[0] == "a" else c for c in takes)
 
-    def _shift(self, line: Instruction, takes: tuple[str, ...], given: list[str]) -> str:
-        """Shifts by a constant within the width need no care."""
+    def _shift(self, line: Instruction, takes: tuple[str, ...], operands: list[str]) -> str:
+        """A plain shift, which is right for constants within the width; empty for all other instructions."""
         amount = line.args[-1]
         if line.op[0] not in ("shl", "shr") or not isinstance(amount, Imm) or amount.value >= 8 * int(takes[0][1:]):
             return ""
-        return f"{given[0]} {'<<' if line.op[0] == 'shl' else '>>'} {self.constant(amount, takes[0])}"
+        return f"{operands[0]} {'<<' if line.op[0] == 'shl' else '>>'} {self.constant(amount, takes[0])}"
 
     def _move(self, line: Instruction) -> None:
         target, source = line.args
@@ -308,19 +310,19 @@ class Emitter(MemoryOperations):
             self.assign(target, self.value(source, code), code)
 
     def site(self, line: Instruction, space: str, offset: int, verb: str, nbytes: int) -> str:
-        """A new site, as the functions name it."""
+        """The expression for a new site in the functions."""
         ordered = bool({"volatile", "relaxed", "acquire", "release"} & set(line.op))
-        watched = ordered and line.op[0] in ("ld", "st")  # atomics say "relaxed" in the newer dialect only
-        self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, watched))
+        is_ordered = ordered and line.op[0] in ("ld", "st")  # atomics are "relaxed" in the newer dialect only
+        self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, is_ordered))
         return f"SITES[{len(self.sites) - 1}]"
 
     HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {**MemoryOperations.HANDLERS, "mov": _move}
 
 
-def _held(blocks: list[Block]) -> int:
-    """Registers that outlive the block that sets them, and those of the block that sets most."""
-    kept = set().union(*(b.live_in | b.live_out for b in blocks))
-    return max(1, len(kept) + max(len(b.defines) for b in blocks))
+def _live_registers(blocks: list[Block]) -> int:
+    """The registers that live across blocks, plus those of the block that sets most."""
+    across = set().union(*(b.live_in | b.live_out for b in blocks))
+    return max(1, len(across) + max(len(b.defines) for b in blocks))
 
 
 def _names(operand: Operand) -> set[str]:

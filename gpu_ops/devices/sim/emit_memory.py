@@ -1,4 +1,4 @@
-"""Python for the instructions that touch memory, textures, or other lanes."""
+"""Generates Python for the instructions that touch memory, textures, or other lanes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ SPACES = ("global", "shared", "const", "local", "param")
 SHARED_WINDOW = 1 << 56
 LOCAL_WINDOW = 1 << 57
 PARAM_WINDOW = 1 << 58
-"""Generic addresses of shared, local and parameter memory: far from any of the host's."""
+"""Generic addresses of shared, local and parameter memory, far from any address of the host."""
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
 ATOMIC_WIDE = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 
 
 class MemoryOperations:
-    """The part of the emitter that writes calls of the batch's state."""
+    """The part of the emitter that generates calls of the batch's methods."""
 
     if TYPE_CHECKING:
         codes: dict[str, str]
@@ -29,7 +29,7 @@ class MemoryOperations:
         def emit(self, text: str) -> None: ...
         def assign(self, target: Operand, text: str, code: str) -> None: ...
         def site(self, line: Instruction, space: str, offset: int, verb: str, nbytes: int) -> str: ...
-        def wanted(self, operand: Operand) -> bool: ...
+        def is_read(self, operand: Operand) -> bool: ...
         def constant(self, number: Imm, code: str) -> str: ...
         def address(self, symbol: Sym) -> str: ...
 
@@ -49,7 +49,7 @@ class MemoryOperations:
         return self.value(memory.base, f"i{size}"), memory.offset
 
     def _type(self, line: Instruction) -> tuple[str, int]:
-        """NumPy code of one element, and how many there are."""
+        """NumPy code of one element, and the number of elements."""
         count = next((int(p[1:]) for p in line.op if p in ("v2", "v4", "v8")), 1)
         code = NUMPY.get(line.op[-1], "")
         if code in ("", "p"):
@@ -85,14 +85,14 @@ class MemoryOperations:
         code, count = self._type(line)
         if not operation or count > 1 or code in ("f2", "u1", "i1") or "f16x2" in line.op[-1]:
             raise refused(line)
-        with_answer = line.op[0] == "atom"
-        memory, *given = line.args[1:] if with_answer else line.args
+        has_result = line.op[0] == "atom"
+        memory, *operands = line.args[1:] if has_result else line.args
         base, offset = self._memory(line, memory, space)
         site = self.site(line, space, offset, "changes", int(code[1:]))
-        values = ", ".join(self.value(item, code) for item in given)
-        wanted = with_answer and self.wanted(line.args[0])
-        call = f"S.atomic_{space}(L, {site}, {base}, A.{code}, {operation!r}, [{values}], {wanted})"
-        if wanted:
+        values = ", ".join(self.value(item, code) for item in operands)
+        needs_result = has_result and self.is_read(line.args[0])
+        call = f"S.atomic_{space}(L, {site}, {base}, A.{code}, {operation!r}, [{values}], {needs_result})"
+        if needs_result:
             self.assign(line.args[0], call, code)
         else:
             self.emit(call)
@@ -149,7 +149,7 @@ class MemoryOperations:
         if "warp" in line.op:
             self.emit("S.warp_barrier(L)")
             return
-        if is_named(line):  # who waits at one is the scheduler's concern
+        if is_named(line):  # the scheduler handles the lanes that wait
             if "arrive" in line.op:
                 site = self.site(line, "barrier", 0, "arrives", 0)
                 self.emit(f"S.arrive(L, {site}, {', '.join(self.value(a, 'i4') for a in line.args)})")
@@ -182,8 +182,8 @@ class MemoryOperations:
     def _system(self, line: Instruction) -> None:
         site = self.site(line, "system", 0, "calls", 0)
         if line.op[1] == "vprintf":
-            target, form, given = line.args
-            self.assign(target, f"S.printf(L, {site}, {self.value(form, 'i8')}, {self.value(given, 'i8')})", "i4")
+            target, form, arguments = line.args
+            self.assign(target, f"S.printf(L, {site}, {self.value(form, 'i8')}, {self.value(arguments, 'i8')})", "i4")
         else:
             self.emit(f"S.fail(L, {site}, {self.value(line.args[0], 'i8')})")
 

@@ -1,4 +1,4 @@
-"""What a simulation finds wrong, gathered by kind and line: how often, and where first."""
+"""The faults that a simulation finds, by kind and line: how often, and where first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_ops.devices.sim.lanes import Array, Lanes
 from gpu_ops.devices.sim.ptx import Place
-from gpu_ops.plan import Counted, Finding, Severity, Trace
+from gpu_ops.plan import Finding, LineCounts, Severity, Trace
 
 MOST_LINES = 1000
 
@@ -19,7 +19,7 @@ class Findings:
 
     def __init__(self, kernel: str) -> None:
         self.kernel = kernel
-        self.found: dict[tuple[str, Place], Finding] = {}
+        self.by_kind: dict[tuple[str, Place], Finding] = {}
         self.printed: list[str] = []
         self.unprinted = 0
         self.counters: dict[str, int] = {}
@@ -35,26 +35,27 @@ class Findings:
         detail: Callable[[int], str],
         severity: Severity = "error",
     ) -> None:
-        """The running lanes at places `where` (n,) of the flattened frame did it. `detail(place)` tells of one."""
+        """Add a fault of the running lanes at places `where` (n,) of the flattened frame. `detail(place)` describes it
+        for one lane."""
         if not len(where):
             return
         key = (kind, place)
-        if key in self.found:
-            self.found[key] = replace(self.found[key], count=self.found[key].count + len(where))
+        if key in self.by_kind:
+            self.by_kind[key] = replace(self.by_kind[key], count=self.by_kind[key].count + len(where))
             return
         first = int(where[0])
         block, thread = position(lanes, first)
         text = detail(first)
-        self.found[key] = Finding(
+        self.by_kind[key] = Finding(
             kind, severity, self.kernel, place.file, place.line, place.inlined_at, len(where), block, thread, text
         )
 
-    def lines(self) -> list[Counted]:
+    def lines(self) -> list[LineCounts]:
         """The counts by source line."""
-        return [Counted(self.kernel, p.file, p.line, p.inlined_at, c) for p, c in sorted(self.by_place.items())]
+        return [LineCounts(self.kernel, p.file, p.line, p.inlined_at, c) for p, c in sorted(self.by_place.items())]
 
     def print(self, text: str) -> None:
-        """A line that the kernel printed."""
+        """Collect a line that the kernel printed."""
         if len(self.printed) < MOST_LINES:
             self.printed.append(text)
         else:
@@ -62,21 +63,21 @@ class Findings:
 
 
 def position(lanes: Lanes, place: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Block and thread coordinates of a place of the flattened frame."""
-    launched = lanes.launched
+    """Block and thread coordinates of a place in the flattened frame."""
+    layout = lanes.layout
     flat = int(lanes.index[place]) if lanes.index is not None else place
-    number, thread = launched.first + flat // launched.width, flat % launched.width
-    x, y, _ = launched.block
-    gx, gy, _ = launched.grid
+    number, thread = layout.first + flat // layout.width, flat % layout.width
+    x, y, _ = layout.block
+    gx, gy, _ = layout.grid
     return (number % gx, number // gx % gy, number // (gx * gy)), (thread % x, thread // x % y, thread // (x * y))
 
 
-def frame_places(lanes: Lanes, chosen: Array) -> Array:
-    """Places, in the flattened frame, of the running lanes for which `chosen` holds."""
-    wide = np.broadcast_to(chosen, lanes.shape)
+def frame_places(lanes: Lanes, selection: Array) -> Array:
+    """Places, in the flattened frame, of the running lanes in `selection`."""
+    wide = np.broadcast_to(selection, lanes.shape)
     return np.flatnonzero(wide if lanes.mask is None else wide & lanes.mask)
 
 
 def say(text: str) -> Callable[[int], str]:
-    """The same words wherever it was."""
+    """A `detail` for `Findings.add` that is the same for all lanes."""
     return lambda place: text

@@ -1,6 +1,6 @@
-"""Floating point as hardware rounds it: once, in any direction, to the last bit.
+"""Floating point with the rounding of hardware: once, in any direction, exact to the last bit.
 
-What NumPy can do fast is done in float64 with its own error known; the few lanes that are left are done in fractions.
+The fast way computes in float64, where the rounding error is known; the few lanes that need more use fractions.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _LIMITS = {4: (24, -149, float(np.finfo(f4).max)), 8: (53, -1074, float(np.finfo
 
 
 def fma32(a: Array, b: Array, c: Array) -> Array:
-    """a · b + c rounded once. The product is exact in float64; where the sum may lie on the middle between two
-    float32 because it was rounded itself, it is rounded to odd before."""
+    """a · b + c rounded once. The product is exact in float64. If rounding may have moved the sum exactly half-way
+    between two float32, the sum is first rounded to odd."""
     product = a.astype(f8) * b
     total = product + c
     bits = total.view(i8)
@@ -39,7 +39,8 @@ def sum_error(a: Array, b: Array, total: Array) -> Array:
 
 
 def _odd(total: Array, rest: Array) -> Array:
-    """A sum that lost `rest`, with its last bit set where it lost anything: no later rounding is misled by it."""
+    """A sum that lost `rest` to rounding, rounded to odd instead: its last bit is set if it lost anything, so that a
+    later rounding goes the right way."""
     bits = total.view(i8)
     step = np.where((rest > 0) == (total > 0), 1, -1)
     return np.where((rest != 0) & (bits & 1 == 0) & np.isfinite(total), (bits + step).view(f8), total)
@@ -52,7 +53,7 @@ def _split(a: Array) -> tuple[Array, Array]:
 
 
 def fma64(a: Array, b: Array, c: Array) -> Array:
-    """a · b + c rounded once, by error-free transformations with the middle part rounded to odd."""
+    """a · b + c rounded once, by error-free transformations; the middle part is rounded to odd."""
     product = a * b
     plain = product + c
     ah, al = _split(a)
@@ -69,7 +70,7 @@ def fma64(a: Array, b: Array, c: Array) -> Array:
     if safe.all():
         return result
     result = np.where(safe, result, plain)
-    # Nothing is lost where a factor is zero, and nothing can be where one is not finite.
+    # A product with a zero is exact, and a result from an operand that is not finite cannot be better.
     hard = ~safe & (a != 0) & (b != 0) & np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
     return exactly("fma", "rn", f8, a, b, c, where=hard, plain=result) if hard.any() else result
 
@@ -89,20 +90,20 @@ def fma_directed(a: Array, b: Array, c: Array, mode: str) -> Array:
     product, last = a.astype(f8) * b, c.astype(f8)
     total = product + last
     result = directed(_odd(total, sum_error(product, last, total)), mode)
-    if mode == "rm":  # what cancels is −0 when rounding down
+    if mode == "rm":  # terms that cancel give −0 in rounding down
         return np.where((result == 0) & (np.signbit(product) != np.signbit(last)) & (total == 0), f4(-0.0), result)
     return result
 
 
 def smaller(a: Array, b: Array) -> Array:
-    """The smaller number; −0 is smaller than +0, and a number than none."""
+    """The smaller number; −0 is smaller than +0, and a NaN loses to a number."""
     result = np.fmin(a, b)
     zero = result == 0
     return np.where(zero & (a == b), np.where(np.signbit(a), a, b), result) if zero.any() else result
 
 
 def larger(a: Array, b: Array) -> Array:
-    """The larger number, likewise."""
+    """The larger number; +0 is larger than −0, and a NaN loses to a number."""
     result = np.fmax(a, b)
     zero = result == 0
     return np.where(zero & (a == b), np.where(np.signbit(a), b, a), result) if zero.any() else result
@@ -114,9 +115,9 @@ def larger(a: Array, b: Array) -> Array:
 def exactly(
     operation: str, mode: str, dtype: Any, *operands: Array, where: Array | None = None, plain: Array | None = None
 ) -> Array:
-    """One of add, mul, div, fma, rcp, sqrt or value in rounding `mode`, lane by lane: slow, and always right.
+    """One of add, mul, div, fma, rcp, sqrt or value in rounding `mode`, lane by lane: slow, but always right.
 
-    `where` tells the lanes to do; the others have `plain`, which is what NumPy computes when left out.
+    It computes the lanes in `where`; the others get `plain`, by default NumPy's result.
     """
     shape = np.broadcast_shapes(*(a.shape for a in operands))
     wide = [np.broadcast_to(a, shape).reshape(-1) for a in operands]
@@ -136,7 +137,7 @@ def exactly(
 
 
 def _root(value: Fraction) -> Fraction:
-    """The square root to 130 bits and more, with the last bit set where it is not exact."""
+    """The square root to at least 130 bits; the last bit is set if it is not exact."""
     scale = 1 << 2 * (130 + max(0, value.denominator.bit_length()))
     whole = value.numerator * scale // value.denominator
     root = math.isqrt(whole)
@@ -178,7 +179,7 @@ def _opposed(operation: str, numbers: list[float]) -> bool:
 
 
 def _rounded(value: Fraction, mode: str, digits: int, lowest: int, largest: float) -> float:
-    """A number other than zero with so many binary digits."""
+    """A number other than zero, rounded to `digits` binary digits."""
     sign, above, below = 1 if value > 0 else -1, abs(value.numerator), value.denominator
     exponent = above.bit_length() - below.bit_length()
     if above << max(-exponent, 0) < below << max(exponent, 0):

@@ -1,4 +1,4 @@
-"""A kernel's basic blocks: where control goes, and which registers live where."""
+"""A kernel's basic blocks: control flow, and the live registers of each block."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ NO_RESULT |= {"nanosleep", "discard", "applypriority", "brkpt", "pmevent", "grid
 
 @dataclass
 class Block:
-    """Instructions that run one after the other. `end` says where control goes then: `targets` are block numbers –
-    for "branch" the one taken when `chooser` holds, then the other; for "choose" one for each value of it.
+    """Instructions that run one after the other. `end` says how the block ends; `targets` are the block numbers where
+    control goes then: for "branch" the target if `chooser` is true, then the other; for "choose" one for each value.
 
-    `gathers`: it begins with an instruction for which lanes of a warp wait for one another.
+    `syncs_warp`: the block begins with an instruction at which lanes of a warp wait for one another.
     """
 
     number: int
@@ -32,7 +32,7 @@ class Block:
     chooser: Reg | None = None
     negated: bool = False
     place: Place = Place("", 0)
-    gathers: bool = False
+    syncs_warp: bool = False
     uses: frozenset[str] = frozenset()
     defines: frozenset[str] = frozenset()
     live_in: frozenset[str] = frozenset()
@@ -50,7 +50,7 @@ def blocks_of(flat: Flat) -> list[Block]:
 
 
 def _single(body: list[Line]) -> Iterator[Line]:
-    """A predicated instruction becomes a jump over it, so that only branches depend on predicates."""
+    """Replace each predicated instruction by a jump over it, so that only branches depend on predicates."""
     count = 0
     for line in body:
         if not isinstance(line, Instruction) or line.guard is None or line.op[0] == "bra":
@@ -66,7 +66,7 @@ def _single(body: list[Line]) -> Iterator[Line]:
 def _cut(
     lines: Iterator[Line], choices: dict[str, tuple[str, ...]]
 ) -> tuple[tuple[list[Block], dict[str, int]], list[tuple[Block, tuple[str | int, ...]]]]:
-    """Blocks and the numbers of labels, and for each block the labels or numbers it goes on to."""
+    """The blocks, the block number of each label, and for each block the labels or numbers where it goes next."""
     blocks, labels = [Block(0)], {}
     waiting: list[tuple[Block, tuple[str | int, ...]]] = []
 
@@ -100,9 +100,9 @@ def _cut(
                     blocks[-1].lines.append(line)
                 finish("exit", (), line)
             else:
-                if (_is_barrier(line) or _gathers(line)) and blocks[-1].lines:
+                if (_is_barrier(line) or _is_warp_sync(line)) and blocks[-1].lines:
                     finish("go", (following,))
-                blocks[-1].gathers |= _gathers(line)
+                blocks[-1].syncs_warp |= _is_warp_sync(line)
                 blocks[-1].lines.append(line)
                 if _is_barrier(line):
                     finish("barrier", (blocks[-1].number + 1,), line)
@@ -117,11 +117,11 @@ def _is_barrier(line: Instruction) -> bool:
 
 
 def is_named(line: Instruction) -> bool:
-    """Whether it is a barrier with a number of its own and a count of threads."""
+    """Whether it is a named barrier: one with a number and a count of threads."""
     return line.op[0] in ("bar", "barrier") and "red" not in line.op and len(line.args) == 2
 
 
-def _gathers(line: Instruction) -> bool:
+def _is_warp_sync(line: Instruction) -> bool:
     """Whether lanes of a warp wait for one another at it."""
     return line.op[0] in WARP_SYNC or line.op[:2] == ("bar", "warp")
 
@@ -153,7 +153,7 @@ def operands(line: Instruction) -> tuple[Operand, ...]:
 
 
 def _liveness(blocks: list[Block]) -> None:
-    """Uses, definitions, and what lives before and after each block; registers that only the system knows stay out."""
+    """Set the uses, definitions and live registers of each block; special registers do not count."""
     for block in blocks:
         uses: set[str] = set()
         defines: set[str] = set()
@@ -177,8 +177,8 @@ def _liveness(blocks: list[Block]) -> None:
                 block.live_out, block.live_in, changed = out, into, True
 
 
-def spinning(blocks: list[Block]) -> frozenset[int]:
-    """Blocks of loops that look at what other threads may change: with an atomic or a volatile load in them."""
+def spin_blocks(blocks: list[Block]) -> frozenset[int]:
+    """Blocks of loops that may wait for other threads: an atomic or a volatile load is in the loop."""
     watching = {b.number for b in blocks if any(_watches(line) for line in b.lines)}
     if not watching:
         return frozenset()
@@ -186,14 +186,14 @@ def spinning(blocks: list[Block]) -> frozenset[int]:
     changed = True
     while changed:
         changed = False
-        for number, found in enumerate(reach):
+        for number, targets in enumerate(reach):
             advance(0, 1)
-            more = set().union(*(reach[t] for t in found)) if found else set()
-            if not more <= found:
-                reach[number] = found | more
+            more = set().union(*(reach[t] for t in targets)) if targets else set()
+            if not more <= targets:
+                reach[number] = targets | more
                 changed = True
     return frozenset(
-        n for n, found in enumerate(reach) if n in found and any(w in found and n in reach[w] for w in watching)
+        n for n, targets in enumerate(reach) if n in targets and any(w in targets and n in reach[w] for w in watching)
     )
 
 

@@ -1,8 +1,9 @@
-"""Who touched which unit of shared memory since the last barrier, so that a missing barrier is found out.
+"""Which thread accessed which unit of shared memory since the last barrier: this reveals a missing barrier.
 
-A stamp is time << 16 | thread; time counts the accesses of a batch. For each unit the last thread and the last one
-that differs from it are kept, which is enough to know whether anybody else was there; among barriers that only some
-warps meet at, a third one may be overlooked. While all blocks of a batch do the same, one row of stamps stands for all.
+A stamp is time << 16 | thread; time counts the accesses of a batch. Each unit has the stamp of the last thread, and of
+the last thread that differs from it. Two stamps are enough to know whether any other thread was there, except between
+numbered barriers, where a third thread may be overlooked. While all blocks of a batch do the same, one row of stamps
+stands for all.
 """
 
 from __future__ import annotations
@@ -19,42 +20,42 @@ NEVER = -1
 
 
 class Order:
-    """What lies before what by barriers that only some of a block's warps meet at. `known` (blocks, warps, warps) says
-    up to which time a warp knows what another did; `left` (blocks, BLOCK_BARRIERS, warps) what those who have come to a
-    barrier bring along."""
+    """The order that numbered barriers create among the warps of a block, as vector clocks. `clocks[block, a, b]` is
+    the time up to which all accesses of warp b come before the next access of warp a; `barrier_clocks` (blocks,
+    BLOCK_BARRIERS, warps) collects the clocks of the warps that have come to a barrier."""
 
     def __init__(self, blocks: int, warps: int) -> None:
-        self.known = np.zeros((blocks, warps, warps), np.int64)
-        self.left = np.zeros((blocks, BLOCK_BARRIERS, warps), np.int64)
+        self.clocks = np.zeros((blocks, warps, warps), np.int64)
+        self.barrier_clocks = np.zeros((blocks, BLOCK_BARRIERS, warps), np.int64)
 
     @property
-    def alike(self) -> bool:
-        """Whether all blocks are at the same point."""
-        return bool((self.known == self.known[:1]).all())
+    def same_in_all_blocks(self) -> bool:
+        """Whether all blocks have the same clocks."""
+        return bool((self.clocks == self.clocks[:1]).all())
 
     @property
     def used(self) -> bool:
-        """Whether any such barrier has been met at."""
-        return bool(self.known.any() or self.left.any())
+        """Whether any warp has used a numbered barrier."""
+        return bool(self.clocks.any() or self.barrier_clocks.any())
 
-    def leave(self, rows: Array, warps: Array, barriers: Array, time: int) -> None:
-        """These warps have come, and leave all that they know and did."""
-        np.maximum.at(self.left, (rows, barriers), self.known[rows, warps])
-        self.left[rows, barriers, warps] = time
+    def arrive(self, rows: Array, warps: Array, barriers: Array, time: int) -> None:
+        """These warps arrive at barriers, which take over their clocks."""
+        np.maximum.at(self.barrier_clocks, (rows, barriers), self.clocks[rows, warps])
+        self.barrier_clocks[rows, barriers, warps] = time
 
-    def take(self, rows: Array, warps: Array, barriers: Array) -> None:
-        """These warps go on with what others have left."""
-        self.known[rows, warps] = np.maximum(self.known[rows, warps], self.left[rows, barriers])
+    def depart(self, rows: Array, warps: Array, barriers: Array) -> None:
+        """These warps go on after barriers and take over the clocks of all that came."""
+        self.clocks[rows, warps] = np.maximum(self.clocks[rows, warps], self.barrier_clocks[rows, barriers])
 
     def forget(self, rows: Array, barriers: Array) -> None:
-        """All who came to a barrier have gone on."""
-        self.left[rows, barriers] = 0
+        """Reset the clocks of barriers that have opened."""
+        self.barrier_clocks[rows, barriers] = 0
 
 
 @dataclass(frozen=True)
 class Touch:
-    """One access: `units` (n,) of shared memory, touched by `threads` (n,) of blocks `rows` (n,); `rows` is None
-    where every block does the same. `places` are the lanes in the flattened frame (of block 0 when rows is None)."""
+    """One access to shared memory: `threads` (n,) of blocks `rows` (n,) touch `units` (n,). `rows` is None if every
+    block does the same. `places` are the lanes in the flattened frame (of block 0 if `rows` is None)."""
 
     units: Array
     threads: Array
@@ -63,7 +64,7 @@ class Touch:
 
 
 class Trail:
-    """Accesses of one kind. They are only written down; stamps are made when somebody asks."""
+    """Accesses of one kind. `note` only logs them; `settle` makes stamps when `others` needs them."""
 
     def __init__(self, units: int, blocks: int) -> None:
         self.units, self.blocks = units, blocks
@@ -73,16 +74,16 @@ class Trail:
         self._log: list[tuple[Touch, int]] = []
 
     def note(self, touch: Touch, time: int) -> None:
-        """Somebody was there."""
+        """Log an access."""
         self._log.append((touch, time))
         self.newest = time
 
     def forget(self) -> None:
-        """All that is in the log lies before a barrier of every block."""
+        """Drop the log, because every block has passed a barrier since."""
         self._log.clear()
 
     def _flat(self, touch: Touch) -> Array:
-        """Places of a touch in the stamps; makes a row for each block where blocks differ."""
+        """Places of a touch in the stamps. If blocks differ, it first makes a row of stamps for each block."""
         if touch.rows is None and self.last.shape[0] == 1:
             return touch.units
         if self.last.shape[0] == 1:
@@ -92,7 +93,7 @@ class Trail:
         return touch.rows * self.units + touch.units
 
     def settle(self) -> None:
-        """Make stamps of the log."""
+        """Turn the log into stamps."""
         for touch, time in self._log:
             flat = self._flat(touch)
             stamps = np.int64(time << 16) | touch.threads.astype(np.int64)
@@ -107,10 +108,10 @@ class Trail:
             other[flat[second]] = stamps[second]
         self._log.clear()
 
-    def others(self, touch: Touch, block_start: Array, warp_start: Array, known: Array) -> tuple[Array, Array, Array]:
-        """Where somebody else was since the block's barrier: places (n,) in the touch, the other threads, and
-        whether they are of the same warp (then since the last __syncwarp as well; of another, since what this warp
-        knows of it)."""
+    def others(self, touch: Touch, block_start: Array, warp_start: Array, clocks: Array) -> tuple[Array, Array, Array]:
+        """Conflicts of a touch: its places (n,) where another thread was since the block's barrier, those threads, and
+        whether they are of the same warp. Accesses of the same warp count only since its last __syncwarp, those of
+        another warp only if no numbered barrier orders them before (`clocks`)."""
         self.settle()
         flat = self._flat(touch)
         if int(self.last.reshape(-1)[flat].max()) < int(block_start.min()) << 16:  # `other` is never later
@@ -120,20 +121,20 @@ class Trail:
         rows = touch.rows if touch.rows is not None else np.zeros(len(me), np.int64)
         if len(flat) != len(me):
             me, rows = np.tile(me, self.blocks), np.repeat(np.arange(self.blocks), len(me))
-        found: list[Array] = []
+        conflicts: list[Array] = []
         who: list[Array] = []
         for stamps in (self.last.reshape(-1)[flat], self.other.reshape(-1)[flat]):
             bad = np.flatnonzero((stamps >= (block_start[rows] << 16)) & ((stamps & THREAD) != me))
             if len(bad):
                 thread = stamps[bad] & THREAD
                 mine, its = me[bad] // WARP, thread // WARP
-                since = np.where(mine == its, warp_start[rows[bad], mine], known[rows[bad], mine, its])
-                kept = stamps[bad] >= (since << 16)
-                found.append(bad[kept])
-                who.append(thread[kept])
-        if not found:
+                since = np.where(mine == its, warp_start[rows[bad], mine], clocks[rows[bad], mine, its])
+                unordered = stamps[bad] >= (since << 16)
+                conflicts.append(bad[unordered])
+                who.append(thread[unordered])
+        if not conflicts:
             nothing = np.zeros(0, np.int64)
             return nothing, nothing, nothing.astype(np.bool_)
-        places, first = np.unique(np.concatenate(found), return_index=True)
+        places, first = np.unique(np.concatenate(conflicts), return_index=True)
         threads = np.concatenate(who)[first]
         return places, threads, threads // WARP == me[places] // WARP

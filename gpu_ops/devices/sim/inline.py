@@ -1,4 +1,4 @@
-"""One kernel as one list of instructions: device functions put in place, parameters passed as registers."""
+"""One kernel as one list of instructions: it inlines device functions and passes their parameters in registers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gpu_ops.devices.sim.ptx import (
 from gpu_ops.errors import KernelError
 
 INTRINSICS = {"vprintf", "__assertfail"}
-"""Functions of the system that the simulator does itself."""
+"""System functions that the simulator implements."""
 DEEPEST = 32
 
 Line = Instruction | Label | Targets
@@ -31,7 +31,7 @@ Line = Instruction | Label | Targets
 
 @dataclass
 class Flat:
-    """A kernel with no calls left. `locals` are the .local variables of all functions in it."""
+    """A kernel without calls. `locals` are the .local variables of all its functions."""
 
     name: str
     params: tuple[Variable, ...]
@@ -41,14 +41,14 @@ class Flat:
 
 
 def flatten(program: Program, kernel: str) -> Flat:
-    """The kernel with every call replaced by the function's body.
+    """The kernel, in which the function's body replaces every call.
 
-    Raises KernelError for recursion, for functions that are not in the program, and for kernels it has not.
+    Raises KernelError for recursion, and for functions or kernels that are not in the program.
     """
     function = program.functions.get(kernel)
     if function is None or not function.is_entry:
-        found = ", ".join(f.name for f in program.functions.values() if f.is_entry) or "none"
-        raise KernelError(f'There is no kernel "{kernel}" in the PTX (found: {found}).')
+        names = ", ".join(f.name for f in program.functions.values() if f.is_entry) or "none"
+        raise KernelError(f'There is no kernel "{kernel}" in the PTX (found: {names}).')
     in_memory: set[str] = set()
     while True:
         inliner = _Inliner(program, in_memory)
@@ -60,8 +60,8 @@ def flatten(program: Program, kernel: str) -> Flat:
 
 
 class _Inliner:
-    """Parameters of calls are registers, one for each part; those `in_memory`, which callers and functions take apart
-    in different ways (`mixed`), are local memory."""
+    """A parameter of a call becomes registers, one for each of its parts. If caller and function divide it into
+    different parts (`mixed`), it becomes local memory (`in_memory`)."""
 
     def __init__(self, program: Program, in_memory: set[str]) -> None:
         self.program = program
@@ -75,15 +75,15 @@ class _Inliner:
     def body(
         self, function: Function, prefix: str, bound: dict[str, str], stack: tuple[Instruction, ...], leave: str
     ) -> list[Line]:
-        """The lines of a function. `bound` names the caller's variables for its parameters, `leave` is the label that
-        its returns jump to; empty for a kernel."""
-        passed = {v.name: prefix + v.name for v in function.variables if v.space == "param"} | bound
-        own = {v.name for v in function.variables if v.space == "local"}
+        """The lines of a function. `bound` maps its parameters to the caller's variables; its returns jump to the label
+        `leave`, empty for a kernel."""
+        param_names = {v.name: prefix + v.name for v in function.variables if v.space == "param"} | bound
+        local_names = {v.name for v in function.variables if v.space == "local"}
         self.registers |= {prefix + name: type for name, type in function.registers.items()}
         self.locals += [replace(v, name=prefix + v.name) for v in function.variables if v.space == "local"]
         params = [replace(v, name=prefix + v.name, space="local") for v in function.variables if v.space == "param"]
         self.locals += [v for v in params if v.name in self.in_memory]
-        scope = _Scope(prefix, passed, own)
+        scope = _Scope(prefix, param_names, local_names)
         lines: list[Line] = []
         for line in function.body:
             if isinstance(line, Label):
@@ -112,11 +112,11 @@ class _Inliner:
         return [line]
 
     def _moves(self, line: Instruction, scope: _Scope) -> list[Line]:
-        """A parameter of a call is a register for each of its parts; those of the kernel itself stay in memory."""
+        """Loads and stores of a call's parameters become moves of registers; the kernel's parameters stay in memory."""
         load = line.op[0] == "ld"
         memory, value = (line.args[1], line.args[0]) if load else line.args[:2]
         assert isinstance(memory, Mem)
-        if not isinstance(memory.base, Sym) or memory.base.name not in scope.passed.values():
+        if not isinstance(memory.base, Sym) or memory.base.name not in scope.param_names.values():
             return [line]
         if memory.base.name in self.in_memory:
             return [replace(line, op=(line.op[0], "local", *line.op[2:]))]
@@ -132,7 +132,7 @@ class _Inliner:
         return moves
 
     def _note_part(self, name: str, offset: int, size: int) -> None:
-        """A part of a parameter; parts that overlap otherwise than in whole need memory."""
+        """Note a part of a parameter. If two parts overlap but are not equal, the parameter needs memory."""
         parts = self.parts.setdefault(name, {})
         if any(o < offset + size and offset < o + s and (o, s) != (offset, size) for o, s in parts.items()):
             self.mixed.add(name)
@@ -145,8 +145,8 @@ class _Inliner:
             raise KernelError(f"{_at(place)}: calls through pointers are not simulated.")
         name = names[0].name
         returns = lists[0] if isinstance(line.args[0], Vec) else Vec(())
-        given = lists[-1] if line.args[-1] in lists and line.args[-1] is not line.args[0] else Vec(())
-        outer = [[scope.passed[a.name] for a in v.items if isinstance(a, Sym)] for v in (returns, given)]
+        arguments = lists[-1] if line.args[-1] in lists and line.args[-1] is not line.args[0] else Vec(())
+        outer = [[scope.param_names[a.name] for a in v.items if isinstance(a, Sym)] for v in (returns, arguments)]
         if name in INTRINSICS:
             for variable in outer[0]:
                 self.registers.setdefault(f"{variable}+0", "b32")
@@ -163,18 +163,18 @@ class _Inliner:
         bound = {i: o for a, b in zip(inner, outer, strict=True) for i, o in zip(a, b, strict=True)}
         body = self.body(function, prefix, bound, (*stack, replace(line, place=place)), leave)
         skip: list[Line] = []
-        if line.guard is not None:  # a call that some lanes do not make
+        if line.guard is not None:  # lanes without the guard skip the call
             skip = [Instruction(("bra",), (Sym(leave),), place, scope.guard(line), not line.negated)]
         return [*skip, *body, Label(leave)]
 
 
 @dataclass(frozen=True)
 class _Scope:
-    """Names of one function's instance."""
+    """The names in one inlined copy of a function."""
 
     prefix: str
-    passed: dict[str, str]
-    own: set[str]
+    param_names: dict[str, str]
+    local_names: set[str]
 
     def guard(self, line: Instruction) -> Reg | None:
         return Reg(self.prefix + line.guard.name) if line.guard and self.prefix else line.guard
@@ -193,9 +193,9 @@ class _Scope:
         return operand
 
     def _symbol(self, name: str) -> str:
-        if name in self.passed:
-            return self.passed[name]
-        return self.prefix + name if name in self.own or name.startswith("$L") else name
+        if name in self.param_names:
+            return self.param_names[name]
+        return self.prefix + name if name in self.local_names or name.startswith("$L") else name
 
 
 SPECIAL = (
@@ -207,7 +207,7 @@ SPECIAL = (
 
 @lru_cache(1 << 16)
 def is_special(name: str) -> bool:
-    """Whether the system sets this register; "_" takes what nobody wants."""
+    """Whether the system sets this register, or it is "_", which discards a result."""
     return name.startswith(SPECIAL) or name == "_"
 
 

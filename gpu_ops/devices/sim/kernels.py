@@ -1,4 +1,5 @@
-"""Kernels ready for the simulator: PTX read, calls put in place, memory laid out, functions written. Kept by key."""
+"""Loads kernels for the simulator: it reads the PTX, inlines calls, lays out memory and generates functions. Results
+are cached by the compilation's key."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ from gpu_ops.devices.sim.ptx import Mem, Operand, Program, Sym, Variable, Vec, s
 from gpu_ops.devices.sim.reader import parse
 
 _KEPT = 256
-_LOADED: OrderedDict[tuple[str, str], Loaded] = OrderedDict()
+_LOADED: OrderedDict[tuple[str, str], LoadedKernel] = OrderedDict()
 _PROGRAMS: OrderedDict[str, Program] = OrderedDict()
 
 
 @dataclass(frozen=True, eq=False)
-class Loaded:
-    """A kernel that can run. `shared` are (name, first, last + 1) in a block's memory, `dynamic_from` where what the
-    launch asks for begins; `unit` is the smallest shared access; `seconds` what reading and writing it took."""
+class LoadedKernel:
+    """A kernel that can run. `shared` are (name, first, last + 1) in a block's shared memory, where the dynamic part
+    begins at `dynamic_from`; `unit` is the smallest shared access in bytes; `seconds` is the time of loading."""
 
     entry: Entry
     program: Program
@@ -39,8 +40,9 @@ class Loaded:
     seconds: float
 
 
-def load_kernel(compiled: Compiled, name: str, edits: Mapping[str, str] | None = None) -> Loaded:
-    """The kernel of a compilation. Raises KernelError naming an instruction that is not simulated, with its line."""
+def load_kernel(compiled: Compiled, name: str, edits: Mapping[str, str] | None = None) -> LoadedKernel:
+    """The kernel of a compilation. Raises KernelError for an instruction that is not simulated, with its name and
+    line."""
     key = (compiled.key, name)
     if key not in _LOADED:
         _LOADED[key] = _load(compiled, name, edits)
@@ -50,7 +52,7 @@ def load_kernel(compiled: Compiled, name: str, edits: Mapping[str, str] | None =
     return _LOADED[key]
 
 
-def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None) -> Loaded:
+def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None) -> LoadedKernel:
     entry = compiled.entry(name)
     start = time.perf_counter()
     if compiled.key not in _PROGRAMS:
@@ -60,8 +62,8 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None) -> Loa
     program = _PROGRAMS[compiled.key]
     flat = flatten(program, name)
     blocks = blocks_of(flat)
-    params, param_bytes = _laid_out(list(flat.params), 0)
-    local, local_bytes = _laid_out(list(flat.locals), 0)
+    params, param_bytes = _layout(list(flat.params), 0)
+    local, local_bytes = _layout(list(flat.locals), 0)
     shared, static_bytes = _shared(program, flat)
     addresses = {**params, **local, **{n: first for n, first, _ in shared}}
     code = Emitter(flat, blocks, addresses).code()
@@ -69,13 +71,13 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None) -> Loa
     names = _param_names(read_source(compiled.source, edits), name, len(offsets))
     seconds = time.perf_counter() - start
     entry = replace(entry, resources={"shared_bytes": static_bytes})
-    return Loaded(
+    return LoadedKernel(
         entry, program, code, offsets, names, param_bytes, shared, static_bytes, _unit(blocks), local_bytes, seconds
     )
 
 
-def _laid_out(variables: list[Variable], start: int) -> tuple[dict[str, int], int]:
-    """Where each variable begins, and the bytes of all."""
+def _layout(variables: list[Variable], start: int) -> tuple[dict[str, int], int]:
+    """The offset of each variable, and the bytes of all."""
     places = {}
     for variable in variables:
         start = -(-start // variable.align) * variable.align
@@ -85,18 +87,18 @@ def _laid_out(variables: list[Variable], start: int) -> tuple[dict[str, int], in
 
 
 def _shared(program: Program, flat: Flat) -> tuple[tuple[tuple[str, int, int], ...], int]:
-    """Shared variables the kernel names: those of fixed size first, then the one whose size the launch gives."""
+    """The shared variables of the kernel: those of fixed size first, then the one whose size the launch sets."""
     used = {s for line in flat.body for a in getattr(line, "args", ()) for s in _symbols(a)}
     mine = [v for v in program.variables.values() if v.space == "shared" and v.name in used]
     fixed = [v for v in mine if v.nbytes]
-    places, end = _laid_out(fixed, 0)
-    found = [(plain_name(v.name), v.name, places[v.name], places[v.name] + v.nbytes) for v in fixed]
-    found += [(v.name, v.name, end, 1 << 30) for v in mine if not v.nbytes]
-    return tuple((name, first, last) for _, name, first, last in found), end
+    places, end = _layout(fixed, 0)
+    variables = [(plain_name(v.name), v.name, places[v.name], places[v.name] + v.nbytes) for v in fixed]
+    variables += [(v.name, v.name, end, 1 << 30) for v in mine if not v.nbytes]
+    return tuple((name, first, last) for _, name, first, last in variables), end
 
 
 def plain_name(name: str) -> str:
-    """The name in the source of a variable with a mangled one: _ZZ1kE4tile is tile."""
+    """The name in the source for a mangled name: _ZZ1kE4tile is tile."""
     match = re.fullmatch(r"_ZZ.*?E(\d+)(\w+)", name)
     return match[2][: int(match[1])] if match else name
 
@@ -123,7 +125,7 @@ def _unit(blocks: list[Block]) -> int:
 
 
 def _param_names(text: str, kernel: str, count: int) -> tuple[str, ...]:
-    """What the source calls the kernel's parameters; numbers where that cannot be made out."""
+    """The names of the kernel's parameters in the source; numbers if they cannot be found."""
     match = re.search(rf"\b{re.escape(kernel)}\s*\(", text)
     names: list[str] = []
     if match:

@@ -1,8 +1,8 @@
 """Which threads of a batch run together. A batch is `blocks` × `width` lanes; `width` is a multiple of a warp.
 
-Everything that a kernel computes is a two-dimensional array that broadcasts to a frame's shape: (1, 1) where all
-lanes agree, (1, width) where all blocks do, (blocks, 1) where all threads of a block do. So agreement costs nothing.
-A frame is the whole batch, or a few lanes of it packed side by side as (1, n) while they go a way of their own.
+Every value of a kernel is a two-dimensional array that broadcasts to a frame's shape: (1, 1) if all lanes agree, (1,
+width) if all blocks agree, (blocks, 1) if all threads of a block agree. So equal values cost nothing. A frame is the
+whole batch, or a few lanes of it, packed side by side as (1, n) while they run apart from the others.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ Array = np.ndarray[Any, Any]
 WARP = 32
 
 
-class Launched:
-    """What all lanes of a batch know: grid, block, and which blocks these are."""
+class BatchLayout:
+    """The grid, the block, and which blocks of the grid a batch contains: `blocks` of them, from number `first` on."""
 
     def __init__(self, grid: tuple[int, int, int], block: tuple[int, int, int], first: int, blocks: int) -> None:
         self.grid, self.block, self.first, self.blocks = grid, block, first, blocks
@@ -37,9 +37,9 @@ class Launched:
 
     @cached_property
     def exist(self) -> Array:
-        """Which lanes are threads, (blocks, width): a block that is no multiple of a warp has lanes left over."""
-        there = self.lane_numbers < self.threads
-        return np.repeat(there, self.blocks, axis=0)
+        """Which lanes are threads, (blocks, width): if a block is no multiple of a warp, its last warp has unused
+        lanes."""
+        return np.repeat(self.lane_numbers < self.threads, self.blocks, axis=0)
 
     def special(self, name: str) -> Array:
         """A special register over the whole batch. Raises KeyError for one that is not simulated."""
@@ -80,23 +80,23 @@ def _lane_mask(kind: str, lane: Array) -> Array:
 
 
 class Lanes:
-    """The lanes that run a piece of code now. Of the whole batch: all of it (`mask` None), or those in `mask`
-    (blocks, width). Packed: those at `index` into the flattened batch, in order; then `mask` is None as well."""
+    """The lanes that run a piece of code now. In the frame of the whole batch: all lanes (`mask` None), or those in
+    `mask` (blocks, width). Packed: those at `index` into the flattened batch, in order; then `mask` is None as well."""
 
-    def __init__(self, launched: Launched, mask: Array | None = None, index: Array | None = None) -> None:
-        self.launched, self.mask, self.index = launched, mask, index
+    def __init__(self, layout: BatchLayout, mask: Array | None = None, index: Array | None = None) -> None:
+        self.layout, self.mask, self.index = layout, mask, index
         self.packed = index is not None
-        self.shape = (1, len(index)) if index is not None else (launched.blocks, launched.width)
+        self.shape = (1, len(index)) if index is not None else (layout.blocks, layout.width)
         self._special: dict[str, Array] = {}
 
     @cached_property
     def count(self) -> int:
-        """Threads that run."""
+        """The number of running threads."""
         return int(np.count_nonzero(self.mask)) if self.mask is not None else self.shape[0] * self.shape[1]
 
     @cached_property
     def flat(self) -> Array:
-        """Where the running lanes lie in the flattened batch, in order."""
+        """The places of the running lanes in the flattened batch, in order."""
         if self.index is not None:
             return self.index
         if self.mask is None:
@@ -105,57 +105,58 @@ class Lanes:
 
     @cached_property
     def places(self) -> Array:
-        """Where the running lanes lie in this frame, flattened."""
+        """The places of the running lanes in this frame, flattened."""
         return np.arange(self.shape[1]) if self.packed else self.flat
 
     @cached_property
     def rows(self) -> Array:
         """The block of each lane within the batch: (blocks, 1), or (1, n) when packed."""
         if self.index is not None:
-            return (self.index // self.launched.width)[None, :]
-        return np.arange(self.launched.blocks)[:, None]
+            return (self.index // self.layout.width)[None, :]
+        return np.arange(self.layout.blocks)[:, None]
 
     @cached_property
     def threads(self) -> Array:
         """The thread number of each lane in its block: (1, width), or (1, n) when packed."""
         if self.index is not None:
-            return (self.index % self.launched.width).astype(np.int32)[None, :]
-        return self.launched.lane_numbers
+            return (self.index % self.layout.width).astype(np.int32)[None, :]
+        return self.layout.lane_numbers
 
     @cached_property
     def warps(self) -> int:
-        """Warps in which at least one lane runs."""
+        """The number of warps in which at least one lane runs."""
         if self.index is not None:
             warps = self.index // WARP
             return int(np.count_nonzero(np.diff(warps))) + 1
         if self.mask is None:
-            return self.launched.blocks * self.launched.warps
+            return self.layout.blocks * self.layout.warps
         return int(np.count_nonzero(self.mask.reshape(-1, WARP).any(axis=1)))
 
     @cached_property
-    def alike(self) -> bool:
+    def same_in_all_blocks(self) -> bool:
         """Whether the same threads run in every block."""
         return not self.packed and (self.mask is None or bool((self.mask == self.mask[:1]).all()))
 
     @cached_property
     def in_a_block(self) -> tuple[Array, Array]:
-        """Where the running lanes lie in a block, and their thread numbers, when the same run in every block."""
+        """The places of the running lanes in a block, and their thread numbers, if the same lanes run in every
+        block."""
         places = np.arange(self.shape[1]) if self.mask is None else np.flatnonzero(self.mask[0])
         return places, self.threads[0][places]
 
     def special(self, name: str) -> Array:
         """A special register, in this frame."""
         if name not in self._special:
-            self._special[name] = self.gather(self.launched.special(name))
+            self._special[name] = self.gather(self.layout.special(name))
         return self._special[name]
 
     def gather(self, array: Array) -> Array:
         """Values of the whole batch, in this frame."""
-        return array if self.index is None else pick(array, self.index, self.launched.width)
+        return array if self.index is None else pick(array, self.index, self.layout.width)
 
     @cached_property
     def first(self) -> tuple[int, int]:
-        """Where the first running lane lies in this frame."""
+        """The row and column of the first running lane in this frame."""
         place = int(self.places[0])
         return place // self.shape[1], place % self.shape[1]
 
@@ -164,32 +165,33 @@ class Lanes:
         return array if array.shape == self.shape else np.broadcast_to(array, self.shape)
 
     def active(self, array: Array) -> Array:
-        """The values (n,) of the running lanes, of an array in this frame."""
+        """The values (n,) of an array in this frame at the running lanes."""
         wide = self.wide(array)
         return wide.reshape(-1) if self.mask is None else wide[self.mask]
 
-    def calm(self, array: Array) -> Array:
-        """The array with what lanes that do not run hold replaced by what one that runs holds."""
+    def fill_inactive(self, array: Array) -> Array:
+        """The array with the value of a running lane in place of all values of inactive lanes, so that those cannot
+        cause faults."""
         if self.mask is None or array.size == 1:
             return array
         row, column = self.first
-        mask = self.mask[:1] if array.shape[0] == 1 and self.alike else self.mask
+        mask = self.mask[:1] if array.shape[0] == 1 and self.same_in_all_blocks else self.mask
         return np.where(mask, array, array[row if array.shape[0] > 1 else 0, column if array.shape[1] > 1 else 0])
 
-    def subset(self, chosen: Array) -> Lanes | None:
-        """The running lanes for which `chosen`, in this frame, holds; None when there are none."""
+    def subset(self, selection: Array) -> Lanes | None:
+        """The running lanes in `selection`, a mask in this frame; None if there are none."""
         if self.index is not None:
-            index = self.index[np.broadcast_to(chosen, self.shape)[0]]
-            return Lanes(self.launched, index=index) if len(index) else None
-        mask = np.broadcast_to(chosen, self.shape) if self.mask is None else self.mask & chosen
-        return Lanes(self.launched, mask=mask) if mask.any() else None
+            index = self.index[np.broadcast_to(selection, self.shape)[0]]
+            return Lanes(self.layout, index=index) if len(index) else None
+        mask = np.broadcast_to(selection, self.shape) if self.mask is None else self.mask & selection
+        return Lanes(self.layout, mask=mask) if mask.any() else None
 
-    def cut(self, array: Array, chosen: Array) -> Array:
-        """An array of this frame in that of `subset(chosen)`: packed lanes become fewer."""
-        return self.wide(array)[:, self.wide(chosen)[0]] if self.packed else array
+    def cut(self, array: Array, selection: Array) -> Array:
+        """An array of this frame in the frame of `subset(selection)`: packed lanes become fewer."""
+        return self.wide(array)[:, self.wide(selection)[0]] if self.packed else array
 
     def spread(self, values: Array, fill: Any) -> Array:
-        """(n,) values of the running lanes as an array in this frame."""
+        """Values (n,) of the running lanes as an array in this frame; other lanes get `fill`."""
         if self.mask is None:
             return values.reshape(self.shape)
         result = np.full(self.shape, fill, values.dtype)
@@ -198,7 +200,7 @@ class Lanes:
 
 
 def pick(array: Array, index: Array, width: int) -> Array:
-    """Values (1, n) at flattened places of the batch, of an array that broadcasts to it."""
+    """Values (1, n) of an array, which broadcasts to the batch, at flattened places of the batch."""
     if array.size == 1:
         return array
     if array.shape[0] == 1:
@@ -210,21 +212,21 @@ def pick(array: Array, index: Array, width: int) -> Array:
 
 def whole_mask(lanes: Lanes) -> Array:
     """The running lanes as a mask (blocks, width) of the batch."""
-    launched = lanes.launched
+    layout = lanes.layout
     if lanes.index is None:
-        full = np.ones((launched.blocks, launched.width), np.bool_)
+        full = np.ones((layout.blocks, layout.width), np.bool_)
         return full if lanes.mask is None else lanes.mask
-    mask = np.zeros(launched.blocks * launched.width, np.bool_)
+    mask = np.zeros(layout.blocks * layout.width, np.bool_)
     mask[lanes.index] = True
-    return mask.reshape(launched.blocks, launched.width)
+    return mask.reshape(layout.blocks, layout.width)
 
 
 def whole_size(lanes: Lanes) -> int:
     """Lanes of the whole batch."""
-    return lanes.launched.blocks * lanes.launched.width
+    return lanes.layout.blocks * lanes.layout.width
 
 
 def union(a: Lanes, b: Lanes) -> Lanes:
-    """The lanes of either, of the whole batch."""
+    """The lanes of both, in the frame of the whole batch."""
     mask = whole_mask(a) | whole_mask(b)
-    return Lanes(a.launched, mask=None if mask.all() else mask)
+    return Lanes(a.layout, mask=None if mask.all() else mask)

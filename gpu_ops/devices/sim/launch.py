@@ -1,4 +1,4 @@
-"""A launch, batch of blocks after batch."""
+"""A launch: it runs one batch of blocks after the other."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.sim.access import GlobalMemory
-from gpu_ops.devices.sim.batch import Batch, Launching
+from gpu_ops.devices.sim.batch import Batch, LaunchData
 from gpu_ops.devices.sim.coalescing import Rule
 from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
-from gpu_ops.devices.sim.kernels import Loaded, plain_name
-from gpu_ops.devices.sim.lanes import WARP, Array, Launched
+from gpu_ops.devices.sim.kernels import LoadedKernel, plain_name
+from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout
 from gpu_ops.devices.sim.memory import Memory, Region, Table
 from gpu_ops.devices.sim.meter import Meter
 from gpu_ops.devices.sim.schedule import Scheduler
@@ -27,24 +27,24 @@ from gpu_ops.progress import advance
 
 Extent = Literal["full", "sample", "off"]
 BATCH_LANES = 1 << 15
-"""Lanes that run at once: enough that NumPy's calls do not count, few enough that arrays stay in the cache."""
-SAMPLED = 8
-"""One batch in so many is a sample."""
+"""Lanes that run at once: so many that the overhead of NumPy's calls is small, so few that arrays stay in the cache."""
+SAMPLE_EVERY = 8
+"""One batch in so many is in the sample."""
 BATCH_BYTES = 32 << 20
-"""Bytes of shared and of local memory that a batch may have."""
+"""The most bytes of shared memory, and of local memory, of a batch."""
 REGISTER_BYTES = 512 << 20
-"""Bytes that the registers of a batch may have, each for all lanes."""
+"""The most bytes of all registers of a batch."""
 LOCAL_BYTES = 512 << 10
-"""Local memory that a GPU has for a thread."""
+"""Bytes of local memory that a GPU has for a thread."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to simulate. `checks` looks for hazards, uninitialised reads and blocks that write the same, in all batches
-    or in a sample of them; bounds and alignment are always looked at. `counters` count by source line; what a sample
-    of batches gives is scaled. `budget` are warp instructions a launch may take. `reverse` runs everything in another
-    order that the kernel must stand. `coalescing` also counts what an older GPU would have made of global accesses.
-    `tracing` follows a few warps, access by access, wherever counters count."""
+    """How to simulate. `checks` looks for hazards, uninitialised reads and blocks that write the same element, in all
+    batches or in a sample; bounds and alignment are always checked. `counters` count by source line; counts of a sample
+    are scaled to all batches. `budget` is the most warp instructions of a launch. `reverse` runs everything in another
+    order, which must not change the result. `coalescing` also counts the transactions of an older GPU. `tracing`
+    follows a few warps, access by access, in the batches that are counted."""
 
     checks: Extent = "full"
     counters: Extent = "off"
@@ -55,11 +55,11 @@ class Options:
 
 
 def run_launch(
-    launch: Launch, loaded: Loaded, memory: Memory, variables: Mapping[str, Region], options: Options
+    launch: Launch, loaded: LoadedKernel, memory: Memory, variables: Mapping[str, Region], options: Options
 ) -> Findings:
-    """Run all blocks, saying how many are done as long work on the host does (`gpu_ops.progress`).
+    """Run all blocks and report progress (`gpu_ops.progress`).
 
-    Raises Cancelled, and KernelError when a kernel stops itself or spends its budget: what it wrote is not to be shown.
+    Raises Cancelled, and KernelError if a kernel stops itself or exceeds its budget: then its output is not valid.
     """
     findings = Findings(loaded.entry.name)
     _check_local(loaded)
@@ -69,7 +69,7 @@ def run_launch(
     for region in variables.values():
         region.owners = None
     symbols = {name: region.low for name, region in variables.items()}
-    launching = Launching(params, symbols, textures, shared_bytes, launch.shared_bytes, loaded.local_bytes)
+    launch_data = LaunchData(params, symbols, textures, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     names = tuple((plain_name(n), first, last) for n, first, last in loaded.shared)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
     recorder = None
@@ -79,20 +79,20 @@ def run_launch(
     done = 0
     meter = Meter(options.budget, lambda: advance(done, blocks))
     for part in _batches(launch, shared_bytes, loaded, options):
-        launched = Launched(launch.grid, launch.block, part.first, part.blocks)
-        shared = SharedMemory(launched, shared_bytes, loaded.unit, names, findings, part.checked)
+        layout = BatchLayout(launch.grid, launch.block, part.first, part.blocks)
+        shared = SharedMemory(layout, shared_bytes, loaded.unit, names, findings, part.checks)
         counting = counters if part.weight else None
         if counting is not None:
             counting.weight = part.weight
-        global_memory = GlobalMemory(table, findings, part.checked)
-        batch = Batch(launched, launching, global_memory, shared, findings, counting, meter.poll)
+        global_memory = GlobalMemory(table, findings, part.checks)
+        batch = Batch(layout, launch_data, global_memory, shared, findings, counting, meter.poll)
         try:
             with np.errstate(all="ignore"):
                 Scheduler(loaded.code, batch, meter, options.reverse).run()
         except KernelError as error:
-            error.findings = tuple(findings.found.values())
+            error.findings = tuple(findings.by_kind.values())
             raise
-        done += launched.blocks
+        done += layout.blocks
         advance(done, blocks)
     _settle(regions)
     findings.counters = {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed}
@@ -104,7 +104,7 @@ def run_launch(
     return findings
 
 
-def _check_local(loaded: Loaded) -> None:
+def _check_local(loaded: LoadedKernel) -> None:
     if loaded.local_bytes > LOCAL_BYTES:
         raise KernelError(
             f"{loaded.entry.name}: {loaded.local_bytes} bytes of local memory a thread; a GPU has {LOCAL_BYTES}: "
@@ -114,24 +114,25 @@ def _check_local(loaded: Loaded) -> None:
 
 @dataclass(frozen=True)
 class _Part:
-    """A batch: blocks from `first` on, whether it is checked, and how many batches' counts it stands for."""
+    """A batch: `blocks` blocks from `first` on, whether to check it, and the number of batches that its counts stand
+    for."""
 
     first: int
     blocks: int
-    checked: bool
+    checks: bool
     weight: float
 
 
-def _batches(launch: Launch, shared_bytes: int, loaded: Loaded, options: Options) -> list[_Part]:
-    """All batches in the order they run. Samples are the first, the last, and every eighth in between."""
+def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: Options) -> list[_Part]:
+    """All batches in the order in which they run. The sample is the first, the last, and every eighth in between."""
     blocks = int(np.prod(launch.grid, dtype=np.int64))
     each = _blocks_per_batch(launch, shared_bytes, loaded)
     if options.reverse:  # at least two batches, so that their order can change
         each = min(each, -(-blocks // 2))
     starts = list(range(0, blocks, each))
     inner = range(1, len(starts) - 1)
-    chosen = {*inner[SAMPLED // 2 :: SAMPLED]} or {*inner[:1]}
-    weights = {0: 1.0, len(starts) - 1: 1.0} | {n: len(inner) / len(chosen) for n in chosen}
+    samples = {*inner[SAMPLE_EVERY // 2 :: SAMPLE_EVERY]} or {*inner[:1]}
+    weights = {0: 1.0, len(starts) - 1: 1.0} | {n: len(inner) / len(samples) for n in samples}
     parts = [
         _Part(
             start,
@@ -142,13 +143,13 @@ def _batches(launch: Launch, shared_bytes: int, loaded: Loaded, options: Options
         for number, start in enumerate(starts)
     ]
     # Blocks that wait for earlier ones cannot run in the opposite order.
-    return parts[::-1] if options.reverse and not loaded.code.spinning else parts
+    return parts[::-1] if options.reverse and not loaded.code.spin_blocks else parts
 
 
-def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: Loaded) -> int:
+def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel) -> int:
     threads = int(np.prod(launch.block))
     width = -(-threads // WARP) * WARP
-    each = min(BATCH_LANES, REGISTER_BYTES // (8 * loaded.code.held)) // width
+    each = min(BATCH_LANES, REGISTER_BYTES // (8 * loaded.code.live_registers)) // width
     if shared_bytes:
         each = min(each, BATCH_BYTES // shared_bytes)
     if loaded.local_bytes:
@@ -156,7 +157,7 @@ def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: Loaded) -> int:
     return max(1, each)
 
 
-def _pack(launch: Launch, loaded: Loaded, memory: Memory) -> tuple[Array, list[Region], dict[int, Any]]:
+def _pack(launch: Launch, loaded: LoadedKernel, memory: Memory) -> tuple[Array, list[Region], dict[int, Any]]:
     """Parameter bytes, the memory they point to, and textures by handle."""
     params = np.zeros(max(loaded.param_bytes, 1), np.uint8)
     regions: list[Region] = []
@@ -176,7 +177,7 @@ def _pack(launch: Launch, loaded: Loaded, memory: Memory) -> tuple[Array, list[R
 
 
 def _settle(regions: list[Region]) -> None:
-    """Memory that has been written everywhere need not be watched any more."""
+    """Stop tracking allocations that are completely initialised."""
     for region in regions:
         allocation = region.allocation
         if allocation is not None and allocation.written is not None and allocation.written.all():

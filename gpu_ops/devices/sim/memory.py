@@ -1,4 +1,4 @@
-"""Global and constant memory: arrays at their real addresses, with bounds, alignment and what has been written."""
+"""Global and constant memory: arrays at their real addresses, with their bounds and the bytes that were written."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ALIGNMENT = 512
 NOBODY = -1
 ADDRESSES = (1 << 64) - 1
 FAR = 1 << 30
-"""Bytes from the nearest memory beyond which an address is not said to lie before or after it."""
+"""Bytes from the nearest memory beyond which a message does not relate an address to it."""
 
 
 class Allocation:
-    """Memory that was asked for in one piece. `written` says which bytes hold something; None: all of them."""
+    """One allocation of memory. `written` says which bytes are initialised; None: all of them."""
 
     def __init__(self, raw: Array, base: int, nbytes: int, itemsize: int) -> None:
         self.raw = weakref.ref(raw)
@@ -29,14 +29,14 @@ class Allocation:
         self.written: Array | None = np.zeros(nbytes, np.bool_)
 
     def bytes(self) -> Array:
-        """Its bytes from the base on."""
+        """The bytes of the allocation."""
         raw = self.raw()
         assert raw is not None
         start = self.base - address_of(raw)
         return raw[start : start + self.nbytes]
 
     def mark(self, first: int, nbytes: int) -> None:
-        """Bytes from `first` on hold something now."""
+        """Mark `nbytes` bytes from `first` on as initialised."""
         if self.written is not None:
             self.written[first : first + nbytes] = True
             if self.written.all():
@@ -44,7 +44,7 @@ class Allocation:
 
 
 class Memory:
-    """What a simulated device has allocated. An array on the device is a NumPy array in one of its allocations."""
+    """The allocations of a simulated device. An array on the device is a NumPy array in one of them."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -52,7 +52,7 @@ class Memory:
         self._by_raw: dict[int, Allocation] = {}
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Array:
-        """Memory that holds nothing yet. Raises DeviceMemoryError when the device is full."""
+        """Uninitialised memory. Raises DeviceMemoryError if the device is full."""
         dtype = np.dtype(dtype)
         nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         if self.used + nbytes > self.limit:
@@ -74,21 +74,21 @@ class Memory:
         self.used -= nbytes
 
     def allocation(self, array: Array) -> Allocation | None:
-        """The allocation an array lies in; None for one of the host's."""
+        """The allocation that contains an array; None for a host array."""
         owner: Any = array
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
         return self._by_raw.get(id(owner))
 
     def mark(self, array: Array) -> None:
-        """All of an array has been written; of one whose rows lie a pitch apart, the rows and not what is between."""
+        """Mark all of an array as initialised; for pitched rows, the rows but not the gaps between them."""
         allocation = self.allocation(array)
         if allocation is not None:
             for part in (array,) if array.flags.c_contiguous else array:
                 allocation.mark(address_of(part) - allocation.base, part.nbytes)
 
     def region(self, array: Array, name: str) -> Region:
-        """An array as a kernel's argument. Raises KernelError when it does not lie on this device."""
+        """An array as a kernel's argument. Raises KernelError if it is not on this device."""
         allocation = self.allocation(array)
         if allocation is None:
             raise KernelError(f"The argument {name} is not in the simulated GPU's memory; upload it first.")
@@ -98,19 +98,19 @@ class Memory:
         return Region(name, low, high, allocation.base, allocation.bytes(), size, allocation)
 
     def others(self, regions: Iterable[Region]) -> list[Region]:
-        """All memory that no region given lies in: kernels may reach it by pointers they read."""
-        known = {r.base for r in regions}
+        """All allocations without a region in `regions`: kernels may reach them through pointers in memory."""
+        bases = {r.base for r in regions}
         return [
             Region(f"an allocation of {a.nbytes} bytes", a.base, a.base + a.nbytes, a.base, a.bytes(), a.itemsize, a)
             for a in list(self._by_raw.values())
-            if a.base not in known and a.raw() is not None
+            if a.base not in bases and a.raw() is not None
         ]
 
 
 @dataclass(eq=False)
 class Region:
-    """Addresses that a kernel may use, low ≤ address < high, under the name its source gives them. `data` are the
-    bytes from address `base` on; `owners` the blocks that stored to each element in this launch."""
+    """Addresses that a kernel may use, low ≤ address < high, with the `name` from its source. `data` are the bytes from
+    address `base` on; `owners` has, for each element, the last block that stored to it in this launch."""
 
     name: str
     low: int
@@ -134,7 +134,7 @@ class Region:
         return self._views[key]
 
     def describe(self, address: int, nbytes: int) -> str:
-        """Where an address lies relative to this region, in words."""
+        """The position of an address relative to this region, in words."""
         size = self.high - self.low
         if address + nbytes > self.high:
             return f"{address + nbytes - self.high} bytes past the end of {self.name} ({size} bytes)"
@@ -152,7 +152,7 @@ class Table:
         self._last: dict[int, Region] = {}
 
     def find(self, site: int, low: int, high: int) -> Region | None:
-        """The region that holds all addresses low ≤ a < high. A site mostly stays in one."""
+        """The region that contains all addresses low ≤ a < high. A site mostly stays in one region."""
         region = self._last.get(site)
         if region is not None and region.low <= low and high <= region.high:
             return region
@@ -163,11 +163,11 @@ class Table:
         return None
 
     def _before(self, address: int) -> list[Region]:
-        """Regions that begin at or before an address, the nearest first; arguments may overlap."""
+        """Regions that begin at or before an address, nearest first; the arguments of a launch may overlap."""
         return self.regions[: bisect.bisect_right(self._lows, address)][::-1]
 
     def nearest(self, address: int, nbytes: int) -> str:
-        """An address that is in no region, in words."""
+        """The position of an address outside all regions, in words."""
         if not self.regions:
             return f"address {address:#x}; the kernel has no memory"
         address = address & ADDRESSES
@@ -179,5 +179,5 @@ class Table:
 
 
 def address_of(array: Array) -> int:
-    """Where an array begins."""
+    """The address of an array."""
     return int(array.__array_interface__["data"][0])

@@ -1,4 +1,4 @@
-"""What a launch may take, and where it was when it took more."""
+"""The budget of a launch, and the error that says where the kernel was when it ran out."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gpu_ops.errors import LimitReached
 OFTEN = 0.05
 """Seconds between two calls of `tick`, or as long as one instruction of a batch takes."""
 PART = 4
-"""A block belongs to the loop that turns when it ran at least one time for so many of the one at hand."""
+"""A block belongs to the loop that is running if it ran at least once for so many runs of the current block."""
 
 
 @dataclass(eq=False)
 class Meter:
-    """Instructions executed by warps, against the budget, and how often each basic block ran. `tick` is called now and
-    then; it may raise."""
+    """Counts warp instructions against the `budget`, and how often each basic block ran. It calls `tick` now and then,
+    which may raise."""
 
     budget: float
     tick: Callable[[], None]
@@ -31,7 +31,7 @@ class Meter:
     ticked: float = 0.0
 
     def add(self, code: BlockCode, lanes: Lanes) -> None:
-        """A block ran. Raises LimitReached, and what `tick` does."""
+        """Count a run of a block. Raises LimitReached, and what `tick` raises."""
         self.executed += code.instructions * lanes.warps
         self.turns[code.block.number] += 1
         if self.executed > self.budget:
@@ -39,18 +39,18 @@ class Meter:
         self.poll()
 
     def poll(self) -> None:
-        """In the middle of a block: call `tick` if it is time. Raises what it does."""
+        """In the middle of a block: call `tick` if it is due. Raises what `tick` raises."""
         now = time.monotonic()
         if now - self.ticked >= OFTEN:
             self.ticked = now
             self.tick()
 
 
-def stopped(
+def limit_error(
     code: Code, block: BlockCode, meter: Meter, lanes: Lanes, findings: Findings, reached: LimitReached
 ) -> LimitReached:
-    """The error of a launch that these lanes were at a block of when a limit was reached; it becomes a finding too."""
-    place, last = _turning(code, block, meter.turns)
+    """The error for a launch that reached a limit while these lanes ran a block; it also adds a finding."""
+    place, last = _loop_lines(code, block, meter.turns)
     lines = f"line {place.line}" if last == place.line else f"lines {place.line} to {last}"
     where = f"turns in {lines}" if last else f"is at line {place.line}"
     doubt = " (an endless loop?)" if last else ""
@@ -59,15 +59,15 @@ def stopped(
     return LimitReached(reached.limit, reached.flag, f"{place.file}:{place.line}: the kernel, which {where}{doubt},")
 
 
-def _turning(code: Code, block: BlockCode, turns: Counter[int]) -> tuple[Place, int]:
-    """The first place and the last line, in one file, of the innermost loop around a block; 0 where it is in none."""
+def _loop_lines(code: Code, block: BlockCode, turns: Counter[int]) -> tuple[Place, int]:
+    """The first place and the last line, in one file, of the innermost loop around a block; line 0 without a loop."""
     number = block.block.number
     onward = [b.block.targets for b in code.blocks]
     back: list[list[int]] = [[] for _ in onward]
     for source, targets in enumerate(onward):
         for target in targets:
             back[target].append(source)
-    loop = _reached(onward, number) & _reached(back, number)
+    loop = _reachable(onward, number) & _reachable(back, number)
     here = _places(block)[:1] or [Place("", 0)]
     if not loop:
         return here[0], 0
@@ -77,16 +77,16 @@ def _turning(code: Code, block: BlockCode, turns: Counter[int]) -> tuple[Place, 
     return first, max((p.line for p in places), default=first.line)
 
 
-def _reached(edges: list[tuple[int, ...]] | list[list[int]], start: int) -> set[int]:
-    """Blocks that one or more steps from `start` lead to."""
-    found: set[int] = set()
+def _reachable(edges: list[tuple[int, ...]] | list[list[int]], start: int) -> set[int]:
+    """Blocks that control reaches from `start` in one or more steps."""
+    blocks: set[int] = set()
     waiting = [start]
     while waiting:
         for target in edges[waiting.pop()]:
-            if target not in found:
-                found.add(target)
+            if target not in blocks:
+                blocks.add(target)
                 waiting.append(target)
-    return found
+    return blocks
 
 
 def _places(code: BlockCode) -> list[Place]:

@@ -1,9 +1,9 @@
-"""The instruction set as a table: for each opcode what it takes, what it gives, and the expression that computes it.
+"""The instruction set as a table: for each opcode its operands, its results, and the expression that computes them.
 
-A rule's letters are types: t the instruction's own; a any integer of its width (the bits are all that counts);
-w twice as wide; u uint32; i int32; p a predicate; b uint of its width. In expressions {0}, {1} … are the operands,
-{T} and {W} the NumPy types of t and w, and A the module `arithmetic`. What is not here is refused when a kernel is
-loaded, with its name and line.
+A rule's letters are types: t the instruction's own; a any integer of its width (only the bits count); w twice as wide;
+u uint32; i int32; p a predicate; b uint of its width. In expressions {0}, {1} … are the operands, {T} and {W} the NumPy
+types of t and w, and A the module `arithmetic`. An instruction without a row makes loading the kernel fail, with its
+name and line.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Rule(NamedTuple):
 
 
 class Computation(NamedTuple):
-    """A row made ready: NumPy codes of the result and operands; "a4" is any integer of four bytes. `second` gives the
-    predicate of instructions that have two results."""
+    """A row for one instruction: NumPy codes of the result and operands; "a4" is any integer of four bytes. `second` is
+    the expression for the second result, a predicate."""
 
     gives: tuple[str, ...]
     takes: tuple[str, ...]
@@ -177,7 +177,7 @@ DIRECTED_EXACTLY = {
 
 
 def computation(line: Instruction) -> Computation:
-    """How to compute an instruction that touches registers only. Raises KernelError where the table has no row."""
+    """How to compute an instruction that touches only registers. Raises KernelError if the table has no row for it."""
     key = (*line.op, _table(line)) if line.op[0] == "lop3" else line.op
     if key not in _KNOWN:
         _KNOWN[key] = _computation(line)
@@ -221,12 +221,12 @@ def _computation(line: Instruction) -> Computation:
     else:
         table = FLOAT if type.startswith("f") and op[0] != "slct" else INTEGER
     rule = _row(table, line)
-    done = _filled(rule, line)
-    return _modified(done, line) if type.startswith("f") else done
+    base = _filled(rule, line)
+    return _modified(base, line) if type.startswith("f") else base
 
 
 def _row(table: dict[str, Rule], line: Instruction) -> Rule:
-    """The row of the longest name that the instruction's parts spell, all others being ones that may be ignored."""
+    """The row of an instruction, found by all parts of its name except those that may be ignored."""
     op = line.op
     if op[0] == "slct":
         return table["slct." + op[-1]]._replace()
@@ -252,23 +252,23 @@ def _filled(rule: Rule, line: Instruction) -> Computation:
     return Computation(tuple(letters[g] for g in rule.gives), tuple(letters[t] for t in rule.takes), expression)
 
 
-def _modified(done: Computation, line: Instruction) -> Computation:
-    """Rounding other than to nearest, flushing of subnormals, saturation."""
-    expression = done.expression
+def _modified(base: Computation, line: Instruction) -> Computation:
+    """Add the modifiers: directed rounding, flushing of subnormals, saturation."""
+    expression = base.expression
     mode = next((p for p in line.op if p in ("rz", "rm", "rp")), "")
     if mode:
-        table = DIRECTED | DIRECTED_EXACTLY if done.gives == ("f8",) else DIRECTED_EXACTLY | DIRECTED
-        if done.gives[0] not in ("f4", "f8") or line.op[0] not in table:
+        table = DIRECTED | DIRECTED_EXACTLY if base.gives == ("f8",) else DIRECTED_EXACTLY | DIRECTED
+        if base.gives[0] not in ("f4", "f8") or line.op[0] not in table:
             raise refused(line)
-        expression = table[line.op[0]].replace("{mode!r}", repr(mode)).replace("{T}", f"A.{done.gives[0]}")
-    if "ftz" in line.op and done.takes[0] == "f4":
-        for place, type in enumerate(done.takes):
+        expression = table[line.op[0]].replace("{mode!r}", repr(mode)).replace("{T}", f"A.{base.gives[0]}")
+    if "ftz" in line.op and base.takes[0] == "f4":
+        for place, type in enumerate(base.takes):
             if type == "f4":
                 expression = expression.replace(f"{{{place}}}", f"A.flush({{{place}}})")
-        expression = f"A.flush({expression})" if done.gives == ("f4",) else expression
+        expression = f"A.flush({expression})" if base.gives == ("f4",) else expression
     if "sat" in line.op:
         expression = f"A.saturate({expression})"
-    return done._replace(expression=expression)
+    return base._replace(expression=expression)
 
 
 def _comparison(line: Instruction) -> Computation:
@@ -298,8 +298,8 @@ def _conversion(line: Instruction) -> Computation:
     """cvt.rn.f32.s32 and its kin."""
     op = line.op
     to, source = op[-2], op[-1]
-    known = {*ROUNDINGS, "ftz", "sat"}.issuperset(op[1:-2])
-    if to not in NUMPY or source not in NUMPY or NUMPY[to] in ("", "p") or "x2" in to + source or not known:
+    supported = {*ROUNDINGS, "ftz", "sat"}.issuperset(op[1:-2])
+    if to not in NUMPY or source not in NUMPY or NUMPY[to] in ("", "p") or "x2" in to + source or not supported:
         raise refused(line)
     target, origin = NUMPY[to], NUMPY[source]
     mode = next((p for p in op if p in ROUNDINGS), "")
@@ -339,7 +339,7 @@ def _dot(line: Instruction) -> Computation:
 
 
 def _differences(line: Instruction) -> Computation:
-    """vabsdiff4.u32.u32.u32 d, a, b, c, with .add added to c; without, nothing of c is left."""
+    """vabsdiff4.u32.u32.u32 d, a, b, c; .add adds the differences to c, without it c has no effect."""
     add = line.op[-1] == "add"
     signs = tuple(p == "s32" for p in (line.op[-3:-1] if add else line.op[-2:]))
     if len(line.op) != (5 if add else 4):
@@ -352,8 +352,8 @@ CARRY_READERS = ("addc", "subc", "madc")
 
 
 def _carried(line: Instruction) -> Computation:
-    """add.cc, addc, mad.lo.cc, madc.hi and their kin. Who reads the carry has it as the last operand. Subtracting adds
-    the complement, so that a carry means no borrow: PTX's own division of 128 bits counts on that."""
+    """add.cc, addc, mad.lo.cc, madc.hi and their kin. Instructions that read the carry have it as the last operand.
+    Subtraction adds the complement, so a carry means no borrow: PTX's own division of 128 bits relies on that."""
     kind, reads, code = line.op[0].rstrip("c"), line.op[0] in CARRY_READERS, NUMPY.get(line.op[-1], "  ")
     word = f"u{code[1:]}"
     first, other = ("{0}", "{1}")
@@ -373,7 +373,7 @@ def _carried(line: Instruction) -> Computation:
 
 
 def refused(line: Instruction) -> KernelError:
-    """What the simulator does not do, by name and line."""
+    """The error for an instruction that the simulator does not run, with its name and line."""
     return KernelError(
         f"{line.place.file}:{line.place.line}: the simulated GPU does not run {line.name}; "
         "run this variant on a CUDA device, or write it without that instruction."

@@ -1,4 +1,4 @@
-"""What printf writes, from the bytes a kernel leaves for it."""
+"""The output of printf, from the bytes that a kernel stores for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST = 4096
 
 
 def text_at(table: Table, address: int) -> str:
-    """The zero-ended text at an address."""
+    """The zero-terminated text at an address."""
     region = table.find(-1, address, address + 1)
     if region is None:
         return "?"
@@ -21,8 +21,8 @@ def text_at(table: Table, address: int) -> str:
     return data.split(b"\0")[0].decode(errors="replace")
 
 
-def formatted(form: str, data: bytes, table: Table) -> str:
-    """The text of one call. Arguments lie in `data` one after the other, each aligned to its size."""
+def format_call(form: str, data: bytes, table: Table) -> str:
+    """The text of one call. `data` holds the arguments one after the other, each aligned to its size."""
     at = 0
 
     def take(size: int, code: str) -> int | float:
@@ -56,6 +56,6 @@ def formatted(form: str, data: bytes, table: Table) -> str:
     return _FIELD.sub(field, form)
 
 
-def _size(given: object) -> str:
-    """A width or precision as text: no more than a line may be long."""
-    return "" if given is None else str(max(0, min(int(str(given)), _LONGEST)))
+def _size(value: object) -> str:
+    """A width or precision as text, limited to the longest line."""
+    return "" if value is None else str(max(0, min(int(str(value)), _LONGEST)))

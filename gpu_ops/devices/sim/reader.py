@@ -1,5 +1,5 @@
-"""Reads PTX text: what NVRTC writes for sm_75 to sm_121, in both dialects – typed registers, and all floats in .b32
-and .b64."""
+"""Reads the PTX that NVRTC writes for sm_75 to sm_121, in both dialects: with typed registers, and with all floats in
+.b32 and .b64."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _NOT_NEEDED = {".loc", ".file", ".version", ".address_size", ".pragma", ".visibl
 
 
 def parse(text: str, source: str = "") -> Program:
-    """The program of a PTX text. `source` is how the compiled file is called; paths in the text are cut to names.
+    """The program of a PTX text. `source` is the name of the compiled file; paths in the text become file names.
 
-    Raises KernelError for what it cannot read.
+    Raises KernelError for PTX that it cannot read.
     """
     return _Parser(text, source).program()
 
@@ -50,7 +50,7 @@ class _Parser:
     def __init__(self, text: str, source: str) -> None:
         self.source = source
         self.files = {int(n): self._file_name(path) for n, path in _FILE.findall(text)}
-        # Scopes' names need not be unique, and debug sections hold no program.
+        # Debug sections are no part of the program.
         text = _COMMENT.sub("", text.split("\t.section\t")[0])
         self.tokens = [m.group() for m in _TOKEN.finditer(text)]
         self.tokens.append("")  # the end
@@ -73,7 +73,7 @@ class _Parser:
     def next(self) -> str:
         token = self.tokens[self.at]
         if not token:
-            raise KernelError(f"{self.source}: the PTX ends in the middle of something.")
+            raise KernelError(f"{self.source}: the PTX ends in the middle of a statement; compile the file again.")
         self.at += 1
         return token
 
@@ -87,10 +87,10 @@ class _Parser:
         return False
 
     def expect(self, token: str) -> None:
-        found = self.next()
-        if found != token:
+        actual = self.next()
+        if actual != token:
             near = " ".join(self.tokens[max(0, self.at - 8) : self.at + 4])
-            raise KernelError(f"{self.source}: PTX is not understood at {near!r}: expected {token!r}, found {found!r}.")
+            raise KernelError(f"{self.source}: unknown PTX at {near!r}: expected {token!r}, found {actual!r}.")
 
     # The file
 
@@ -112,7 +112,8 @@ class _Parser:
         return self.result
 
     def _variable(self, space: str) -> Variable:
-        """After the state space: attributes, type, name, extent and values, up to ; or , or )."""
+        """The rest of a declaration after its state space: attributes, type, name, extent and values, up to ; , or
+        )."""
         align = 0
         type = ""
         while self.peek().startswith("."):
@@ -163,7 +164,7 @@ class _Parser:
         while self.peek() not in ("{", ";"):
             self.next()  # .maxntid, .minnctapersm, .noreturn …
         if self.next() == ";":
-            return  # declared here, defined nowhere: printf, assert
+            return  # a declaration without a definition: printf, assert
         self.result.functions[function.name] = function
         self.scopes, self.ranges = [{}], [[]]
         self.place, self.chains = Place("", 0), {}
@@ -173,12 +174,12 @@ class _Parser:
 
     def _params(self) -> list[Variable]:
         self.expect("(")
-        found = []
+        params = []
         while not self.take(")"):
             token = self.next()
             if token == ".param":
-                found.append(self._variable("param"))
-        return found
+                params.append(self._variable("param"))
+        return params
 
     def _statement(self) -> None:
         token = self.next()
@@ -214,7 +215,7 @@ class _Parser:
             outer = (self.files.get(int(at_file), "?"), int(at_line))
             chain = (outer, *self.chains.get(outer, ()))
         name = self.files.get(int(file), "?")
-        if int(line) == 0:  # the compiler's own: it belongs to what came before
+        if int(line) == 0:  # the compiler's own code, which belongs to the line before
             return
         self.place = Place(name, int(line), chain)
         self.chains[(name, int(line))] = chain
@@ -237,7 +238,7 @@ class _Parser:
                 return
 
     def _suffix(self) -> str:
-        """What tells the names of an inner scope from those outside."""
+        """A suffix that makes the names of an inner scope unique."""
         if len(self.scopes) == 1:
             return ""
         self.serial += 1
@@ -259,10 +260,10 @@ class _Parser:
             self.function.variables.append(Variable(unique, space, variable.nbytes, variable.align, variable.data))
 
     def _lookup(self, name: str) -> str:
-        """The unique name of a register or variable; a register of a declared range is made known."""
-        known = self.scopes[-1].get(name)
-        if known is not None:
-            return known
+        """The unique name of a register or variable. The first use of a register in a declared range declares it."""
+        unique = self.scopes[-1].get(name)
+        if unique is not None:
+            return unique
         for scope, ranges in zip(reversed(self.scopes), reversed(self.ranges), strict=True):
             if name in scope:
                 return scope[name]
@@ -307,7 +308,8 @@ class _Parser:
         self.function.body.append(Instruction(op, tuple(args), self.place, guard, negated))
 
     def _with_carry(self, op: tuple[str, ...], args: list[Operand]) -> list[Operand]:
-        """The carry as a predicate: the second result of who sets it, the last operand of who reads it."""
+        """The carry as a predicate: an instruction that sets it has it as the second result, one that reads it as the
+        last operand."""
         self.function.registers["%carry"] = "pred"
         result = Vec((args[0], Reg("%carry"))) if "cc" in op else args[0]
         return [result, *args[1:], *([Reg("%carry")] if op[0] in ("addc", "subc", "madc") else [])]
@@ -328,14 +330,14 @@ class _Parser:
         number = _number(token)
         if number is not None:
             return number
-        operand = self._named(token)
+        operand = self._register_or_symbol(token)
         if self.take("|"):  # two destinations
             return Vec((operand, self._operand()))
         if isinstance(operand, Sym) and self.peek() == "+":
             return Sym(operand.name, self._offset())
         return operand
 
-    def _named(self, token: str) -> Reg | Sym:
+    def _register_or_symbol(self, token: str) -> Reg | Sym:
         unique = self._lookup(token)
         if unique in self.function.registers or token.startswith("%") or token == "_":
             return Reg(unique)
@@ -344,7 +346,7 @@ class _Parser:
     def _address(self) -> Operand:
         token = self.next()
         number = _number(token)
-        base: Reg | Sym | None = None if number else self._named(token)
+        base: Reg | Sym | None = None if number else self._register_or_symbol(token)
         if self.take(","):  # a texture and its coordinates
             coordinates = self._operand()
             self.expect("]")

@@ -1,8 +1,7 @@
-"""The addresses of one memory instruction, warp by warp, and what hardware makes of them.
+"""The addresses of one memory instruction, warp by warp, and the sectors and wavefronts that they cause.
 
-A lane that rests is given the address of one of its warp that runs: so it adds nothing, and everything is counted on
-whole rows. Addresses that rise evenly, as those of plain code do, are counted without looking at each.
-"""
+An inactive lane gets the address of an active lane of its warp. So it adds nothing, and all counts work on whole rows
+of 32 lanes. Addresses that rise steadily, as in most code, are counted without a look at each."""
 
 from __future__ import annotations
 
@@ -19,38 +18,39 @@ BANK_BYTES = 4
 
 
 class Requests:
-    """One instruction of `nbytes` a lane by all running lanes of a frame. `address` lacks the instruction's `offset`.
+    """One instruction of `nbytes` a lane by all running lanes of a frame. `address` does not include the instruction's
+    `offset`.
 
-    Where every block of a batch does the same, the requests of one stand for `times` blocks; all counts of the whole
-    class are for all of them.
+    If every block of a batch does the same, the requests of one block stand for `times` blocks; all counts are those of
+    all blocks.
     """
 
     def __init__(self, lanes: Lanes, address: Array, offset: int, nbytes: int) -> None:
         self.lanes, self.address, self.offset, self.nbytes = lanes, address, offset, nbytes
         self.even = address.size == 1 or (address.shape[1] == 1 and not lanes.packed)
         """Whether all lanes of a warp use one address."""
-        alike = not lanes.packed and lanes.alike and address.shape[0] == 1
-        self.times = lanes.shape[0] if alike else 1
+        same_in_all_blocks = not lanes.packed and lanes.same_in_all_blocks and address.shape[0] == 1
+        self.times = lanes.shape[0] if same_in_all_blocks else 1
 
     @property
     def threads(self) -> int:
-        """Lanes that take part."""
+        """The number of active lanes."""
         return self.lanes.count
 
     @property
     def warps(self) -> int:
-        """Requests: warps of which at least one lane takes part."""
+        """The number of requests: warps with at least one active lane."""
         return self.lanes.warps
 
     @cached_property
     def rows(self) -> Array:
-        """Addresses (warps, 32) with the offset, lanes that rest filled in; one block's where all do the same."""
+        """Addresses (warps, 32) with the offset, also for inactive lanes; those of one block if all do the same."""
         raw, mask = self._raw
         return raw if mask is None else filled(raw, mask)
 
     @cached_property
     def _raw(self) -> tuple[Array, Array | None]:
-        """Addresses (warps, 32) and which lanes run (None: all), of warps in which any does."""
+        """Addresses (warps, 32) and which lanes run (None: all), for warps with active lanes."""
         lanes = self.lanes
         address = self.address.astype(np.int64, copy=False)
         if self.times > 1:
@@ -66,21 +66,21 @@ class Requests:
 
     @cached_property
     def _steps(self) -> Array:
-        """From each lane's address to the next one's, (warps, 31)."""
+        """The distance from each lane's address to the next lane's, (warps, 31)."""
         rows = self.rows
         steps: Array = rows[:, 1:] - rows[:, :-1]
         return steps
 
     @cached_property
     def _rough(self) -> Array:
-        """Numbers of the rows in which addresses fall, or rise by more than a sector. In others, the smooth ones, no
-        sector between the first and the last is left out."""
-        jumps = self._steps.view(np.uint64) > SECTOR  # those that fall are huge without a sign
+        """Numbers of the rows in which addresses fall, or rise by more than a sector. The other rows are smooth: they
+        touch every sector between the first and the last."""
+        jumps = self._steps.view(np.uint64) > SECTOR  # negative steps are huge as unsigned numbers
         return np.unique(np.flatnonzero(jumps) // (WARP - 1))
 
     @cached_property
     def _distinct(self) -> Array | int:
-        """Different addresses of each row; one number where it is the same for all."""
+        """The number of different addresses in each row; a single number if it is the same for all rows."""
         if np.count_nonzero(self._steps) == self._steps.size:
             if not len(self._rough):
                 return WARP
@@ -98,7 +98,7 @@ class Requests:
         return (counts * len(self.rows) if isinstance(counts, int) else int(counts.sum())) * self.times
 
     def sectors(self) -> int:
-        """Aligned pieces of 32 bytes that each warp touches, summed."""
+        """The 32-byte sectors that each warp touches, summed."""
         if self.even:
             return self.warps
         counts = (self.rows[:, -1] >> 5) - (self.rows[:, 0] >> 5) + 1
@@ -107,7 +107,7 @@ class Requests:
         return int(counts.sum()) * self.times
 
     def ideal_sectors(self) -> int:
-        """The sectors that the bytes each warp touches would fill, side by side."""
+        """The sectors that each warp would touch if its bytes lay side by side, summed."""
         if self.even:
             return self.warps
         counts = self._distinct
@@ -120,8 +120,8 @@ class Requests:
         return self.warps if self.even else int(distinct(self.rows >> 2).sum()) * self.times
 
     def wavefronts(self) -> tuple[int, int]:
-        """Passes over the banks of shared memory, and the least there could be. 64-bit accesses go by half-warps,
-        128-bit ones by quarters; lanes that use the same word share it."""
+        """The wavefronts of shared memory, and the fewest possible. 64-bit accesses go by half-warps, 128-bit ones by
+        quarter-warps; lanes that use the same word share it."""
         words = max(1, self.nbytes // BANK_BYTES)
         if words == 1 and self.even:
             return self.warps, self.warps
@@ -137,7 +137,7 @@ class Requests:
 
 
 def by_warp(lanes: Lanes, array: Array) -> tuple[Array, Array | None]:
-    """An array of the lanes' frame as (warps, 32), and which of them run (None: all)."""
+    """An array of the lanes' frame as (warps, 32), and which lanes run (None: all)."""
     if lanes.index is None:
         mask = None if lanes.mask is None else lanes.mask.reshape(-1, WARP)
         return lanes.wide(array).reshape(-1, WARP), mask
@@ -150,8 +150,8 @@ def by_warp(lanes: Lanes, array: Array) -> tuple[Array, Array | None]:
 
 
 def filled(rows: Array, mask: Array) -> Array:
-    """The rows with every place outside `mask` replaced by the nearest one inside before it, else the first inside.
-    Each row must have one."""
+    """The rows, in which every place outside `mask` has the value of the nearest place inside before it, or else of the
+    first inside. Each row must have a place inside."""
     if mask.all():
         return rows
     width = mask.shape[1]
@@ -161,7 +161,7 @@ def filled(rows: Array, mask: Array) -> Array:
 
 
 def distinct(rows: Array) -> Array:
-    """Different values in each row."""
+    """The number of different values in each row."""
     steps = np.diff(rows, axis=1)
     if (steps < 0).any():
         steps = np.diff(np.sort(rows, axis=1), axis=1)
@@ -169,7 +169,7 @@ def distinct(rows: Array) -> Array:
 
 
 def bank_passes(words: Array) -> Array:
-    """For each row of 32 word numbers: the most different ones that fall into one bank."""
+    """The wavefronts of each row of 32 word numbers: the most different words in one bank."""
     steps = np.diff(words, axis=1)
     least, most = int(steps.min()), int(steps.max())
     if least == most:  # a constant stride meets BANKS / gcd banks, equally often
@@ -183,7 +183,7 @@ def bank_passes(words: Array) -> Array:
 
 
 def split_warps(lanes: Lanes, choice: Array) -> int:
-    """Warps whose running lanes hold different values."""
+    """The number of warps whose running lanes have different values."""
     if choice.size == 1 or (choice.shape[1] == 1 and not lanes.packed):
         return 0
     rows, mask = by_warp(lanes, choice)
@@ -196,5 +196,5 @@ def split_warps(lanes: Lanes, choice: Array) -> int:
 def by_block(lanes: Lanes) -> Array:
     """Running lanes of each block of the batch, (blocks,)."""
     if lanes.index is not None:
-        return np.bincount(lanes.index // lanes.launched.width, minlength=lanes.launched.blocks)
+        return np.bincount(lanes.index // lanes.layout.width, minlength=lanes.layout.blocks)
     return np.count_nonzero(whole_mask(lanes), axis=1)

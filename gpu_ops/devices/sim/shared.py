@@ -1,4 +1,4 @@
-"""Shared memory of a batch of blocks, with its bounds, what was never written, and hazards between barriers."""
+"""Shared memory of a batch of blocks; it finds accesses out of bounds, uninitialised reads, and hazards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.findings import Findings, frame_places, say
 from gpu_ops.devices.sim.hazards import Order, Touch, Trail
-from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, Launched
+from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes
 from gpu_ops.devices.sim.sites import Site
 
 _UNWRITTEN = 0xFF  # not-a-number in floats
@@ -20,7 +20,7 @@ class SharedMemory:
 
     def __init__(
         self,
-        launched: Launched,
+        layout: BatchLayout,
         nbytes: int,
         unit: int,
         names: tuple[tuple[str, int, int], ...],
@@ -28,14 +28,14 @@ class SharedMemory:
         checks: bool,
     ) -> None:
         self.nbytes, self.unit, self.names, self.findings = nbytes, unit, names, findings
-        self.blocks = launched.blocks
+        self.blocks = layout.blocks
         self.data = np.full((self.blocks, -(-max(nbytes, 1) // 16) * 16), _UNWRITTEN, np.uint8)
         self.checks = checks
         self.time = 0
         self.block_start = np.zeros(self.blocks, np.int64)
         self.start = 0  # the earliest of these
-        self.warp_start = np.zeros((self.blocks, launched.warps), np.int64)
-        self.order = Order(self.blocks, launched.warps)
+        self.warp_start = np.zeros((self.blocks, layout.warps), np.int64)
+        self.order = Order(self.blocks, layout.warps)
         self.uneven = False
         units = self.data.shape[1] // unit
         self.trails = {kind: Trail(units, self.blocks) for kind in ("write", "read", "atomic")} if checks else {}
@@ -45,7 +45,7 @@ class SharedMemory:
     # Barriers
 
     def barrier(self, rows: Array | None) -> None:
-        """Threads of these blocks have met (None: of all)."""
+        """All threads of these blocks (None: of all blocks) have met."""
         self.time += 1
         if rows is None:
             self.block_start[:] = self.time
@@ -68,29 +68,29 @@ class SharedMemory:
     # Accesses
 
     def load(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
-        """The elements at `address` (bytes, in the lanes' frame); zero where it is out of bounds."""
+        """The elements at `address` (bytes, in the lanes' frame); zero for addresses out of bounds."""
         address, wrong = self._checked(lanes, site, address, np.dtype(dtype).itemsize * count)
         self._look_right(lanes, site, address, wrong, np.dtype(dtype).itemsize * count, "read")
         view, index = self._view(dtype, count), self._index(address, dtype, count)
         if not lanes.packed and index.shape[0] == 1:
-            found = view[:, index[0]]
+            loaded = view[:, index[0]]
         else:
-            found = view.reshape(-1, *view.shape[2:])[index + lanes.rows * view.shape[1]]
+            loaded = view.reshape(-1, *view.shape[2:])[index + lanes.rows * view.shape[1]]
         if wrong is not None:
-            found = np.where(wrong[..., None] if count > 1 else wrong, view.dtype.type(0), found)
-        return [found[..., k] for k in range(count)] if count > 1 else [found]
+            loaded = np.where(wrong[..., None] if count > 1 else wrong, view.dtype.type(0), loaded)
+        return [loaded[..., k] for k in range(count)] if count > 1 else [loaded]
 
     def store(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
-        """Put the values there; what is out of bounds is dropped."""
+        """Store the values; lanes with addresses out of bounds store nothing."""
         count = len(values)
         nbytes = np.dtype(dtype).itemsize * count
         address, wrong = self._checked(lanes, site, address, nbytes)
         if wrong is not None:
-            kept = lanes.subset(~wrong)
-            if kept is None:
+            valid = lanes.subset(~wrong)
+            if valid is None:
                 return
             address, values = lanes.cut(address, ~wrong), [lanes.cut(v, ~wrong) for v in values]
-            lanes = kept
+            lanes = valid
         if self.checks:
             self._look(lanes, site, address, nbytes, "write")
         view, index = self._view(dtype, count), self._index(address, dtype, count)
@@ -107,13 +107,20 @@ class SharedMemory:
             back = view[rows, places] if self.checks else stored
         if self.checks:
             differs = _bits(stored) != _bits(back)
-            if differs.any() and not site.watched:
+            if differs.any() and not site.is_ordered:
                 self._overwritten(lanes, site, differs.any(axis=-1) if count > 1 else differs)
 
     def atomic(
-        self, lanes: Lanes, site: Site, address: Array, dtype: Any, operation: str, values: list[Array], wanted: bool
+        self,
+        lanes: Lanes,
+        site: Site,
+        address: Array,
+        dtype: Any,
+        operation: str,
+        values: list[Array],
+        needs_result: bool,
     ) -> Array | None:
-        """One atomic operation of each lane; what each found, where that is wanted."""
+        """One atomic operation for each lane. Returns the old values if `needs_result`."""
         address, wrong = self._checked(lanes, site, address, np.dtype(dtype).itemsize)
         if wrong is not None:
             address = np.where(wrong, 0, address)  # reported; the result is lost anyway
@@ -121,7 +128,7 @@ class SharedMemory:
         view = self._view(dtype, 1)
         index = self._index(address, dtype, 1) + lanes.rows * view.shape[1]
         flat = lanes.active(index)
-        old = update(view.reshape(-1), flat, operation, tuple(lanes.active(v) for v in values), wanted)
+        old = update(view.reshape(-1), flat, operation, tuple(lanes.active(v) for v in values), needs_result)
         return None if old is None else lanes.spread(old, 0)
 
     def _view(self, dtype: Any, count: int) -> Array:
@@ -134,8 +141,9 @@ class SharedMemory:
         return address.astype(np.int64) >> shift
 
     def _checked(self, lanes: Lanes, site: Site, address: Array, nbytes: int) -> tuple[Array, Array | None]:
-        """The address with the site's offset, and where it is wrong; there it is 0. Lanes that rest never are."""
-        address = lanes.calm(address)
+        """The address with the site's offset, 0 where it is wrong, and where that is. Inactive lanes are never
+        wrong."""
+        address = lanes.fill_inactive(address)
         if site.offset:
             address = address + address.dtype.type(site.offset)
         bad = None
@@ -163,7 +171,7 @@ class SharedMemory:
         self.findings.add(kind, site.place, lanes, frame_places(lanes, bad), detail)
 
     def name(self, byte: int) -> str:
-        """The variable that a byte belongs to, and its place in it."""
+        """The variable that contains a byte, and the byte's place in it."""
         for name, first, last in self.names:
             if first <= byte < last:
                 return f"byte {byte - first} of {name}"
@@ -173,34 +181,34 @@ class SharedMemory:
 
     def _touch(self, lanes: Lanes, address: Array, nbytes: int) -> Touch:
         units = address.astype(np.int64) >> (self.unit.bit_length() - 1)
-        if lanes.alike and address.shape[0] == 1 and not self.uneven:
+        if lanes.same_in_all_blocks and address.shape[0] == 1 and not self.uneven:
             places, threads = lanes.in_a_block
-            chosen = units[0][places] if units.size > 1 else np.full(len(places), units[0, 0])
+            selection = units[0][places] if units.size > 1 else np.full(len(places), units[0, 0])
             rows = None
         else:
             places = lanes.places
-            chosen, threads = lanes.active(units), lanes.active(lanes.threads)
+            selection, threads = lanes.active(units), lanes.active(lanes.threads)
             rows = lanes.active(lanes.rows)
         each = max(1, nbytes // self.unit)
         if each > 1:
-            chosen = (chosen[:, None] + np.arange(each)).reshape(-1)
+            selection = (selection[:, None] + np.arange(each)).reshape(-1)
             threads, places = np.repeat(threads, each), np.repeat(places, each)
             rows = None if rows is None else np.repeat(rows, each)
-        return Touch(chosen, threads, rows, places)
+        return Touch(selection, threads, rows, places)
 
     def _look_right(
         self, lanes: Lanes, site: Site, address: Array, wrong: Array | None, nbytes: int, kind: str
     ) -> None:
-        """Look at those lanes whose address is not wrong."""
-        kept = lanes if wrong is None else lanes.subset(~wrong)
-        if self.checks and kept is not None:
-            self._look(kept, site, address if wrong is None else lanes.cut(address, ~wrong), nbytes, kind)
+        """As `_look`, without the lanes whose address is wrong."""
+        valid = lanes if wrong is None else lanes.subset(~wrong)
+        if self.checks and valid is not None:
+            self._look(valid, site, address if wrong is None else lanes.cut(address, ~wrong), nbytes, kind)
 
     def _look(self, lanes: Lanes, site: Site, address: Array, nbytes: int, kind: str) -> None:
-        """Hold an access to what others did since the last barrier, and write it down."""
+        """Compare an access with those of other threads since the last barrier, and record it."""
         self.time += 1
         touch = self._touch(lanes, address, nbytes)
-        if site.watched:  # it knows that others are about
+        if site.is_ordered:  # its author expects other threads there
             if not self.all_written:
                 self._look_written(lanes, site, touch, kind)
             return
@@ -208,7 +216,7 @@ class SharedMemory:
         for rival in rivals:
             trail = self.trails[rival]
             if trail.newest >= self.start:
-                places, others, same_warp = trail.others(touch, self.block_start, self.warp_start, self.order.known)
+                places, others, same_warp = trail.others(touch, self.block_start, self.warp_start, self.order.clocks)
                 self._hazard(lanes, site, touch, places, others, same_warp, kind, rival)
         if not self.all_written:
             self._look_written(lanes, site, touch, kind)
@@ -221,10 +229,10 @@ class SharedMemory:
         if kind == "write":
             self.written[rows, touch.units] = True
             return
-        there = self.written[rows, touch.units]
-        if there.all():
+        written_units = self.written[rows, touch.units]
+        if written_units.all():
             return
-        missing = np.flatnonzero(~(there if touch.rows is not None else there.all(axis=0)))
+        missing = np.flatnonzero(~(written_units if touch.rows is not None else written_units.all(axis=0)))
         places = touch.places[missing]
         self.findings.add(
             "uninitialised read",
@@ -251,21 +259,21 @@ class SharedMemory:
         did = {"read": "read", "write": "wrote", "atomic": "changed"}[rival]
         size = len(touch.units)
         for within in (False, True):
-            chosen = np.flatnonzero(same_warp == within)
-            if not len(chosen):
+            selection = np.flatnonzero(same_warp == within)
+            if not len(selection):
                 continue
-            first = chosen[0]
+            first = selection[0]
             missing = "__syncwarp()" if within else "barrier" if self.order.used else "__syncthreads()"
             title = f"{names[kind]}-after-{names[rival]} hazard" + (" within a warp" if within else "")
             text = (
                 f"{site.verb} {self.name(int(touch.units[places[first] % size]) * self.unit)}, which thread "
                 f"{int(others[first])} {did} with no {missing} in between"
             )
-            where = np.unique(touch.places[places[chosen] % size])
+            where = np.unique(touch.places[places[selection] % size])
             self.findings.add(title, site.place, lanes, where, say(text))
 
     def _overwritten(self, lanes: Lanes, site: Site, different: Array) -> None:
-        """Lanes of one instruction wrote different values to one place: which one stays is chance."""
+        """Lanes of one instruction wrote different values to one place: which value stays is chance."""
         places = lanes.places[different.reshape(-1)]
         text = f"{site.verb} where another thread writes another value at the same time"
         self.findings.add("write-after-write hazard", site.place, lanes, places, lambda place: text)

@@ -1,4 +1,4 @@
-"""The places in a kernel that touch memory or other lanes."""
+"""The instructions of a kernel that touch memory or other lanes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from gpu_ops.devices.sim.ptx import Place
 
 @dataclass(frozen=True)
 class Site:
-    """One instruction that touches memory. `offset` is added to every address; `verb` says what it does. `watched`: it
-    is volatile or ordered, so whoever wrote it knows that other threads look there."""
+    """One instruction that touches memory. `offset` is added to every address; `verb` says what it does. `is_ordered`:
+    it is volatile or has a memory order, so its author expects other threads to access the same memory."""
 
     number: int
     place: Place
@@ -18,4 +18,4 @@ class Site:
     offset: int
     verb: str
     nbytes: int
-    watched: bool = False
+    is_ordered: bool = False

@@ -16,8 +16,8 @@ _STEPS = 256.0
 
 
 class SimTexture:
-    """A texture object as a launch argument; `pointer` is its handle. A Copy step into it refreshes what it holds.
-    Raises KernelError for what textures are not."""
+    """A texture object as a launch argument; `pointer` is its handle. A Copy step into it replaces its content. Raises
+    KernelError for arrays, borders and interpolations that textures do not support."""
 
     def __init__(self, array: Array, border: str, linear: bool) -> None:
         check_texture(array, border, linear)
@@ -26,7 +26,7 @@ class SimTexture:
         self.border, self.linear = border, linear
 
     def refresh(self, source: Array) -> None:
-        """Copy an array of its shape and dtype into it."""
+        """Copy an array of the same shape and dtype into it."""
         np.copyto(self.array, source)
 
     def fetch(self, where: list[Array]) -> Array:
@@ -41,14 +41,14 @@ class SimTexture:
         return np.asarray(total / _STEPS).astype(np.float32)
 
     def _at(self, places: list[Array]) -> Array:
-        """Elements at whole places; beyond the edges the edge's, or zero."""
+        """Elements at integer places; beyond an edge, the element at the edge or zero."""
         inside: Any = True
-        held = []
+        clipped = []
         for place, size in zip(places, self.array.shape, strict=True):
             inside = inside & (place >= 0) & (place < size)
-            held.append(np.clip(place, 0, size - 1))
-        found = self.array[tuple(held)]
-        return found if self.border == "nearest" else np.where(inside, found, self.array.dtype.type(0))
+            clipped.append(np.clip(place, 0, size - 1))
+        values = self.array[tuple(clipped)]
+        return values if self.border == "nearest" else np.where(inside, values, self.array.dtype.type(0))
 
 
 def _whole(coordinate: Array) -> Array:
@@ -56,27 +56,28 @@ def _whole(coordinate: Array) -> Array:
 
 
 def _neighbours(coordinate: Array) -> tuple[Array, Array]:
-    """The lower of the two elements whose centres lie around it, and the share of the upper one in 256 steps."""
+    """The lower of the two elements with centres around the coordinate, and the weight of the upper one in 256
+    steps."""
     shifted = coordinate.astype(np.float64) - 0.5
     low = np.floor(shifted)
     return low.astype(np.int64), _rounded((shifted - low) * _STEPS)
 
 
 def _weights(shares: tuple[Array, ...]) -> list[tuple[tuple[int, ...], Array]]:
-    """What each neighbour counts, in 256 steps that add up to 256, as an H200 was seen to weigh them: the product of
-    both shares is rounded, and the other three follow from it."""
+    """The weight of each neighbour, in steps that add up to 256, as observed on an H200: the product of both shares is
+    rounded, and the other three weights follow from it."""
     if len(shares) == 1:
         return [((0,), _STEPS - shares[0]), ((1,), shares[0])]
     down, across = shares
-    both = _rounded(down * across / _STEPS)
+    product = _rounded(down * across / _STEPS)
     return [
-        ((0, 0), _STEPS - down - across + both),
-        ((0, 1), across - both),
-        ((1, 0), down - both),
-        ((1, 1), both),
+        ((0, 0), _STEPS - down - across + product),
+        ((0, 1), across - product),
+        ((1, 0), down - product),
+        ((1, 1), product),
     ]
 
 
 def _rounded(value: Array) -> Array:
-    """To whole steps, halves up."""
+    """Rounded to whole steps, halves up."""
     return np.floor(value + 0.5)

@@ -1,5 +1,5 @@
-"""Which addresses single warps used: a few warps of a launch are followed, access by access, for whoever wants to see
-why a line costs what the counters say."""
+"""The addresses that single warps use. A trace follows a few warps of a launch, access by access, to show why a line
+costs what the counters say."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, Launched
+from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes
 from gpu_ops.devices.sim.memory import Region, Table
 from gpu_ops.devices.sim.sites import Site
 from gpu_ops.plan import Access, Space, Trace, Verb
@@ -21,8 +21,8 @@ VERBS: dict[str, Verb] = {"reads": "load", "writes": "store", "changes": "atomic
 
 @dataclass(frozen=True)
 class Tracing:
-    """Which warps are followed: of these blocks of the grid these warps, -1 being a block's last; and how many accesses
-    each is followed for at one line of the source."""
+    """Which warps to follow: these `warps` (-1 is a block's last) of these `blocks` of the grid, and the `most`
+    accesses of a warp to record at one line of the source."""
 
     blocks: tuple[Which, ...] = ("first", "inner", "last")
     warps: tuple[int, ...] = (0, 1, -1)
@@ -30,16 +30,16 @@ class Tracing:
 
 
 @dataclass
-class _Kept:
-    """What is known of one warp at one line: accesses it made, and the first of them."""
+class _Record:
+    """The accesses of one warp at one line: their count, and the first of them."""
 
     count: int = 0
     accesses: list[Access] = field(default_factory=list)
 
 
 class Recorder:
-    """Follows warps of one launch of a kernel of `file`. `variables` are those of the module, whose elements are not
-    known; `shared` are (name, first, last + 1) in a block's shared memory."""
+    """Follows warps of one launch of a kernel of `file`. `variables` are those of the module, whose element size is
+    unknown; `shared` are (name, first, last + 1) in a block's shared memory."""
 
     def __init__(
         self,
@@ -51,45 +51,45 @@ class Recorder:
     ) -> None:
         self.tracing, self.file = tracing, file
         self._table, self._variables, self._shared = table, variables, shared
-        self._kept: dict[tuple[str, int, int, int], _Kept] = {}
-        self._launched: Launched | None = None
+        self._records: dict[tuple[str, int, int, int], _Record] = {}
+        self._launched: BatchLayout | None = None
         self._followed: list[tuple[int, int]] = []
 
     def note(self, space: Space, lanes: Lanes, site: Site, address: Array) -> None:
-        """An access by the lanes; `address` lacks the site's offset."""
-        if lanes.launched is not self._launched:
-            self._launched, self._followed = lanes.launched, self._of_batch(lanes.launched)
+        """Record an access by the lanes; `address` does not include the site's offset."""
+        if lanes.layout is not self._launched:
+            self._launched, self._followed = lanes.layout, self._of_batch(lanes.layout)
         for row, warp in self._followed:
-            running, found = _of_warp(lanes, address, row, warp)
+            running, addresses = _of_warp(lanes, address, row, warp)
             if not len(running):
                 continue
             access: Access | None = None
             for file, line in self._places(site):
-                kept = self._kept.setdefault((file, line, lanes.launched.first + row, warp), _Kept())
-                kept.count += 1
-                if kept.count <= self.tracing.most:
-                    access = access or self._access(space, site, running, found.astype(np.int64) + site.offset)
-                    kept.accesses.append(access)
+                record = self._records.setdefault((file, line, lanes.layout.first + row, warp), _Record())
+                record.count += 1
+                if record.count <= self.tracing.most:
+                    access = access or self._access(space, site, running, addresses.astype(np.int64) + site.offset)
+                    record.accesses.append(access)
 
     def traces(self) -> tuple[Trace, ...]:
-        """What was kept, by line, then by block and warp."""
+        """The traces, in the order of line, block and warp."""
         if self._launched is None:
             return ()
         x, y, _ = self._launched.grid
         return tuple(
-            Trace(file, line, (block % x, block // x % y, block // (x * y)), warp, kept.count, tuple(kept.accesses))
-            for (file, line, block, warp), kept in sorted(self._kept.items(), key=lambda item: item[0])
+            Trace(file, line, (block % x, block // x % y, block // (x * y)), warp, record.count, tuple(record.accesses))
+            for (file, line, block, warp), record in sorted(self._records.items(), key=lambda item: item[0])
         )
 
-    def _of_batch(self, launched: Launched) -> list[tuple[int, int]]:
-        """The followed warps of a batch: (row of the block in it, number in the block)."""
-        numbers = block_numbers(launched.grid)
-        rows = {numbers[name] - launched.first for name in self.tracing.blocks}
-        warps = {w if w >= 0 else launched.warps + w for w in self.tracing.warps}
-        return [(r, w) for r in sorted(rows) if 0 <= r < launched.blocks for w in sorted(warps) if w < launched.warps]
+    def _of_batch(self, layout: BatchLayout) -> list[tuple[int, int]]:
+        """The warps of a batch to follow: (row of the block in the batch, number of the warp in the block)."""
+        numbers = block_numbers(layout.grid)
+        rows = {numbers[name] - layout.first for name in self.tracing.blocks}
+        warps = {w if w >= 0 else layout.warps + w for w in self.tracing.warps}
+        return [(r, w) for r in sorted(rows) if 0 <= r < layout.blocks for w in sorted(warps) if w < layout.warps]
 
     def _places(self, site: Site) -> list[tuple[str, int]]:
-        """The line itself and those that call it, each once; line 0 of the kernel's file where there is none."""
+        """The line and the lines that call it, each once; line 0 of the kernel's file if there is none."""
         places = [(site.place.file, site.place.line), *site.place.inlined_at]
         return list(dict.fromkeys(p for p in places if p[1])) or [(self.file, 0)]
 
@@ -100,25 +100,25 @@ class Recorder:
         return Access(space, VERBS[site.verb], site.nbytes, name, itemsize, start, lanes, offsets)
 
     def _buffer(self, site: Site, address: Array) -> tuple[str, int, int]:
-        """Name, bytes of an element and first address of the buffer that the first lane which is in any is in."""
+        """The buffer of the first lane that is inside one: its name, bytes of an element and first address."""
         for one in address.tolist():
             region = self._table.find(site.number, one, one + site.nbytes)
             if region is not None:
-                known = all(region is not v for v in self._variables)
-                return region.name, region.itemsize if known else 0, region.low
+                is_variable = any(region is v for v in self._variables)
+                return region.name, 0 if is_variable else region.itemsize, region.low
         return "", 0, int(address[0]) // SECTOR * SECTOR
 
     def _shared_buffer(self, address: Array) -> tuple[str, int, int]:
         first = int(address[0])
-        found = next(((n, low) for n, low, high in self._shared if low <= first < high), ("", 0))
-        return found[0], 0, found[1]
+        name, start = next(((n, low) for n, low, high in self._shared if low <= first < high), ("", 0))
+        return name, 0, start
 
 
 def _of_warp(lanes: Lanes, address: Array, row: int, warp: int) -> tuple[Array, Array]:
-    """The running lanes of one warp, 0 to 31, and their addresses."""
+    """The running lanes (0 to 31) of one warp, and their addresses."""
     wide = lanes.wide(address)
     if lanes.index is not None:
-        start = (row * lanes.launched.warps + warp) * WARP
+        start = (row * lanes.layout.warps + warp) * WARP
         low, high = np.searchsorted(lanes.index, (start, start + WARP))
         return lanes.index[low:high] - start, wide[0, low:high]
     place = slice(warp * WARP, (warp + 1) * WARP)
@@ -127,6 +127,6 @@ def _of_warp(lanes: Lanes, address: Array, row: int, warp: int) -> tuple[Array, 
 
 
 def block_numbers(grid: tuple[int, int, int]) -> dict[Which, int]:
-    """The linear numbers of a grid's first block, of the one in its middle, and of its last."""
+    """The linear numbers of a grid's first block, of the block in its middle, and of its last."""
     x, y, z = grid
     return {"first": 0, "inner": (z // 2 * y + y // 2) * x + x // 2, "last": x * y * z - 1}

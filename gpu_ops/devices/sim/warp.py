@@ -1,4 +1,4 @@
-"""What lanes of a warp do with one another: shuffles, votes, matches and reductions."""
+"""Warp-wide instructions: shuffles, votes, matches and reductions."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from gpu_ops.devices.sim.sites import Site
 
 
 class Warps:
-    """The lanes that run, warp by warp: arrays (warps, 32) over those warps in which any lane runs."""
+    """The running lanes, warp by warp: arrays (warps, 32) over the warps with at least one running lane."""
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
         mask = whole_mask(lanes).reshape(-1, WARP)
-        self.chosen = np.flatnonzero(mask.any(axis=1))
-        self.active = mask[self.chosen]
+        self.selection = np.flatnonzero(mask.any(axis=1))
+        self.active = mask[self.selection]
 
     def of(self, array: Array, fill: Any = 0) -> Array:
-        """An array in the lanes' frame, as (warps, 32); lanes that do not run hold `fill` when packed."""
+        """An array in the lanes' frame as (warps, 32). If packed, lanes that do not run get `fill`."""
         lanes = self.lanes
         wide = np.broadcast_to(array, lanes.shape)
         if lanes.index is not None:
-            whole = np.full(lanes.launched.blocks * lanes.launched.width, fill, array.dtype)
+            whole = np.full(lanes.layout.blocks * lanes.layout.width, fill, array.dtype)
             whole[lanes.index] = wide[0]
         else:
             whole = wide.reshape(-1)
-        return whole.reshape(-1, WARP)[self.chosen]
+        return whole.reshape(-1, WARP)[self.selection]
 
     def back(self, array: Array) -> Array:
-        """(warps, 32) in the lanes' frame."""
+        """An array (warps, 32) in the lanes' frame."""
         lanes = self.lanes
-        whole = np.zeros((lanes.launched.blocks * lanes.launched.warps, WARP), array.dtype)
-        whole[self.chosen] = array
+        whole = np.zeros((lanes.layout.blocks * lanes.layout.warps, WARP), array.dtype)
+        whole[self.selection] = array
         if lanes.index is not None:
             return whole.reshape(-1)[lanes.index][None, :]
         return whole.reshape(lanes.shape)
@@ -49,8 +49,8 @@ class Warps:
 def shuffle(
     lanes: Lanes, site: Site, findings: Findings, mode: str, value: Array, by: Array, clamp: Array
 ) -> tuple[Array, Array]:
-    """shfl.sync: the value of another lane, and whether that lane lies in the segment. Where it does not run, the
-    lane keeps its own value and this is reported: on hardware the result is undefined."""
+    """shfl.sync: the value of another lane, and whether that lane is in the segment. If the other lane does not run,
+    the lane keeps its own value and a finding reports it, because the result on hardware is undefined."""
     warps = Warps(lanes)
     lane = np.arange(WARP)[None, :]
     values = warps.of(value)
@@ -88,7 +88,7 @@ def _places(warps: Warps, flags: Array) -> Array:
 
 
 def _named(warps: Warps, mask: Array) -> Array:
-    """Lanes that take part: those that run and that the mask names."""
+    """The lanes that take part: they run and the mask names them."""
     bits = warps.of(mask).view(np.uint32)
     return warps.active & ((bits >> np.arange(WARP, dtype=np.uint32)) & np.uint32(1)).astype(np.bool_)
 
@@ -107,7 +107,8 @@ def vote(lanes: Lanes, mode: str, predicate: Array, mask: Array) -> Array:
 
 
 def match(lanes: Lanes, mode: str, value: Array, mask: Array) -> tuple[Array, Array]:
-    """match.sync: the lanes that hold the same value, as a word; for "all" none unless all do, and whether so."""
+    """match.sync: a word with the lanes that have the same value, and whether all have it. For "all" the word is 0
+    unless all lanes have the same value."""
     warps = Warps(lanes)
     part = _named(warps, mask)
     values = warps.of(value)
@@ -132,7 +133,7 @@ _REDUCE = {
 
 
 def reduce(lanes: Lanes, operation: str, value: Array, mask: Array) -> Array:
-    """redux.sync: one number of all lanes that take part."""
+    """redux.sync: one number from all lanes that take part."""
     warps = Warps(lanes)
     part = _named(warps, mask)
     values = warps.of(value)
@@ -144,18 +145,18 @@ def reduce(lanes: Lanes, operation: str, value: Array, mask: Array) -> Array:
 
 
 def active_mask(lanes: Lanes) -> Array:
-    """The lanes of the own warp that run here now, as a word."""
+    """activemask: a word with the running lanes of each lane's warp."""
     warps = Warps(lanes)
     return warps.back(np.broadcast_to(warps.bits(warps.active), warps.active.shape))
 
 
 def complete(lanes: Lanes, alive: Array, mask: Array) -> bool:
-    """Whether in each warp with lanes here, all living lanes that the mask names are here."""
+    """Whether, in each warp with lanes here, all living lanes that the mask names are here."""
     warps = Warps(lanes)
     bits = warps.of(mask).view(np.uint32)
-    # The word is the same for all lanes that run; those that do not may hold anything.
+    # The word is the same for all running lanes; the others may have any value.
     first = warps.active.argmax(axis=1)
     word = bits[np.arange(len(first)), first][:, None]
     named = ((word >> np.arange(WARP, dtype=np.uint32)) & np.uint32(1)).astype(np.bool_)
-    living = alive.reshape(-1, WARP)[warps.chosen]
+    living = alive.reshape(-1, WARP)[warps.selection]
     return not bool((named & living & ~warps.active).any())

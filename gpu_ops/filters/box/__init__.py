@@ -10,13 +10,13 @@ from gpu_ops.filters.box.claims import CLAIMS
 from gpu_ops.filters.box.reference import reference
 from gpu_ops.filters.kit import accesses
 from gpu_ops.filters.kit.planning import BORDER, cpu, cuda, peer
-from gpu_ops.filters.kit.ranges import weighed
+from gpu_ops.filters.kit.ranges import weighted_range
 from gpu_ops.filters.kit.support import SHARED, WRAP, both, channels_fit, shared_fits, texture_fits
 from gpu_ops.params import Param
 from gpu_ops.task import Task
 from gpu_ops.types import Accesses, Filter, Locality, Output, Refusal, Variant, Work
 
-RADIUS = Param("radius", 4, 1, 256, unit="pixels", help="the square reaches so far around its pixel")
+RADIUS = Param("radius", 4, 1, 256, unit="pixels", help="how far the square reaches from its pixel")
 WARPS = Param("block", 256, choices=(32, 128, 256, 1024), unit="threads", help="threads a block, in whole warps")
 
 
@@ -31,13 +31,15 @@ SCIPY = "What most Python programs call; a running sum an axis on one core."
 OPENCV = "The library's blur: running sums along both axes, tuned for SIMD units."
 DIRECT = "One thread an output adds up the whole square: the work grows with the square of the radius."
 SEPARABLE = "A square is a row of columns: along the rows, then along the columns, the work grows with the radius only."
-SLIDING = "A thread slides along a row, then down a column: no radius in the work, but few threads, scattered reads."
+SLIDING = (
+    "A thread slides along a row, then down a column: any radius costs the same, but few threads, scattered reads."
+)
 TEXTURE = "The scattered reads of the first pass go through a texture, whose cache knows two directions."
-TRANSPOSE = "The first pass reads along rows and turns tiles in shared memory, so that no read is scattered."
+TRANSPOSE = "The first pass reads along rows and transposes tiles in shared memory, so that no read is scattered."
 TABLE = "A table of all sums from the corner gives any square by four reads, at the price of doubles."
 FUSED = "Both passes of a tile in shared memory: one launch, no intermediate image, as far as the tile fits."
-RING = "Rows and columns slide at once in one trip down the image: a ring of rows' sums is all that is kept."
-DOUBLE = "The same with rows summed in double: what additions in float round away is bought back."
+RING = "Rows and columns slide together in one pass down the image, which keeps only a ring of row sums."
+DOUBLE = "The same with row sums in double, which avoids the rounding errors of float."
 CUPYX = "The library's own kernels: one separable correlation an axis, nothing to write yourself."
 CUCIM = "A library of scikit-image's functions: its local mean, two correlations tuned for shared memory."
 
@@ -47,32 +49,32 @@ SEGMENTS = "the plan cuts as many segments as fill the GPU, and each fetches som
 
 
 def _operations(adds: Callable[[int], int]) -> Callable[[Task], int]:
-    """Additions of a variant that makes `adds(window)` of them an output; a warp's idle lanes make them too."""
+    """Additions of a variant with `adds(window)` of them an output; the idle lanes of a warp make them as well."""
     return lambda task: -(-task.meta.size // 32) * 32 * adds(limits.window_of(task))
 
 
 def _loads(count: Callable[[Task], Accesses]) -> Callable[[Task], Accesses]:
-    """Loads of a kernel that reads as the mean's do, with one output a thread."""
+    """Loads of a kernel that loads like those of the mean filter, with one output a thread."""
     return lambda task: count(task.with_params(window=limits.window_of(task)).with_knobs(outputs=1))
 
 
-SUMMED: Mapping[str, Any] = {
-    "tolerance": limits.summed,
+FLOAT_SUMS: Mapping[str, Any] = {
+    "tolerance": limits.sum_tolerance,
     "caveat": limits.FLOAT_CAVEAT,
-    "largest": weighed(limits.summed),
+    "largest": weighted_range(limits.sum_tolerance),
 }
 
 
 def _hosts() -> tuple[Variant, ...]:
-    made = plans.arguments
+    arguments = plans.arguments
     finite: dict[str, Any] = {"supports": limits.finite}
     own: dict[str, Any] = {"supports": limits.opencv_can}
     own["refuses"] = (WRAP, Refusal("rounds uint8"), Refusal("rounds uint16"))
     return (
-        cpu("serial", "CPU, one core", SERIAL, plans.serial, made, source="S3", **finite),
-        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, made, **finite),
-        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, made, **finite),
-        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, made, **own),
+        cpu("serial", "CPU, one core", SERIAL, plans.serial, arguments, source="S3", **finite),
+        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, arguments, **finite),
+        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, arguments, **finite),
+        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, arguments, **own),
     )
 
 
@@ -80,25 +82,29 @@ def _kernels() -> tuple[Variant, ...]:
     rows, finite, several = limits.rows_fit, limits.finite, {"uncounted": SEVERAL, "source": "S3"}
     direct = {"accesses": _loads(accesses.direct2d(1)), "operations": _operations(lambda w: w * w), "source": "S3"}
     separable: dict[str, Any] = {"operations": _operations(lambda w: 2 * w), "source": "S3"}
-    passes = {"supports": rows, "uncounted": SEVERAL, **separable, **SUMMED}
+    passes = {"supports": rows, "uncounted": SEVERAL, **separable, **FLOAT_SUMS}
     fused = {"accesses": _loads(accesses.tiled2d), "supports": both(rows, shared_fits(limits.tile_bytes)), **separable}
     fused["refuses"] = (Refusal(SHARED.words, {"param radius": (256,)}),)
     texture = {"supports": both(finite, texture_fits), **several}
     turned = {"supports": both(finite, channels_fit), "knobs": (WARPS,), **several}
-    table = {"supports": both(rows, limits.table_exact), "tolerance": limits.table, "caveat": limits.TABLE_CAVEAT}
+    table = {
+        "supports": both(rows, limits.table_exact),
+        "tolerance": limits.table_tolerance,
+        "caveat": limits.TABLE_CAVEAT,
+    }
     march: dict[str, Any] = {"knobs": (), "operations": marching.additions, "uncounted": SEGMENTS, "source": "S3"}
-    ring = {"tolerance": limits.marched, "caveat": limits.RING_CAVEAT, "largest": limits.march_largest, **march}
+    ring = {"tolerance": limits.march_tolerance, "caveat": limits.RING_CAVEAT, "largest": limits.march_largest, **march}
     ring["supports"] = both(finite, channels_fit, limits.march_fits)
     double = {"supports": both(finite, limits.floats_only, channels_fit), **march}
     double["refuses"] = (Refusal("integers are exact", {"dtype": ("uint8", "uint16")}),)
     return (
-        cuda("box/1_direct.cu", "direct", DIRECT, plans.direct, supports=rows, **direct, **SUMMED),
+        cuda("box/1_direct.cu", "direct", DIRECT, plans.direct, supports=rows, **direct, **FLOAT_SUMS),
         cuda("box/2_separable.cu", "separable", SEPARABLE, plans.separable, **passes),
         cuda("box/3_sliding.cu", "sliding", SLIDING, plans.sliding, supports=finite, **several),
         cuda("box/4_sliding_texture.cu", "sliding, texture", TEXTURE, plans.sliding_texture, **texture),
         cuda("box/5_sliding_transpose.cu", "sliding, transposed", TRANSPOSE, plans.sliding_transpose, **turned),
         cuda("box/6_table.cu", "summed-area table", TABLE, plans.table, **table, **several),
-        cuda("box/7_separable_fused.cu", "separable, fused", FUSED, plans.separable_fused, **fused, **SUMMED),
+        cuda("box/7_separable_fused.cu", "separable, fused", FUSED, plans.separable_fused, **fused, **FLOAT_SUMS),
         cuda("box/8_ring.cu", "marching ring", RING, plans.ring, **ring),
         cuda("box/9_double.cu", "marching ring, double", DOUBLE, plans.double, **double),
     )
@@ -107,9 +113,9 @@ def _kernels() -> tuple[Variant, ...]:
 def _libraries() -> tuple[Variant, ...]:
     coarse = Refusal("too coarse", {"dtype": ("uint8", "uint16")})
     flat = Refusal("without channels", {"shape": ((16, 31, 4), (19, 23, 3))})
-    own = {"supports": limits.cucim_can, "library": "cucim", "refuses": (coarse, flat), **SUMMED}
+    own = {"supports": limits.cucim_can, "library": "cucim", "refuses": (coarse, flat), **FLOAT_SUMS}
     return (
-        Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", **SUMMED),
+        Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", **FLOAT_SUMS),
         Variant("cucim", "cuCIM", CUCIM, plans.cucim, "cuda", **own),
     )
 
@@ -122,7 +128,7 @@ BOX = Filter(
     accepts="image",
     dtypes=("uint8", "uint16", "float32"),
     params=(RADIUS, BORDER),
-    outputs=(Output("image", "image", "", limits.running),),
+    outputs=(Output("image", "image", "", limits.running_tolerance),),
     reference=reference,
     work=work,
     locality=Locality("halo", lambda task: (task.params["radius"],) * 2),

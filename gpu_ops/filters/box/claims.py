@@ -1,11 +1,11 @@
-"""What the source says of the box filter, and how each saying is tested. Source: S3."""
+"""What the source states about the box filter, and how each statement is tested. Source: S3."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from gpu_ops.filters.kit.judged import ratio
+from gpu_ops.filters.kit.verdicts import ratio
 from gpu_ops.types import Claim
 
 
@@ -38,7 +38,7 @@ CLAIMS = (
     _claim(
         "two-passes",
         "Two passes of 2(n - 1) steps beat n² - 1 steps at once; n = 9.",
-        "Holds, by less than the steps say (×5): the cache serves most of the square.",
+        "Holds, by less than the ratio of the steps (×5): the cache serves most of the square.",
         4,
         "direct",
         "separable",
@@ -57,7 +57,7 @@ CLAIMS = (
     _claim(
         "texture",
         "The scattered reads of the sliding row pass are faster through a texture.",
-        "Does not hold: today's first-level cache and the texture cache are one, and the copy into it costs.",
+        "Does not hold: today's first-level cache and the texture cache are one, and the copy into it takes time.",
         16,
         "sliding",
         "sliding_texture",

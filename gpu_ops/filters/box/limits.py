@@ -37,7 +37,7 @@ def _eps(task: Task, count: float) -> float:
     return 0.0 if task.dtype.kind == "u" else count * float(np.finfo(task.dtype).eps)
 
 
-def running(task: Task) -> float:
+def running_tolerance(task: Task) -> float:
     """Sums in double: half an eps where a row's mean is stored, half where the square's is, and what drifts.
 
     Each output of a double running sum adds two roundings of at most 2^-53 of the sum: 2 N · 2^-53 of the largest value
@@ -46,7 +46,7 @@ def running(task: Task) -> float:
     return _eps(task, 2)
 
 
-def summed(task: Task) -> float:
+def sum_tolerance(task: Task) -> float:
     """Sums in the sample's own type, each value weighed by 1 / window as it enters.
 
     After k of window values a sum is at most k / window of the largest value, and rounding takes eps / 2 of it: that
@@ -55,7 +55,7 @@ def summed(task: Task) -> float:
     return _eps(task, window_of(task) / 2 + 3)
 
 
-def marched(task: Task) -> float:
+def march_tolerance(task: Task) -> float:
     """Rows summed in float32, in parts; columns as two floats, over no more rows than `march_rows` allows."""
     return _eps(task, MARCH)
 
@@ -83,7 +83,7 @@ def march_loss(radius: int, rows: int) -> float:
 
 
 def march_rows(radius: int) -> int:
-    """Most rows that may enter a column of the marching kernels' float32 sums, for them to lose no more than MARCH."""
+    """Most rows that may enter a column of the marching kernels' float32 sums, so that they lose no more than MARCH."""
     return int((MARCH - march_loss(radius, 0)) * 2 * (2 * radius + 1))
 
 
@@ -92,12 +92,12 @@ def march_fits(task: Task) -> str | None:
     radius = int(task.params["radius"])
     most = MOST_BLOCKS * (march_rows(radius) - 2 * radius)
     if task.meta.dtype == "float32" and task.meta.shape[0] > most:
-        return f"its segments are short for the sake of exactness, and reach {most} rows; choose a larger radius"
+        return f"its segments are short to stay exact, and cover {most} rows at most; choose a larger radius"
     return None
 
 
-def table(task: Task) -> float:
-    """What `table_exact` lets pass, and the last rounding."""
+def table_tolerance(task: Task) -> float:
+    """The loss that `table_exact` allows, plus the last rounding."""
     return _eps(task, TABLE + 1)
 
 
@@ -112,7 +112,7 @@ def table_loss(height: int, width: int, window: int) -> float:
 
 
 def finite(task: Task) -> str | None:
-    """None, or that running sums would spread what is not finite."""
+    """None, or that running sums would spread NaN and infinity."""
     return None if task.meta.finite else SPREADS
 
 

@@ -1,8 +1,8 @@
-"""The box filter in one trip down the image: how many lanes, warps and rows its blocks have, so that their shared
-memory fits, and into how many segments an image is cut.
+"""The box filter in one pass down the image: the lanes, warps and rows of its blocks, so that they fit in shared
+memory, and the segments of an image.
 
-See kernels/include/box_ring.cuh for what they mean. Every radius runs on every architecture: where no ring of rows
-fits into shared memory, the rows that leave are summed a second time.
+kernels/include/box_ring.cuh explains them. Every radius runs on every architecture: where no ring of rows fits in
+shared memory, the kernel sums the rows that leave a second time.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ BYTES_RADIUS = 127
 MOST_SHARED = 227 << 10
 """Bytes of shared memory that a block has on the architectures that have most."""
 WAVES = 8
-"""Segments are few enough for this many rounds of blocks: more would only fetch more rows twice."""
+"""The most rounds of blocks: more segments would only load more rows twice."""
 FEWEST_ROWS = 8
 MOST_LOADED = 32
 """Words of entering rows that a lane holds at once, and as many of leaving ones: half of the registers it can have."""
 OVERLAP = 0.2
-"""What one round of blocks loses where several share a multiprocessor: as the next begin, others still work."""
+"""The part of one round that is lost where blocks share a multiprocessor: some still work while the next begin."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Of a block: `lanes` sum a row, `row_warps` warps of both teams do so, a lane of the others has `per` columns.
-    `ring` says whether the sums of a whole window of rows are kept, `planes` how many words a value takes: 2 where it
-    is a pixel of four bytes."""
+    """The shape of a block: `lanes` sum a row, the two teams have `row_warps` warps for that, and a lane of the other
+    warps has `per` columns. `ring` says whether shared memory keeps the sums of a whole window of rows. A value takes
+    `planes` words: 2 for a pixel of four bytes."""
 
     lanes: int
     row_warps: int
@@ -73,8 +73,8 @@ class Shape:
         return WARP * (self.row_warps + -(-self.columns // self.per // WARP))
 
     def shared_bytes(self, radius: int, sum_bytes: int) -> int:
-        """Of a block: the ring, rows of samples and sums of their parts of `sum_bytes`, as in the kernel's struct
-        Memory."""
+        """Bytes of a block: the ring, rows of samples, and sums of `sum_bytes` of their parts, as in the kernel's
+        struct Memory."""
         window, lead = 2 * radius + 1, -radius % 4
         ahead = 2 * TEAMS * self.tasks
         slots = -(-(window + ahead) // self.chunk) * self.chunk if self.ring else ahead
@@ -92,9 +92,9 @@ PIXELS = (
     (32, Shape(8, 4, 1, planes=2)),
     (BYTES_RADIUS, Shape(8, 8, 1, planes=2)),
 )
-"""What was fastest on an H200 up to a radius: of one value, and of a pixel's four bytes together."""
+"""The fastest shapes on an H200 up to a radius: for single values, and for the four bytes of a pixel together."""
 SINGLE_REGISTERS, PIXEL_REGISTERS = 56, 72
-"""What a thread needs so that nothing of worth is spilled: as many blocks share a multiprocessor as this leaves."""
+"""Registers of a thread that spills next to nothing: they limit the blocks that share a multiprocessor."""
 SMALLER = ((16, 12), (16, 8), (8, 8), (8, 6), (8, 4))
 SMALLEST = ((8, 2),)
 """Lanes and row warps to fall back on, in this order; the last ones only without a ring, which they would not keep
@@ -127,7 +127,7 @@ def choose(radius: int, pixels: bool, sum_bytes: int, limits: Limits) -> Shape:
 
 
 def additions(task: Task) -> int:
-    """Of one segment on a GPU with the most shared memory, by all lanes: those beyond the image make them too.
+    """Additions of a segment on a GPU with the most shared memory, by all lanes, those beyond the image included.
 
     In a row, a lane takes 11 for its own block and 11 for that in which its window ends, one for each block, 22 for
     sliding, and 11 more where windows cover blocks that are neither; without a ring, a second time. A column of floats
@@ -160,12 +160,12 @@ def segment_rows(height: int, strips: int, radius: int, places: int, shared: boo
 
 
 def resident(shape: Shape, shared: int, pixels: bool, limits: Limits) -> int:
-    """Blocks that a multiprocessor is to hold at once; 1 where nothing is known of it."""
+    """Blocks that a multiprocessor is to hold at once; 1 for an unknown architecture."""
     architecture = f"sm_{limits.capability[0]}{limits.capability[1]}"
     if not is_known(architecture):
         return 1
     registers = PIXEL_REGISTERS if pixels else SINGLE_REGISTERS
-    # Barriers have numbers that only the running kernel knows: the assembler sets all of a block aside.
+    # The kernel computes the numbers of its barriers, so the assembler reserves all barriers of a block.
     return max(1, occupancy(architecture, shape.threads, registers, shared, BLOCK_BARRIERS).blocks)
 
 
@@ -174,13 +174,13 @@ def plan(sums: str, job: Job) -> Plan:
     radius, limits = int(job.params["radius"]), job.device.limits
     pixels = job.dtype == np.uint8 and job.channels == 4 and radius <= BYTES_RADIUS
     stride = 1 if pixels else job.channels
-    given = _types(job.dtype, pixels, sums)
-    sum_bytes = 8 if given["SLIDE"] == "double" else 4
+    types = _types(job.dtype, pixels, sums)
+    sum_bytes = 8 if types["SLIDE"] == "double" else 4
     shape = choose(radius, pixels, sum_bytes, limits)
     shared = shape.shared_bytes(radius, sum_bytes)
     blocks = resident(shape, shared, pixels, limits)
     defines: dict[str, Value] = {
-        **given,
+        **types,
         "BORDER": job.border,
         "RADIUS": radius,
         "STRIDE": stride,
@@ -190,12 +190,12 @@ def plan(sums: str, job: Job) -> Plan:
         "PER": shape.per,
         "CHUNK": shape.chunk,
         "RING": int(shape.ring),
-        "COMPENSATED": int(given["SLIDE"] == "float"),
+        "COMPENSATED": int(types["SLIDE"] == "float"),
         "SHARED": shared,
         "BLOCKS": blocks,
     }
     strips = -(-job.width // shape.columns)
-    longest = march_rows(radius) - 2 * radius if given["SLIDE"] == "float" else 0
+    longest = march_rows(radius) - 2 * radius if types["SLIDE"] == "float" else 0
     places = limits.multiprocessors * blocks
     rows = segment_rows(job.height, strips * stride, radius, places, blocks > 1, longest)
     grid, sizes = (strips, -(-job.height // rows), stride), (job.height, job.width, rows)

@@ -1,4 +1,4 @@
-"""The box filter by SciPy and OpenCV. The modules are handed in; nothing is imported here but NumPy.
+"""The box filter by SciPy and OpenCV. The caller passes the modules; this file imports only NumPy.
 
 `x` and `out` are C-contiguous images (H, W) or (H, W, C), uint8, uint16 or float32; every element of `out` is written.
 

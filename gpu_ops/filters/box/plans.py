@@ -1,4 +1,4 @@
-"""Plans of the box filter: how each variant does it, on memory allocated here."""
+"""Plans of the box filter: the steps of each variant, and the memory that it allocates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TILE = 32
 
 
 def defines(job: Job, float_sums: str) -> dict[str, Value]:
-    """What the box kernels are compiled with. 513² values of 8 bits stay below 2^32, of 16 bits they do not."""
+    """The defines of the box kernels. 513² values of 8 bits stay below 2^32, of 16 bits they do not."""
     integer = job.dtype.kind == "u"
     exact = "unsigned int" if job.dtype.itemsize == 1 else "unsigned long long"
     return {
@@ -42,7 +42,7 @@ class Launches:
         self.sizes = tuple(np.int32(n) for n in (job.height, job.width, job.params["radius"]))
 
     def row_sums(self) -> DeviceArray:
-        """Memory for what the first pass leaves to the second."""
+        """Memory for the row sums of the first pass."""
         return self.job.empty(np.float32 if self.job.dtype.kind == "f" else np.uint32)
 
     def plane(self, part: str, *arrays: DeviceArray, name: str, shared: int = 0) -> Launch:
@@ -144,7 +144,7 @@ def cupyx(device: Device, task: Task) -> Plan:
 
 
 def cucim(device: Device, task: Task) -> Plan:
-    """cuCIM's local mean, two separable correlations; it gives memory of its own, and the copy out of it is counted."""
+    """cuCIM's local mean, two separable correlations; it returns its own memory, and the copy out of it is counted."""
     filters, cupy, x = device.library("cucim.skimage.filters"), device.library("cupy"), task.x
     out = device.empty(x.shape, x.dtype)
 
@@ -168,5 +168,5 @@ def parallel() -> HostFunction:
 
 
 def arguments(task: Task) -> tuple[Any, ...]:
-    """What host functions and peers are called with beside the arrays."""
+    """The arguments of host functions and peers after the arrays."""
     return task.params["radius"], task.params["border"]

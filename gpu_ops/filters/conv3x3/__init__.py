@@ -19,7 +19,7 @@ BLOCK_Y = Param("block_y", 8, choices=(1, 2, 4, 8, 16, 32), unit="rows", help="r
 MATRIX = Param("matrix", PRESETS["sharpen"]["matrix"], -1000.0, 1000.0, help="nine weights, rows first")
 DIVISOR = Param("divisor", 1.0, 1e-3, 1e6, help="what the sum is divided by")
 OFFSET = Param("offset", 0.0, -65535.0, 65535.0, help="what is added at the end")
-PASSES = Param("passes", 1, choices=(1, 2), help="how often it is applied, the second time to the first result")
+PASSES = Param("passes", 1, choices=(1, 2), help="how often the filter is applied, the second time to the first result")
 SUMMARY = (
     "Nine neighbours times nine weights, divided, and an offset added; integers are rounded half up and cut to their"
     " range. The matrix lies over the pixels as it is written (correlation), which only asymmetric ones show."
@@ -34,18 +34,18 @@ BYTES = "One thread a value, one load a neighbour and one a weight: for uint8 a 
 RGBA = "RGB is padded to RGBA and back, so that a pixel is one vector load; the conversions are counted."
 PACKED = "Four pixels a thread: three 32-bit words of RGB, through shared memory, in and out."
 PADDED = "Rows padded by hand to 128 bytes, so that all of them begin at a whole line of the cache."
-PITCHED = "The driver chooses the distance of rows, and its 2D copies bring the image there and back."
+PITCHED = "The driver chooses the pitch of the rows, and its 2D copies move the image there and back."
 EDGES = "Blocks inside the image test nothing; only those at the edges do."
-CONSTANT = "All lanes want the same weight at once, so constant memory broadcasts it: half the global loads."
-TEXTURE = "A texture answers for what lies beyond the edges, and caches neighbours in two dimensions."
+CONSTANT = "All lanes need the same weight at once, so constant memory broadcasts it: half the global loads."
+TEXTURE = "A texture gives the values beyond the edges, and caches neighbours in two dimensions."
 FUSED = "Two passes in one launch: the first result stays in shared memory."
 WARP_ROWS = "A warp walks down a strip with three rows of its own, and waits for its own lanes only."
 ROWS = "No tile and no barrier: a thread marches down a few rows of 16 bytes, in registers; bytes by dot products."
 
 
 SEVERAL = "several kernels: the loads of one block do not stand for the launch"
-KEPT = "a thread makes several outputs: the compiler chooses how long it keeps the weights in registers"
-GATHERED = "threads at the edges take value by value, those of odd rows words: counts of the code, not of the idea"
+WEIGHT_LOADS = "a thread makes several outputs: the compiler chooses how long it keeps the weights in registers"
+EDGE_LOADS = "threads at the edges load single values, those of odd rows words: counts of the code, not of the idea"
 
 
 def work(task: Task) -> Work:
@@ -54,34 +54,34 @@ def work(task: Task) -> Work:
 
 
 def _hosts() -> tuple[Variant, ...]:
-    made = (plans.arguments, plans.passes_of)
+    calls = (plans.arguments, plans.passes_of)
     own: dict[str, Any] = {"source": "S1", "largest": largest}
     opencv = {"supports": both(opencv_takes, peers.skips_zeros), "refuses": (WRAP,), **own}
     return (
-        cpu("serial", "CPU, one core", SERIAL, plans.serial, *made, **own),
-        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, *made, **own),
-        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, *made, supports=peers.skips_zeros, **own),
-        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, *made, **opencv),
+        cpu("serial", "CPU, one core", SERIAL, plans.serial, *calls, **own),
+        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, *calls, **own),
+        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, *calls, supports=peers.skips_zeros, **own),
+        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, *calls, **opencv),
     )
 
 
 def _kernels() -> tuple[Variant, ...]:
     own: dict[str, Any] = {"source": "S1", "largest": largest, "knobs": (BLOCK_Y,), "supports": limits.grid_fits}
     twice, once = {**own, "accesses": accesses.per_tap(2)}, {**own, "accesses": accesses.per_tap(1)}
-    kept = {**own, "uncounted": KEPT}
+    several_outputs = {**own, "uncounted": WEIGHT_LOADS}
     plain = ((1, 1), (1, 7), (7, 1), (17, 33), (33, 257), (61, 127), (130, 70))
     rgba = {**own, "supports": limits.rgba, "uncounted": SEVERAL}
     rgba["refuses"] = (Refusal("3 or 4 channels", {"shape": plain}),)
-    packed = {**kept, "supports": limits.packed, "refuses": (SHARED,)}
+    packed = {**several_outputs, "supports": limits.packed, "refuses": (SHARED,)}
     texture = {**own, "supports": limits.texture, "accesses": accesses.per_tap(1, skips=False)}
     texture["refuses"] = (
         Refusal("no float64", {"dtype": ("float64",)}),
         Refusal("no wrap", {"param border": ("wrap",)}),
         Refusal("another channel"),
     )
-    fused = {**kept, "supports": limits.fused, "refuses": (Refusal("there is one", {"param passes": (1,)}),)}
-    strips = {**kept, "supports": limits.warp_rows, "refuses": (SHARED,)}
-    march = {**own, "knobs": (BLOCK_Y, rows_knob(2, 1, 2, 4)), "supports": rows.rows_can, "uncounted": GATHERED}
+    fused = {**several_outputs, "supports": limits.fused, "refuses": (Refusal("there is one", {"param passes": (1,)}),)}
+    strips = {**several_outputs, "supports": limits.warp_rows, "refuses": (SHARED,)}
+    march = {**own, "knobs": (BLOCK_Y, rows_knob(2, 1, 2, 4)), "supports": rows.rows_can, "uncounted": EDGE_LOADS}
     return (
         cuda("conv3x3/1_bytes.cu", "bytes", BYTES, plans.direct, **twice),
         cuda("conv3x3/2_rgba.cu", "RGBA", RGBA, plans.rgba, **rgba),

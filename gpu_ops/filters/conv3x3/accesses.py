@@ -1,8 +1,8 @@
 """Expected thread-level global loads of the 3×3 kernels, edge blocks and partial blocks included.
 
-A thread whose neighbours all lie inside the image, or are mapped into it, asks for nine values, and for nine weights
-where those are in global memory. With border zero a neighbour that is outside is not asked for, nor is its weight. So a
-block's loads are the neighbours of its rows times those of its columns. Two passes load twice.
+A thread whose neighbours all lie inside the image, or are mapped into it, loads nine values, and nine weights where
+those are in global memory. With border zero it loads neither a neighbour outside the image nor its weight. So a block's
+loads are the neighbours of its rows times those of its columns. Two passes load twice.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from gpu_ops.types import Accesses
 
 
 def per_tap(loads: int, skips: bool = True) -> Callable[[Task], Accesses]:
-    """Access counts of a kernel with so many loads for each neighbour; `skips` says whether it leaves out those that
-    border zero puts outside."""
+    """Access counts of a kernel with so many loads for each neighbour; `skips` says whether it leaves out neighbours
+    outside the image with border zero."""
 
     def count(task: Task) -> Accesses:
         meta, params, knobs = task.meta, task.params, task.knobs
@@ -30,10 +30,11 @@ def per_tap(loads: int, skips: bool = True) -> Callable[[Task], Accesses]:
 
 
 def _neighbours(n: int, step: int, per_block: int, zero: bool) -> list[int]:
-    """Neighbours along a line of n values, itself included, of each block's values; without those outside if `zero`."""
-    found = []
+    """Neighbours along a line of n values, itself included, of each block's values; with `zero` without those
+    outside."""
+    counts = []
     for first in range(0, n, per_block):
         last = min(first + per_block, n)
         outside = max(0, min(last, step) - first) + max(0, last - max(first, n - step))
-        found.append(3 * (last - first) - (outside if zero else 0))
-    return found
+        counts.append(3 * (last - first) - (outside if zero else 0))
+    return counts

@@ -1,4 +1,4 @@
-"""How the sums of a 3×3 convolution are made and finished, in every variant alike.
+"""How every variant of the 3×3 convolution makes and finishes its sums.
 
 Integer samples, all of matrix, divisor and offset whole: floor((sum + offset · divisor + floor(divisor / 2)) / divisor)
 is rounding half up. It is exact in int32 where no sum can leave that, else in float64: sums stay below 2^53, and
@@ -34,7 +34,7 @@ class Arithmetic:
 
 
 def arithmetic(dtype: np.dtype[Any], params: Values) -> Arithmetic:
-    """What samples of `dtype` are convolved with."""
+    """The arithmetic for samples of `dtype`."""
     matrix, divisor, offset = np.array(params["matrix"]), float(params["divisor"]), float(params["offset"])
     if dtype.kind == "f":
         return _typed(dtype.type, matrix / divisor, 0.0, 1.0, offset)
@@ -55,7 +55,7 @@ def is_whole(params: Values) -> bool:
 
 
 def gain(params: Values) -> float:
-    """sum(|weights|) / divisor: what one pass multiplies a value by at most, without the offset."""
+    """sum(|weights|) / divisor: the most that one pass magnifies a value by, without the offset."""
     return float(np.abs(params["matrix"]).sum() / params["divisor"])
 
 
@@ -70,12 +70,12 @@ def largest(task: Task) -> float:
 
 
 def least(task: Task) -> float:
-    """What the scale is at least: between two passes values are as large as the offset, which the second may remove."""
+    """The least scale: between two passes values are as large as the offset, which the second may remove."""
     return abs(float(task.params["offset"])) if task.params["passes"] == 2 else 0.0
 
 
 def tolerance(task: Task) -> float:
-    """What a variant may be off by, as a share of the scale: what an integer type holds at most, or the largest
+    """The error that a variant may have, as a share of the scale: the largest value of an integer type, or the largest
     magnitude in input and result.
 
     Floats: rounding the weight, nine products and eight sums loses at most 6 eps of sum(|weights|) / divisor times the
@@ -88,7 +88,7 @@ def tolerance(task: Task) -> float:
     if dtype.startswith("uint"):
         levels = 0.0 if is_whole(params) else 1.0 + twice * np.ceil(most)
         return float(levels / np.iinfo(dtype).max)
-    rounded = 6 * most + 1
+    lost_eps = 6 * most + 1
     if twice:
-        rounded += most * (6 * most + 1 + 6 * most) + 7 * most * (params["offset"] != 0)
-    return float(np.finfo(dtype).eps * rounded * (2 if dtype == "float64" else 1))
+        lost_eps += most * (6 * most + 1 + 6 * most) + 7 * most * (params["offset"] != 0)
+    return float(np.finfo(dtype).eps * lost_eps * (2 if dtype == "float64" else 1))

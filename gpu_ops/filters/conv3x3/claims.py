@@ -1,11 +1,11 @@
-"""What the source says of reading images, and how each saying is tested with a 3×3 convolution. Source: S1."""
+"""What the source states about reading images, and how a 3×3 convolution tests each statement. Source: S1."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from gpu_ops.filters.kit.judged import ratio
+from gpu_ops.filters.kit.verdicts import ratio
 from gpu_ops.types import Claim
 
 SHARPEN = {
@@ -28,7 +28,7 @@ def _experiment(size: str, channels: int, passes: int = 1) -> Mapping[str, Any]:
 
 RGB = _experiment("4096x4096", 3)
 ODD_WIDTH = _experiment("4096x4099", 1)
-"""Rows of 4099 bytes: none but every 128th begins where a line of the cache does."""
+"""Rows of 4099 bytes: only every 128th begins at a line of the cache."""
 TWO_PASSES = _experiment("4096x4096", 1, passes=2)
 
 
@@ -58,7 +58,7 @@ CLAIMS = (
     _claim(
         "packed",
         "Four RGB pixels as three 32-bit words, through shared memory, beat loads of single bytes.",
-        "Holds: a byte a lane moves little with each instruction, even though today's cache joins the lanes.",
+        "Holds: a load of one byte a lane moves little, although today's GPUs coalesce the lanes of a warp.",
         RGB,
         "bytes",
         "packed",
@@ -66,7 +66,7 @@ CLAIMS = (
     _claim(
         "rgba",
         "RGB padded to RGBA is read faster, conversions included.",
-        "Does not hold: each conversion is a trip through memory of its own.",
+        "Does not hold: each conversion reads and writes all of the image once more.",
         RGB,
         "bytes",
         "rgba",
@@ -74,7 +74,7 @@ CLAIMS = (
     _claim(
         "rows-by-hand",
         "Rows padded to 128 bytes by hand are read faster, the copies included.",
-        "Does not hold: a misaligned row costs a sector or two a warp today, the copies two trips more.",
+        "Does not hold: a misaligned row costs a warp one or two sectors today, the copies two more passes.",
         ODD_WIDTH,
         "bytes",
         "padded",
@@ -90,14 +90,14 @@ CLAIMS = (
     _claim(
         "edges",
         "Blocks inside the image that test no bounds are faster.",
-        "Holds a little: the tests are a part of the instructions of every neighbour.",
+        "Holds, by little: the tests are a part of the instructions of every neighbour.",
         RGB,
         "bytes",
         "edges",
     ),
     _claim(
         "warp",
-        "32 threads along x synchronise themselves, which spares the block's barrier.",
+        "32 threads along x synchronise themselves, so they need no barrier of the block.",
         "Undecided in advance: a barrier is cheap where other blocks can run.",
         RGB,
         "packed",

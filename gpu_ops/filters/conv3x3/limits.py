@@ -1,4 +1,4 @@
-"""What the variants of the 3×3 convolution do not do, and why."""
+"""Tasks that variants of the 3×3 convolution do not support, and why."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _whole_pixels(task: Task) -> str | None:
 
 
 def _in_a_texture(task: Task) -> str | None:
-    """Whether a texture holds such values, and what lies beyond the edges."""
+    """Whether a texture supports the type and the border."""
     border = task.params["border"]
     if task.meta.dtype == "float64":
         return "a texture takes no float64"

@@ -1,12 +1,12 @@
 """The 3×3 convolution by SciPy and OpenCV, at the price of keeping the contract.
 
-The modules are handed in; nothing is imported here but NumPy. `x` and `out` are C-contiguous, images (H, W) or
+The caller passes the modules; this file imports only NumPy. `x` and `out` are C-contiguous, images (H, W) or
 (H, W, C). Every element of `out` is written. Both correlate, as the contract does, and both leave out weights of 0.
 
 SciPy cuts integers off instead of rounding them, and lets them wrap around. OpenCV rounds halves to even, where it
 rounds at all; it adds up in float32 for a result of the input's type. So both filter integers into float64, and the
 sums are finished here, at the peer's own cost. Only where nothing is to be rounded – whole weights, divisor 1 and sums
-that float32 holds exactly – OpenCV's own result is right, and is taken.
+that float32 holds exactly – OpenCV's own result is right and is used.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def opencv(cv2: Any, x: Array, out: Array, how: Arithmetic, border: str) -> None
     """filter2D, which sums 3×3 matrices directly."""
     mode, weights = opencv_border(cv2, border), how.weights.reshape(3, 3)
     if x.dtype.kind == "f":
-        cv2.filter2D(x, -1, weights, dst=out, borderType=mode)  # its delta would be added first, and round every sum
+        cv2.filter2D(
+            x, -1, weights, dst=out, borderType=mode
+        )  # with its delta, which it adds first, every sum would be rounded
         _add_offset(out, how)
     elif _needs_no_rounding(x.dtype, how):
         cv2.filter2D(x, -1, weights.astype(np.float32), dst=out, delta=float(how.bias), borderType=mode)
@@ -60,7 +62,7 @@ def _add_offset(out: Array, how: Arithmetic) -> None:
 
 
 def _finish(sums: Array, out: Array, how: Arithmetic) -> None:
-    """(sums + bias) / divisor + offset, cut to the range of `out` and down to whole numbers. `sums` are used up."""
+    """(sums + bias) / divisor + offset, cut to the range of `out` and down to whole numbers. It overwrites `sums`."""
     flat, target = sums.reshape(-1, copy=False), out.reshape(-1, copy=False)
     top = float(np.iinfo(out.dtype).max)
     for first in range(0, flat.size, CHUNK):

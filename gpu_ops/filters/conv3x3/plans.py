@@ -1,4 +1,4 @@
-"""Plans of the 3×3 convolution: how each variant does it, on memory allocated here. Every pass is a step of its own."""
+"""Plans of the 3×3 convolution: the steps of each variant, one a pass, and the memory that it allocates."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ WEIGHT_TYPES = {"int32": "int", "float32": "float", "float64": "double"}
 
 
 class Passes:
-    """What all plans of the kernels share: the arithmetic, the weights in global memory unless they are a constant
-    there, and a step for each pass."""
+    """The shared part of all kernels' plans: the arithmetic, the weights in constant or in global memory, and a step
+    for each pass."""
 
     def __init__(self, job: Job, in_constant: bool = False) -> None:
         self.job = job
@@ -48,7 +48,7 @@ class Passes:
         return np.int32(self.job.height), np.int32(self.job.columns), np.int32(self.job.channels)
 
     def kernel(self, part: str = "", /, **more: Value) -> Any:
-        """The variant's kernel, or the one of its kernels that is called so; compiled with `more` besides."""
+        """The variant's kernel, or the one with the suffix `part`, compiled with `more` defines."""
         types = {"SAMPLE": CTYPES[self.job.dtype.name], "WEIGHT": WEIGHT_TYPES[self.how.weights.dtype.name]}
         return self.job.kernel(part, **types, INTEGER=int(self.job.dtype.kind == "u"), **more)
 
@@ -63,10 +63,10 @@ class Passes:
         return [step(source, target, name) for source, target, name in pairs]
 
     def chain(self) -> list[DeviceArray]:
-        """The input, what lies between two passes, and the output."""
+        """The input, the array between two passes, and the output."""
         return [self.job.x, *(self.job.empty() for _ in range(self.count - 1)), self.job.out]
 
-    def launched(self, kernel: Any, grid: tuple[int, int, int], shared: int = 0, *more: Any) -> Plan:
+    def same_launch(self, kernel: Any, grid: tuple[int, int, int], shared: int = 0, *more: Any) -> Plan:
         """The same launch for each pass."""
 
         def step(source: DeviceArray, target: DeviceArray, name: str) -> Launch:
@@ -79,19 +79,19 @@ class Passes:
 def direct(job: Job) -> Plan:
     """A thread a value, on the image as it is."""
     passes = Passes(job)
-    return passes.launched(passes.kernel(), passes.grid())
+    return passes.same_launch(passes.kernel(), passes.grid())
 
 
 def constant(job: Job) -> Plan:
-    """The same with weights that are a symbol."""
+    """The same with the weights in constant memory."""
     passes = Passes(job, in_constant=True)
-    return passes.launched(passes.kernel(), passes.grid())
+    return passes.same_launch(passes.kernel(), passes.grid())
 
 
 def warp_rows(job: Job) -> Plan:
     """A warp walks down a strip."""
     passes = Passes(job)
-    return passes.launched(passes.kernel(ROWS=ROWS), passes.grid(VALUES, ROWS), warp_rows_bytes(job.task))
+    return passes.same_launch(passes.kernel(ROWS=ROWS), passes.grid(VALUES, ROWS), warp_rows_bytes(job.task))
 
 
 def rgba(job: Job) -> Plan:
@@ -118,7 +118,7 @@ def packed(job: Job) -> Plan:
     """Words through shared memory."""
     passes = Passes(job)
     grid, stride = passes.grid(VALUES * job.channels), np.int32(packed_stride(job.task))
-    return passes.launched(passes.kernel(), grid, packed_bytes(job.task), stride)
+    return passes.same_launch(passes.kernel(), grid, packed_bytes(job.task), stride)
 
 
 def padded(job: Job) -> Plan:
@@ -131,21 +131,23 @@ def padded(job: Job) -> Plan:
 
 
 def pitched(job: Job) -> Plan:
-    """Rows as far apart as the driver says."""
+    """Rows with the pitch that the driver chooses."""
     count = job.params["passes"] + 1
     rows = [job.device.pitched(job.height, job.columns, job.dtype) for _ in range(count)]
     pitch = rows[0].strides[0]
     return _apart(job, rows, rows, pitch, np.int64(pitch))
 
 
-def _apart(job: Job, memory: Sequence[DeviceArray], rows: Sequence[DeviceArray], pitch: int, given: Any) -> Plan:
-    """A 2D copy into rows that lie `pitch` bytes apart, passes there, and a 2D copy out. Kernels take `memory`,
-    and the pitch as it is `given`."""
+def _apart(
+    job: Job, memory: Sequence[DeviceArray], rows: Sequence[DeviceArray], pitch: int, pitch_argument: Any
+) -> Plan:
+    """A 2D copy into rows that lie `pitch` bytes apart, passes there, and a 2D copy out. Kernels take `memory`
+    and `pitch_argument`."""
     passes = Passes(job)
     kernel, flat, note = passes.kernel(), (job.height, job.columns), f"pitch {pitch} bytes"
 
     def step(source: DeviceArray, target: DeviceArray, name: str) -> Launch:
-        args = (source, target, *passes.weights, *passes.finish, *passes.sizes, passes.border, given)
+        args = (source, target, *passes.weights, *passes.finish, *passes.sizes, passes.border, pitch_argument)
         return Launch(kernel, passes.grid(), passes.block, args, name=name)
 
     into = Copy(rows[0], job.x.reshape(flat), f"2D copy in, {note}")
@@ -175,8 +177,8 @@ def fused(job: Job) -> Plan:
 
 
 def packed_stride(task: Task) -> int:
-    """Bytes between the lines of `packed` in shared memory: a part of a row, what is left and right of it, and the ends
-    of words."""
+    """Bytes between the lines of `packed` in shared memory: a part of a row, the halo on both sides, and the ends of
+    words."""
     return -(-((VALUES + 4) * task.meta.channels * task.meta.itemsize + 16) // 16) * 16
 
 
@@ -230,7 +232,7 @@ def parallel() -> HostFunction:
 
 
 def arguments(task: Task) -> tuple[Any, ...]:
-    """What host functions and peers are called with beside the arrays."""
+    """The arguments of host functions and peers after the arrays."""
     return arithmetic(task.dtype, task.params), task.params["border"]
 
 

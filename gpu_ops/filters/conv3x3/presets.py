@@ -1,4 +1,4 @@
-"""Well-known 3×3 matrices, by name. What may be negative is cut off for integers: give an offset to see it."""
+"""Well-known 3×3 matrices, by name. Integers cut negative results off: an offset makes them visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference of the 3×3 convolution: nine shifted copies, weighed and added in the order of the matrix.
+"""The reference of the 3×3 convolution: nine shifted copies times their weights, added in the order of the matrix.
 
 Exact in int64 for integers where weights, divisor and offset are whole, else in float64. Bands of rows go to all
 threads: NumPy releases the interpreter's lock while it works on one.
@@ -32,11 +32,11 @@ def reference(task: Task) -> dict[str, Array]:
     result, passes = task.x, task.params["passes"]
     for done in range(passes):
         with stage(done, passes):
-            result = _convolved(result, task.params)
+            result = _convolve(result, task.params)
     return {"image": result}
 
 
-def _convolved(array: Array, params: Values) -> Array:
+def _convolve(array: Array, params: Values) -> Array:
     out = np.empty(array.shape, array.dtype if array.dtype.kind == "u" else np.float64)
     rows = max(BAND * len(array) // array.size, 1)
     bands = [slice(first, min(first + rows, len(array))) for first in range(0, len(array), rows)]
@@ -57,11 +57,11 @@ def _band(array: Array, out: Array, params: Values, rows: slice) -> None:
         for place, weight in enumerate(params["matrix"]):
             v, u = divmod(place, 3)
             total += source.dtype.type(weight) * source[v : v + height, u : u + width]
-    out[rows] = _finished(total, array.dtype, params, factor)
+    out[rows] = _finish(total, array.dtype, params, factor)
 
 
-def _finished(total: Array, dtype: np.dtype[Any], params: Values, factor: float) -> Array:
-    """Samples of sums that are to be multiplied by `factor`, which is not 1 for floats only."""
+def _finish(total: Array, dtype: np.dtype[Any], params: Values, factor: float) -> Array:
+    """Samples from sums and the factor that `with_headroom` gave, which is 1 for integers."""
     divisor, offset = params["divisor"], params["offset"]
     if total.dtype.kind == "i":
         whole = int(divisor)

@@ -1,8 +1,8 @@
 """Expected thread-level global loads of kernels that read windows, edge blocks and partial blocks included.
 
 The source's formulas, for B outputs a block, F taps, r = F // 2, inner block / edge block: naive 2BF / 2BF - r(r+1),
-constant BF / BF - r(r+1)/2, shared B + 2r / B + r; a partial last block of m outputs puts m for B. Here they hold for
-several channels and outputs a thread as well, and a border other than zero leaves no load out. Source: S4.
+constant BF / BF - r(r+1)/2, shared B + 2r / B + r; a partial last block of m outputs has m in place of B. Here they
+hold for several channels and outputs a thread as well; with a border other than zero no load is left out. Source: S4.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Span = tuple[int, int]
 
 
 def taps_along(start: int, stop: int, n: int, channels: int, window: int, border: str) -> int:
-    """Loads of samples by the elements start…stop-1 of an axis of n positions, one for each tap that is inside."""
+    """Loads of samples by the elements start…stop-1 of an axis of n positions, one for each tap inside the array."""
     return _taps_before(stop, n, channels, window, border) - _taps_before(start, n, channels, window, border)
 
 
@@ -43,7 +43,8 @@ def _taps_of_positions(m: int, n: int, window: int, border: str) -> int:
 
 
 def tile_along(start: int, stop: int, n: int, channels: int, window: int, border: str) -> int:
-    """Loads of a tile for the elements start…stop-1: the elements and a halo on each side, where they are inside."""
+    """Loads of a tile for the elements start…stop-1: the elements and a halo on each side, where they are inside the
+    array."""
     halo = window // 2 * channels
     if border != "zero":
         return stop - start + 2 * halo
@@ -56,7 +57,7 @@ def spans(elements: int, per_block: int) -> list[Span]:
 
 
 def direct1d(loads_per_tap: int) -> Callable[[Task], Accesses]:
-    """Access counts of a 1D kernel whose threads each read every tap's sample, and the tap too when it is 2."""
+    """Access counts of a 1D kernel with 1 load a tap, of the sample, or 2, of the sample and the tap."""
 
     def count(task: Task) -> Accesses:
         n, channels, params = task.meta.shape[0], task.meta.channels, task.params
@@ -96,7 +97,7 @@ def _account1d(task: Task, block: Callable[[int, int], int], total: int) -> Acce
 
 
 def direct2d(loads_per_tap: int) -> Callable[[Task], Accesses]:
-    """Access counts of a 2D kernel whose threads each read every tap's pixel, and the tap too when it is 2."""
+    """Access counts of a 2D kernel with 1 load a tap, of the pixel, or 2, of the pixel and the tap."""
 
     def along(start: int, stop: int, n: int, channels: int, window: int, border: str) -> int:
         return taps_along(start, stop, n, channels, window, border)

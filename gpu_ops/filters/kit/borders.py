@@ -1,4 +1,4 @@
-"""Where a position beyond the edges is read. The four borders follow scipy.ndimage, at any distance from the edges."""
+"""Where a read beyond the edges goes. The four borders follow scipy.ndimage, at any distance from the edges."""
 
 from __future__ import annotations
 

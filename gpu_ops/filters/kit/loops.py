@@ -34,7 +34,7 @@ def piece(function: F) -> F:
     return jit(function)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", parallel=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", parallel=True)
 def _together(part: Any, given: tuple[Any, ...], workers: int) -> None:
     for worker in prange(workers):
         part(given, np.int64(worker), workers)

@@ -1,4 +1,4 @@
-"""What variants of all filters are declared and planned with: kernel files, host functions, peers, sizes."""
+"""The means to declare and plan the variants of all filters: kernel files, host functions, peers, sizes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Arguments = Callable[[Task], tuple[Any, ...]]
 
 
 def block_shape(threads: int) -> tuple[int, int]:
-    """(x, y) of a 2D block of that many threads: a warp wide where there are enough."""
+    """(x, y) of a 2D block of that many threads: one warp wide where they fill whole warps."""
     return (32, threads // 32) if threads >= 32 and threads % 32 == 0 else (16, threads // 16)
 
 
@@ -59,15 +59,15 @@ class Job:
 
     @property
     def variant(self) -> str:
-        """The variant's id, as its kernel file says it."""
+        """The variant's id, from its kernel file."""
         return PurePosixPath(self.file).stem.partition("_")[2]
 
     def kernel(self, part: str = "", /, **defines: Value) -> Any:
-        """The kernel of the variant's file, or the `part` of it that is called so, compiled with `defines`."""
+        """The kernel of the variant's file, or the one with the suffix `part`, compiled with `defines`."""
         return self.device.kernel(self.file, f"{PurePosixPath(self.file).parent}_{self.variant}{part}", defines)
 
     def plan(self, *steps: Step) -> Plan:
-        """Steps that leave the result in `out`, which is called after the kind of the input."""
+        """A plan with these steps and the result in `out`; the output has the name of the input's kind."""
         return Plan(steps, {self.task.meta.kind: self.out})
 
 
@@ -77,11 +77,11 @@ def cuda(file: str, title: str, idea: str, plan: Callable[[Job], Plan], **more: 
     if match is None:
         raise DeclarationError(f"The kernel file {file!r} of {title!r} is not FILTER/NUMBER_VARIANT.cu; rename it.")
     number, id = match.groups()
-    made = {"knobs": (BLOCK,), **more}
-    return Variant(id, f"{number} {title}", idea, partial(_planned, plan, file), "cuda", kernels=(file,), **made)
+    fields = {"knobs": (BLOCK,), **more}
+    return Variant(id, f"{number} {title}", idea, partial(_plan_kernel, plan, file), "cuda", kernels=(file,), **fields)
 
 
-def _planned(plan: Callable[[Job], Plan], file: str, device: Device, task: Task) -> Plan:
+def _plan_kernel(plan: Callable[[Job], Plan], file: str, device: Device, task: Task) -> Plan:
     return plan(Job(device, task, file))
 
 
@@ -94,9 +94,9 @@ def cpu(
     passes: Callable[[Task], int] = lambda task: 1,
     **more: Any,
 ) -> Variant:
-    """The variant of a compiled function, which is called with (x, out, *arguments) once a pass; `load` imports it,
-    when it is first wanted."""
-    plan = partial(_called, lambda device: load(), arguments, passes)
+    """The variant of a compiled function, which is called with (x, out, *arguments) once a pass; `load` imports it
+    when the first plan needs it."""
+    plan = partial(_plan_calls, lambda device: load(), arguments, passes)
     return Variant(id, title, idea, plan, "cpu", **more)
 
 
@@ -111,21 +111,21 @@ def peer(
     **more: Any,
 ) -> Variant:
     """The variant of a CPU library: `function` is called with (module, x, out, *arguments) once a pass."""
-    plan = partial(_called, lambda device: partial(function, device.library(module)), arguments, passes)
+    plan = partial(_plan_calls, lambda device: partial(function, device.library(module)), arguments, passes)
     return Variant(id, title, idea, plan, "cpu", library=module.partition(".")[0], **more)
 
 
-def _called(
+def _plan_calls(
     load: Callable[[Device], HostFunction],
     arguments: Arguments,
     passes: Callable[[Task], int],
     device: Device,
     task: Task,
 ) -> Plan:
-    function, given = load(device), arguments(task)
+    function, more = load(device), arguments(task)
     arrays = [task.x, *(device.empty(task.x.shape, task.dtype) for _ in range(passes(task)))]
     pairs = zip(arrays, arrays[1:], strict=False)
-    calls = (Call(function, (a, b, *given), name=f"pass {k}") for k, (a, b) in enumerate(pairs, start=1))
+    calls = (Call(function, (a, b, *more), name=f"pass {k}") for k, (a, b) in enumerate(pairs, start=1))
     return Plan(tuple(calls), {task.meta.kind: arrays[-1]})
 
 
@@ -141,7 +141,7 @@ def along_axes(
 
 
 def rounding(device: Device, name: str, sums: DeviceArray, count: int, out: DeviceArray, wide: str = "") -> Call:
-    """CuPy's kernel that makes means of `count` whole values of their sums, rounded half up."""
+    """A call of CuPy's kernel that makes means from sums of `count` whole values, rounded half up."""
     rule = f"y = (T)(({wide}s + count / 2) / count)"
     divide = device.library("cupy").ElementwiseKernel("S s, uint32 count", "T y", rule, name)
     return Call(divide, (sums, np.uint32(count), out), name="round half up")

@@ -1,4 +1,4 @@
-"""In which range of floating samples a variant holds: up to which magnitude nothing overflows on its way."""
+"""Ranges of variants: the largest magnitude of floating samples with which nothing overflows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from gpu_ops.task import Task
 
 Range = Callable[[Task], float]
-"""The largest magnitude of samples with which a task goes well; infinite where all of them will do."""
+"""The largest magnitude of samples with which nothing overflows in a task; infinite where nothing can."""
 WHOLE = float("inf")
 
 
@@ -19,20 +19,20 @@ def top(dtype: str) -> float:
     return float(np.finfo(dtype).max)
 
 
-def weighed(tolerance: Callable[[Task], float]) -> Range:
-    """Where values are multiplied by their share as they enter, no sum outgrows them by more than what is rounded."""
+def weighted_range(tolerance: Callable[[Task], float]) -> Range:
+    """For sums of values times their weights, which exceed the largest value by rounding errors only."""
     return lambda task: top(task.meta.dtype) * (1 - tolerance(task))
 
 
-def summed(count: Callable[[Task], int], *dtypes: str) -> Range:
-    """Where `count` values are added before they are divided, in their own type for these dtypes, in a wider one for
+def sum_range(count: Callable[[Task], int], *dtypes: str) -> Range:
+    """For sums of `count` values that are divided at the end: in their own type for these dtypes, in a wider one for
     others."""
     return lambda task: top(task.meta.dtype) / (count(task) + 2) if task.meta.dtype in dtypes else WHOLE
 
 
 def with_headroom(array: np.ndarray[Any, Any], count: float) -> tuple[np.ndarray[Any, Any], float]:
-    """Samples of which `count` can be added up in float64, and the power of two to multiply the sum by: for float64
-    near its end it takes from the exponents only, so that sums are those of the samples to the last bit."""
+    """Samples of which float64 can hold the sum of `count`, and the power of two to multiply the sum by. Only the
+    exponents of large float64 samples change, so that the sums are the same to the last bit."""
     if array.dtype != np.float64 or not array.size:
         return array, 1.0
     largest = max(float(np.fmax.reduce(array, axis=None)), -float(np.fmin.reduce(array, axis=None)))

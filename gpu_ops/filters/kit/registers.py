@@ -1,4 +1,4 @@
-"""What plans share whose threads fetch vectors of 16 bytes of a row, and what lies beside them, into registers."""
+"""Parts of plans whose threads load vectors of 16 bytes of a row, and their halo, into registers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from gpu_ops.task import Task
 
 VECTOR_BYTES = 16
 FREE_THREADS = 256
-"""Threads a block up to which a thread may have all the registers that an instruction can name."""
+"""With up to so many threads a block, each can have all the registers that an instruction can name."""
 
 
 def rows_knob(default: int, *choices: int) -> Param:
-    """The knob of rows a thread: more share more, and leave fewer registers to each."""
+    """The knob for rows a thread: more rows share more loads, and leave fewer registers for each."""
     return Param("rows", default, choices=choices, unit="rows", help="rows a thread")
 
 
@@ -24,7 +24,7 @@ def vector_of(itemsize: int) -> int:
 
 
 def launch_bound(threads: int) -> int:
-    """The threads a block that a kernel is compiled for: more of them leave each fewer registers."""
+    """The threads a block that a kernel is compiled for: more threads leave fewer registers for each."""
     return max(FREE_THREADS, threads)
 
 
@@ -34,12 +34,12 @@ def rows_aligned(columns: int, itemsize: int) -> int:
 
 
 def halo_fits(window: Callable[[Task], int], most: int) -> Support:
-    """Whether what a window needs beside a thread's vector is little enough to keep in registers."""
+    """Whether the halo of a thread's vector is small enough for registers."""
 
     def rule(task: Task) -> str | None:
         halo = window(task) // 2 * task.meta.channels * task.meta.itemsize
         if halo <= most:
             return None
-        return f"its window reaches over {halo} bytes on either side, and registers are for {most}"
+        return f"its window reaches over {halo} bytes on either side, and registers hold at most {most}"
 
     return rule

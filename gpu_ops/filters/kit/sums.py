@@ -1,6 +1,6 @@
-"""Sums over windows by direct correlation in float64, and means of them: what references of mean filters are made of.
+"""Sums over windows by direct correlation in float64, and their means, for the references of mean filters.
 
-Large arrays go in pieces over all threads: SciPy releases the interpreter's lock while it correlates.
+All threads share the pieces of large arrays: SciPy releases the interpreter's lock while it correlates.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Array = np.ndarray[Any, Any]
 TAPS = 1 << 24
 """Taps a piece: tens of milliseconds of one thread."""
 FEWEST_WINDOWS = 8
-"""Least length of a piece along its window, in windows: what neighbouring pieces both read stays a small part."""
+"""Least length of a piece along its window, in windows: neighbouring pieces both read a small part only."""
 CHUNK = 1 << 22
-"""Sums turned into means at a time."""
+"""Sums that become means at a time."""
 
 
 def means_of(sums: Array, count: int, dtype: np.dtype[Any]) -> Array:
@@ -42,7 +42,7 @@ def means_of(sums: Array, count: int, dtype: np.dtype[Any]) -> Array:
 
 
 def window_sums(array: Array, window: int, axis: int, border: str) -> Array:
-    """Sums over windows along an axis in float64, in pieces where there is much to do."""
+    """Sums over windows along an axis in float64, in pieces where the array is large."""
     out = np.empty(array.shape)
     across = max(range(array.ndim), key=lambda a: (array.shape[a], a != axis))
     length = array.shape[across]
@@ -65,16 +65,16 @@ def square_means(array: Array, window: int, border: str) -> Array:
     with stage(1, 3):
         sums = window_sums(sums, window, 1, border)
     with stage(2, 3):
-        return scaled_back(means_of(sums, window * window, array.dtype), factor)
+        return scale_back(means_of(sums, window * window, array.dtype), factor)
 
 
-def scaled_back(means: Array, factor: float) -> Array:
-    """The means of what was scaled down."""
+def scale_back(means: Array, factor: float) -> Array:
+    """Means of samples that `with_headroom` has scaled down, multiplied by its factor."""
     return means if factor == 1 else np.multiply(means, factor, out=means)
 
 
 def _piece(array: Array, out: Array, window: int, axis: int, border: str, across: int, piece: slice) -> None:
-    """The outputs of `piece` of axis `across`. Each is summed in the same order as in one call, so to the same bits."""
+    """Fill `piece` of axis `across` in `out`. The order of each sum is that of a single call, and so are its bits."""
     where = (slice(None),) * across + (piece,)
     if across != axis:
         _correlate(array[where], out[where], window, axis, border)

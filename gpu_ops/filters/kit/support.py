@@ -16,13 +16,13 @@ TEXTURE_ROWS, TEXTURE_COLUMNS = 65536, 131072
 """Elements of a 2D texture, on every architecture since sm_75."""
 
 SHARED = Refusal("shared memory")
-"""A tile, with its halo, that no block of the smallest GPU holds."""
+"""The tile and its halo are too large for a block of the smallest GPU."""
 WRAP = Refusal("wrap", {"param border": ("wrap",)})
-"""A library or a texture without that border."""
+"""The library or the texture does not have this border."""
 
 
 def anything(task: Task) -> str | None:
-    """Nothing is refused."""
+    """Supports every task."""
     return None
 
 
@@ -53,8 +53,8 @@ def shared_fits(needed: Callable[[Task], int], what: str = "tile takes") -> Supp
     """Whether a block has so many bytes of shared memory."""
 
     def rule(task: Task) -> str | None:
-        wanted, there = needed(task), task.limits.shared_bytes
-        return f"its {what} {wanted} bytes of shared memory, a block has {there}" if wanted > there else None
+        needed_bytes, most = needed(task), task.limits.shared_bytes
+        return f"its {what} {needed_bytes} bytes of shared memory, a block has {most}" if needed_bytes > most else None
 
     return rule
 
@@ -68,7 +68,7 @@ def texture_fits(task: Task) -> str | None:
 
 
 def opencv_takes(task: Task) -> str | None:
-    """What OpenCV's filters do not take, whichever it is."""
+    """None, or why no filter of OpenCV takes the task."""
     if task.params["border"] == "wrap":
         return "its filters have no wrap border"
     if task.meta.channels > OPENCV_CHANNELS:

@@ -24,7 +24,7 @@ def work(task: Task) -> Work:
 
 
 def check1d(task: Task) -> None:
-    """A window may not be longer than the signal."""
+    """Raises ParamError for a window that is longer than the signal."""
     length, window = task.meta.shape[0], task.params["window"]
     if window > length:
         longest = length - (length + 1) % 2
@@ -37,35 +37,40 @@ PARALLEL = "The same on all cores and SIMD lanes, with neighbouring windows shar
 SCIPY = "What most Python programs call; a running sum on one core for floating samples."
 OPENCV = "A library tuned for SIMD units; direct sums for short windows, running sums or Fourier for long ones."
 CUPYX = "The library's own kernels: one separable correlation an axis, nothing to write yourself."
-NAIVE = "One thread an output; every tap and every sample is asked of global memory."
-CONSTANT = "All lanes want the same tap at once, so constant memory broadcasts it: half the global loads."
+NAIVE = "One thread an output; it loads every tap and every sample from global memory."
+CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts it: half the global loads."
 SHARED = "Neighbours share samples, so the block fetches each once and slides its window in shared memory."
 
-VECTOR = "Short windows need no tile: 16 bytes a thread and the words beside them, all means made in registers."
+VECTOR = "Short windows need no tile: a thread loads 16 bytes and the words beside them, and works in registers."
 SCAN = "Differences of a tile's running sum: the work does not grow with the window."
 ROWS = "No tile and no barrier: a thread marches down a few rows of 16 bytes, in registers; a row is summed once."
-PACKED = "Bytes are added two at a time, as pairs of 16 bits in a word, and put together again as words."
+PACKED = "Bytes are added two at a time, as pairs of 16 bits in a word, and packed into words again."
 
-GATHERED = "threads at the edges take value by value, those of odd rows words: counts of the code, not of the idea"
-SUMMED = "blocks at the ends take value by value, the others vectors, and both end in the middle of a block"
+EDGE_LOADS = "threads at the edges load single values, those of odd rows words: counts of the code, not of the idea"
+TILE_LOADS = "blocks at the ends load single values, the others vectors, and both end in the middle of a block"
 
 
 def _signal() -> tuple[Variant, ...]:
     """The ladder of signals."""
-    knobs, direct, made = (BLOCK, OUTPUTS), limits.direct_kernel(1), plans.arguments
+    knobs, direct, arguments = (BLOCK, OUTPUTS), limits.direct_kernel(1), plans.arguments
     tile = {"supports": shared_fits(plans.tile1d), "refuses": (TILE,), "accesses": accesses.tiled1d}
-    vector = {"knobs": (BLOCK, fast.VECTORS), "supports": fast.vector_can, "uncounted": GATHERED}
+    vector = {"knobs": (BLOCK, fast.VECTORS), "supports": fast.vector_can, "uncounted": EDGE_LOADS}
     wide = Refusal("bytes on either side", {"param window": (4095,)})
-    scan = {"knobs": (fast.SCAN_BLOCK,), "supports": fast.scan_can, "uncounted": SUMMED, "largest": fast.scan_largest}
+    scan = {
+        "knobs": (fast.SCAN_BLOCK,),
+        "supports": fast.scan_can,
+        "uncounted": TILE_LOADS,
+        "largest": fast.scan_largest,
+    }
     scan |= {"tolerance": fast.scan_tolerance, "caveat": fast.SCAN_CAVEAT, "operations": fast.scan_work}
     scan["refuses"] = (Refusal("of one channel", {"shape": ((1025, 2), (97, 3))}), TILE)
     naive, constant = accesses.direct1d(2), accesses.direct1d(1)
     kernel = {"knobs": knobs, "source": "S4", **direct}
     return (
-        cpu("serial", "CPU, one core", SERIAL, plans.serial1d, made, source="S4", **limits.serial(1)),
-        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel1d, made, **limits.parallel(1)),
-        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy_mean1d, made, **limits.scipy(1)),
-        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv_mean1d, made, **limits.opencv(1)),
+        cpu("serial", "CPU, one core", SERIAL, plans.serial1d, arguments, source="S4", **limits.serial(1)),
+        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel1d, arguments, **limits.parallel(1)),
+        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy_mean1d, arguments, **limits.scipy(1)),
+        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv_mean1d, arguments, **limits.opencv(1)),
         cuda("mean1d/1_naive.cu", "naive", NAIVE, plans.signal(False), accesses=naive, **kernel),
         cuda("mean1d/2_constant.cu", "constant taps", CONSTANT, plans.signal(True), accesses=constant, **kernel),
         cuda("mean1d/3_shared.cu", "constant + shared", SHARED, plans.signal(True, plans.tile1d), **tile, **kernel),
@@ -77,7 +82,7 @@ def _signal() -> tuple[Variant, ...]:
 
 def _image() -> tuple[Variant, ...]:
     """The ladder of images."""
-    direct, made = limits.direct_kernel(2), plans.arguments
+    direct, arguments = limits.direct_kernel(2), plans.arguments
     kernel = {"knobs": (BLOCK, OUTPUTS), "source": "S1, S4", "supports": plans.rows_fit, **direct}
     tile = {"supports": both(plans.rows_fit, shared_fits(plans.tile2d)), "refuses": (TILE,)}
     short = Refusal("its windows are 3, 5, 7", {"param window": (13, 63)})
@@ -87,15 +92,15 @@ def _image() -> tuple[Variant, ...]:
     packed = {"knobs": (BLOCK, rows_knob(5, 2, 4, 5)), "supports": fast.packed_can, "source": "S1, S4", **pairs}
     naive, constant, tiled = accesses.direct2d(2), accesses.direct2d(1), {"accesses": accesses.tiled2d, **tile}
     return (
-        cpu("serial", "CPU, one core", SERIAL, plans.serial2d, made, source="S1, S4", **limits.serial(2)),
-        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel2d, made, **limits.parallel(2)),
-        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy_mean2d, made, **limits.scipy(2)),
-        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv_mean2d, made, **limits.opencv(2)),
+        cpu("serial", "CPU, one core", SERIAL, plans.serial2d, arguments, source="S1, S4", **limits.serial(2)),
+        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel2d, arguments, **limits.parallel(2)),
+        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy_mean2d, arguments, **limits.scipy(2)),
+        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv_mean2d, arguments, **limits.opencv(2)),
         cuda("mean2d/1_naive.cu", "naive", NAIVE, plans.image(False), accesses=naive, **kernel),
         cuda("mean2d/2_constant.cu", "constant taps", CONSTANT, plans.image(True), accesses=constant, **kernel),
         cuda("mean2d/3_shared.cu", "constant + shared", SHARED, plans.image(True, plans.tile2d), **{**kernel, **tiled}),
-        cuda("mean2d/4_rows.cu", "row march", ROWS, fast.image, uncounted=GATHERED, **{**kernel, **rows}),
-        cuda("mean2d/5_packed.cu", "packed bytes", PACKED, fast.image, uncounted=GATHERED, **packed),
+        cuda("mean2d/4_rows.cu", "row march", ROWS, fast.image, uncounted=EDGE_LOADS, **{**kernel, **rows}),
+        cuda("mean2d/5_packed.cu", "packed bytes", PACKED, fast.image, uncounted=EDGE_LOADS, **packed),
         Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", **direct),
     )
 

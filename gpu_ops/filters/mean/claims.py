@@ -1,11 +1,11 @@
-"""What the sources say of the mean filter, and how each saying is tested. Source: S4."""
+"""What the source states about the mean filter, and how each statement is tested. Source: S4."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from gpu_ops.filters.kit import accesses
-from gpu_ops.filters.kit.judged import Verdict, ratio
+from gpu_ops.filters.kit.verdicts import Verdict, ratio
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Accesses, Claim, Run
 
@@ -17,7 +17,7 @@ EXPERIMENT = {
     "knobs": KNOBS,
 }
 PUBLISHED = {"serial": 0.215, "naive": 0.0043, "constant": 0.00196, "shared": 0.00154}
-"""Seconds: kernel time of single launches without warm-up, on a card the source does not name."""
+"""Seconds: kernel time of single launches without warm-up, on a card that the source does not name."""
 META = Meta("signal", (10_000_000,), "float64")
 
 
@@ -42,21 +42,21 @@ def count(variant: str, window: int = 5) -> Accesses:
 
 def _loads(runs: Mapping[str, Run]) -> Verdict:
     expected = {"naive": (5120, 5114), "constant": (2560, 2557), "shared": (516, 514)}
-    found = {v: (count(v).inner, count(v).first) for v in expected}
-    return ", ".join(f"{v} {inner}/{edge}" for v, (inner, edge) in found.items()), found == expected
+    loads = {v: (count(v).inner, count(v).first) for v in expected}
+    return ", ".join(f"{v} {inner}/{edge}" for v, (inner, edge) in loads.items()), loads == expected
 
 
 def _partial(runs: Mapping[str, Run]) -> Verdict:
-    found = [count(v).last for v in ("naive", "constant", "shared")]
-    return f"last block of 128 samples: {', '.join(map(str, found))}", found == [1274, 637, 130]
+    loads = [count(v).last for v in ("naive", "constant", "shared")]
+    return f"last block of 128 samples: {', '.join(map(str, loads))}", loads == [1274, 637, 130]
 
 
 def _limit(runs: Mapping[str, Run]) -> Verdict:
     windows = (5, 65, 255)
     ratios = [count("shared", w).inner / count("constant", w).inner for w in windows]
-    found = ", ".join(f"F = {w}: {r * w:.4g}/F" for w, r in zip(windows, ratios, strict=True))
-    # The halo adds (F - 1)/B to the limit, so it is approached for windows short against the block.
-    return found, abs(ratios[0] * windows[0] - 1) < 0.01
+    text = ", ".join(f"F = {w}: {r * w:.4g}/F" for w, r in zip(windows, ratios, strict=True))
+    # The halo adds (F - 1)/B to the limit, so only windows much shorter than the block come near it.
+    return text, abs(ratios[0] * windows[0] - 1) < 0.01
 
 
 def _claim(id: str, text: str, published: str, prediction: str, least: float, slow: str, fast: str) -> Claim:
@@ -88,9 +88,9 @@ CLAIMS = (
     ),
     _claim(
         "S4-shared",
-        "Block and halo in shared memory bring another quarter.",
+        "A tile of block and halo in shared memory makes it faster by another quarter.",
         "1.96 ms to 1.54 ms (×1.27)",
-        "Little or nothing: today's L1 already holds the neighbours' samples, and a barrier costs.",
+        "Little or nothing: today's L1 already holds the neighbours' samples, and a barrier takes time.",
         1.1,
         "constant",
         "shared",
@@ -108,7 +108,7 @@ CLAIMS = (
     Claim(
         "S4-loads",
         "S4",
-        "Loads a block of 512 threads, inner/edge, at 5 taps: 2BF, BF and B + 2r, less what lies beyond the ends.",
+        "Loads a block of 512 threads, inner/edge, at 5 taps: 2BF, BF and B + 2r, without loads beyond the ends.",
         "naive 5120/5114, constant 2560/2557, shared 516/514",
         "Holds by construction.",
         "counted",
@@ -120,7 +120,7 @@ CLAIMS = (
         "S4",
         "A partial last block loads for its live threads only.",
         "1274, 637, 130 for 128 live threads",
-        "Holds when bounded by index; a kernel bounded by block number reads and writes past the end.",
+        "Holds where a kernel checks the index; one that checks the block number reads and writes past the end.",
         "counted",
         EXPERIMENT,
         _partial,
@@ -130,7 +130,7 @@ CLAIMS = (
         "S4",
         "Shared loads relative to constant ones tend to 1/F.",
         "1/F",
-        "Holds while the halo is short against the block.",
+        "Holds while the halo is much shorter than the block.",
         "counted",
         EXPERIMENT,
         _limit,

@@ -1,4 +1,4 @@
-"""Plans of the mean kernels that fetch vectors of 16 bytes, and what they can do.
+"""Plans of the mean kernels that load vectors of 16 bytes, and the tasks that they support.
 
 The signal's `vector` and the image's `rows` and `packed` work in registers, which a short window fits into; the
 signal's `scan` takes differences of running sums, for which no window is too long.
@@ -88,13 +88,13 @@ def scan(job: Job) -> Plan:
     """A signal by running sums of tiles."""
     window, block, n = job.params["window"], job.knobs["block"], job.length
     vector, steps = vector_of(job.dtype.itemsize), scan_steps(job.task)
-    made = defines(job)
-    made |= {"PARTIAL": made["ACCUMULATOR"], "BLOCK": block, "STEPS": steps, "PHASE": window // 2 % vector}
-    made["ACCUMULATOR"] = _prefix_type(job.dtype)
+    macros = defines(job)
+    macros |= {"PARTIAL": macros["ACCUMULATOR"], "BLOCK": block, "STEPS": steps, "PHASE": window // 2 % vector}
+    macros["ACCUMULATOR"] = _prefix_type(job.dtype)
     outputs = (block * steps - 1 - _reach(vector, window)) * vector
     args = (job.x, job.out, np.int64(n), np.int32(window))
     return job.plan(
-        Launch(job.kernel(**made), grid1d(n, outputs), (block, 1, 1), args, scan_bytes(job.task), name="scan")
+        Launch(job.kernel(**macros), grid1d(n, outputs), (block, 1, 1), args, scan_bytes(job.task), name="scan")
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from gpu_ops.filters.kit.ranges import WHOLE, Range, summed, top, weighed
+from gpu_ops.filters.kit.ranges import WHOLE, Range, sum_range, top, weighted_range
 from gpu_ops.filters.kit.support import WRAP, Support
 from gpu_ops.filters.mean import peers
 from gpu_ops.task import Task
@@ -21,7 +21,7 @@ RUNNING_RESTART = 4256
 RUNNING_FROM = 31
 FOURIER_FROM, BLUR_FROM = 49, 15
 DRIFT = 1e-11
-"""What a running sum over a whole axis may drift by in float64. Worst case is one eps a sample, 2e-9 on 1e7 of them;
+"""The drift of a running sum over a whole axis in float64. The worst case is one eps a sample, 2e-9 on 1e7 of them;
 1.4e-13 was measured on 1e7 random ones."""
 PEER = 1e-12
 
@@ -31,7 +31,7 @@ OPENCV_CAVEAT = "long float64 windows are Fourier transforms or running sums, le
 
 
 def direct(dtype: str, count: int) -> float:
-    """What adding `count` rounded products in order can lose.
+    """The most that adding `count` rounded products in order can lose.
 
     Half an ulp of each partial sum adds up to count/2 · eps at most, of the reference as well, and the tap and the
     last rounding add less than two more.
@@ -60,26 +60,26 @@ class Exactness(TypedDict, total=False):
 def parallel(axes: int) -> Exactness:
     """Long windows of signals are running sums in float64, an eps an output since the restart; float32 hides it."""
     if axes == 2:
-        return {"largest": summed(_square, "float32", "float64")}
+        return {"largest": sum_range(_square, "float32", "float64")}
     drift = RUNNING_RESTART * float(np.finfo(np.float64).eps)
-    tolerance = _widened(axes, RUNNING_FROM, drift)
+    tolerance = _wider_tolerance(axes, RUNNING_FROM, drift)
     return {"tolerance": tolerance, "caveat": PARALLEL_CAVEAT, "largest": _running_in_double}
 
 
 def serial(axes: int) -> Exactness:
-    return {"largest": summed(_window if axes == 1 else _square, "float64")}
+    return {"largest": sum_range(_window if axes == 1 else _square, "float64")}
 
 
 def direct_kernel(axes: int) -> dict[str, Any]:
     """Kernels that multiply each value by 1 / count as it enters."""
-    return {"largest": weighed(direct1d if axes == 1 else direct2d)}
+    return {"largest": weighted_range(direct1d if axes == 1 else direct2d)}
 
 
 def scipy(axes: int) -> Exactness:
     return {
-        "tolerance": _widened(axes, 0, DRIFT),
+        "tolerance": _wider_tolerance(axes, 0, DRIFT),
         "caveat": SCIPY_CAVEAT,
-        "largest": summed(_window, "float64"),
+        "largest": sum_range(_window, "float64"),
         "supports": peers.scipy_unsupported,
     }
 
@@ -90,7 +90,7 @@ def cupyx(axes: int) -> dict[str, Any]:
 
 def opencv(axes: int) -> Exactness:
     return {
-        "tolerance": _widened(axes, FOURIER_FROM if axes == 1 else BLUR_FROM, PEER),
+        "tolerance": _wider_tolerance(axes, FOURIER_FROM if axes == 1 else BLUR_FROM, PEER),
         "caveat": OPENCV_CAVEAT,
         "largest": _by_fourier if axes == 1 else _by_blur,
         "supports": peers.opencv_unsupported,
@@ -109,25 +109,25 @@ def _square(task: Task) -> int:
 def _running_in_double(task: Task) -> float:
     """Short windows of floats are summed in their own type, long ones in float64."""
     long = _window(task) >= RUNNING_FROM
-    return summed(_window, "float64", *(() if long else ("float32",)))(task)
+    return sum_range(_window, "float64", *(() if long else ("float32",)))(task)
 
 
 def _by_fourier(task: Task) -> float:
     """Long windows are transformed in blocks of at most 8 windows and 512 samples, there and back without a scale."""
     if _window(task) <= FOURIER_FROM:
-        return weighed(direct1d)(task)
+        return weighted_range(direct1d)(task)
     return top(task.meta.dtype) / float(8 * _window(task) + 512) ** 2
 
 
 def _by_blur(task: Task) -> float:
     """Short windows are weighed as they enter, long ones summed in float64."""
     if _window(task) <= peers.SEPARABLE_UP_TO[task.meta.dtype]:
-        return weighed(direct2d)(task)
-    return WHOLE if task.meta.dtype == "float32" else summed(_square, "float64")(task)
+        return weighted_range(direct2d)(task)
+    return WHOLE if task.meta.dtype == "float32" else sum_range(_square, "float64")(task)
 
 
-def _widened(axes: int, window_from: int, by: float) -> Callable[[Task], float]:
-    """The direct sum's tolerance, and for float64 windows from `window_from` on so much more."""
+def _wider_tolerance(axes: int, window_from: int, by: float) -> Callable[[Task], float]:
+    """The tolerance of the direct sum, widened by `by` for float64 windows from `window_from` on."""
 
     def tolerance(task: Task) -> float:
         wider = task.meta.dtype == "float64" and _window(task) >= window_from

@@ -1,6 +1,6 @@
 """The mean filter by SciPy and OpenCV, each by its fastest function that keeps the contract.
 
-The modules are handed in; nothing is imported here but NumPy. `x` and `out` are C-contiguous, signals (N,) or (N, C),
+The caller passes the modules; this file imports only NumPy. `x` and `out` are C-contiguous, signals (N,) or (N, C),
 images (H, W) or (H, W, C). Every element of `out` is written.
 
 SciPy's uniform filters are running sums over a whole axis. They truncate integers after each axis; so integers are
@@ -61,7 +61,7 @@ def scipy_unsupported(task: Task) -> str | None:
 
 
 def opencv_mean1d(cv2: Any, x: Array, out: Array, window: int, border: str) -> None:
-    """filter2D, or blur where that is exact or faster, over the signal as an image of one row."""
+    """filter2D, or blur where that is exact or faster, on the signal as an image of one row."""
     row = (1, *x.shape)
     mode = opencv_border(cv2, border)
     if window <= FILTER_UP_TO[x.dtype.name]:

@@ -1,4 +1,4 @@
-"""Plans of the mean filter's first kernels and of cupyx: how each does it, on memory allocated here."""
+"""Plans of the mean filter's first kernels and of cupyx: their steps, and the memory that they allocate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpu_ops.task import Task
 
 
 def defines(job: Job) -> dict[str, Value]:
-    """What all mean kernels are compiled with."""
+    """The defines of all mean kernels."""
     integer = job.dtype.kind == "u"
     return {
         "SAMPLE": CTYPES[job.dtype.name],
@@ -128,5 +128,5 @@ def parallel2d() -> HostFunction:
 
 
 def arguments(task: Task) -> tuple[Any, ...]:
-    """What host functions and peers are called with beside the arrays."""
+    """The arguments of host functions and peers after the arrays."""
     return task.params["window"], task.params["border"]

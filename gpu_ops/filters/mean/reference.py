@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.kit.ranges import with_headroom
-from gpu_ops.filters.kit.sums import means_of, scaled_back, square_means, window_sums
+from gpu_ops.filters.kit.sums import means_of, scale_back, square_means, window_sums
 from gpu_ops.progress import stage
 from gpu_ops.task import Task
 
@@ -25,7 +25,7 @@ def reference1d(task: Task) -> dict[str, Array]:
         array, factor = with_headroom(array, window)
         sums = window_sums(array, window, 0, border)
     with stage(1, 2):
-        return {"signal": scaled_back(means_of(sums, window, array.dtype), factor)}
+        return {"signal": scale_back(means_of(sums, window, array.dtype), factor)}
 
 
 def reference2d(task: Task) -> dict[str, Array]:

@@ -1,5 +1,5 @@
-// What:    mean of the square around each pixel, by adding up the whole square
-// Idea:    one thread an output, window^2 loads each: a thread needs nothing of its neighbours', and shares nothing
+// What:    mean of the square around each pixel, by summing the whole square
+// Idea:    one thread an output, window^2 loads each: threads share nothing
 // Shapes:  x, y (height, width, CHANNELS) interleaved
 // Launch:  2D grid over (width * CHANNELS, height), any 2D block
 // Traffic: 1 sample read and 1 written an element at least; window^2 loads an element asked of the caches
@@ -19,7 +19,7 @@ extern "C" __global__ void box_direct(const T* __restrict__ x, T* __restrict__ y
     for (int v = row - radius; v <= row + radius; ++v) {
         const int r = border_index(v, height);
         if (r < 0) continue;
-        // A sum for each row: adding a small value to the sum of thousands would round it away.
+        // One sum a row, because adding a small value to the sum of thousands would round it away.
         A line = 0;
         for (int u = column - radius; u <= column + radius; ++u) {
             const int c = border_index(u, width);

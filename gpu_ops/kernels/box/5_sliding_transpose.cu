@@ -1,7 +1,7 @@
 // What:    mean of the square around each pixel, a thread a row and then a thread a column, rows turned in shared memory
-// Idea:    the whole block reads along rows, tile by tile; then each lane of one warp walks its own row of the tile in
-//          shared memory, with a 33rd column so that neither way meets in a bank. What a row gains, loses and gives
-//          passes through such tiles: no read of global memory is scattered
+// Idea:    the whole block reads along rows, tile by tile; then each lane of one warp walks along its own row of the tile
+//          in shared memory; a 33rd column avoids bank conflicts both ways. The values that enter, leave and come out
+//          all pass through such tiles, so all reads of global memory are coalesced
 // Shapes:  x, y and the intermediate rows (height, width, CHANNELS) interleaved
 // Launch:  rows: grid (height / 32, CHANNELS), blocks of a multiple of 32 threads, of which 32 add;
 //          columns: 1D grid over width * CHANNELS
@@ -11,7 +11,7 @@
 
 #define TILE 32
 
-// Columns begin ... begin + 31 of the block's rows into a tile, each row by the 32 lanes of a warp.
+// Loads columns begin ... begin + 31 of the block's rows into a tile, each row with the 32 lanes of a warp.
 __device__ __forceinline__ void fetch(
     const T* __restrict__ x, R tile[TILE][TILE + 1], int top, int begin, int channel, int height, int width)
 {
@@ -26,14 +26,14 @@ extern "C" __global__ void box_sliding_transpose_rows(
     const T* __restrict__ x, R* __restrict__ rows, int height, int width, int radius)
 {
     __shared__ R gained[TILE][TILE + 1];
-    __shared__ R lost[TILE][TILE + 1];  // and then what comes out, in the place of what was just used
+    __shared__ R lost[TILE][TILE + 1];  // values that leave; the results then replace them, after their use
     const int channel = blockIdx.y;
     const int top = blockIdx.x * TILE;
     const int lane = threadIdx.x % TILE;
     const bool adds = threadIdx.x < TILE && top + (int)threadIdx.x < height;
     const A weight = weight_of(2 * radius + 1);
     A sum = 0;
-    // The window of the column before the first; what lies to its right comes by tiles, as everything after it does.
+    // The window of the column before the first; all values to its right come in tiles.
     for (int begin = -radius - 1; begin < radius; begin += TILE) {
         fetch(x, gained, top, begin, channel, height, width);
         __syncthreads();

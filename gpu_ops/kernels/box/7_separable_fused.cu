@@ -1,10 +1,10 @@
 // What:    mean of the square around each pixel, both passes of a tile in shared memory, in one launch
-// Idea:    the rows' sums need not leave the block: each pixel is fetched once a block, and the halo above and below is
-//          summed again by every block that needs it - so the tile must fit, and large radii do not
+// Idea:    the rows' sums stay in the block: a block loads each pixel once, and every block sums the halo above and below
+//          again; the tile must fit into shared memory, which large radii do not
 // Shapes:  x, y (height, width, CHANNELS) interleaved
 // Launch:  2D grid over (width * CHANNELS, height), any 2D block of bx x by; shared (by + 2 * radius) rows of
 //          bx of R and bx + 2 * radius * CHANNELS samples
-// Traffic: 1 sample read and 1 written an element at least; the halo's share is read by more than one block
+// Traffic: at least 1 sample read and 1 written an element; more than one block reads the halo
 // Source:  S3
 #include "box.cuh"
 
@@ -25,11 +25,11 @@ extern "C" __global__ void box_separable_fused(
     const long long pitch = columns;
     const A weight = weight_of(2 * radius + 1);
 
-    // Only what live outputs need is fetched, so blocks at the edges read nothing past the image.
+    // The block loads only what live outputs need, so blocks at the edges read nothing past the image.
     for (int v = threadIdx.y; v < live_rows + 2 * radius; v += blockDim.y) {
         const int r = border_index(top + v - radius, height);
         for (int i = threadIdx.x; i < stride; i += blockDim.x) {
-            // begin + i is an element's place counted from one halo before the image, so the division is a floor.
+            // begin + i counts elements from one halo before the image, so it is not negative: the division is a floor.
             const int place = (begin + i) / CHANNELS;
             const int c = border_index(place - radius, width);
             const bool inside = r >= 0 && c >= 0;

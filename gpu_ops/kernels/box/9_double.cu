@@ -1,6 +1,6 @@
 // What:    mean of the square around each pixel, in one trip down the image, with rows summed in double
-// Idea:    the ring's march with rows summed in double and kept as means: what a float row's additions round away is
-//          saved, and no sum outgrows a float, at the price of the conversions and of a slower addition
+// Idea:    the ring's march, but rows are summed in double and stored as means: this avoids the rounding errors of float
+//          additions, and no sum exceeds a float; the price is the conversions and a slower addition
 // Shapes:  x, y (height, width, STRIDE) interleaved, a channel a block in z
 // Launch:  grid (width / COLUMNS, segments of `segment` rows, STRIDE), THREADS threads; shared: sizeof(Memory)
 // Traffic: 1 sample read and 1 written a value at least; 2 * radius columns more a strip, 2 * radius rows a segment

@@ -1,6 +1,6 @@
-// What:    3x3 convolution of an image, a strip of it a warp
-// Idea:    a warp walks down a strip with the last three rows in shared memory of its own: it waits for its own lanes
-//          only (__syncwarp), never for the block, and fetches every row of the strip once
+// What:    3x3 convolution of an image, one strip a warp
+// Idea:    a warp walks down a strip with the last three rows in its own part of shared memory: it waits only for its own
+//          lanes (__syncwarp), never for the block, and loads every row of the strip once
 // Shapes:  x, y (height, columns), columns = width * channels; weights (3, 3)
 // Launch:  2D grid over strips of 128 values and ROWS rows, block (32, any); shared, in samples:
 //          blockDim.y * 3 * (128 + 2 * channels)
@@ -8,7 +8,7 @@
 // Source:  S1
 #include "conv3x3.cuh"
 
-#define VALUES 128 // of a row that a warp works on: four a lane
+#define VALUES 128 // values of a row for each warp: four a lane
 
 extern __shared__ __align__(16) unsigned char memory[];
 
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) conv3x3_warp_rows(
             lines[(row + 1) % 3 * stride + i] = r >= 0 && c >= 0 ? x[(long long)r * columns + c] : (T)0;
         }
         __syncwarp();
-        if (row > top) // with this row the one before it has both neighbours
+        if (row > top) // now the row before this one has both neighbours
             for (int i = lane; i < live; i += 32) {
                 W sum = 0;
                 for (int v = 0; v < 3; ++v)

@@ -1,7 +1,7 @@
 // What:    3x3 convolution of an image, ROWS rows of 16 bytes a thread, in registers
-// Idea:    no tile and no barrier: a thread takes ROWS + 2 rows of 16 bytes and the words beside them, all loads on their
-//          way at once, and each row serves the three results that it is in; bytes by small whole weights are three
-//          products and three sums in one instruction (dp4a), and a division is a multiplication where that is exact
+// Idea:    no tile and no barrier: a thread loads ROWS + 2 rows of 16 bytes and the words beside them, all loads in flight
+//          at once, and each row serves the three results that it is in; for bytes and small integer weights one dp4a
+//          makes three products and three sums, and a multiplication replaces the division where that is exact
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16; ALIGNED 1 where
 //          width * CHANNELS samples are a multiple of 16 bytes; weights: the symbol, rows first, or for dp4a its rows as
 //          bytes of taps
@@ -22,8 +22,8 @@ __constant__ int taps[3];
 __constant__ W weights[9];
 #endif
 
-// A sum that began with the bias, as a sample: cut to 0 to most = (top + 1) * divisor - 1, so that its quotient is one.
-// DIVISION 1: by 1; 2: the upper half of a product with magic = 2^32 / divisor, rounded up; 0: any other way to finish.
+// A sum that includes the bias, as a sample: clamped to 0 … most = (top + 1) * divisor - 1, so that its quotient fits.
+// DIVISION 1: by 1; 2: the upper half of a product with magic = 2^32 / divisor, rounded up; 0: any other division.
 __device__ __forceinline__ T finish_whole(int sum, unsigned int magic, int most)
 {
     const unsigned int n = min(max(sum, 0), most);
@@ -31,15 +31,15 @@ __device__ __forceinline__ T finish_whole(int sum, unsigned int magic, int most)
 }
 
 #if BYTES
-// The sum of four products, of unsigned bytes by signed ones, and of `sum`.
+// `sum` plus four products of unsigned bytes by signed bytes.
 __device__ __forceinline__ int dot(unsigned int bytes, int by, int sum)
 {
     asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(bytes), "r"(by), "r"(sum));
     return sum;
 }
 
-// Bytes i, i + CHANNELS and i + 2 * CHANNELS of a span in one word, and a fourth that the taps leave out: one
-// permutation where two neighbouring words hold them, else two.
+// Bytes i, i + CHANNELS and i + 2 * CHANNELS of a span in one word, and a fourth byte that the taps ignore: one
+// permutation if the three are in two neighbouring words, else two.
 __device__ __forceinline__ unsigned int three(const Span& span, int i)
 {
     const int a = FIRST + i, b = a + CHANNELS, c = b + CHANNELS, base = a / 4 * 4;
@@ -52,7 +52,7 @@ __device__ __forceinline__ unsigned int three(const Span& span, int i)
 }
 #endif
 
-// Row v of the LINES, added to the sums of the results that it is in: weights row v - o of result row o.
+// Adds row v of the LINES to the sums of the results that it is in: weights row v - o of result row o.
 __device__ __forceinline__ void add_line(const Span& span, int v, W (&sums)[ROWS][VECTOR])
 {
     #pragma unroll
@@ -95,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv3x3_rows(
         #pragma unroll
         for (int i = 0; i < VECTOR; ++i) sums[o][i] = DIVISION ? bias : (W)0;
     }
-    // Rows come in order, and so do each result's products: what the other variants sum, to the last bit.
+    // Rows come in order, and so do the products of each result, so the sums equal the other variants' to the last bit.
     #pragma unroll
     for (int v = 0; v < LINES; ++v) add_line(spans[v], v, sums);
     #pragma unroll

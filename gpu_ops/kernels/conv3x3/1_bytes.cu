@@ -1,5 +1,5 @@
 // What:    3x3 convolution of an image, one value at a time
-// Idea:    one thread a value, which asks global memory for nine neighbours and nine weights; a byte a load for uint8
+// Idea:    one thread a value, which loads nine neighbours and nine weights from global memory; uint8 loads single bytes
 // Shapes:  x, y (height, columns), columns = width * channels; weights (3, 3)
 // Launch:  2D grid over (columns, height), any 2D block
 // Traffic: 1 sample read and 1 written a value at least; 18 loads a value asked of the caches

@@ -1,18 +1,18 @@
 // What:    3x3 convolution of an image whose rows travel as 32-bit words, through shared memory
-// Idea:    four pixels a thread: RGB bytes are three words then, loaded side by side by the lanes of a warp, taken
-//          apart in shared memory, and stored the same way; no conversion, no padding
+// Idea:    four pixels a thread: four RGB pixels are three words, which the lanes of a warp load side by side, unpack
+//          in shared memory, and store in the same way; no conversion, no padding
 // Shapes:  x, y (height, columns), columns = width * channels, at addresses that are multiples of 8; weights (3, 3)
 // Launch:  2D grid over (width / 4, height), block (32, any); shared (2 * blockDim.y + 2) * stride bytes, stride a
 //          multiple of 16 and at least 132 * channels samples and 16 bytes
-// Traffic: 1 sample read and 1 written a value at least; words at both ends of a row's part are read by two blocks
+// Traffic: at least 1 sample read and 1 written a value; two blocks read the words at both ends of a row's part
 // Source:  S1
 #include "conv3x3.cuh"
 
-#define PIXELS 128 // of a row that a block works on: four a thread
+#define PIXELS 128 // pixels of a row for each block: four a thread
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// Word k of an array of that many bytes; the last one may be short.
+// Word k of an array of so many bytes; the last word may be incomplete.
 __device__ __forceinline__ unsigned int load_word(const unsigned char* x, long long k, long long bytes)
 {
     if (4 * k + 4 <= bytes) return ((const unsigned int*)x)[k];
@@ -21,8 +21,8 @@ __device__ __forceinline__ unsigned int load_word(const unsigned char* x, long l
     return word;
 }
 
-// What a row's part is to the warp that moves it: values first to last, of which the first lies at byte `begin` of the
-// image, and so begin % 4 bytes into its first word.
+// A row's part, for the warp that moves it: values first to last. The first value is at byte `begin` of the image, and
+// so begin % 4 bytes into its word.
 struct Part {
     long long begin;
     int values;
@@ -46,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) conv3x3_packed(
     const int lead = (channels * (int)sizeof(T) + 3) / 4 * 4; // room for the pixel left of the image
     const long long bytes = (long long)height * columns * sizeof(T);
 
-    // In: one row a warp, a word a lane. Then what lies beyond the image's left and right edges, value by value.
+    // In: one row a warp, a word a lane. Then the values beyond the image's left and right edges, one by one.
     for (int v = threadIdx.y; v < (int)blockDim.y + 2 && top + v - 1 <= height; v += blockDim.y) {
         const int r = inside(top + v - 1, 1, height, border);
         const Part part(max(r, 0), columns, first, last);
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) conv3x3_packed(
     }
     __syncwarp();
 
-    // Out: whole words; the bytes of words at the ends that other blocks write too, one by one.
+    // Out: whole words; other blocks also write to the words at the ends, so their bytes go one by one.
     const long long word = part.begin / 4;
     for (long long k = word + lane; 4 * k < part.end(); k += 32) {
         const unsigned char* from = line + 4 * (k - word);

@@ -1,5 +1,5 @@
-// What:    3x3 convolution of an image whose rows lie as far apart as the driver likes best
-// Idea:    the driver's pitched allocation chooses the pitch, in bytes, and its 2D copies know it: the padding by hand
+// What:    3x3 convolution of an image in pitched memory
+// Idea:    the driver's allocation chooses the pitch, in bytes, and its 2D copies take it: the same as padding by hand,
 //          without the arithmetic
 // Shapes:  x, y: height rows, pitch bytes apart, of columns = width * channels values; weights (3, 3)
 // Launch:  2D grid over (columns, height), any 2D block

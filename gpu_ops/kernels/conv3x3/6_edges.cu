@@ -1,5 +1,5 @@
 // What:    3x3 convolution of an image, with and without tests for the edges
-// Idea:    only blocks at the edges have neighbours outside; all others run a loop that tests nothing
+// Idea:    only blocks at the edges have neighbours outside; all other blocks run a loop without tests
 // Shapes:  x, y (height, columns), columns = width * channels; weights (3, 3)
 // Launch:  2D grid over (columns, height), any 2D block
 // Traffic: 1 sample read and 1 written a value at least; 18 loads a value asked of the caches

@@ -1,6 +1,6 @@
 // What:    3x3 convolution of an image, values read through a texture
-// Idea:    a texture's cache is built for neighbours in two dimensions, and its unit answers for what lies beyond the
-//          edges: no test is left; the price is a copy into the texture's own layout
+// Idea:    a texture's cache is built for neighbours in two dimensions, and its unit handles the values beyond the edges,
+//          so no test remains; the price is a copy into the texture's own layout
 // Shapes:  image (height, columns) as a texture, columns = width * channels; y (height, columns); weights (3, 3)
 // Launch:  2D grid over (columns, height), any 2D block
 // Traffic: 1 sample read and 1 written a value and step at least; 9 fetches and 9 loads a value asked of the caches

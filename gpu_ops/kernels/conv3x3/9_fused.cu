@@ -1,16 +1,16 @@
 // What:    3x3 convolution applied twice to an image, in one launch
-// Idea:    what the first pass makes stays in shared memory for the second: one trip through global memory, not two;
-//          the price is a halo of two pixels, and first results around the block that its neighbours make as well
+// Idea:    the first pass's results stay in shared memory for the second: one trip through global memory, not two; the
+//          price is a halo of two pixels, and first results around the block that its neighbours compute as well
 // Shapes:  x, y (height, columns), columns = width * channels; weights (3, 3)
 // Launch:  2D grid over (columns, height), any 2D block of bx x by; shared, in samples:
 //          (by + 4) * (bx + 4 * channels) + (by + 2) * (bx + 2 * channels)
-// Traffic: 1 sample read and 1 written a value at least, for both passes; the halo's share is read by several blocks
+// Traffic: at least 1 sample read and 1 written a value, for both passes; several blocks read the halo
 // Source:  S1
 #include "conv3x3.cuh"
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// As inside, for positions up to two steps outside: those that only a wrapped image needs.
+// As inside, but for positions up to two steps outside, which only a wrapped image needs.
 __device__ __forceinline__ int far_inside(int e, int step, int n, int border)
 {
     const int near = inside(e, step, n, border);
@@ -27,8 +27,8 @@ extern "C" __global__ void conv3x3_fused(
     const int live_rows = min((int)blockDim.y, height - top);
     const int stride = blockDim.x + 4 * channels;
     const int middle_stride = blockDim.x + 2 * channels;
-    T* tile = (T*)memory; // from row top - 2 and pixel begin - 2 on
-    T* middle = tile + (blockDim.y + 4) * stride; // from row top - 1 and pixel begin - 1 on
+    T* tile = (T*)memory; // begins at row top - 2 and pixel begin - 2
+    T* middle = tile + (blockDim.y + 4) * stride; // begins at row top - 1 and pixel begin - 1
 
     for (int v = threadIdx.y; v < live_rows + 4; v += blockDim.y) {
         const int r = far_inside(top + v - 2, 1, height, border);
@@ -50,8 +50,8 @@ extern "C" __global__ void conv3x3_fused(
     __syncthreads();
 
     if ((int)threadIdx.x >= live_columns || (int)threadIdx.y >= live_rows) return;
-    // A wrapped image goes on beyond its edges, and so do the first results; with the other borders what lies there is
-    // taken from the first results inside.
+    // A wrapped image goes on beyond its edges, and so do the first results; with the other borders the values there come
+    // from the first results inside.
     const int e = begin + threadIdx.x;
     const int row = top + threadIdx.y;
     W sum = 0;

@@ -1,7 +1,7 @@
-// What lies beyond an edge. BORDER: 0 zero, 1 reflect (d c b a | a b c d), 2 nearest, 3 wrap - SciPy's conventions.
+// The values beyond an edge. BORDER: 0 zero, 1 reflect (d c b a | a b c d), 2 nearest, 3 wrap - SciPy's conventions.
 #pragma once
 
-// Position i on an axis of n elements, brought inside; -1 where the value is zero. Any i and any n >= 1.
+// Position i on an axis of n elements, mapped to inside; -1 where the value is zero. Any i and any n >= 1.
 template <typename Index>
 __device__ __forceinline__ Index border_index(Index i, Index n)
 {

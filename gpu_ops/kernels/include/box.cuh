@@ -4,11 +4,11 @@
 #include "border.cuh"
 
 typedef SAMPLE T;  // a sample of the image
-typedef ROW R;     // what a row's window gives: the exact sum of integers, the mean of floats
-typedef SUM A;     // what sums are made in
+typedef ROW R;     // the result of a row's window: the exact sum of integers, the mean of floats
+typedef SUM A;     // the type of sums
 
-// What a value is multiplied by as it enters a float sum, so that no sum outgrows the values; integer sums are exact
-// and divided at the end.
+// The factor of a value in a float sum, so that no sum is larger than the values; integer sums are exact and divided at
+// the end.
 __device__ __forceinline__ A weight_of(int window)
 {
 #if INTEGER
@@ -29,7 +29,7 @@ __device__ __forceinline__ T finish(A sum, int window)
 #endif
 }
 
-// The value at position i of an axis of n values that lie `step` apart from `axis` on, any i: see border.cuh.
+// The value at position i, any i, of an axis of n values that begins at `axis`, `step` apart: see border.cuh.
 template <typename V>
 __device__ __forceinline__ V value_at(const V* __restrict__ axis, int i, int n, long long step)
 {
@@ -37,8 +37,8 @@ __device__ __forceinline__ V value_at(const V* __restrict__ axis, int i, int n, 
     return inside < 0 ? (V)0 : axis[inside * step];
 }
 
-// One thread's column of means, from what the first pass made of the rows: the next square is the last one with a row
-// more and a row less.
+// One thread's column of means, from the first pass's results for the rows: the next square is the last one with one row
+// more and one row less.
 __device__ __forceinline__ void slide_down(
     const R* __restrict__ rows, T* __restrict__ y, int height, int width, int radius)
 {

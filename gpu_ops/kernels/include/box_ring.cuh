@@ -4,13 +4,13 @@
 //   row warps      fetch rows, sum their windows and leave the sums in a ring of rows: see box_ring_rows.cuh
 //   column warps   add the row that enters a column's window, take off the one that leaves: see box_ring_columns.cuh
 //
-// All work at once. The row warps are two teams that take turns, a batch each, and the ring has room for four batches
-// beside the window: a team waits only until the batch that it overwrites is no longer needed, the columns until the
-// next batch is there. No barrier stops the whole block, and a warp that is late is waited for by nobody but who needs it.
+// All warps work at the same time. The row warps are two teams that take turns, a batch each, and the ring has room for
+// four batches beside the window: a team waits only until its next place in the ring is free, the columns only for the
+// next batch. No barrier stops the whole block, and a late warp delays only the warps that need its results.
 //
-// RADIUS is a constant: what lies where in shared memory, and which values a window begins and ends with, is known to
-// the compiler. SAMPLE, WORD, SLIDE and TOTAL name the types below; BYTES is 1 where a sample is four bytes of a pixel.
-// STRIDE samples lie between a value and its neighbour in a row. ALIGNED says that rows begin at multiples of four
+// RADIUS is a constant, so the compiler knows the layout of shared memory and the values at both ends of a window.
+// SAMPLE, WORD, SLIDE and TOTAL name the types below; BYTES is 1 where a sample is four bytes of a pixel.
+// A value and its neighbour in a row are STRIDE samples apart. ALIGNED says that rows begin at multiples of four
 // samples, and STRIDE is 1. LANES lanes sum a row, so a warp sums 32 / LANES side by side; a lane of the column warps
 // has PER columns, and loads CHUNK rows before it uses the first, to hide shared memory's latency. RING is 0 where no
 // ring fits: then the rows that leave are fetched and summed a second time. COMPENSATED is 1 where a column of floats is
@@ -22,8 +22,8 @@
 
 typedef SAMPLE T;    // of the image
 typedef WORD Word;   // of a row of samples and of the ring in shared memory
-typedef SLIDE Part;  // what a row is summed in
-typedef TOTAL Total; // what a column is summed in
+typedef SLIDE Part;  // the type of a row's sum
+typedef TOTAL Total; // the type of a column's sum
 
 constexpr int OUTPUTS = 12; // values a lane makes of a row: a multiple of 4 that is no multiple of 8, so that eight
                             // lanes that access 16 bytes each, OUTPUTS words apart, meet in no bank
@@ -77,14 +77,14 @@ __device__ __forceinline__ int swapped(int lane)
     return PLANES > 1 ? lane / 4 % 2 : 0;
 }
 
-// Slot i of the ring, for i < 2 * SLOTS.
+// The slot for index i of the ring, for i < 2 * SLOTS.
 __device__ __forceinline__ int slot(int i)
 {
     return i < SLOTS ? i : i - SLOTS;
 }
 
-// What all rows need: which column of the image each value of a row in shared memory is, border and all, or -1 for
-// zero. `begin` is the block's first column of outputs.
+// For all rows: the column of the image for each value of a row in shared memory, including the border, or -1 for zero.
+// `begin` is the block's first column of outputs.
 __device__ __forceinline__ void find_places(Memory& memory, int begin, int width)
 {
     for (int k = threadIdx.x; k < LENGTH; k += THREADS)
@@ -94,8 +94,8 @@ __device__ __forceinline__ void find_places(Memory& memory, int begin, int width
 #include "box_ring_columns.cuh"
 #include "box_ring_rows.cuh"
 
-// A team and the columns meet twice a batch: when it has been made, and when its place in the ring is free for the batch
-// that comes AHEAD batches later.
+// A team and the columns meet twice a batch: when the batch is complete, and when its place in the ring is free for the
+// batch that comes AHEAD batches later.
 constexpr int MEET = 32 * (ROW_WARPS / TEAMS + COLUMN_WARPS);
 __device__ __forceinline__ int made(int batch)
 {
@@ -106,7 +106,7 @@ __device__ __forceinline__ int freed(int batch)
     return 1 + AHEAD + batch % AHEAD;
 }
 
-// What a block does.
+// The work of a block.
 __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
 {
     Memory& shared = *(Memory*)bytes;
@@ -114,7 +114,7 @@ __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y
     const int count = min(segment, height - row) + 2 * RADIUS; // rows that enter
     find_places(shared, column, width);
     __syncthreads();
-    // The same for a whole warp. Those of columns, which have most to do, come first: they are dealt to all schedulers.
+    // The same for a whole warp. The column warps have most to do and come first, so that all schedulers get some.
     const int row_warp = threadIdx.x / 32 - COLUMN_WARPS;
     if (row_warp >= 0) {
         Rows rows(shared, x + channel, height, width, row, column, count);

@@ -33,7 +33,7 @@ struct Columns {
         for (int c = 0; c < PER; ++c) columns[c].begin();
     }
 
-    // Takes the batch of rows that begins with row i of the block's `count`.
+    // Processes the batch of rows that begins with row i of the block's `count`.
     __device__ __forceinline__ void step(int i)
     {
         if (live > 0) {
@@ -68,8 +68,8 @@ struct Columns {
         }
     }
 
-    // CHUNK rows from these slots of the ring, of which entering ones never wrap around. Until the first window is FULL,
-    // none leaves and nothing comes out.
+    // CHUNK rows from these slots of the ring; the entering ones never wrap around. Until the first window is FULL, no
+    // row leaves and no result comes out.
     template <bool FULL, bool WRAPS> __device__ __forceinline__ void chunk(int enters, int leaves, T* to)
     {
         Some in[CHUNK], out[CHUNK] = {};

@@ -8,7 +8,7 @@ struct Pair {
     unsigned int total;
 
     __device__ __forceinline__ void begin() { total = 0; }
-    __device__ __forceinline__ void move(Word in, Word out) { total += in - out; } // right in the end: modulo 2^32
+    __device__ __forceinline__ void move(Word in, Word out) { total += in - out; } // the result is right modulo 2^32
 
     // Two means, bytes 0 and 1 of a word. The quotient is the product's highest byte: MAGIC exceeds 2^24 / COUNT by
     // less than 1, and dividends are below 256 * COUNT: quotients are less than 256 * COUNT / 2^24 < 1 / COUNT too

@@ -1,12 +1,12 @@
 // The row warps of the marching box kernels: rows of samples to rows of sums, one row by LANES lanes.
 //
-// A lane owns OUTPUTS neighbouring outputs. The first is summed from whole blocks of OUTPUTS values and loose values at
-// the end; the others slide: one value enters, one leaves. A lane needs its own block and that in which its window ends
-// anyway, and leaves their sums to all others. Nothing is a difference of sums from the row's beginning, so nothing large
-// cancels, and a lane's eleven steps are too few to drift.
+// A lane owns OUTPUTS neighbouring outputs. The first is the sum of whole blocks of OUTPUTS values and single values at
+// the end; the others slide: one value enters, one leaves. A lane needs its own block and the block where its window ends
+// anyway, and shares their sums with all lanes. No result is a difference of sums from the row's beginning, so no large
+// numbers cancel, and a lane's eleven steps are too few to drift.
 #pragma once
 
-// Four samples that are read at once: a struct of our own is read in four parts.
+// Four samples in one load; the compiler would load a struct of our own in four parts.
 template <typename Sample> struct Vector;
 template <> struct Vector<float> { typedef float4 Four; };
 template <> struct Vector<unsigned int> { typedef uint4 Four; };
@@ -17,8 +17,8 @@ struct Rows {
     typedef Vector<T>::Four Four;
     static constexpr int FETCHES = (LENGTH / 4 + LANES - 1) / LANES;
     static constexpr int OWN = (LEAD + OUTPUTS - 2) / 4 + 1;  // quads of the values that leave as a window slides
-    static constexpr int ENDS = (REST + OUTPUTS - 2) / 4 + 1; // and of those that enter
-    static constexpr int BETWEEN = WHOLE > LANES ? (WHOLE - 1) / LANES : 0; // rounds for blocks that no lane has at hand
+    static constexpr int ENDS = (REST + OUTPUTS - 2) / 4 + 1; // quads of the values that enter
+    static constexpr int BETWEEN = WHOLE > LANES ? (WHOLE - 1) / LANES : 0; // rounds for blocks that no lane has loaded
 
     struct __align__(16) Spots { int v[4]; };
 
@@ -28,7 +28,7 @@ struct Rows {
     int task, lane;  // the lane's row of those in shared memory, and its place in the row
     int turn, ahead; // its row of those of a batch in the ring, and of those that enter
     int base;        // slot of the batch that comes next
-    bool interior;   // whether the strip lies inside the image, with all that its windows reach
+    bool interior;   // whether the strip and all that its windows reach are inside the image
     Quad next[FETCHES];
 
     // `image` is the channel's first value; the block's first row of outputs is `begin_row`.
@@ -52,7 +52,7 @@ struct Rows {
     {
         const int r = i >= 0 && i < count ? border_index(top + i, height) : -1;
         const T* row = x + (long long)r * width * STRIDE;
-        // Zeroed before it is asked whether there is such a row: a branch that zeroes them costs a tenth of the speed.
+        // Zeroed before the test whether the row exists, because zeroing in a branch costs a tenth of the speed.
         #pragma unroll
         for (int j = 0; j < FETCHES; ++j) next[j] = Quad{};
         if (r < 0) return;
@@ -73,29 +73,29 @@ struct Rows {
         return {{(Word)four.x, (Word)four.y, (Word)four.z, (Word)four.w}};
     }
 
-    // Values k to k + 3 of a row in shared memory. An image's outer strips would end late and keep the launch waiting, if
-    // they went after every value: most of these lie inside.
+    // Values k to k + 3 of a row in shared memory. Most of them are inside the image, even in its outer strips, which would
+    // delay the end of the launch if they looked up every value.
     __device__ __forceinline__ Quad quad(const T* row, int k) const
     {
         if (ALIGNED && left + k >= 0 && left + k + 4 <= width) return words(__ldg((const Four*)(row + left + k)));
         return gathered(row, k);
     }
 
-    // The same, each from where in the image it lies.
+    // The same, each value from its place in the image.
     __device__ __forceinline__ Quad gathered(const T* row, int k) const
     {
         const Spots spots = *(const Spots*)(memory.places + k);
         Quad quad;
         #pragma unroll
         for (int c = 0; c < 4; ++c) {
-            // Loaded in any case: four loads on their way at once, and no branch.
+            // Loaded in any case: four loads in flight at once, and no branch.
             const Word w = (Word)row[max(spots.v[c], 0) * STRIDE];
             quad.v[c] = BORDER == 0 && spots.v[c] < 0 ? (Word)0 : w;
         }
         return quad;
     }
 
-    // Whether a lane has a quad in round j of a row: in all but the last, it does.
+    // Whether a lane has a quad in round j of a row: always, except perhaps in the last round.
     __device__ __forceinline__ bool inside(int j) const
     {
         return j < LENGTH / 4 / LANES || lane + LANES * j < LENGTH / 4;
@@ -109,7 +109,7 @@ struct Rows {
         #pragma unroll
         for (int j = 0; j < FETCHES; ++j)
             if (inside(j)) *(Quad*)(row + 4 * (lane + LANES * j)) = next[j];
-        // The team's next batch is on its way while this one is summed, and while the other team has its turn.
+        // The loads of the team's next batch are in flight during this batch's sums and the other team's turn.
         fetch(i + TEAMS * BATCH + ahead);
         __syncwarp();
         sums(row);
@@ -147,8 +147,8 @@ struct Rows {
         for (int k = 0; k < OUTPUTS * PLANES / 4; ++k) *(Quad*)(to + 4 * (k ^ swapped(lane))) = made[k];
     }
 
-    // Leaves the sums of all blocks that some lane's window covers: of the lanes' own, of those in which windows end, and
-    // of what lies in between. `sum` and `end` are those of the window's values in the first and in the last block.
+    // Stores the sums of all blocks in any lane's window: the lanes' own blocks, those in which windows end, and those in
+    // between. `sum` and `end` are the sums of the window's values in the first and in the last block.
     __device__ __forceinline__ void share(const Word* row, const Quad* own, Sum sum, const Quad* ends, Sum end)
     {
         add(sum, own, 0, LEAD);

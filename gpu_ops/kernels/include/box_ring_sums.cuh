@@ -1,11 +1,11 @@
-// What the row warps of the marching box kernels add up.
+// The sums of the row warps of the marching box kernels.
 #pragma once
 
 // The sum of some values of a row.
 struct __align__(PLANES * sizeof(Part)) Sum {
     Part v[PLANES];
 
-    // Of one value: to begin with 0 would be one addition more, which a compiler must not leave out for floats.
+    // The sum of one value: beginning with 0 would cost one more addition, which a compiler must keep for floats.
     __device__ __forceinline__ static Sum of(Word w)
     {
         Sum sum;
@@ -38,7 +38,7 @@ struct __align__(PLANES * sizeof(Part)) Sum {
 #endif
     }
 
-    // What of a row's sum goes into the ring: doubles as a mean, which a float holds whatever the samples are.
+    // The value of a row's sum in the ring: for doubles a mean, which fits a float for all samples.
     __device__ __forceinline__ Word stored(int plane) const
     {
 #if BYTES
@@ -49,8 +49,8 @@ struct __align__(PLANES * sizeof(Part)) Sum {
     }
 
 #if BYTES
-    // Pixels are summed as whole words, modulo 2^32, and apart their bytes 1 and 3: sums of up to 257 fit 16 bits. What
-    // is left of the whole is that of bytes 0 and 2.
+    // Pixels are summed as whole words, modulo 2^32, and separately their bytes 1 and 3: sums of up to 257 bytes fit 16
+    // bits. The rest of the whole sum is the sums of bytes 0 and 2.
     __device__ __forceinline__ static Part odd_of(Word w) { return __byte_perm(w, 0, 0x4341); }
 #endif
 };

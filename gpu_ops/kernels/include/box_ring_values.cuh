@@ -1,9 +1,9 @@
-// One column's running sum of the marching box kernels, and what an output makes of it: of one value a word of the
-// ring.
+// One column's running sum of the marching box kernels, and the output that follows from it, for one value in a word of
+// the ring.
 #pragma once
 
 #if COMPENSATED
-// a + b, and what rounding takes from it, exactly (Knuth's two-sum).
+// a + b and its exact rounding error (Knuth's two-sum).
 __device__ __forceinline__ float two_sum(float a, float b, float& rest)
 {
     const float sum = a + b, part = sum - a;
@@ -35,12 +35,12 @@ __device__ constexpr int log2_of(int n)
     return n < 2 ? 0 : 1 + log2_of(n / 2);
 }
 
-// One column's running sum, and what an output makes of it.
+// One column's running sum, and the output that follows from it.
 struct Column {
     Total total;
 
     __device__ __forceinline__ void begin() { total = 0; }
-    // Floats in double: what rounding leaves behind in a running sum stays there.
+    // Floats in double, because a rounding error stays in a running sum.
     __device__ __forceinline__ void move(const Word* in, const Word* out) { total += (Total)in[0] - (Total)out[0]; }
     __device__ __forceinline__ T mean() const { return mean_of(total); }
 

@@ -1,5 +1,5 @@
 // Shared by the mean kernels. SAMPLE and ACCUMULATOR name the types T and A; INTEGER is 1 when T is an integer type.
-// Taps are 1/count for floating samples and 1 for integers, whose exact sum is divided at the end.
+// Taps are 1/count for floating samples, and 1 for integers, whose exact sum is divided at the end.
 #pragma once
 #include "border.cuh"
 

@@ -1,8 +1,8 @@
-// Barriers where only some of a block's warps meet, by number: 1 to 15, __syncthreads() being 0.
+// Named barriers, where only some of a block's warps meet, by number: 1 to 15; __syncthreads() is 0.
 //
-// Those who make something arrive and go on; those who need it wait until THREADS_THERE threads, they among them, have
-// come. What a thread wrote before it arrived is seen by those who waited. A number may be used again once all have
-// passed.
+// Producers arrive and go on; consumers wait until THREADS_THERE threads, including themselves, have come. Threads that
+// waited see everything that a thread wrote before it arrived. A number may be used again once all threads have passed
+// its barrier.
 #pragma once
 
 template <int THREADS_THERE> __device__ __forceinline__ void barrier_wait(int number)

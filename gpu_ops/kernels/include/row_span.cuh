@@ -1,9 +1,9 @@
 // A thread's VECTOR neighbouring values of a row, 16 bytes, and HALO more on either side, in registers as words.
-// Wants T, CHANNELS, BORDER (see border.cuh), HALO (radius * CHANNELS values), ALIGNED: 1 where rows begin at multiples
-// of 16 bytes, and RAGGED: 1 where a row's last vector may be short.
-// In aligned rows a thread takes its own vector by one access and what lies beside it by the fewest words that hold it:
-// its neighbours' words are asked for again rather than shuffled, the first-level cache has them. In others it takes
-// whole words from the one on where its values begin, and shifts them into place.
+// Needs T, CHANNELS, BORDER (see border.cuh), HALO (radius * CHANNELS values), ALIGNED: 1 if rows begin at multiples of
+// 16 bytes, and RAGGED: 1 if a row's last vector may be short.
+// In aligned rows a thread loads its own vector with one access, and the values beside it with the fewest words: it loads
+// its neighbours' words again instead of shuffling them, because the first-level cache has them. In other rows it loads
+// whole words, from the word where its values begin, and shifts them into place.
 // An element's place in a row is an Index: int, or long long for the only row of a signal.
 #pragma once
 #include "border.cuh"
@@ -15,7 +15,7 @@ constexpr int WORDS = 4 + 2 * SIDE;
 constexpr int VALUES = VECTOR + 2 * HALO;
 constexpr int REACH = SIDE * 4 / sizeof(T); // values that the words of a side hold
 constexpr int FIRST = REACH - HALO;         // the first value of use
-// How far a row must go on beyond a thread's words: where they are shifted, one word more is read on either side.
+// How far a row must extend beyond a thread's words: shifting needs one word more on either side.
 constexpr int MARGIN = ALIGNED ? REACH : REACH + 4;
 
 struct Span {
@@ -39,7 +39,7 @@ __device__ __forceinline__ void unpack(const unsigned int* word, int place, doub
     value = __hiloint2double(word[2 * place + 1], word[2 * place]);
 }
 
-// Into words that are still zero.
+// Inserts into words that are still zero.
 __device__ __forceinline__ void pack(unsigned int* word, int place, unsigned char value)
 {
     word[place / 4] |= (unsigned int)value << place % 4 * 8;
@@ -58,7 +58,7 @@ __device__ __forceinline__ void pack(unsigned int* word, int place, double value
     word[2 * place + 1] = __double2hiint(value);
 }
 
-// Value i of a span: 0 to HALO - 1 lie before the vector.
+// Value i of a span: 0 to HALO - 1 come before the vector.
 __device__ __forceinline__ T value_of(const Span& span, int i)
 {
     T value;
@@ -66,7 +66,7 @@ __device__ __forceinline__ T value_of(const Span& span, int i)
     return value;
 }
 
-// Where COUNT rows begin, row `top` the first of them; 0 for a row of zeros.
+// The beginnings of COUNT rows, from row `top` on; 0 for a row of zeros.
 template <int COUNT>
 __device__ __forceinline__ void begins_of(
     const T* __restrict__ x, int top, int height, int columns, const T* (&rows)[COUNT])
@@ -101,7 +101,7 @@ __device__ __forceinline__ void side(const T* __restrict__ from, unsigned int* t
     }
 }
 
-// A whole span at whatever address, each word from the two aligned ones that it lies across.
+// A whole span at any address, each word from the two aligned words that it spans.
 __device__ __forceinline__ void shifted(const T* __restrict__ from, unsigned int* to)
 {
     const int phase = (size_t)from & 3;
@@ -115,7 +115,7 @@ __device__ __forceinline__ void shifted(const T* __restrict__ from, unsigned int
     }
 }
 
-// The place in a row of what lies at `place`, at most REACH before it or anywhere beyond; -1 where it is zero.
+// The place inside a row for `place`, which is at most REACH before the row or anywhere beyond; -1 for zero.
 template <typename Index>
 __device__ __forceinline__ Index place_of(Index place, Index width)
 {
@@ -125,9 +125,9 @@ __device__ __forceinline__ Index place_of(Index place, Index width)
     return inside < 0 ? -1 : inside * CHANNELS + (place - column * CHANNELS);
 }
 
-// Words from to to - 1 of the spans value by value, wherever they lie; beyond an edge is what BORDER says. A value's place
-// is the same in all rows, so it is worked out once. The values of a word are taken in a loop: the few threads at the
-// edges are not worth as much code again as all the others.
+// Loads words from to to - 1 of the spans value by value, at any place; BORDER gives the values beyond an edge. A value's
+// place is the same in all rows, so it is computed once. The values of a word are in a loop, because the few threads at
+// the edges are not worth as much code as all the others.
 template <int from, int to, int COUNT, typename Index>
 __device__ __forceinline__ void gather(const T* const (&rows)[COUNT], Index e, Index width, Span (&spans)[COUNT])
 {
@@ -151,14 +151,14 @@ __device__ __forceinline__ void gather(const T* const (&rows)[COUNT], Index e, I
     }
 }
 
-// Whether the words of the span at element e lie inside the row.
+// Whether the words of the span at element e are inside the row.
 template <typename Index>
 __device__ __forceinline__ bool lies_inside(Index e, Index columns)
 {
     return e >= MARGIN && e + VECTOR + MARGIN <= columns;
 }
 
-// The span at element e, which lies inside the row.
+// The span at element e, which is inside the row.
 __device__ __forceinline__ void fetch_inside(const T* __restrict__ at, Span& span)
 {
     if (ALIGNED) {
@@ -202,7 +202,7 @@ __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, In
     if (!right) gather<SIDE + 4, WORDS>(rows, e, width, spans);
 }
 
-// VECTOR results, packed, to element e on of a row; those of them that lie inside it.
+// Stores VECTOR packed results from element e of a row on, only those inside the row.
 template <typename Index>
 __device__ __forceinline__ void put_words(T* __restrict__ row, Index e, Index columns, const unsigned int (&word)[4])
 {
@@ -215,7 +215,7 @@ __device__ __forceinline__ void put_words(T* __restrict__ row, Index e, Index co
         for (int i = 0; i < VECTOR; ++i)
             if (e + i < columns) unpack(word, i, at[i]);
     } else if (RAGGED && e + VECTOR > columns) {
-        // The last few of a row leave the words one by one, in a loop: see gather.
+        // The last few values of a row are stored one by one, in a loop: see gather.
         unsigned int rest[4] = {word[0], word[1], word[2], word[3]};
         #pragma unroll 1
         for (int i = 0; e + i < columns; ++i) {
@@ -227,7 +227,7 @@ __device__ __forceinline__ void put_words(T* __restrict__ row, Index e, Index co
         #pragma unroll
         for (int k = 0; k < 4; ++k) ((unsigned int*)at)[k] = word[k];
     } else {
-        // Three words lie whole between the ends, which belong to words that another thread writes too.
+        // Three whole words lie between the ends; other threads also write to the words at the ends.
         const int lead = 4 - phase;
         unsigned int* whole = (unsigned int*)((unsigned char*)at + lead);
         #pragma unroll
@@ -241,7 +241,7 @@ __device__ __forceinline__ void put_words(T* __restrict__ row, Index e, Index co
     }
 }
 
-// VECTOR results from element e on, those of them that lie inside the row.
+// Stores VECTOR results from element e on, only those inside the row.
 template <typename Index>
 __device__ __forceinline__ void put(T* __restrict__ row, Index e, Index columns, const T (&values)[VECTOR])
 {

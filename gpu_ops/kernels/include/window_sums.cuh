@@ -1,8 +1,8 @@
-// Sums of neighbouring windows over values in registers, for the mean kernels. Wants A, INTEGER and WINDOW.
+// Sums of neighbouring windows over values in registers, for the mean kernels. Needs A, INTEGER and WINDOW.
 #pragma once
 
-// What a value is multiplied by as it enters a float sum, so that no sum outgrows the values; integer sums are exact
-// and divided at the end.
+// The factor of a value in a float sum, so that no sum is larger than the values; integer sums are exact and divided at
+// the end.
 __device__ __forceinline__ A weight_of(int count)
 {
 #if INTEGER
@@ -13,9 +13,9 @@ __device__ __forceinline__ A weight_of(int count)
 }
 
 // sums[i] = line[i] + line[i + STEP] + to of WINDOW values, for COUNT neighbours i.
-// Integers slide: what leaves the window is subtracted, which is exact. Floats are never subtracted, for a NaN would
-// stay and a large value leave its rounding behind: windows share the sum of what all of them hold, and each adds what
-// it has to the left and to the right of that.
+// Integers slide: the value that leaves the window is subtracted, which is exact. Floats are never subtracted, because a
+// NaN would stay, and so would the rounding error of a large value: windows share the sum of their common values, and
+// each window adds its values to the left and to the right of those.
 template <int COUNT, int STEP>
 __device__ __forceinline__ void window_sums(const A (&line)[COUNT + (WINDOW - 1) * STEP], A (&sums)[COUNT])
 {
@@ -39,7 +39,7 @@ __device__ __forceinline__ void window_sums(const A (&line)[COUNT + (WINDOW - 1)
             sums[first + k * STEP] += right;
         }
         #pragma unroll
-        for (int k = core + 1; k <= last; ++k) { // of windows that share no core
+        for (int k = core + 1; k <= last; ++k) { // windows that share no core
             sum = 0;
 #if INTEGER
             sum = sums[first + (k - 1) * STEP] - values[(k - 1) * STEP] + values[(k + WINDOW - 1) * STEP];

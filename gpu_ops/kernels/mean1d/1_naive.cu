@@ -1,8 +1,8 @@
 // What:    mean of a window along a signal, taps read from global memory
 // Idea:    one thread an output; each asks global memory for every tap and every sample, 2 * window loads an output
 // Shapes:  x, y (n, CHANNELS) interleaved; taps (window)
-// Launch:  grid ceil(n * CHANNELS / (block * OUTPUTS)), any block; a thread's outputs lie a block apart
-// Traffic: 1 sample read and 1 written an element at least; 2 * window loads an element asked of the caches
+// Launch:  grid ceil(n * CHANNELS / (block * OUTPUTS)), any block; a thread's outputs are one block apart
+// Traffic: at least 1 sample read and 1 written an element; the caches serve 2 * window loads an element
 // Source:  S4
 #include "mean.cuh"
 

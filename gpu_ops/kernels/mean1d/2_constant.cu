@@ -1,8 +1,8 @@
 // What:    mean of a window along a signal, taps read from constant memory
-// Idea:    all lanes of a warp want the same tap at the same time: constant memory broadcasts it, global loads halve
+// Idea:    all lanes of a warp read the same tap at the same time: constant memory broadcasts it, global loads halve
 // Shapes:  x, y (n, CHANNELS) interleaved; taps: the first `window` of the symbol
-// Launch:  grid ceil(n * CHANNELS / (block * OUTPUTS)), any block; a thread's outputs lie a block apart
-// Traffic: 1 sample read and 1 written an element at least; window loads an element asked of the caches
+// Launch:  grid ceil(n * CHANNELS / (block * OUTPUTS)), any block; a thread's outputs are one block apart
+// Traffic: at least 1 sample read and 1 written an element; the caches serve window loads an element
 // Source:  S4
 #include "mean.cuh"
 

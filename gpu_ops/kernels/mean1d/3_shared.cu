@@ -1,9 +1,9 @@
 // What:    mean of a window along a signal, taps in constant memory, block and halo in shared memory
-// Idea:    neighbours want the same samples: the block fetches each once, and the window slides in shared memory
+// Idea:    neighbours need the same samples: the block loads each once, and the window slides in shared memory
 // Shapes:  x, y (n, CHANNELS) interleaved; taps: the first `window` of the symbol
-// Launch:  grid ceil(n * CHANNELS / (block * OUTPUTS)), any block; a thread's outputs lie a block apart;
+// Launch:  grid ceil(n * CHANNELS / (block * OUTPUTS)), any block; a thread's outputs are one block apart;
 //          shared (block * OUTPUTS + (window - 1) * CHANNELS) samples
-// Traffic: 1 sample read and 1 written an element at least; 1 + (window - 1) * CHANNELS / (block * OUTPUTS) loads
+// Traffic: at least 1 sample read and 1 written an element; 1 + (window - 1) * CHANNELS / (block * OUTPUTS) loads
 // Source:  S4
 #include "mean.cuh"
 
@@ -18,9 +18,9 @@ extern "C" __global__ void mean1d_shared(const T* __restrict__ x, T* __restrict_
     const long long left = n * CHANNELS - begin;
     const int live = left < (long long)blockDim.x * OUTPUTS ? (int)left : (int)blockDim.x * OUTPUTS;
 
-    // Only what live outputs need is fetched, so the last block reads nothing past the end.
+    // The block loads only what live outputs need, so the last block reads nothing past the end.
     for (int i = threadIdx.x; i < live + 2 * halo; i += blockDim.x) {
-        // begin + i is an element's place counted from one halo before the signal, so the division is a floor.
+        // begin + i counts elements from one halo before the signal, so it is not negative and the division is a floor.
         const long long place = (begin + i) / CHANNELS;
         const long long s = border_index(place - window / 2, n);
         tile[i] = s < 0 ? (T)0 : x[s * CHANNELS + (begin + i - place * CHANNELS)];

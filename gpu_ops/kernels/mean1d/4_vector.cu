@@ -1,10 +1,10 @@
 // What:    mean of a short window along a signal, 16 bytes a thread, in registers
-// Idea:    neither taps nor a tile: a thread takes 16 bytes by one access and the words beside them by two more, out of
-//          the cache, and makes all their means in registers; the window is known when it is compiled, so nothing loops
+// Idea:    neither taps nor a tile: a thread loads 16 bytes with one access and the words beside them with two more, from
+//          the cache, and computes all means in registers; the window is a compile-time constant, so no loop remains
 // Shapes:  x, y (n, CHANNELS) interleaved, at addresses that are multiples of 16
 // Launch:  grid ceil(n * CHANNELS / (block * VECTORS * 16 / sizeof(T))), any block of at most THREADS; a thread's
-//          VECTORS vectors lie a block apart
-// Traffic: 1 sample read and 1 written an element; 3 loads for 16 bytes asked of the caches where a side is one access
+//          VECTORS vectors are one block apart
+// Traffic: 1 sample read and 1 written an element; the caches serve 3 loads for 16 bytes where a side is one access
 // Source:  S4
 #include "mean.cuh"
 
@@ -14,7 +14,7 @@
 #include "row_span.cuh"
 #include "window_sums.cuh"
 
-// The means of a vector, into its place.
+// Stores the means of a vector in its place.
 __device__ __forceinline__ void put_means(const Span& span, T* __restrict__ y, long long e, long long elements)
 {
     A line[VALUES], sums[VECTOR];
@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) mean1d_vector(
     const long long begin = ((long long)blockIdx.x * blockDim.x * VECTORS + threadIdx.x) * VECTOR;
     const int step = blockDim.x * VECTOR;
     if (lies_inside(begin, elements) && lies_inside(begin + (VECTORS - 1) * step, elements)) {
-        // All loads come before the first sum, so that they wait for memory together.
+        // All loads come before the first sum, so that their latencies overlap.
         Span spans[VECTORS] = {};
         #pragma unroll
         for (int g = 0; g < VECTORS; ++g) fetch_inside(x + begin + g * step, spans[g]);

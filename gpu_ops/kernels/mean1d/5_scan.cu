@@ -1,24 +1,24 @@
 // What:    mean of any window along a signal of one channel, by the running sum of a tile
-// Idea:    work that does not grow with the window: a block adds its tile up once, vector by vector (prefix[k] is the
-//          sum of all vectors before k), and a window is the difference of two prefixes and the values at both ends
+// Idea:    work that does not grow with the window: a block sums its tile once, vector by vector (prefix[k] is the sum
+//          of all vectors before k), and a window is the difference of two prefixes plus the values at both ends
 // Shapes:  x, y (n), at addresses that are multiples of 16; all of x finite
 // Launch:  grid ceil(n / ((BLOCK * STEPS - 1 - reach) * VECTOR)) for vectors of VECTOR = 16 / sizeof(T) values and
 //          reach = (SHIFT + window) / VECTOR of them; block BLOCK, whole warps; PHASE = window / 2 % VECTOR; shared
 //          16 * BLOCK * STEPS bytes, padded(BLOCK * STEPS) + 1 prefixes of A and one more for each warp
-// Traffic: 1 sample read and 1 written an element, and reach / (BLOCK * STEPS) more read by two blocks
+// Traffic: 1 sample read and 1 written an element; two blocks read a share of reach / (BLOCK * STEPS) samples
 // Source:  S4
 #include "mean.cuh"
 
 typedef PARTIAL Q; // sums of a few values: float, double or unsigned int
-// A, sums of a whole tile: double for floats, whose differences lose nothing then that a float would show; or unsigned
-// int, whose differences are exact even where the tile's sum does not fit.
+// A, sums of a whole tile: double for floats, so that their differences are exact enough for a float; or unsigned int,
+// whose differences are exact even if the tile's sum overflows.
 
 constexpr int VECTOR = 16 / sizeof(T);
 constexpr int WARPS = BLOCK / 32;
 constexpr int VECTORS = BLOCK * STEPS; // of the tile, halo included
-constexpr int SHIFT = (VECTOR - PHASE) % VECTOR; // values from a vector's begin to its first window's
+constexpr int SHIFT = (VECTOR - PHASE) % VECTOR; // values from the beginning of a vector to that of its first window
 constexpr int WHOLE = (SHIFT + 2 * VECTOR - 2) / VECTOR; // the first vector that lies inside all windows of a vector
-constexpr int REST = (SHIFT + 2 * PHASE + 1) % VECTOR; // values of the last vector that the first window holds
+constexpr int REST = (SHIFT + 2 * PHASE + 1) % VECTOR; // values of the last vector that are in the first window
 
 extern __shared__ __align__(16) unsigned char memory[];
 
@@ -27,14 +27,14 @@ union Piece {
     T values[VECTOR];
 };
 
-// One element of padding every 128 bytes: threads that own STEPS neighbours each meet in different banks.
+// One element of padding every 128 bytes avoids bank conflicts between threads that own STEPS neighbours each.
 template <typename E>
 __device__ __forceinline__ int padded(int k)
 {
     return k + k / (128 / (int)sizeof(E));
 }
 
-// The tile's vectors into shared memory, and from there to the threads: own[s] is vector s * BLOCK + threadIdx.x.
+// Loads the tile's vectors into shared memory, and from there to the threads: own[s] is vector s * BLOCK + threadIdx.x.
 __device__ __forceinline__ void fetch_tile(
     const T* __restrict__ x, long long first, long long n, int radius, uint4* tile, Piece (&own)[STEPS])
 {
@@ -46,7 +46,7 @@ __device__ __forceinline__ void fetch_tile(
         for (int s = 0; s < STEPS; ++s) tile[s * BLOCK + threadIdx.x] = own[s].words;
         return;
     }
-    // The few blocks at the ends take value by value. What lies beyond the last window is in no difference.
+    // The few blocks at the ends load value by value. Values beyond the last window are in no difference.
     #pragma unroll 1
     for (int i = threadIdx.x; i < VECTORS * VECTOR; i += BLOCK) {
         const long long p = first + i < n + radius ? border_index(first + i, n) : -1;
@@ -57,8 +57,8 @@ __device__ __forceinline__ void fetch_tile(
     for (int s = 0; s < STEPS; ++s) own[s].words = tile[s * BLOCK + threadIdx.x];
 }
 
-// prefix[padded(k)], k = 0 to VECTORS, from the vectors' sums, which lie in the same memory: all are read before the
-// first prefix is written. A thread adds up STEPS neighbours, a warp its threads, and each warp the warps before it.
+// prefix[padded(k)], k = 0 to VECTORS, from the vectors' sums in the same memory: all sums are read before the first
+// prefix is written. A thread sums STEPS neighbours, a warp its threads, and each warp adds the warps before it.
 __device__ __forceinline__ void scan(const Q* partial, A* prefix, A* totals)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -85,7 +85,7 @@ __device__ __forceinline__ void scan(const Q* partial, A* prefix, A* totals)
     if (threadIdx.x == BLOCK - 1) prefix[padded<A>(VECTORS)] = base + sum;
 }
 
-// The means of vector j. Its windows begin SHIFT values after vector j does, one after the other; they hold the vectors
+// The means of vector j. Its windows begin SHIFT values after vector j, one after the other; they contain the vectors
 // from j + WHOLE on and end in vectors j + reach and j + reach + 1.
 __device__ __forceinline__ uint4 means_of(const uint4* tile, const A* prefix, int j, int reach, int window)
 {
@@ -93,7 +93,7 @@ __device__ __forceinline__ uint4 means_of(const uint4* tile, const A* prefix, in
     left[0].words = tile[j], left[1].words = tile[j + 1];
     right[0].words = tile[j + reach], right[1].words = tile[j + reach + 1];
 
-    Q ends[VECTOR], sum = 0; // what each window holds before vector j + WHOLE
+    Q ends[VECTOR], sum = 0; // the part of each window before vector j + WHOLE
     ends[VECTOR - 1] = 0;
     #pragma unroll
     for (int i = WHOLE * VECTOR - 1; i >= SHIFT; --i) {
@@ -125,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) mean1d_scan(
     A* totals = prefix + padded<A>(VECTORS) + 1;
     const int radius = window / 2;
     const int reach = (SHIFT + window) / VECTOR;
-    const int outputs = VECTORS - 1 - reach; // vectors that the block makes
+    const int outputs = VECTORS - 1 - reach; // vectors of results of the block
     const long long begin = (long long)blockIdx.x * outputs * VECTOR;
 
     Piece own[STEPS];
@@ -149,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) mean1d_scan(
         if (e + VECTOR <= n) {
             *(uint4*)(y + e) = means.words;
         } else {
-            #pragma unroll // or the means would go through local memory
+            #pragma unroll // otherwise the means would go through local memory
             for (int i = 0; i < VECTOR; ++i)
                 if (e + i < n) y[e + i] = means.values[i];
         }

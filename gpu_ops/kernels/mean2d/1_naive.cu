@@ -1,8 +1,8 @@
 // What:    mean of a square window over an image, taps read from global memory
 // Idea:    one thread an output; each asks global memory for every tap and every pixel, 2 * window^2 loads an output
 // Shapes:  x, y (height, width, CHANNELS) interleaved; taps (window, window)
-// Launch:  2D grid over (width * CHANNELS, height), any 2D block; a thread's OUTPUTS rows lie blockDim.y apart
-// Traffic: 1 sample read and 1 written an element at least; 2 * window^2 loads an element asked of the caches
+// Launch:  2D grid over (width * CHANNELS, height), any 2D block; a thread's OUTPUTS rows are blockDim.y apart
+// Traffic: at least 1 sample read and 1 written an element; the caches serve 2 * window^2 loads an element
 // Source:  S1, S4
 #include "mean.cuh"
 

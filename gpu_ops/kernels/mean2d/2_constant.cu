@@ -1,8 +1,8 @@
 // What:    mean of a square window over an image, taps read from constant memory
-// Idea:    all lanes of a warp want the same tap at the same time: constant memory broadcasts it, global loads halve
+// Idea:    all lanes of a warp read the same tap at the same time: constant memory broadcasts it, global loads halve
 // Shapes:  x, y (height, width, CHANNELS) interleaved; taps: the first window^2 of the symbol, rows first
-// Launch:  2D grid over (width * CHANNELS, height), any 2D block; a thread's OUTPUTS rows lie blockDim.y apart
-// Traffic: 1 sample read and 1 written an element at least; window^2 loads an element asked of the caches
+// Launch:  2D grid over (width * CHANNELS, height), any 2D block; a thread's OUTPUTS rows are blockDim.y apart
+// Traffic: at least 1 sample read and 1 written an element; the caches serve window^2 loads an element
 // Source:  S1, S4
 #include "mean.cuh"
 

@@ -1,9 +1,9 @@
 // What:    mean of a square window over an image, taps in constant memory, tile and halo in shared memory
-// Idea:    neighbours want the same pixels: the block fetches each once, and the window slides in shared memory
+// Idea:    neighbours need the same pixels: the block loads each once, and the window slides in shared memory
 // Shapes:  x, y (height, width, CHANNELS) interleaved; taps: the first window^2 of the symbol, rows first
-// Launch:  2D grid over (width * CHANNELS, height), any 2D block of bx x by; a thread's OUTPUTS rows lie by apart;
+// Launch:  2D grid over (width * CHANNELS, height), any 2D block of bx x by; a thread's OUTPUTS rows are by apart;
 //          shared (by * OUTPUTS + window - 1) * (bx + (window - 1) * CHANNELS) samples
-// Traffic: 1 sample read and 1 written an element at least; the halo's share is read by more than one block
+// Traffic: at least 1 sample read and 1 written an element; more than one block reads the halo
 // Source:  S1, S4
 #include "mean.cuh"
 
@@ -24,11 +24,11 @@ extern "C" __global__ void mean2d_shared(
     const int stride = live_columns + 2 * halo;
     const long long pitch = columns;
 
-    // Only what live outputs need is fetched, so blocks at the edges read nothing past the image.
+    // The block loads only what live outputs need, so blocks at the edges read nothing past the image.
     for (int v = threadIdx.y; v < live_rows + 2 * radius; v += blockDim.y) {
         const int r = border_index(top + v - radius, height);
         for (int i = threadIdx.x; i < stride; i += blockDim.x) {
-            // begin + i is an element's place counted from one halo before the image, so the division is a floor.
+            // begin + i counts elements from one halo before the image, so it is not negative: the division is a floor.
             const int place = (begin + i) / CHANNELS;
             const int c = border_index(place - radius, width);
             const bool inside = r >= 0 && c >= 0;

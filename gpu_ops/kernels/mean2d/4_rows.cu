@@ -1,10 +1,10 @@
 // What:    mean of a small square window over an image, ROWS rows of 16 bytes a thread, in registers
-// Idea:    neither taps nor a tile, nor a barrier: a thread takes ROWS + WINDOW - 1 rows of 16 bytes and the words beside
-//          them, all loads on their way at once; each row is summed along once and serves every window that it is in
+// Idea:    no taps, no tile and no barrier: a thread loads ROWS + WINDOW - 1 rows of 16 bytes and the words beside them,
+//          all loads in flight at once; it sums along each row once, and the sums serve every window with that row
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16; ALIGNED 1 where
 //          width * CHANNELS samples are a multiple of 16 bytes
 // Launch:  2D grid over (width * CHANNELS / (16 / sizeof(T)), height / ROWS), any 2D block of at most THREADS
-// Traffic: 1 sample read and 1 written an element at least; the WINDOW - 1 rows between threads come from the caches
+// Traffic: at least 1 sample read and 1 written an element; the WINDOW - 1 rows between threads come from the caches
 // Source:  S1, S4
 #include "mean.cuh"
 

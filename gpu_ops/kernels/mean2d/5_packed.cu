@@ -1,10 +1,10 @@
 // What:    mean of a 3 x 3 window over an image of bytes, 16 bytes by ROWS rows a thread, sums in pairs
-// Idea:    bytes are not taken apart one by one: a word's even bytes and its odd ones are two pairs of 16 bits, of which
-//          one addition adds both, for nine bytes have at most 12 bits; a pair's neighbours are a permutation of words
+// Idea:    no byte is unpacked by itself: the even bytes of a word and its odd bytes are two pairs of 16 bits, and one
+//          addition adds both halves of a pair, because nine bytes need 12 bits; byte permutations give the neighbours
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16, CHANNELS 1 to 4; ALIGNED 1
 //          where width * CHANNELS bytes are a multiple of 16
 // Launch:  2D grid over (width * CHANNELS / 16, height / ROWS), any 2D block of at most THREADS
-// Traffic: 1 byte read and 1 written an element at least; 2 rows of ROWS + 2 are another thread's too, from the caches
+// Traffic: at least 1 byte read and 1 written an element; 2 of ROWS + 2 rows also belong to another thread (caches)
 // Source:  S1, S4
 #include "mean.cuh"
 
@@ -19,7 +19,7 @@ static_assert(sizeof(T) == 1 && CHANNELS <= 4, "pairs are made for bytes, and ne
 __device__ __forceinline__ unsigned int even_bytes(unsigned int word) { return word & 0x00ff00ffu; }
 __device__ __forceinline__ unsigned int odd_bytes(unsigned int word) { return __byte_perm(word, 0, 0x4341); }
 
-// The upper number of one pair and the lower of the next.
+// The upper number of one pair and the lower number of the next.
 __device__ __forceinline__ unsigned int between(unsigned int low, unsigned int high)
 {
     return __byte_perm(low, high, 0x5432);
@@ -45,11 +45,11 @@ __device__ __forceinline__ void sum_along(
     }
 }
 
-// A sum of nine bytes over nine, rounded half up, in byte 2 of the result: 7282 / 2^16 is 1/9 and so little more that
-// no sum up to 9 * 255 comes out a whole number too high.
+// A sum of nine bytes divided by nine, rounded half up, in byte 2 of the result: 7282 / 2^16 exceeds 1/9 by so little
+// that no sum up to 9 * 255 gives a result that is too high.
 __device__ __forceinline__ unsigned int ninth(unsigned int sum) { return sum * 7282 + 32768; }
 
-// The means of two pairs of sums, put together again as the four bytes of a word.
+// The means of two pairs of sums, packed as the four bytes of a word.
 __device__ __forceinline__ unsigned int means_of(unsigned int evens, unsigned int odds)
 {
     const unsigned int low = __byte_perm(ninth(evens & 0xffff), ninth(odds & 0xffff), 0x0062);
@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) mean2d_packed(
     Span spans[LINES];
     fetch(begins, e, width, spans);
 
-    // First down the columns, whole words at a time: a sum of three rows is one instruction a pair.
+    // First down the columns, a whole word at a time: a sum of three rows is one instruction a pair.
     #pragma unroll
     for (int o = 0; o < ROWS; ++o) {
         if (top + o >= height) return;

@@ -1,5 +1,5 @@
-// What:    holds a stream until the host says go, or a time limit has passed
-// Idea:    everything timed is already queued when it starts, so the host's own pace is outside the measurement
+// What:    holds a stream until the host releases it, or a time limit has passed
+// Idea:    all work to time is in the queue before it starts, so the host's pace does not enter the measurement
 // Shapes:  go, expired (1) in pinned host memory
 // Launch:  one thread
 // Traffic: none

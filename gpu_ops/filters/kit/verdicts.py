@@ -1,4 +1,4 @@
-"""What claims of all filters are judged by."""
+"""How the claims of all filters are judged."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from gpu_ops.types import Run, Timing
 
 Verdict = tuple[str, bool | None]
-"""What was found, and whether the claim holds (None: undecided)."""
+"""The result in words, and whether the claim holds (None: undecided)."""
 
 
 def kernel_time(runs: Mapping[str, Run], variant: str) -> Timing | None:
-    """The kernel stage of a variant's run, where there is one."""
+    """The timing of the kernel in a variant's run; None where there is none."""
     run = runs.get(variant)
     return run.timings.get("kernel") if run else None
 
@@ -22,5 +22,5 @@ def ratio(runs: Mapping[str, Run], slow: str, fast: str, least: float) -> Verdic
     if a is None or b is None:
         missing = slow if a is None else fast
         return f"no time of {missing} here", None
-    found = a.median / b.median
-    return f"×{found:.3g} ({a.median * 1e3:.4g} ms to {b.median * 1e3:.4g} ms)", found >= least
+    speedup = a.median / b.median
+    return f"×{speedup:.3g} ({a.median * 1e3:.4g} ms to {b.median * 1e3:.4g} ms)", speedup >= least

@@ -1,0 +1,55 @@
+"""What stands on a picture beside its pixels: the divider, another pane's cursor, and the borders of bands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from app.views.parts import draw_tag
+from app.views.results.reading import band_name
+from gpu_ops.output_kinds import Band
+
+DARK_AND_LIGHT = ((QColor(0, 0, 0), 3), (QColor(255, 255, 255), 1))
+"""A light line on a dark one is seen on every picture."""
+
+
+def draw_divider(painter: QPainter, x: float, height: float, grip: float) -> None:
+    """Where the right one of two pictures begins, with a grip of that radius."""
+    middle = height / 2
+    painter.save()
+    for color, width in DARK_AND_LIGHT:
+        painter.setPen(QPen(color, width))
+        painter.drawLine(QPointF(x, 0), QPointF(x, height))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QColor(0, 0, 0))
+    painter.setBrush(QColor(255, 255, 255))
+    painter.drawEllipse(QPointF(x, middle), grip, grip)
+    painter.drawText(QRectF(x - grip, middle - grip, 2 * grip, 2 * grip), int(Qt.AlignmentFlag.AlignCenter), "↔")
+    painter.restore()
+
+
+def draw_cross(painter: QPainter, at: QPointF, arm: float) -> None:
+    """The cursor of another pane."""
+    for color, width in DARK_AND_LIGHT:
+        painter.setPen(QPen(color, width))
+        painter.drawLine(at - QPointF(arm, 0), at + QPointF(arm, 0))
+        painter.drawLine(at - QPointF(0, arm), at + QPointF(0, arm))
+
+
+def draw_bands(painter: QPainter, bands: Sequence[Band], screen_at: Callable[[float, float], QPointF]) -> None:
+    """The borders of the bands of a pyramid, and their names where there is room."""
+    line, pad = painter.fontMetrics().height(), painter.fontMetrics().averageCharWidth()
+    for band in bands:
+        (top, left), (height, width) = band.start[:2], band.shape[:2]
+        box = QRectF(screen_at(left, top), screen_at(left + width, top + height))
+        for color, wide in DARK_AND_LIGHT:
+            color = QColor(color)
+            color.setAlpha(150)
+            painter.setPen(QPen(color, wide))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(box)
+        name = band_name(band)
+        if box.height() > 2.5 * line and box.width() > painter.fontMetrics().horizontalAdvance(name) + 3 * pad:
+            draw_tag(painter, box.topLeft() + QPointF(pad / 2, pad / 2), name, box.width() - pad)

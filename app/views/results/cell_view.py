@@ -1,0 +1,167 @@
+"""Results side by side, each in a cell of its own, with one range and one cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QImage, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+
+from app.models.display import Display
+from app.models.entry import Entry
+from app.models.layer import State
+from app.models.origin import Origin
+from app.models.shown import Drawn
+from app.models.span import Span
+from app.views.results.cell import Cell
+from app.views.results.pager import Pager
+from app.views.results.panes import PaneGrid, best_columns
+from app.views.results.plot_area import Plot
+from gpu_ops.types import Filter
+
+ASPECT = 1.7
+"""Width over height of figures and tables."""
+
+
+class CellView(QWidget):
+    """Cells by key. `make(span, parent)` makes what a cell shows; `plot` says how it is drawn, None where it has no
+    axis. Cells are made once and reused."""
+
+    grid: PaneGrid | None = None
+    display: Display | None = None
+
+    def __init__(
+        self, make: Callable[[Span, QWidget], QWidget], plot: Plot | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("cellView")
+        self.span = Span(self)
+        self.cells: dict[str, Cell] = {}
+        self._make, self._plot, self._scale = make, plot, ""
+        self._keys: list[str] = []
+        self._spare: list[Cell] = []
+        self._columns = 1
+        self.pager = Pager(self, pinned=0)
+        self.pager.turned.connect(self._lay)
+        unit = self.fontMetrics().averageCharWidth()
+        self._page = QWidget(self)
+        self._grid = QGridLayout(self._page)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(unit)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(unit // 2)
+        layout.addWidget(self.pager)
+        layout.addWidget(self._page, 1)
+
+    @property
+    def widget(self) -> QWidget:
+        return self
+
+    @property
+    def sheet(self) -> QWidget:
+        return self._page
+
+    def sizeHint(self) -> QSize:
+        unit = self.fontMetrics().averageCharWidth()
+        return QSize(unit * 80, unit * 50)
+
+    # What is shown
+
+    def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
+        for gone in [key for key in self.cells if key not in keys]:
+            cell = self.cells.pop(gone)
+            cell.hide()
+            cell.clear()
+            self._spare.append(cell)
+        for key in keys:
+            if key not in self.cells:
+                self.cells[key] = self._spare.pop() if self._spare else self._new_cell()
+                self.cells[key].setObjectName(f"cell-{key}")
+            self.cells[key].set_title(titles[key])
+        self._keys = list(keys)
+        self.pager.set_keys(keys)
+        self._lay()
+
+    def _new_cell(self) -> Cell:
+        return Cell(self._make(self.span, self), self.span, self._page)
+
+    def put(self, key: str, drawn: Drawn, origin: Origin) -> None:
+        self.cells[key].show_drawn(drawn, self._scale, origin)
+        self._limit()
+
+    def set_scale(self, scale: str) -> None:
+        self._scale = scale
+
+    def _limit(self) -> None:
+        """One range for all of them: what differs is seen to differ."""
+        shown = [cell.drawn for cell in self.cells.values() if cell.drawn is not None]
+        if self._plot is None or not shown:
+            return
+        lows, highs, steps = zip(*(self._plot.extent(drawn) for drawn in shown), strict=True)
+        bottoms, tops = zip(*(self._plot.limits(drawn, self._scale) for drawn in shown), strict=True)
+        self.span.set_limits(min(lows), max(highs), min(steps), min(bottoms), max(tops))
+
+    def anew(self, drawn: Drawn | None) -> None:
+        self.span.set_cursor(None)
+        self.span.fit()
+
+    def level(self, drawn: Drawn) -> None:
+        """The limits follow what is drawn."""
+
+    def forget(self, key: str) -> None:
+        self.cells[key].clear()
+
+    def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
+        self.cells[key].set_state(state, text, current)
+
+    def state(self, key: str) -> State | None:
+        return self.cells[key].state
+
+    def show_findings(self, key: str, entry: Entry) -> None:
+        bar = self.cells[key].findings
+        bar.show_findings(entry.findings, entry.printed)
+        bar.setEnabled(entry.current)
+
+    # Navigation
+
+    def fit(self) -> None:
+        self.span.fit()
+
+    def zoom(self, factor: float) -> None:
+        self.span.zoom(factor)
+
+    def one_to_one(self) -> None:
+        self.span.one_to_one()
+
+    def value_text(self, key: str) -> str:
+        return self.cells[key].area.value_text()
+
+    def picture(self) -> QImage | None:
+        return self._page.grab().toImage() if any(cell.drawn for cell in self.cells.values()) else None
+
+    # Layout
+
+    def _best(self) -> int:
+        size, unit = self.size(), self.fontMetrics().averageCharWidth()
+        extra, aspect = self.fontMetrics().height() * 3.5, self._plot.aspect if self._plot else ASPECT
+        return best_columns(len(self.pager.in_sight()), size.width(), size.height(), aspect, extra, unit * 26)
+
+    def _lay(self) -> None:
+        shown = self.pager.in_sight()
+        self._columns = columns = self._best() if shown else 1
+        for key, cell in self.cells.items():
+            self._grid.removeWidget(cell)
+            cell.setVisible(key in shown)
+        for place, key in enumerate(shown):
+            self._grid.addWidget(self.cells[key], place // columns, place % columns)
+        rows = -(-len(shown) // columns)
+        for column in range(self._grid.columnCount()):
+            self._grid.setColumnStretch(column, int(column < columns))
+        for row in range(self._grid.rowCount()):
+            self._grid.setRowStretch(row, int(row < rows))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        if self._keys and self._best() != self._columns:
+            self._lay()

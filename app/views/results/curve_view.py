@@ -1,0 +1,125 @@
+"""Results as curves over one another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QWidget
+
+from app.models.curve import Trace
+from app.models.display import Display
+from app.models.entry import Entry
+from app.models.layer import State
+from app.models.origin import Origin
+from app.models.shown import INPUT, Drawn
+from app.models.stroke import input_stroke, variant_stroke
+from app.views.parts import mark_texts
+from app.views.results.reading import told, values_text
+from app.views.results.signal_pane import SignalPane
+from gpu_ops.types import Filter
+
+if TYPE_CHECKING:
+    from app.views.results.pager import Pager
+    from app.views.results.panes import PaneGrid
+
+
+class CurveView:
+    """A SignalPane as a ResultView: a curve for each channel of each result, those of one result in one colour."""
+
+    grid: PaneGrid | None = None
+    pager: Pager | None = None
+    display: Display | None = None
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.pane = SignalPane(parent)
+        self._keys: tuple[str, ...] = ()
+        self._titles: Mapping[str, str] = {}
+        self._filter: Filter | None = None
+        self._drawn: dict[str, tuple[Drawn, Origin]] = {}
+
+    @property
+    def widget(self) -> QWidget:
+        return self.pane
+
+    @property
+    def sheet(self) -> QWidget:
+        return self.pane
+
+    def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
+        self._keys, self._titles, self._filter = tuple(keys), titles, filter
+        self._drawn = {key: drawn for key, drawn in self._drawn.items() if key in keys}
+        for key, bar in self.pane.findings.items():
+            if key not in self._drawn:
+                bar.show_findings((), ())
+        self._draw()
+
+    def set_scale(self, scale: str) -> None:
+        """Curves have none of their own."""
+
+    def put(self, key: str, drawn: Drawn, origin: Origin) -> None:
+        self._drawn[key] = drawn, origin
+        self._draw()
+
+    def anew(self, drawn: Drawn | None) -> None:
+        self.pane.fit_anew()
+
+    def level(self, drawn: Drawn) -> None:
+        self.pane.fix_y(None)
+
+    def forget(self, key: str) -> None:
+        self._drawn.pop(key, None)
+        if key in self.pane.findings:
+            self.pane.bar(key).show_findings((), ())
+        self._draw()
+
+    def _draw(self) -> None:
+        there = [key for key in self._keys if key in self._drawn]
+        self.pane.set_curves([trace for key in there for trace in self._traces(key, *self._drawn[key])])
+
+    def _traces(self, key: str, drawn: Drawn, origin: Origin) -> list[Trace]:
+        assert self._filter is not None
+        translate = QCoreApplication.translate
+        columns, mark = drawn.array.reshape(len(drawn.array), -1), mark_texts(origin, drawn.array.shape)[1]
+        made = []
+        for channel in range(columns.shape[1]):
+            name = translate("CurveView", "input") if key == INPUT else self._titles[key]
+            if columns.shape[1] > 1:
+                name = translate("CurveView", "{name}, channel {number}").format(name=name, number=channel + 1)
+            stroke = input_stroke(channel) if key == INPUT else variant_stroke(self._filter, key, channel)
+            made.append(Trace(name, columns[:, channel], drawn.form.axes[0], True, mark, stroke, key, drawn.unit))
+        return made
+
+    def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
+        self.pane.set_state(key, state, text, current)
+
+    def state(self, key: str) -> State | None:
+        return next((c.state for c in self.pane.curves if c.visible and c.key == key), None)
+
+    def show_findings(self, key: str, entry: Entry) -> None:
+        bar = self.pane.bar(key)
+        bar.show_findings(entry.findings, entry.printed, entry.name)
+        bar.setEnabled(entry.current)
+
+    def fit(self) -> None:
+        self.pane.fit()
+
+    def zoom(self, factor: float) -> None:
+        start, stop = self.pane.view_range()
+        self.pane.zoom_at(factor, (start + stop) / 2)
+
+    def one_to_one(self) -> None:
+        self.pane.one_to_one()
+
+    def value_text(self, key: str) -> str:
+        x = self.pane.cursor_x
+        found = [c.value(x) for c in self.pane.curves if x is not None and c.visible and c.key == key]
+        values = [value for value in found if value is not None]
+        if x is None or not values:
+            return ""
+        return told(self.pane.place_text(x), values_text(values, self._drawn[key][0].unit))
+
+    def picture(self) -> QImage | None:
+        return self.pane.grab().toImage() if self._drawn else None

@@ -1,0 +1,99 @@
+"""Which output is looked at, and how its values are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QWidget
+
+from app.views.flow import FlowLayout
+from app.views.results.choice_button import ChoiceButton
+
+
+class Choice(NamedTuple):
+    """One button of several."""
+
+    id: str
+    title: str
+    tip: str = ""
+
+
+class Buttons(QWidget):
+    """One of several choices; hidden where there is nothing to choose. `chosen(id)`: a person chose."""
+
+    chosen = Signal(str)
+
+    def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setAccessibleName(title)
+        self.choices: tuple[Choice, ...] = ()
+        self._group = QButtonGroup(self)
+        self._group.idClicked.connect(lambda place: self.chosen.emit(self.choices[place].id))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        self._label = QLabel(title, self)
+        self._label.setContentsMargins(0, 0, self.fontMetrics().averageCharWidth(), 0)
+        row.addWidget(self._label)
+        self._row = row
+        self.hide()
+
+    def offer(self, choices: Sequence[Choice], chosen: str) -> None:
+        """Offer these, with one chosen."""
+        if tuple(choices) != self.choices:
+            self.choices = tuple(choices)
+            for button in self._group.buttons():
+                self._group.removeButton(button)
+                self._row.removeWidget(button)
+                button.hide()
+                button.deleteLater()
+            for place, choice in enumerate(choices):
+                self._add(place, choice)
+        for button in self._group.buttons():
+            button.setChecked(self.choices[self._group.id(button)].id == chosen)
+        self.setVisible(len(choices) > 1)
+
+    def _add(self, place: int, choice: Choice) -> None:
+        button = ChoiceButton(self)
+        button.setText(choice.title.replace("&", "&&"))
+        button.setToolTip(choice.tip)
+        button.setAccessibleName(choice.title)
+        button.setObjectName(f"{self.objectName()}.{choice.id}")
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._group.addButton(button, place)
+        self._row.addWidget(button)
+        button.show()
+
+    def button(self, id: str) -> ChoiceButton:
+        """The button of a choice that is offered."""
+        place = [choice.id for choice in self.choices].index(id)
+        found = self._group.button(place)
+        assert isinstance(found, ChoiceButton)
+        return found
+
+
+class OutputBar(QWidget):
+    """The outputs of a filter, and the scales of what is looked at; without either it takes no room."""
+
+    def __init__(self, output: Callable[[str], None], scale: Callable[[str], None], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("outputBar")
+        self.outputs = Buttons("output", self.tr("Result"), self)
+        self.scales = Buttons("scale", self.tr("Scale"), self)
+        self.outputs.chosen.connect(output)
+        self.scales.chosen.connect(scale)
+        unit = self.fontMetrics().averageCharWidth()
+        row = FlowLayout(self, gap=2 * unit)
+        row.setContentsMargins(unit, unit // 2, unit, 0)
+        row.addWidget(self.outputs)
+        row.addWidget(self.scales)
+        self.hide()
+
+    def offer(self, outputs: Sequence[Choice], output: str, scales: Sequence[Choice], scale: str) -> None:
+        """Offer these outputs and scales, with one of each chosen."""
+        self.outputs.offer(outputs, output)
+        self.scales.offer(scales, scale)
+        self.setVisible(len(outputs) > 1 or len(scales) > 1)

@@ -1,0 +1,115 @@
+"""What is read under a cursor, in words: where it is, on axes with names and units, and the values there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QCoreApplication
+
+from app.models.layer import Layer
+from app.models.shown import Drawn
+from app.models.ticks import scaled
+from app.views.parts import number
+from gpu_ops.output_kinds import CHANNEL, Axis, Band
+
+PIXELS = "px"
+"""The unit that goes without saying."""
+PLAIN = Axis("x", PIXELS), Axis("y", PIXELS)
+translate = QCoreApplication.translate
+
+
+def name_of(axis: Axis) -> str:
+    """What an axis is called."""
+    return translate("Axes", axis.name)
+
+
+def with_unit(value: str, unit: str) -> str:
+    """A number and its unit."""
+    return value if unit in ("", PIXELS) else translate("Reading", "{value} {unit}").format(value=value, unit=unit)
+
+
+def quantity(value: float, unit: str, size: float | None = None) -> str:
+    """A number with its unit and the prefix that suits it, or that suits `size`."""
+    factor, prefixed = scaled(unit, abs(value) if size is None else size)
+    return with_unit(number(value / factor), prefixed)
+
+
+def place_text(axis: Axis, index: float) -> str:
+    """An element's place: "frequency 12.5 Hz", or its name."""
+    if axis.labels:
+        return axis.labels[int(index)]
+    text = with_unit(number(axis.at(index)), axis.unit)
+    return translate("Reading", "{name} {value}").format(name=name_of(axis), value=text)
+
+
+def values_text(values: Any, unit: str) -> str:
+    """One value, or one for each channel: "3.1 dB", "12, 40, 8"."""
+    words = [_word(value) for value in np.atleast_1d(values).reshape(-1).tolist()]
+    return with_unit(", ".join(words), unit)
+
+
+def _word(value: complex | float) -> str:
+    if isinstance(value, complex):
+        sign = "−" if value.imag < 0 else "+"
+        return translate("Reading", "{real} {sign} {imaginary}i").format(
+            real=_word(value.real), sign=sign, imaginary=_word(abs(value.imag))
+        )
+    if np.isfinite(value):
+        return number(value)
+    return translate("Reading", "not a number") if value != value else str(value)
+
+
+def told(place: str, value: str) -> str:
+    """Where, and what is there: "x 5, y 7: 12"."""
+    return translate("Reading", "{place}: {value}").format(place=place, value=value)
+
+
+def pixel_text(layer: Layer, x: float, y: float) -> str:
+    """What is read at a point of a picture: "x 5, y 7: 12"; empty beside it."""
+    value = layer.value(x, y)
+    if value is None:
+        return ""
+    return told(pixel_place(layer, x, y), values_text(value, layer.drawn.unit if layer.drawn else ""))
+
+
+def pixel_place(layer: Layer, x: float, y: float) -> str:
+    """Where a point of a picture lies, on the axes that it has, or in its band where it has bands."""
+    drawn, pixel = layer.drawn, layer.pixel(x, y)
+    if drawn is None or pixel is None or len(drawn.form.axes) < 2:
+        return ", ".join(place_text(axis, int(index)) for axis, index in zip(PLAIN, (x, y), strict=True))
+    axes = drawn.form.axes[1::-1]
+    band = band_at(drawn, pixel)
+    if band is None:
+        return ", ".join(place_text(axis, index) for axis, index in zip(axes, pixel[::-1], strict=True))
+    inside = (number(index - start) for index, start in zip(pixel[::-1], band.start[1::-1], strict=True))
+    return ", ".join([band_name(band), *(f"{name_of(a)} {index}" for a, index in zip(axes, inside, strict=True))])
+
+
+def band_at(drawn: Drawn, index: Sequence[int]) -> Band | None:
+    """The band of a pyramid that an element is in."""
+    for band in drawn.form.bands:
+        if all(a <= i < a + n for i, a, n in zip(index, band.start, band.shape, strict=False)):
+            return band
+    return None
+
+
+def band_name(band: Band) -> str:
+    """ "detail 3" """
+    titles = {
+        "approximation": translate("Bands", "approximation {level}"),
+        "detail": translate("Bands", "detail {level}"),
+        "horizontal": translate("Bands", "horizontal {level}"),
+        "vertical": translate("Bands", "vertical {level}"),
+        "diagonal": translate("Bands", "diagonal {level}"),
+    }
+    return titles.get(band.orientation, f"{band.orientation} {{level}}").format(level=band.level)
+
+
+def channel_names(drawn: Drawn) -> list[str]:
+    """What the channels of a result are called; one without a name where it has none."""
+    for axis, count in zip(drawn.form.axes, drawn.array.shape, strict=True):
+        if axis.name == CHANNEL:
+            return list(axis.labels) or [f"{name_of(axis)} {number(place + 1)}" for place in range(count)]
+    return [""]

@@ -1,0 +1,155 @@
+"""How each kind of output is looked at. The one place of the window that knows kinds by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QWidget
+
+from app.models.display import Display
+from app.models.shown import (
+    Drawn,
+    Shown,
+    as_it_is,
+    coefficients,
+    decibels,
+    each_band,
+    magnitudes,
+    phases,
+)
+from app.models.span import Span
+from app.translate import QT_TRANSLATE_NOOP
+from app.views.results.result_view import ResultView
+from gpu_ops.output_kinds import ViewKind
+
+if TYPE_CHECKING:
+    from app.views.results.plot_area import Plot
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One way to draw the values of a result. `draw` works out what is drawn, None where that takes nothing."""
+
+    id: str
+    title: str
+    tip: str
+    draw: Callable[[Shown], Drawn] | None = None
+    complex_only: bool = False
+
+
+PLAIN = Scale("plain", "", "")
+"""Values as they are; nothing to choose."""
+
+
+@dataclass(frozen=True)
+class ViewSpec:
+    """A way to look at results. `make(display, parent)` makes the view when it is first needed; what it is made of is
+    imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
+    results take beside an input of another kind."""
+
+    id: str
+    make: Callable[[Display, QWidget], ResultView]
+    scales: tuple[Scale, ...] = (PLAIN,)
+    room: float = 0.65
+
+
+def _pictures(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.picture_view import PictureView
+
+    return PictureView(display, parent=parent)
+
+
+def _curves(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.curve_view import CurveView
+
+    return CurveView(parent)
+
+
+def _bars(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.bars_plot import BarsPlot
+
+    return _plots(BarsPlot(), parent)
+
+
+def _levels(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.levels_plot import LevelsPlot
+
+    return _plots(LevelsPlot(), parent)
+
+
+def _spans(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.spans_plot import SpansPlot
+
+    return _plots(SpansPlot(), parent)
+
+
+def _plots(plot: Plot, parent: QWidget) -> ResultView:
+    from app.views.results.cell_view import CellView
+    from app.views.results.plot_area import PlotArea
+
+    def area(span: Span, parent: QWidget) -> QWidget:
+        return PlotArea(plot, span, parent)
+
+    return CellView(area, plot, parent)
+
+
+def _figures(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.cell_view import CellView
+    from app.views.results.figure_area import FigureArea
+
+    return CellView(FigureArea, None, parent)
+
+
+def _tables(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.cell_view import CellView
+    from app.views.results.table_area import TableArea
+
+    return CellView(TableArea, None, parent)
+
+
+_N = QT_TRANSLATE_NOOP
+SPECTRUM = (
+    Scale("decibel", _N("Scales", "dB"), _N("Scales", "Magnitudes in decibels"), decibels),
+    Scale("linear", _N("Scales", "Linear"), _N("Scales", "Magnitudes as they are"), magnitudes),
+    Scale("phase", _N("Scales", "Phase"), _N("Scales", "Phases in radians"), phases, complex_only=True),
+)
+COUNTS = (
+    Scale("linear", _N("Scales", "Linear"), _N("Scales", "Bars as high as their counts")),
+    Scale("logarithmic", _N("Scales", "Logarithmic"), _N("Scales", "Small counts are seen beside large ones")),
+)
+BANDS = (
+    Scale("each", _N("Scales", "Each band"), _N("Scales", "Every band by its own largest coefficient"), each_band),
+    Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
+)
+PICTURES = ViewSpec("pictures", _pictures)
+CURVES = ViewSpec("curves", _curves)
+VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
+    "image": {2: PICTURES},
+    "signal": {1: CURVES},
+    "spectrum": {1: ViewSpec("spectra", _curves, SPECTRUM), 2: ViewSpec("spectrum pictures", _pictures, SPECTRUM)},
+    "bars": {1: ViewSpec("bars", _bars, COUNTS)},
+    "pyramid": {1: ViewSpec("levels", _levels), 2: ViewSpec("bands", _pictures, BANDS)},
+    "number": {0: ViewSpec("figures", _figures, room=0.3)},
+    "table": {1: ViewSpec("tables", _tables, room=0.4)},
+    "timeline": {2: ViewSpec("spans", _spans)},
+}
+"""By kind, and by the number of axes that are not of channels."""
+
+
+def view_of(kind: ViewKind, rank: int) -> ViewSpec:
+    """How a kind is looked at; where it is not looked at in that rank, in the highest below, else in its lowest."""
+    ranks = VIEWS[kind]
+    below = [known for known in ranks if known <= rank]
+    return ranks[max(below) if below else min(ranks)]
+
+
+def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:
+    """Those that a result of that dtype can be drawn in."""
+    return tuple(scale for scale in spec.scales if not scale.complex_only or dtype.startswith("complex"))
+
+
+def draw(scale: Scale, shown: Shown) -> Drawn:
+    """What is drawn of a result in a scale."""
+    return (scale.draw or as_it_is)(shown)
