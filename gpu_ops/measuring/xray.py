@@ -114,7 +114,7 @@ def xray(
         kernels = ", ".join(v.id for v in filter.variants if v.kernels)
         raise ParamError(f"{variant.id} has no kernel to look into; choose from {kernels}.")
     options = Options(counters=counters, coalescing=coalescing, tracing=Tracing() if trace else None)
-    session = SimDevice(architecture, options).session(edits or {})
+    session = SimDevice(architecture, options, assemble=True).session(edits or {})
     task = _task(filter, variant, input, params, knobs, session.limits)
     plan = variant.plan(session, task.on(**{MAIN: session.upload(input.array)}))
     check_plan(filter, variant, task, plan)

@@ -71,13 +71,14 @@ class SimKernel:
 
     @property
     def resources(self) -> Mapping[str, int]:
-        """The assembler's report. The assembler runs only now, because the simulation does not need it."""
+        """The assembler's report. The simulation does not need it, so the assembler runs now, unless it has."""
         c = self.compiled
         return compile_kernel(c.source, c.architecture, c.defines, self.edits).entry(self.name).resources
 
 
 class SimDevice:
-    """See `gpu_ops.plan.Device`. It has the limits of a GPU of `architecture` and compiles for it."""
+    """See `gpu_ops.plan.Device`. It has the limits of a GPU of `architecture` and compiles for it. With `assemble`, the
+    assembler runs when a kernel is compiled: one compilation instead of two where its report is wanted."""
 
     kind: Literal["sim"] = "sim"
     clock: Literal["simulated"] = "simulated"
@@ -88,8 +89,9 @@ class SimDevice:
         options: Options = Options(),  # noqa: B008 - frozen
         memory: Memory | None = None,
         edits: Mapping[str, str] | None = None,
+        assemble: bool = False,
     ) -> None:
-        self.architecture, self.options = architecture, options
+        self.architecture, self.options, self._assemble = architecture, options, assemble
         self.name = "sim" if architecture == DEFAULT_ARCHITECTURE else f"sim:{architecture}"
         self.limits: Limits = limits_of(architecture)
         self._memory = memory or Memory(self.limits.memory_bytes)
@@ -98,7 +100,7 @@ class SimDevice:
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> SimDevice:
         options = self.options if checks == "full" else replace(self.options, checks=checks)
-        return SimDevice(self.architecture, options, self._memory, edits)
+        return SimDevice(self.architecture, options, self._memory, edits, self._assemble)
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         target = self.empty(array.shape, array.dtype) if out is None else out
@@ -145,7 +147,7 @@ class SimDevice:
         """`register` did nothing."""
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> SimKernel:
-        compiled = compile_kernel(source, self.architecture, defines, self._edits, assemble=False)
+        compiled = compile_kernel(source, self.architecture, defines, self._edits, self._assemble)
         loaded = load_kernel(compiled, name, self._edits)
         check_variables(name, loaded.dynamic_from, compiled.constants)
         if compiled.key not in self._modules:

@@ -22,12 +22,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_num_threads, prange, types
+from numba import get_num_threads, types
 from numba.extending import overload
-from numba.typed import List
 
 from gpu_ops.filters.kit.borders import border_indices
-from gpu_ops.filters.kit.loops import Array, compiled, compiled_parallel, offset, place
+from gpu_ops.filters.kit.loops import Array, compiled, flat, offset, on_all_threads, piece, place
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
@@ -75,7 +74,7 @@ def _mean_compiled(total: Any, scale: Any) -> Any:
 overload(mean_of, strict=False)(_mean_compiled)
 
 
-@compiled
+@piece
 def _change(target: Array, t: int, line: Array, s: int, x: Array, new: int, old: int, count: int, zero: Any) -> None:
     """target[t + j] = line[s + j] + x[new + j] - x[old + j], where -1 stands for a row of zeros."""
     t, s = offset(t), offset(s)
@@ -94,7 +93,7 @@ def _change(target: Array, t: int, line: Array, s: int, x: Array, new: int, old:
             target[t + j] = line[s + j]
 
 
-@compiled
+@piece
 def _change_outside(lines: Array, t: int, s: int, x: Array, new: int, old: int, places: Array, zero: Any) -> None:
     """As _change within `lines`, for what lies beyond the sides: `places` say where in a row it is read, or -1."""
     for j in range(places.size):
@@ -107,7 +106,7 @@ def _change_outside(lines: Array, t: int, s: int, x: Array, new: int, old: int, 
         lines[t + j] = total
 
 
-@compiled
+@piece
 def _next_line(
     lines: Array, t: int, s: int, x: Array, new: int, old: int, strip: Strip, places: Array, zero: Any
 ) -> None:
@@ -119,14 +118,14 @@ def _next_line(
     _change_outside(lines, t + left + inside, s + left + inside, x, new, old, places[left:], zero)
 
 
-@compiled
+@piece
 def _begin(row: int, strip: Strip) -> int:
     """Where a row begins, read across the border; -1 where it is zero."""
     inside = place(row, strip.height, strip.border)
     return inside * strip.width if inside >= 0 else -1
 
 
-@compiled
+@piece
 def _along(
     line: Array, s: int, out: Array, t: int, count: int, window: int, step: int, scale: float, zero: Any
 ) -> None:
@@ -143,7 +142,7 @@ def _along(
             out[p + j] = mean_of(total, scale)
 
 
-@compiled
+@piece
 def _along_four(
     lines: Array, size: int, out: Array, t: int, width: int, count: int, window: int, step: int, scale: float, zero: Any
 ) -> None:
@@ -219,29 +218,20 @@ def _rows(
         _next_line(lines, s, last, x, new, old, strip, places, zero)
 
 
-@compiled_parallel
-def _pieces(
-    group: int,
-    x: Array,
-    out: Array,
-    lines: Array,
-    strips: Any,
-    places: Array,
-    rows: int,
-    begin: int,
-    end: int,
-    scale: float,
-    zero: Any,
-) -> None:
-    """Pieces `begin` to `end`, each of `rows` rows of a strip, strip after strip, shared among the workers."""
-    workers = len(lines)
-    share, each = end - begin, -(-strips[0].height // rows)
-    for worker in prange(workers):
-        for piece in range(begin + worker * share // workers, begin + (worker + 1) * share // workers):
-            strip, top = strips[piece // each], piece % each * rows
-            around = places[strip.places : strip.places + strip.left + strip.right]
-            _first_line(x, lines[worker], top, strip, around, zero)
-            _rows(x, out, lines[worker], top, min(top + rows, strip.height), strip, around, group, scale, zero)
+def _pieces(given: tuple[Any, ...], worker: int, workers: int) -> None:
+    """A worker's share of some pieces, each of `rows` rows of a strip, strip after strip; `strips` holds one a row.
+
+    `numbers` are the first piece and behind the last, rows, and how many of them are made together.
+    """
+    x, out, lines, strips, places, numbers, scale, zero = given
+    begin, share, rows, group = numbers[0], numbers[1] - numbers[0], numbers[2], numbers[3]
+    each = -(-strips[0, 0] // rows)
+    for index in range(begin + worker * share // workers, begin + (worker + 1) * share // workers):
+        s, top = strips[index // each], index % each * rows
+        strip = Strip(s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11])
+        around = places[strip.places : strip.places + strip.left + strip.right]
+        _first_line(x, lines[worker], top, strip, around, zero)
+        _rows(x, out, lines[worker], top, min(top + rows, strip.height), strip, around, group, scale, zero)
 
 
 def _strips(shape: tuple[int, ...], radius: int, border: str, columns: int) -> tuple[list[Strip], Array]:
@@ -285,31 +275,31 @@ def _line_type(dtype: np.dtype[Any]) -> Any:
 def serial(x: Array, out: Array, radius: int, border: str) -> None:
     """Means over the square of 2 · radius + 1 pixels a side into `out`, on one thread."""
     (strip,), places = _strips(x.shape, radius, border, x.shape[1])
-    flat, target = x.reshape(-1, copy=False), out.reshape(-1, copy=False)
+    line, target = flat(x), out.reshape(-1, copy=False)
     scale, zero = 1 / (2 * radius + 1) ** 2, _zero(x.dtype)
     lines = np.empty(2 * (strip.left + strip.inside + strip.right), _line_type(x.dtype))
-    _first_line(flat, lines, 0, strip, places, zero)
+    _first_line(line, lines, 0, strip, places, zero)
     band = 2 * (BAND // strip.width // 2) or 2
     for first in range(0, strip.height, band):
         if first:  # what is done in one go says nothing: short calls stay as short as they are
             advance(first, strip.height)
-        _rows(flat, target, lines, first, min(first + band, strip.height), strip, places, 1, scale, zero)
+        _rows(line, target, lines, first, min(first + band, strip.height), strip, places, 1, scale, zero)
 
 
 def parallel(x: Array, out: Array, radius: int, border: str) -> None:
     """Means over the square of 2 · radius + 1 pixels a side into `out`, on all threads."""
     window, step = 2 * radius + 1, x.shape[2] if x.ndim == 3 else 1
     strips, places = _strips(x.shape, radius, border, max(PIECE // step, 4 * window))
-    rows = GROUP * (max(2 * window, FEWEST_ROWS) // GROUP)
+    rows, group = GROUP * (max(2 * window, FEWEST_ROWS) // GROUP), GROUP if x.dtype.kind == "f" else 1
     size = max(s.left + s.inside + s.right for s in strips)
     lines = np.empty((get_num_threads(), GROUP * size), _line_type(x.dtype))
-    flat, target = x.reshape(-1, copy=False), out.reshape(-1, copy=False)
+    numbers = np.array((0, 0, rows, group), np.int64)
+    scale, zero = 1 / window**2, _zero(x.dtype)
+    given = (flat(x), out.reshape(-1, copy=False), lines, np.array(strips, np.int64), places, numbers, scale, zero)
     pieces = len(strips) * -(-x.shape[0] // rows)
     band = pieces * BAND // x.size or 1
-    scale, zero = 1 / window**2, _zero(x.dtype)
-    listed = List(strips)
-    group = GROUP if x.dtype.kind == "f" else 1
     for first in range(0, pieces, band):
         if first:
             advance(first, pieces)
-        _pieces(group, flat, target, lines, listed, places, rows, first, min(first + band, pieces), scale, zero)
+        numbers[:2] = first, min(first + band, pieces)
+        on_all_threads(_pieces, given, len(lines))

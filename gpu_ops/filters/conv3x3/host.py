@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads, prange, types
+from numba import get_num_threads, types
 from numba.extending import overload
 
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
-from gpu_ops.filters.kit.loops import Array, compiled, compiled_parallel, offset, place
+from gpu_ops.filters.kit.loops import Array, compiled, flat, offset, on_all_threads, piece, place
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
@@ -48,7 +48,7 @@ def _finished_compiled(total: Any, bias: Any, divisor: Any, add: Any, top: Any) 
 overload(finished, strict=False)(_finished_compiled)
 
 
-@compiled
+@piece
 def _row(
     x: Array, above: int, here: int, below: int, out: Array, t: int, count: int, step: int, w: Any, how: Any
 ) -> None:
@@ -62,7 +62,7 @@ def _row(
         out[t + j] = finished(total, bias, divisor, add, top)
 
 
-@compiled
+@piece
 def _edge(
     x: Array, row: int, column: int, out: Array, height: int, columns: int, step: int, border: int, w: Any, how: Any
 ) -> None:
@@ -98,49 +98,38 @@ def _rows(
             _edge(x, row, column, out, height, columns, step, border, w, how)
 
 
-@compiled_parallel
-def _on_all_threads(
-    workers: int,
-    x: Array,
-    out: Array,
-    first: int,
-    last: int,
-    height: int,
-    columns: int,
-    step: int,
-    border: int,
-    w: Any,
-    how: Any,
-) -> None:
-    for worker in prange(workers):
-        begin = first + worker * (last - first) // workers
-        end = first + (worker + 1) * (last - first) // workers
-        _rows(x, out, begin, end, height, columns, step, border, w, how)
+def _part(given: tuple[Any, ...], worker: int, workers: int) -> None:
+    """A worker's share of what _rows would make."""
+    x, out, first, last, height, columns, step, border, w, bias, divisor, add, top = given
+    weights = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]
+    begin = first + worker * (last - first) // workers
+    end = first + (worker + 1) * (last - first) // workers
+    _rows(x, out, begin, end, height, columns, step, border, weights, (bias, divisor, add, top))
 
 
 def serial(x: Array, out: Array, how: Arithmetic, border: str) -> None:
     """One pass over an image into `out`, on one thread."""
     for given in _bands(x, out, how, border):
-        _rows(*given)
+        _rows(*(*given[:8], tuple(how.weights), given[9:]))
 
 
 def parallel(x: Array, out: Array, how: Arithmetic, border: str) -> None:
     """One pass over an image into `out`, on numba.get_num_threads() threads."""
     workers = get_num_threads()
     for given in _bands(x, out, how, border):
-        _on_all_threads(workers, *given)
+        on_all_threads(_part, given, workers)
 
 
 def _bands(x: Array, out: Array, how: Arithmetic, border: str) -> Iterator[tuple[Any, ...]]:
-    """What compiled loops take, band by band."""
+    """What _part takes, band by band."""
     height, step = x.shape[0], x.shape[2] if x.ndim == 3 else 1
     divisor = np.float64(1) / how.divisor if how.weights.dtype.kind == "i" else how.divisor
     top = x.dtype.type(np.iinfo(x.dtype).max if x.dtype.kind == "u" else 0)
-    arrays = x.reshape(-1, copy=False), out.reshape(-1, copy=False)
+    arrays = flat(x), out.reshape(-1, copy=False)
     sizes = height, x.size // height, step, BORDERS.index(border)
     rows = BAND * height // x.size or 1
     for first in range(0, height, rows):
         if first:  # what is done in one go says nothing: short calls stay as short as they are
             advance(first, height)
         part = first, min(first + rows, height)
-        yield *arrays, *part, *sizes, tuple(how.weights), (how.bias, divisor, how.offset, top)
+        yield *arrays, *part, *sizes, how.weights, how.bias, divisor, how.offset, top

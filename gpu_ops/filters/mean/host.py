@@ -25,14 +25,13 @@ Importing this module loads Numba: plans import it when they are made. The threa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import cfunc, get_num_threads, int64, prange, typeof, void
+from numba import get_num_threads
 
 from gpu_ops.filters.kit.borders import border_indices
-from gpu_ops.filters.kit.loops import Array, compiled, compiled_parallel, offset, place
+from gpu_ops.filters.kit.loops import Array, flat, offset, on_all_threads, piece, place
 from gpu_ops.filters.mean.serial import direct, mean1d_serial, mean2d_serial, rounded_mean, scaling
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
@@ -56,49 +55,49 @@ BAND = 1 << 25
 # Vector loops over `count` values of flat arrays, from an offset into each.
 
 
-@compiled
+@piece
 def _sum2(target: Array, t: int, a: Array, i: int, b: Array, k: int, count: int) -> None:
     t, i, k = offset(t), offset(i), offset(k)
     for j in range(offset(count)):
         target[t + j] = a[i + j] + b[k + j]
 
 
-@compiled
+@piece
 def _sum3(target: Array, t: int, a: Array, i: int, step: int, count: int) -> None:
     t, i, k, m = offset(t), offset(i), offset(i + step), offset(i + 2 * step)
     for j in range(offset(count)):
         target[t + j] = a[i + j] + a[k + j] + a[m + j]
 
 
-@compiled
+@piece
 def _add1(target: Array, t: int, a: Array, i: int, count: int) -> None:
     t, i = offset(t), offset(i)
     for j in range(offset(count)):
         target[t + j] += a[i + j]
 
 
-@compiled
+@piece
 def _add2(target: Array, t: int, a: Array, i: int, step: int, count: int) -> None:
     t, i, k = offset(t), offset(i), offset(i + step)
     for j in range(offset(count)):
         target[t + j] += a[i + j] + a[k + j]
 
 
-@compiled
+@piece
 def _mean2(out: Array, t: int, a: Array, i: int, b: Array, k: int, count: int, scale: float) -> None:
     t, i, k = offset(t), offset(i), offset(k)
     for j in range(offset(count)):
         out[t + j] = rounded_mean(a[i + j] + b[k + j], scale)
 
 
-@compiled
+@piece
 def _mean3(out: Array, t: int, a: Array, i: int, step: int, count: int, scale: float) -> None:
     t, i, k, m = offset(t), offset(i), offset(i + step), offset(i + 2 * step)
     for j in range(offset(count)):
         out[t + j] = rounded_mean(a[i + j] + a[k + j] + a[m + j], scale)
 
 
-@compiled
+@piece
 def _doubling(
     x: Array, i: int, out: Array, t: int, count: int, buffer: Array, window: int, step: int, scale: float
 ) -> None:
@@ -130,7 +129,7 @@ def _doubling(
         _mean2(out, t, buffer, total, buffer, sums + done * step, count, scale)
 
 
-@compiled
+@piece
 def _running(x: Array, i: int, out: Array, t: int, count: int, window: int, step: int, scale: float, zero: Any) -> bool:
     """As direct, by running sums, each over a quarter of the count. False when they met NaN or infinity."""
     quarter, ahead, step = offset(count // 4), offset(window * step), offset(step)
@@ -157,7 +156,7 @@ def _running(x: Array, i: int, out: Array, t: int, count: int, window: int, step
     return finite
 
 
-@compiled
+@piece
 def _pad(x: Array, step: int, first: int, count: int, buffer: Array, border: int) -> None:
     """`count` samples of `step` values from position `first` on, read across the border."""
     length = x.size // step
@@ -167,19 +166,10 @@ def _pad(x: Array, step: int, first: int, count: int, buffer: Array, border: int
             buffer[k * step + c] = x[source * step + c] if source >= 0 else 0
 
 
-def _signal_part(
-    x: Array,
-    out: Array,
-    sums: Array,
-    edges: Array,
-    numbers: Array,
-    scale: float,
-    zero: Any,
-    worker: int,
-    workers: int,
-) -> None:
+def _signal_part(given: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some of a signal's chunks. `numbers`: the first chunk and behind the last, window, step,
     border, samples a chunk, whether to run sums."""
+    x, out, sums, edges, numbers, scale, zero = given
     begin, end = numbers[0], numbers[1]
     window, step, border, chunk, running = numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]
     buffer, edge = sums[worker], edges[worker]
@@ -202,7 +192,7 @@ def _signal_part(
                 out[index * count + j] = edge[padded + j]
 
 
-@compiled
+@piece
 def _column_sums(
     x: Array, i: int, pitch: int, window: int, sums: Array, t: int, line: int, count: int, lower: int, size: int
 ) -> None:
@@ -223,22 +213,13 @@ def _column_sums(
         _add1(sums, t + k * line, sums, lower, size)
 
 
-def _image_part(
-    x: Array,
-    out: Array,
-    sums: Array,
-    edges: Array,
-    numbers: Array,
-    scale: float,
-    zero: Any,
-    worker: int,
-    workers: int,
-) -> None:
+def _image_part(given: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some of an image's groups of rows; what is left of an incomplete one goes row by row.
 
     `numbers` are the first group and behind the last, window, step, border, rows a group, height, values worked on at
     a time, and for each value of the halo, left then right, where in its row it is read, or -1.
     """
+    x, out, sums, edges, numbers, scale, zero = given
     begin, share = numbers[0], numbers[1] - numbers[0]
     window, step, border, group, height, chunk = numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7]
     places = numbers[8:]
@@ -273,20 +254,6 @@ def _image_part(
         top += count
 
 
-@compiled_parallel
-def _on_all_threads(
-    part: Any, x: Array, out: Array, sums: Array, edges: Array, numbers: Array, scale: float, zero: Any, workers: int
-) -> None:
-    for worker in prange(workers):
-        part(x, out, sums, edges, numbers, scale, zero, np.int64(worker), workers)
-
-
-@lru_cache
-def _address(part: Callable[..., None], *arguments: Any) -> Any:
-    """`part` compiled apart: called by address it is not compiled thrice more as a piece of the parallel loop."""
-    return cfunc(void(*arguments, int64, int64), cache=True)(part)
-
-
 def _run(
     part: Callable[..., None],
     x: Array,
@@ -300,23 +267,22 @@ def _run(
     """Run `part` over `pieces` on all threads, with `spare` sums and `edge` values of the input's type for each."""
     workers = get_num_threads()
     scale, zero = scaling(x.dtype, count)
-    given = np.array((0, 0, *numbers), np.int64)
-    arguments = (
-        x.reshape(-1, copy=False),
+    listed = np.array((0, 0, *numbers), np.int64)
+    given = (
+        flat(x),
         out.reshape(-1, copy=False),
         np.empty((workers, spare), _sum_type(x.dtype)),
         np.empty((workers, edge), x.dtype),
-        given,
+        listed,
         scale,
         zero,
     )
-    address = _address(part, *map(typeof, arguments))
     band = pieces * BAND // x.size or 1
     for first in range(0, pieces, band):
         if first:
             advance(first, pieces)
-        given[0], given[1] = first, min(first + band, pieces)
-        _on_all_threads(address, *arguments, workers)
+        listed[0], listed[1] = first, min(first + band, pieces)
+        on_all_threads(part, given, workers)
 
 
 def _sum_type(dtype: np.dtype[Any]) -> Any:

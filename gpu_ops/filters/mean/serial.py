@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from gpu_ops.filters.kit.loops import Array, compiled, offset, place
+from gpu_ops.filters.kit.loops import Array, compiled, flat, offset, piece, place
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
@@ -44,7 +44,7 @@ def _mean_compiled(total: Any, scale: Any) -> Callable[[Any, Any], Any]:
 overload(rounded_mean, strict=False)(_mean_compiled)
 
 
-@compiled
+@piece
 def direct(x: Array, i: int, out: Array, t: int, count: int, window: int, step: int, scale: float, zero: Any) -> None:
     """out[t + j] = mean of the `window` values x[i + j], x[i + j + step] …, summed in `zero`'s type, for j < count."""
     i, t, step = offset(i), offset(t), offset(step)
@@ -75,7 +75,7 @@ def _signal_serial(
             out[position * step + c] = rounded_mean(total, scale)
 
 
-@compiled
+@piece
 def _square(
     x: Array, i: int, out: Array, t: int, count: int, window: int, width: int, step: int, scale: float, zero: Any
 ) -> None:
@@ -134,22 +134,22 @@ def scaling(dtype: np.dtype[Any], count: int) -> tuple[Any, Any]:
 def mean1d_serial(x: Array, out: Array, window: int, border: str) -> None:
     """Means over axis 0 of a signal into `out`, by direct sums on one thread."""
     count, step = x.shape[0], x.shape[1] if x.ndim == 2 else 1
-    flat, target = x.reshape(-1, copy=False), out.reshape(-1, copy=False)
+    line, target = flat(x), out.reshape(-1, copy=False)
     how = (window, step, BORDERS.index(border), *scaling(x.dtype, window))
     band = TAPS // (window * step) or 1
     for first in range(0, count, band):
         if first:  # what is done in one go says nothing: short calls stay as short as they are
             advance(first, count)
-        _signal_serial(flat, target, first, min(first + band, count), *how)
+        _signal_serial(line, target, first, min(first + band, count), *how)
 
 
 def mean2d_serial(x: Array, out: Array, window: int, border: str) -> None:
     """Means over axes 0 and 1 of an image into `out`, by direct sums over the whole square on one thread."""
     count, step = x.shape[0] * x.shape[1], x.shape[2] if x.ndim == 3 else 1
-    flat, target = x.reshape(-1, copy=False), out.reshape(-1, copy=False)
+    line, target = flat(x), out.reshape(-1, copy=False)
     how = (x.shape[0], window, step, BORDERS.index(border), *scaling(x.dtype, window * window))
     band = TAPS // (window * window * step) or 1
     for first in range(0, count, band):
         if first:
             advance(first, count)
-        _image_serial(flat, target, first, min(first + band, count), *how)
+        _image_serial(line, target, first, min(first + band, count), *how)
