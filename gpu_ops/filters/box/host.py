@@ -31,12 +31,12 @@ from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
 GROUP = 4
-"""Rows that a piece makes together."""
+"""Rows that a piece computes together."""
 PIECE = 4096
 """Values of a row in a piece at least: four lines of float64 sums stay in a second-level cache."""
 FEWEST_ROWS = 64
 BAND = 1 << 25
-"""Values made between two reports of how far it is: tens of milliseconds."""
+"""Values computed between two progress reports: tens of milliseconds."""
 
 
 class Strip(NamedTuple):
@@ -218,12 +218,12 @@ def _rows(
         _next_line(lines, s, last, x, new, old, strip, places, zero)
 
 
-def _pieces(given: tuple[Any, ...], worker: int, workers: int) -> None:
+def _pieces(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some pieces, each of `rows` rows of a strip, strip after strip; `strips` holds one a row.
 
     `numbers` are the first piece and behind the last, rows, and how many of them are made together.
     """
-    x, out, lines, strips, places, numbers, scale, zero = given
+    x, out, lines, strips, places, numbers, scale, zero = arguments
     begin, share, rows, group = numbers[0], numbers[1] - numbers[0], numbers[2], numbers[3]
     each = -(-strips[0, 0] // rows)
     for index in range(begin + worker * share // workers, begin + (worker + 1) * share // workers):
@@ -281,7 +281,7 @@ def serial(x: Array, out: Array, radius: int, border: str) -> None:
     _first_line(line, lines, 0, strip, places, zero)
     band = 2 * (BAND // strip.width // 2) or 2
     for first in range(0, strip.height, band):
-        if first:  # what is done in one go says nothing: short calls stay as short as they are
+        if first:  # a call of one band reports no progress, which would take longer than the band
             advance(first, strip.height)
         _rows(line, target, lines, first, min(first + band, strip.height), strip, places, 1, scale, zero)
 
@@ -295,11 +295,11 @@ def parallel(x: Array, out: Array, radius: int, border: str) -> None:
     lines = np.empty((get_num_threads(), GROUP * size), _line_type(x.dtype))
     numbers = np.array((0, 0, rows, group), np.int64)
     scale, zero = 1 / window**2, _zero(x.dtype)
-    given = (flat(x), out.reshape(-1, copy=False), lines, np.array(strips, np.int64), places, numbers, scale, zero)
+    arguments = (flat(x), out.reshape(-1, copy=False), lines, np.array(strips, np.int64), places, numbers, scale, zero)
     pieces = len(strips) * -(-x.shape[0] // rows)
     band = pieces * BAND // x.size or 1
     for first in range(0, pieces, band):
         if first:
             advance(first, pieces)
         numbers[:2] = first, min(first + band, pieces)
-        on_all_threads(_pieces, given, len(lines))
+        on_all_threads(_pieces, arguments, len(lines))

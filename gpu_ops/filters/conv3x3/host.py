@@ -24,7 +24,7 @@ from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
 BAND = 1 << 24
-"""Values made between two reports of how far it is: tens of milliseconds."""
+"""Values computed between two progress reports: tens of milliseconds."""
 
 
 def finished(total: Any, bias: Any, divisor: Any, add: Any, top: Any) -> Any:
@@ -98,9 +98,9 @@ def _rows(
             _edge(x, row, column, out, height, columns, step, border, w, how)
 
 
-def _part(given: tuple[Any, ...], worker: int, workers: int) -> None:
-    """A worker's share of what _rows would make."""
-    x, out, first, last, height, columns, step, border, w, bias, divisor, add, top = given
+def _part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
+    """One worker's share of the rows."""
+    x, out, first, last, height, columns, step, border, w, bias, divisor, add, top = arguments
     weights = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]
     begin = first + worker * (last - first) // workers
     end = first + (worker + 1) * (last - first) // workers
@@ -109,19 +109,19 @@ def _part(given: tuple[Any, ...], worker: int, workers: int) -> None:
 
 def serial(x: Array, out: Array, how: Arithmetic, border: str) -> None:
     """One pass over an image into `out`, on one thread."""
-    for given in _bands(x, out, how, border):
-        _rows(*(*given[:8], tuple(how.weights), given[9:]))
+    for arguments in _bands(x, out, how, border):
+        _rows(*(*arguments[:8], tuple(how.weights), arguments[9:]))
 
 
 def parallel(x: Array, out: Array, how: Arithmetic, border: str) -> None:
     """One pass over an image into `out`, on numba.get_num_threads() threads."""
     workers = get_num_threads()
-    for given in _bands(x, out, how, border):
-        on_all_threads(_part, given, workers)
+    for arguments in _bands(x, out, how, border):
+        on_all_threads(_part, arguments, workers)
 
 
 def _bands(x: Array, out: Array, how: Arithmetic, border: str) -> Iterator[tuple[Any, ...]]:
-    """What _part takes, band by band."""
+    """The arguments of _part, band by band."""
     height, step = x.shape[0], x.shape[2] if x.ndim == 3 else 1
     divisor = np.float64(1) / how.divisor if how.weights.dtype.kind == "i" else how.divisor
     top = x.dtype.type(np.iinfo(x.dtype).max if x.dtype.kind == "u" else 0)
@@ -129,7 +129,7 @@ def _bands(x: Array, out: Array, how: Arithmetic, border: str) -> Iterator[tuple
     sizes = height, x.size // height, step, BORDERS.index(border)
     rows = BAND * height // x.size or 1
     for first in range(0, height, rows):
-        if first:  # what is done in one go says nothing: short calls stay as short as they are
+        if first:  # a call of one band reports no progress, which would take longer than the band
             advance(first, height)
         part = first, min(first + rows, height)
         yield *arrays, *part, *sizes, how.weights, how.bias, divisor, how.offset, top

@@ -1,7 +1,7 @@
 """Compiled loops: what the CPU variants of all filters share. Importing this loads Numba.
 
-Numba's cache on disk watches one file: after an edit here, or in any module whose loops another one calls, delete
-*.nb? beside the callers too.
+Numba's cache on disk watches one file each. After an edit here, or of a loop that another module calls, delete the
+*.nb? files beside the callers as well.
 """
 
 from __future__ import annotations
@@ -18,51 +18,50 @@ Array = np.ndarray[Any, Any]
 F = TypeVar("F", bound=Callable[..., Any])
 
 offset: Any = np.uintp
-"""Makes an index unsigned: a signed one may count from the end, and the test for that keeps a loop from being
-vectorised."""
+"""Makes an index unsigned. A signed index may count from the end, and the test for that prevents vectorisation."""
 ZERO, NEAREST, WRAP = BORDERS.index("zero"), BORDERS.index("nearest"), BORDERS.index("wrap")
 
 
 def compiled(function: F) -> F:
-    """Compiled on first use and kept on disk; runs without the interpreter's lock."""
+    """Compile a function on its first use and cache it on disk; it releases the interpreter's lock."""
     return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
 
 
 def piece(function: F) -> F:
-    """A part of compiled functions, called from nowhere else: kept with them, with no form of its own for Python."""
+    """Compile a function that only compiled functions call. Their cache files contain it; Python cannot call it."""
     jit = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
     return jit(function)  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", parallel=True)
-def _together(part: Any, given: tuple[Any, ...], workers: int) -> None:
+def _together(part: Any, arguments: tuple[Any, ...], workers: int) -> None:
     for worker in prange(workers):
-        part(given, np.int64(worker), workers)
+        part(arguments, np.int64(worker), workers)
 
 
 _PARTS: dict[Any, tuple[Any, Any]] = {}
-"""For each part, and the types of what it was given: the part compiled, and the loop that calls it."""
+"""By part and types of its arguments: the compiled part, and the loop that calls it."""
 
 
-def on_all_threads(part: Callable[..., None], given: tuple[Any, ...], workers: int) -> None:
-    """part(given, worker, workers) for each worker, at once. At one place in `given` arrays differ by their dtype only.
+def on_all_threads(part: Callable[..., None], arguments: tuple[Any, ...], workers: int) -> None:
+    """Call part(arguments, worker, workers) for all workers in parallel. An array argument of a part may change its
+    dtype from call to call, but neither its rank nor its layout.
 
-    `part` is compiled apart and called by its address: as a piece of the parallel loop it would be compiled thrice
-    more. Numba's default threading layer aborts the process when two Python threads are in here at once: call it from
-    one at a time.
+    The loop calls `part` by its address: compiled into the parallel loop, it would be compiled three more times. Only
+    one Python thread at a time may call this, because Numba's default threading layer aborts the process otherwise.
     """
-    kinds = (part, *[getattr(value, "dtype", type(value)) for value in given])
-    if kinds not in _PARTS:
-        made = cfunc(void(typeof(given), int64, int64), cache=True, error_model="numpy")(part)
-        # Called without the search for a loop of these types, which takes longer than a small image.
-        _PARTS[kinds] = made, _together.compile((typeof(made), typeof(given), int64))
-    made, loop = _PARTS[kinds]
-    loop(made, given, workers)
+    types = (part, *[getattr(value, "dtype", type(value)) for value in arguments])
+    if types not in _PARTS:
+        function = cfunc(void(typeof(arguments), int64, int64), cache=True, error_model="numpy")(part)
+        # Numba's own search for the loop of these types takes longer than a small image.
+        _PARTS[types] = function, _together.compile((typeof(function), typeof(arguments), int64))
+    function, loop = _PARTS[types]
+    loop(function, arguments, workers)
 
 
 def flat(x: Array) -> Array:
-    """An input as one line that nobody writes to, so that loops are compiled once for what may be written to and what
-    may not. ValueError where that would take a copy."""
+    """A read-only view of an input with one axis, so that each loop is compiled for read-only inputs alone. Raises
+    ValueError where the view would need a copy."""
     line = x.reshape(-1, copy=False)
     line.flags.writeable = False
     return line

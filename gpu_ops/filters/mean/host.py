@@ -41,15 +41,15 @@ __all__ = ["mean1d_parallel", "mean1d_serial", "mean2d_parallel", "mean2d_serial
 RUNNING_FROM = {"u": 127, "f": 31}
 """Signals of integers and of floats: from this window on running sums beat doubling."""
 RESTART = 4256
-"""Outputs a running sum serves before it starts again. No power of two, lest its four readers share cache sets."""
+"""Outputs of a running sum before it restarts. A power of two would make its four readers share cache sets."""
 CHUNK_BYTES = 4096
 """Signals: sums worked on at a time, so that the four buffers of doubling stay in a first-level cache of 32 KiB."""
 GROUP = 15
-"""Images: most rows of sums made together; halved down to 7, 3 and 1 for short windows and very long rows."""
+"""Images: the most rows of sums computed together; 7, 3 or 1 for short windows and very long rows."""
 LINES = 1 << 20
-"""Images: most sums kept a thread."""
+"""Images: the most sums that a thread keeps."""
 BAND = 1 << 25
-"""Values that all threads make between two reports of how far they are: tens of milliseconds."""
+"""Values that all threads compute between two progress reports: tens of milliseconds."""
 
 
 # Vector loops over `count` values of flat arrays, from an offset into each.
@@ -166,10 +166,10 @@ def _pad(x: Array, step: int, first: int, count: int, buffer: Array, border: int
             buffer[k * step + c] = x[source * step + c] if source >= 0 else 0
 
 
-def _signal_part(given: tuple[Any, ...], worker: int, workers: int) -> None:
-    """A worker's share of some of a signal's chunks. `numbers`: the first chunk and behind the last, window, step,
+def _signal_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
+    """One worker's share of a signal's chunks. `numbers`: the first chunk, the one after the last, window, step,
     border, samples a chunk, whether to run sums."""
-    x, out, sums, edges, numbers, scale, zero = given
+    x, out, sums, edges, numbers, scale, zero = arguments
     begin, end = numbers[0], numbers[1]
     window, step, border, chunk, running = numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]
     buffer, edge = sums[worker], edges[worker]
@@ -213,13 +213,13 @@ def _column_sums(
         _add1(sums, t + k * line, sums, lower, size)
 
 
-def _image_part(given: tuple[Any, ...], worker: int, workers: int) -> None:
+def _image_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some of an image's groups of rows; what is left of an incomplete one goes row by row.
 
     `numbers` are the first group and behind the last, window, step, border, rows a group, height, values worked on at
     a time, and for each value of the halo, left then right, where in its row it is read, or -1.
     """
-    x, out, sums, edges, numbers, scale, zero = given
+    x, out, sums, edges, numbers, scale, zero = arguments
     begin, share = numbers[0], numbers[1] - numbers[0]
     window, step, border, group, height, chunk = numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7]
     places = numbers[8:]
@@ -268,7 +268,7 @@ def _run(
     workers = get_num_threads()
     scale, zero = scaling(x.dtype, count)
     listed = np.array((0, 0, *numbers), np.int64)
-    given = (
+    arguments = (
         flat(x),
         out.reshape(-1, copy=False),
         np.empty((workers, spare), _sum_type(x.dtype)),
@@ -282,7 +282,7 @@ def _run(
         if first:
             advance(first, pieces)
         listed[0], listed[1] = first, min(first + band, pieces)
-        on_all_threads(part, given, workers)
+        on_all_threads(part, arguments, workers)
 
 
 def _sum_type(dtype: np.dtype[Any]) -> Any:

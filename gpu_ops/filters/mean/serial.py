@@ -138,7 +138,7 @@ def mean1d_serial(x: Array, out: Array, window: int, border: str) -> None:
     how = (window, step, BORDERS.index(border), *scaling(x.dtype, window))
     band = TAPS // (window * step) or 1
     for first in range(0, count, band):
-        if first:  # what is done in one go says nothing: short calls stay as short as they are
+        if first:  # a call of one band reports no progress, which would take longer than the band
             advance(first, count)
         _signal_serial(line, target, first, min(first + band, count), *how)
 
