@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gpu_ops.errors import ParamError, plain
@@ -20,7 +20,7 @@ class Param:
     """One parameter or knob. Forms, command-line flags and checks are made from it; its kind is its default's type.
 
     Numbers lie in low…high, at low + k·step where `step` is given. A tuple default is a fixed number of floats, each in
-    low…high.
+    low…high. `when` are the values of other parameters with which it matters: {"rule": ("manual",)}.
     """
 
     name: str
@@ -31,6 +31,11 @@ class Param:
     choices: tuple[Value, ...] = ()
     unit: str = ""
     help: str = ""
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+
+    def matters(self, values: Values) -> bool:
+        """Whether it has an effect beside these values of the other parameters."""
+        return holds(self.when, values)
 
     @property
     def allowed(self) -> str:
@@ -99,6 +104,11 @@ class Param:
     def _error(self, value: object) -> ParamError:
         text = plain(repr(value), 60)
         return ParamError(f"{self.name} must be {self.allowed}, not {text}; the default is {self.default}.")
+
+
+def holds(when: Mapping[str, tuple[Value, ...]], values: Values) -> bool:
+    """Whether every value that `when` names is among those that it allows."""
+    return all(values[name] in allowed for name, allowed in when.items())
 
 
 def check_values(params: Sequence[Param], values: Mapping[str, object], owner: str) -> dict[str, Value]:

@@ -74,9 +74,9 @@ class Task:
         """A task with one input."""
         return cls({MAIN: meta}, params, knobs or {}, limits)
 
-    def on(self, **arrays: DeviceArray) -> Task:
+    def on(self, x: DeviceArray, **others: DeviceArray) -> Task:
         """The same task with its inputs in these arrays of the device."""
-        return replace(self, arrays=arrays)
+        return replace(self, arrays={MAIN: x, **others})
 
     def with_params(self, **params: Any) -> Task:
         """The same task with other values of some parameters, which the filter need not have."""

@@ -15,7 +15,7 @@ import numpy as np
 from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import INPUT_KINDS, Kind, Shape
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
-from gpu_ops.params import Param, Values
+from gpu_ops.params import Param, Values, holds
 from gpu_ops.plan import Device, Finding, Mode, Plan
 from gpu_ops.run_key import RunKey
 from gpu_ops.task import Meta, Task
@@ -67,9 +67,11 @@ def form_of_input(task: Task) -> Form:
 class Output:
     """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
-    `least(task)` is the least scale: the size of intermediate numbers that neither input nor result shows.
-    `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its values, ""
-    for the unit of the input.
+    `least(task)` is the least scale: the size of intermediate numbers that neither input nor result shows. `own_scale`
+    says that the scale is the reference's alone, for values of another size than the input's. `form(task)` is the
+    shape, dtype and axes of the array that every variant gives. `unit` is that of its values, "" for the unit of the
+    input. `when` are the values of parameters that ask for it,
+    as of a Param: {"result": ("statistics",)}; without them it is not computed.
     """
 
     id: str
@@ -78,6 +80,8 @@ class Output:
     tolerance: Callable[[Task], float]
     least: Callable[[Task], float] = lambda task: 0.0
     form: Callable[[Task], Form] = form_of_input
+    own_scale: bool = False
+    when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def of_kind(self) -> OutputKind:
@@ -195,7 +199,8 @@ class Filter:
     `reference(task)`, whose arrays are on the host, returns {output id: float64, complex128 or exact integer array}.
     `work(task)` is the least work. `check(task)` raises ParamError for parameters that do not suit the input. `presets`
     are values by name for some of the parameters, the same ones in each. `picked` are the variants that a window shows
-    at first; () means all of the project's own.
+    at first; () means all of the project's own. `finite_only` refuses NaN and infinity, with their count and the first
+    place.
     """
 
     id: str
@@ -215,6 +220,11 @@ class Filter:
     check: Callable[[Task], None] = lambda task: None
     presets: Mapping[str, Values] = field(default_factory=dict)
     picked: tuple[str, ...] = ()
+    finite_only: bool = False
+
+    def given(self, params: Values) -> tuple[Output, ...]:
+        """The outputs that these parameters ask for, one at least."""
+        return tuple(output for output in self.outputs if holds(output.when, params))
 
     def preset(self, name: str) -> Values:
         """The values of a preset. Raises ParamError that names all presets."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.plan import Limits, Plan
-from gpu_ops.task import MAIN, NO_LIMITS, Meta, Task
+from gpu_ops.task import NO_LIMITS, Meta, Task
 from gpu_ops.types import Filter
 
 Chosen = Mapping[str, Any]
@@ -17,7 +17,7 @@ Chosen = Mapping[str, Any]
 def on(filter: Filter, x: Any, params: Chosen, knobs: Chosen | None = None, limits: Limits = NO_LIMITS) -> Task:
     """A task of the filter on an array, of the host or of a device."""
     meta = Meta(filter.accepts, tuple(x.shape), np.dtype(x.dtype).name)
-    return Task.of(meta, params, knobs, limits).on(**{MAIN: x})
+    return Task.of(meta, params, knobs, limits).on(x)
 
 
 def of(filter: Filter, dtype: str, params: Chosen, knobs: Chosen | None = None, limits: Limits = NO_LIMITS) -> Task:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.errors import DeclarationError, KernelError
+from gpu_ops.errors import DeclarationError, KernelError, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS, time_axis
 from gpu_ops.io import from_array
@@ -16,6 +16,7 @@ from gpu_ops.measuring import runner
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.verify import measure_error
 from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Band, Form, difference
+from gpu_ops.params import Param
 from gpu_ops.plan import Call, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Pick, Run
@@ -99,7 +100,9 @@ def _ran(monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], /, **changes: A
     filter = find_filter("mean2d")
 
     def plan(device: Any, task: Task) -> Plan:
-        return Plan((Call(lambda: None, ()),), given)
+        outputs = {name: np.empty_like(array) for name, array in given.items()}
+        copies = (Call(np.copyto, (outputs[name], array)) for name, array in given.items())
+        return Plan((Call(lambda: None, ()), *copies), outputs)
 
     changed = replace(filter, variants=(replace(filter.variants[0], plan=plan),), **changes)
 
@@ -158,3 +161,42 @@ def test_a_reference_is_no_number_only_where_a_sample_is_none(monkeypatch: pytes
     changes = {"outputs": (floats,), "reference": lambda task: {"image": nan}}
     with pytest.raises(DeclarationError, match="gives NaN in 'image' for finite samples"):
         _ran(monkeypatch, {"image": nan.astype(np.float32)}, **changes)
+
+
+# Outputs that the parameters ask for, and inputs that do not suit
+
+
+def test_only_the_outputs_that_the_parameters_ask_for_are_given_and_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    mean = find_filter("mean2d").outputs[0]
+    spare = replace(mean, id="spare", when={"border": ("wrap",)})
+    changes = {"outputs": (mean, spare), "reference": lambda task: {"image": GOOD}}
+    run = _ran(monkeypatch, {"image": GOOD.copy()}, **changes)
+    assert run.ok and set(run.outputs) == set(run.errors) == set(run.forms) == {"image"}
+    run = _ran(monkeypatch, {"image": GOOD.copy(), "spare": GOOD.copy()}, **changes)
+    assert "gives the outputs image, spare, and the filter declares image;" in run.failure
+
+
+def test_a_scale_of_its_own_leaves_the_input_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    mean, small = find_filter("mean2d").outputs[0], np.full((4, 5), 1e-6, np.float32)
+    out = replace(mean, form=lambda task: replace(mean.form(task), dtype="float32"), tolerance=lambda task: 1e-3)
+    for own, right in ((False, True), (True, False)):
+        changes = {"outputs": (replace(out, own_scale=own),), "reference": lambda task: {"image": small}}
+        assert _ran(monkeypatch, {"image": small * np.float32(2)}, **changes).ok is right
+
+
+def test_a_filter_of_finite_values_names_the_first_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    filter = replace(find_filter("mean2d"), finite_only=True)
+    monkeypatch.setattr(runner, "find_filter", lambda name, kind=None: filter)
+    array = np.ones((4, 5), np.float32)
+    array[2, 3] = np.nan
+    array[3, 0] = np.inf
+    image = from_array(array, name="hole", nonfinite="keep")
+    experiment = Experiment("mean2d", image, {}, (Pick("serial", "cpu"),), "none")
+    words = r"hole holds 1 NaN and 1 infinite values, the first at index \(2, 3\); mean2d takes finite values only"
+    with pytest.raises(ParamError, match=words):
+        list(run_experiment(experiment))
+
+
+def test_a_parameter_matters_beside_some_values_of_others() -> None:
+    threshold = Param("threshold", 1.0, 0.0, 9.0, when={"rule": ("manual", "given")})
+    assert threshold.matters({"rule": "given"}) and not threshold.matters({"rule": "universal"})

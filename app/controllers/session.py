@@ -292,7 +292,7 @@ class SessionController(QObject):
         belong to an earlier choice: its results are marked so."""
         self._take_provenance(update)
         fresh = update.generation == self.queue.generation
-        outputs = {o.id for o in self.session.filter.outputs}
+        outputs = {o.id for o in self.session.given}
         for name, shared in update.outputs.items():
             if fresh and name in outputs and update.key.variant in self.session.choice.picks:
                 self._take_output(update, name, shared)

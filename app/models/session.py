@@ -9,10 +9,12 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.models.subject import Subject
-from gpu_ops import FILTERS, find_filter
+from gpu_ops import FILTERS, KernelscopeError, find_filter
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import SharedInput
+from gpu_ops.params import holds
 from gpu_ops.run_key import RunKey
+from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Output, Pick
 
 MOST_STEPS = 200
@@ -63,16 +65,46 @@ class Session(QObject):
         return find_filter(self._choice.filter)
 
     @property
+    def params(self) -> dict[str, Any]:
+        """The value of every parameter of the filter."""
+        return {p.name: self._choice.params.get(p.name, p.default) for p in self.filter.params}
+
+    @property
+    def given(self) -> tuple[Output, ...]:
+        """The outputs that the present parameters ask for."""
+        return self.filter.given(self.params)
+
+    @property
+    def task(self) -> Task | None:
+        """The task of the present choice; None where there is no input, or one that the filter does not take."""
+        input, filter = self.input, self.filter
+        if input is None or input.kind != filter.accepts:
+            return None
+        meta = Meta(input.kind, input.array.shape, input.array.dtype, input.finite, rate=input.rate)
+        task = Task.of(meta, self.params)
+        try:
+            filter.check(task)
+        except KernelscopeError:
+            return None
+        return task
+
+    @property
     def output(self) -> Output:
-        """The output that the window shows: the filter's last one to be shown, else its first."""
-        outputs = self.filter.outputs
+        """The output that the window shows: the last one to be shown of those that the parameters ask for, else the
+        first."""
+        outputs = self.given
         return next((o for o in outputs if o.id == self._last_output.get(self._choice.filter)), outputs[0])
 
     def set_output(self, id: str) -> None:
-        """Show another of the filter's outputs."""
-        if id != self.output.id:
-            self._last_output[self._choice.filter] = id
+        """Show another of the filter's outputs, and ask for it where the parameters do not."""
+        if id == self.output.id:
+            return
+        self._last_output[self._choice.filter] = id
+        output = next(o for o in self.filter.outputs if o.id == id)
+        if holds(output.when, self.params):
             self.output_changed.emit()
+        else:
+            self.set_params({**self._choice.params, **{name: allowed[0] for name, allowed in output.when.items()}})
 
     def set_input(self, shared: SharedInput) -> None:
         """Take a new input; a filter that cannot use it is replaced by one of its family that can."""
@@ -138,8 +170,7 @@ class Session(QObject):
     def key(self, variant: str) -> RunKey:
         """The key of a run of this variant under the present choice; unset values have their defaults, as in the
         run."""
-        pick, choice = self.pick(variant), self._choice
-        params = {p.name: choice.params.get(p.name, p.default) for p in self.filter.params}
+        pick, choice, params = self.pick(variant), self._choice, self.params
         knobs = {k.name: pick.knobs.get(k.name, k.default) for k in self.filter.variant(variant).knobs}
         return RunKey.of(choice.filter, variant, pick.device, params, knobs, pick.edits)
 
@@ -167,13 +198,16 @@ class Session(QObject):
     def _travel(self, origin: list[Choice], other: list[Choice]) -> None:
         if not origin:
             return
-        before = self._choice
+        before, shown = self._choice, self.output
         other.append(before)
         self._choice = origin.pop()
-        self.choice_changed.emit(self._choice, _difference(before, self._choice))
+        what = _difference(before, self._choice)
+        self.choice_changed.emit(self._choice, what)
         self.undo_changed.emit(bool(self._past), bool(self._future))
+        self._tell_output(shown, what)
 
     def _set(self, choice: Choice, what: str, undoable: bool = True) -> None:
+        shown = self.output
         if undoable:
             self._past = [*self._past, self._choice][-MOST_STEPS:]
         else:
@@ -182,6 +216,12 @@ class Session(QObject):
         self._choice = choice
         self.choice_changed.emit(choice, what)
         self.undo_changed.emit(bool(self._past), False)
+        self._tell_output(shown, what)
+
+    def _tell_output(self, before: Output, what: str) -> None:
+        """Other parameters may ask for other outputs; another filter has its own in any case."""
+        if what == "params" and self.output is not before:
+            self.output_changed.emit()
 
 
 def _default_choice(filter: Filter, cuda: bool) -> Choice:

@@ -14,7 +14,7 @@ from gpu_ops.cli import streams
 from gpu_ops.errors import KernelFault, KernelscopeError, plain, shortened
 from gpu_ops.progress import has_abandoned_calls
 
-FINE, BAD_INPUT, STOPPED = 0, 2, 130
+FINE, BAD_INPUT, WRONG, STOPPED = 0, 2, 3, 130
 NOT_WRITTEN = "Standard output cannot be written ({}); redirect it to a place with room."
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 MOST = 2000
@@ -78,6 +78,19 @@ def _run(work: Callable[[], int]) -> int:
     except OSError as error:
         streams.say(_system_fault(error))
         return BAD_INPUT
+    except Exception as error:
+        return _mistake(error)
+
+
+def _mistake(error: Exception) -> int:
+    """Say where a filter's code is wrong; a mistake of any other code goes on with its traceback."""
+    from gpu_ops.measuring.declared import mistake_of
+
+    mistake = mistake_of(error)
+    if not mistake:
+        raise error
+    streams.say(f"A filter has {mistake}.")
+    return WRONG
 
 
 def _system_fault(error: OSError) -> str:

@@ -20,12 +20,13 @@ from gpu_ops.errors import DeviceError, ParamError, plain
 from gpu_ops.filters import FILTERS, all_claims, find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES
+from gpu_ops.measuring.declared import make_plan
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.judging import Judgement, judge_by_reports, judge_here, recorded_reports
 from gpu_ops.measuring.report import read_report
 from gpu_ops.params import Param, Values, nearest
 from gpu_ops.plan import Launch, Limits
-from gpu_ops.task import MAIN, Meta, Task
+from gpu_ops.task import Meta, Task
 from gpu_ops.types import SOURCE_TITLES, Filter, Variant
 
 
@@ -199,7 +200,7 @@ def _variant_rows(architecture: str, filter: Filter, variant: Variant, dtype: st
     task = _supported_task(filter, variant, dtype, knobs, device.limits)
     if task is None:
         return  # there is no kernel for samples of this type
-    plan = variant.plan(device, task.on(**{MAIN: device.empty(task.meta.shape, task.dtype)}))
+    plan = make_plan(filter, variant, device, task.on(device.empty(task.meta.shape, task.dtype)))
     device.check(plan)
     for step in plan.steps:
         if isinstance(step, Launch):

@@ -21,6 +21,7 @@ from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError, ReportError, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases
+from gpu_ops.measuring.declared import make_plan
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.machines import same_machine
 from gpu_ops.measuring.provenance import machine
@@ -30,7 +31,7 @@ from gpu_ops.measuring.runner import planned_run, run_experiment
 from gpu_ops.measuring.standing import with_speedups
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.run_key import RunKey, items_of
-from gpu_ops.task import MAIN, Task
+from gpu_ops.task import Task
 from gpu_ops.types import Claim, Experiment, Filter, Pick, Run, Variant
 
 FINE, BAD_INPUT, WRONG, UNAVAILABLE = 0, 2, 3, 4
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     filter = find_filter(experiment.filter, experiment.input.kind)
     if not args.variant:
         experiment = replace(experiment, picks=_one_each(filter, experiment))
-    targets = outputs.targets(filter, args.output)
+    targets = outputs.targets(filter, experiment, args.output)
     runs = _final(run_experiment(experiment))
     outputs.save_all(targets, runs, experiment)
     rows = [row(r, experiment) for r in runs]
@@ -151,7 +152,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
     final = replace(experiment, picks=(replace(pick, device=device),))
     with within_limits(args, f"{experiment.input.name} on {device}"):
         runs = _final(run_experiment(final))
-    outputs.save_all(outputs.targets(filter, args.output), runs, final)
+    outputs.save_all(outputs.targets(filter, final, args.output), runs, final)
     rows = [row(r, final) for r in runs]
     _print_runs(args, final, rows, outputs.describe(runs))
     return _exit_code(rows, explicit=True)
@@ -183,7 +184,7 @@ def _check_offline(filter: Filter, variant: Variant, experiment: Experiment, edi
     params = {**{p.name: p.default for p in filter.params}, **experiment.params}
     knobs = {**{k.name: k.default for k in variant.knobs}, **experiment.picks[0].knobs}
     task = Task.of(experiment.input.meta, params, knobs, device.limits)
-    device.check(variant.plan(device, task.on(**{MAIN: experiment.input.array})))
+    device.check(make_plan(filter, variant, device, task.on(experiment.input.array)))
 
 
 @dataclass

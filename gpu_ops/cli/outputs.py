@@ -9,17 +9,23 @@ from gpu_ops.cli import streams
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.io import save_result
+from gpu_ops.params import check_values
 from gpu_ops.types import Experiment, Filter, Run
 
 
-def targets(filter: Filter, arguments: Sequence[str]) -> dict[str, str]:
-    """The file that each output goes to. Raises ParamError for an unknown name, and for two files of one output."""
-    names, files = [o.id for o in filter.outputs], {}
+def targets(filter: Filter, experiment: Experiment, arguments: Sequence[str]) -> dict[str, str]:
+    """The file that each output goes to. Raises ParamError for an unknown name, for an output that the parameters do
+    not ask for, and for two files of one output."""
+    params = check_values(filter.params, experiment.params, filter.id)
+    names, files = [o.id for o in filter.given(params)], {}
     for text in arguments:
         name, _, path = text.rpartition("=") if re.match(r"[a-z_]+=", text) else (names[0], "", text)
         if name not in names:
+            others = any(name == o.id for o in filter.outputs)
+            fault = "does not give" if others else "has no output"
+            with_these = " with these parameters" if len(names) < len(filter.outputs) else ""
             raise ParamError(
-                f"{filter.id} has no output {plain(name, 40)!r}; --output names one of {', '.join(names)}."
+                f"{filter.id} {fault} {plain(name, 40)!r}{with_these}; --output names one of {', '.join(names)}."
             )
         if name in files:
             raise ParamError(f"--output names two files for {name}; give each output one.")
@@ -45,7 +51,7 @@ def describe(runs: Sequence[Run]) -> str:
     usable = [r for r in runs if r.outputs and r.ok is not False]
     if not usable:
         return ""
-    outputs = find_filter(usable[-1].filter).outputs
-    width = max(len(o.id) for o in outputs)
     arrays, forms = usable[-1].outputs, usable[-1].forms
+    outputs = [o for o in find_filter(usable[-1].filter).outputs if o.id in arrays]
+    width = max(len(o.id) for o in outputs)
     return "\n".join(f"{o.id:{width}}  {o.of_kind.tell(arrays[o.id], forms[o.id], o.unit)}" for o in outputs)

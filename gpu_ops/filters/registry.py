@@ -43,13 +43,16 @@ def _of_filter(filter: Filter) -> Iterator[str]:
     _check_unique(f"Two variants of {filter.id}", variants, where)
     _check_unique(f"Two parameters of {filter.id}", [p.name for p in filter.params], where)
     _check_unique(f"Two outputs of {filter.id}", [o.id for o in filter.outputs], where)
-    if not filter.outputs:
-        yield f"{where}: {filter.id} declares no output; give it one at least."
     if not variants or variants[0] != "serial":
         yield f"{where}: the first variant of {filter.id} must be serial, which the others are held against; add one."
     for name in (n for n in filter.picked if n not in variants):
         yield f"{where}: {filter.id} picks the variant {name!r}, and has {', '.join(variants)}; correct `picked`."
     names = [p.name for p in filter.params]
+    for what, when in (*((p.name, p.when) for p in filter.params), *((o.id, o.when) for o in filter.outputs)):
+        for name in (n for n in when if n not in names):
+            yield f"{where}: {what} of {filter.id} matters with {name!r}; its parameters are {', '.join(names)}."
+    if not filter.given({p.name: p.default for p in filter.params}):
+        yield f"{where}: the default parameters of {filter.id} ask for no output; change a default or a `when`."
     for preset, values in filter.presets.items():
         for name in (n for n in values if n not in names):
             yield f"{where}: the preset {preset!r} of {filter.id} sets {name!r}; its parameters are {', '.join(names)}."

@@ -129,21 +129,29 @@ def settle_nonfinite(array: Array, rule: str, name: str) -> tuple[Array, bool, l
     """
     if array.dtype.kind != "f":
         return array, True, []
+    words, nans, infinite = nonfinite_words(array, name)
+    if not words:
+        return array, True, []
+    if rule == "refuse":
+        raise NonFiniteError(words, nans, infinite)
+    step = {"step": "nonfinite", "rule": rule, "nan": nans, "infinite": infinite}
+    if rule == "zero":
+        array = np.where(np.isfinite(array), array, array.dtype.type(0))
+    return array, rule == "zero", [step]
+
+
+def nonfinite_words(array: Array, name: str) -> tuple[str, int, int]:
+    """How much NaN and infinity there is and where the first is, in words, and both counts; "" where all is finite."""
     bad = np.isfinite(array)
     np.logical_not(bad, out=bad)
     count = int(np.count_nonzero(bad))
     if count == 0:
-        return array, True, []
+        return "", 0, 0
     nans = int(np.count_nonzero(np.isnan(array)))
-    if rule == "refuse":
-        place = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), bad.shape))
-        where = place[0] if len(place) == 1 else place
-        words = f"{name} holds {nans} NaN and {count - nans} infinite values, the first at index {where}"
-        raise NonFiniteError(words, nans, count - nans)
-    step = {"step": "nonfinite", "rule": rule, "nan": nans, "infinite": count - nans}
-    if rule == "zero":
-        array = np.where(bad, array.dtype.type(0), array)
-    return array, rule == "zero", [step]
+    place = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), bad.shape))
+    where = place[0] if len(place) == 1 else place
+    words = f"{name} holds {nans} NaN and {count - nans} infinite values, the first at index {where}"
+    return words, nans, count - nans
 
 
 def make_input(

@@ -12,7 +12,7 @@ import numpy as np
 
 from gpu_ops.errors import DeclarationError, plain
 from gpu_ops.output_kinds import Form
-from gpu_ops.plan import Plan
+from gpu_ops.plan import Device, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Filter, Output, Variant
 
@@ -20,11 +20,20 @@ CHUNK = 1 << 20
 """Values searched for NaN at a time."""
 
 
+def make_plan(filter: Filter, variant: Variant, device: Device, task: Task) -> Plan:
+    """The variant's plan for a task whose arrays are on the device. Raises DeclarationError when its code fails, or
+    when it does not give what the filter declares."""
+    with mistakes(filter, variant):
+        plan = variant.plan(device, task)
+        check_plan(filter, variant, task, plan)
+    return plan
+
+
 def check_plan(filter: Filter, variant: Variant, task: Task, plan: Plan) -> None:
     """Raises DeclarationError when the plan's outputs are not the filter's: names, shapes, dtypes, kinds."""
     who = f"{filter.id} {variant.id}"
-    _check_names(filter, who, plan.outputs)
-    for output in filter.outputs:
+    _check_names(filter, task, who, plan.outputs)
+    for output in filter.given(task.params):
         form, array = output.form(task), plan.outputs[output.id]
         _check_form(who, output, form, tuple(array.shape), np.dtype(array.dtype).name, form.dtype)
 
@@ -33,8 +42,8 @@ def check_reference(filter: Filter, task: Task, expected: Mapping[str, np.ndarra
     """Raises DeclarationError when the reference's outputs are not the filter's, or are NaN where no sample is.
     Its floats may be wider than the output's; integers stay integers, complex numbers complex."""
     who = f"The reference of {filter.id}"
-    _check_names(filter, who, expected)
-    for output in filter.outputs:
+    _check_names(filter, task, who, expected)
+    for output in filter.given(task.params):
         form, array = output.form(task), expected[output.id]
         alike = _class(array.dtype) == _class(np.dtype(form.dtype))
         _check_form(who, output, form, array.shape, array.dtype.name, array.dtype.name if alike else form.dtype)
@@ -49,17 +58,28 @@ def mistakes(filter: Filter, variant: Variant) -> Iterator[None]:
     """Inside, a Python error in a filter's code becomes a DeclarationError that names its line."""
     try:
         yield
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, NameError) as error:
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if "filters" in Path(f.filename).parts]
-        if not frames:  # our own mistake
+    except MISTAKES as error:
+        mistake = mistake_of(error)
+        if not mistake:  # our own
             raise
-        place = Path(frames[-1].filename)
-        file = "/".join(place.parts[place.parts.index("filters") - 1 :])
         params, knobs = (", ".join(p.name for p in ps) or "none" for ps in (filter.params, variant.knobs))
         raise DeclarationError(
-            f"{filter.id} {variant.id} has a mistake in {file}, line {frames[-1].lineno}: "
-            f"{type(error).__name__} {plain(error, 80)}; its parameters are {params}, its knobs {knobs}."
+            f"{filter.id} {variant.id} has {mistake}; its parameters are {params}, its knobs {knobs}."
         ) from error
+
+
+MISTAKES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, NameError)
+"""What Python raises where the code of a filter is wrong."""
+
+
+def mistake_of(error: BaseException) -> str:
+    """The line of a filter's code that an error came from, as a part of a sentence; "" where it came from elsewhere."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "filters" in Path(f.filename).parts]
+    if not frames:
+        return ""
+    place = Path(frames[-1].filename)
+    file = "/".join(place.parts[place.parts.index("filters") - 1 :])
+    return f"a mistake in {file}, line {frames[-1].lineno}: {type(error).__name__} {plain(error, 80)}"
 
 
 def _class(dtype: np.dtype[Any]) -> str:
@@ -70,8 +90,8 @@ def _any_nan(flat: np.ndarray[Any, Any]) -> bool:
     return any(np.isnan(flat[k : k + CHUNK]).any() for k in range(0, flat.size, CHUNK))
 
 
-def _check_names(filter: Filter, who: str, arrays: Mapping[str, Any]) -> None:
-    names = [o.id for o in filter.outputs]
+def _check_names(filter: Filter, task: Task, who: str, arrays: Mapping[str, Any]) -> None:
+    names = [o.id for o in filter.given(task.params)]
     if set(arrays) != set(names):
         present = ", ".join(arrays) or "none"
         raise DeclarationError(

@@ -11,12 +11,12 @@ import numpy as np
 
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.errors import KernelError, KernelFault
-from gpu_ops.measuring.declared import check_plan, mistakes
+from gpu_ops.measuring.declared import make_plan, mistakes
 from gpu_ops.measuring.timing import check_stop
 from gpu_ops.measuring.verify import verify
 from gpu_ops.plan import Device, DeviceArray, How, Plan
 from gpu_ops.progress import advance, listening
-from gpu_ops.task import MAIN, Task
+from gpu_ops.task import Task
 from gpu_ops.types import Error, Experiment, Filter, Input, Run, Timing, Variant
 
 PARTS = 1000
@@ -46,12 +46,8 @@ class Job:
         return self.experiment.input
 
     def make_plan(self, x: DeviceArray) -> Plan:
-        """The variant's plan on this memory. Raises DeclarationError when it does not give what the filter declares."""
-        task = self.task.on(**{MAIN: x})
-        with mistakes(self.filter, self.variant):
-            plan = self.variant.plan(self.session, task)
-        check_plan(self.filter, self.variant, task, plan)
-        return plan
+        """The variant's plan on this memory. Raises DeclarationError."""
+        return make_plan(self.filter, self.variant, self.session, self.task.on(x))
 
     def errors_of(self, outputs: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, Error]:
         """The error of each output for the whole input."""

@@ -15,6 +15,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.measuring.declared import mistakes
 from gpu_ops.measuring.jobs import Job, Watch, execute, fail, faultless, poison, verify_again, verify_memory
 from gpu_ops.measuring.rounds import time_jobs
+from gpu_ops.measuring.suitable import check_input
 from gpu_ops.measuring.timing import once
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.params import check_values
@@ -83,7 +84,7 @@ def _check(experiment: Experiment) -> tuple[Filter, Experiment]:
         allowed = ", ".join(filter.dtypes)
         raise ParamError(f"{filter.id} takes {allowed}, {experiment.input.name} is {meta.dtype}; convert it (--dtype).")
     params = check_values(filter.params, experiment.params, filter.id)
-    filter.check(Task.of(meta, params))
+    check_input(filter, experiment.input, params)
     if not experiment.picks:
         raise ParamError(
             f"No variant of {filter.id} is picked; choose from {', '.join(v.id for v in filter.variants)}."
@@ -164,7 +165,7 @@ def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> Iterat
         yield fail(job, str(error), "memory")
         return
     job.timings.update(_compile_timing(job.plan))
-    forms = {o.id: o.form(job.task) for o in job.filter.outputs}
+    forms = {o.id: o.form(job.task) for o in job.filter.given(job.task.params)}
     job.run = replace(job.run, outputs=outputs, forms=forms, timings=dict(job.timings))
     yield job.run
 

@@ -18,7 +18,7 @@ from gpu_ops.output_kinds import difference, largest_magnitude
 from gpu_ops.plan import Checks
 from gpu_ops.progress import advance, collect, finite, quiet, stage
 from gpu_ops.task import MAIN, Meta, Task
-from gpu_ops.types import Error, Filter, Input, Variant
+from gpu_ops.types import Error, Filter, Input, Output, Variant
 
 Array = np.ndarray[Any, Any]
 Region = tuple[slice, ...]
@@ -39,7 +39,7 @@ def reference(filter: Filter, input: Input, task: Task) -> dict[str, Array]:
     DeclarationError when it does not match the filter's outputs."""
     key = (id(input), filter.id, tuple(sorted(task.params.items())))
     if key not in _references:
-        outputs = filter.reference(task.on(**{MAIN: input.array}))
+        outputs = filter.reference(task.on(input.array))
         check_reference(filter, task, outputs)
         if not any(key[0] == other[0] for other in _references):
             weakref.finalize(input, _forget, key[0]).atexit = False
@@ -72,7 +72,7 @@ def verify(
     """The error of each output. With checks "sample", a local filter is checked in border strips and random crops.
     Raises DeclarationError when the reference is not what the filter declares, Cancelled when the listener stops the
     work."""
-    tolerances = {o.id: (variant.tolerance or o.tolerance)(task) for o in filter.outputs}
+    tolerances = {o.id: (variant.tolerance or o.tolerance)(task) for o in filter.given(task.params)}
     with finite():
         if checks == "sample" and _is_local(filter, task):
             return _verify_regions(filter, input, task, outputs, tolerances)
@@ -82,7 +82,8 @@ def verify(
 def _is_local(filter: Filter, task: Task) -> bool:
     """Whether every output lies over the input, and depends on what is near."""
     shape = task.meta.shape
-    over = all(o.form(task).shape[: task.meta.of_kind.rank] == task.meta.of_kind.spatial(shape) for o in filter.outputs)
+    rank, extents = task.meta.of_kind.rank, task.meta.of_kind.spatial(shape)
+    over = all(o.form(task).shape[:rank] == extents for o in filter.given(task.params))
     return over and filter.locality.kind == "halo" and filter.locality.halo is not None
 
 
@@ -91,12 +92,12 @@ def _verify_whole(
 ) -> dict[str, Error]:
     with stage(0, 2):
         expected = reference(filter, input, task)
-    errors = {}
-    for place, output in enumerate(filter.outputs):
+    errors, given = {}, filter.given(task.params)
+    for place, output in enumerate(given):
         right = expected[output.id]
-        with stage(len(filter.outputs) + place, 2 * len(filter.outputs)):
+        with stage(len(given) + place, 2 * len(given)):
             with stage(0, 2):
-                scale = _scale(input, output.least(task), right)
+                scale = _scale(input, output, task, right)
             with stage(1, 2):
                 errors[output.id] = measure_error(right, outputs[output.id], scale, tolerances[output.id])
     return errors
@@ -109,7 +110,8 @@ def _verify_regions(
     array, halo = input.array, filter.locality.halo(task)
     border = str(task.params.get("border", "zero"))
     with stage(0, 2):
-        scales = {o.id: _scale(input, o.least(task)) for o in filter.outputs}
+        given = {o.id: o for o in filter.given(task.params)}
+        scales = {o.id: _scale(input, o, task) for o in given.values()}
     worst: dict[str, Error] = {}
     crops = list(regions(array.shape, halo))
     for place, region in enumerate(crops):
@@ -121,7 +123,7 @@ def _verify_regions(
             expected = filter.reference(part)
             check_reference(filter, part, expected)
             for name, right in expected.items():
-                scales[name] = max(scales[name], _scale(input, 0.0, right[inner]))
+                scales[name] = max(scales[name], _scale(input, given[name], task, right[inner]))
                 error = measure_error(right[inner], outputs[name][region], 1.0, tolerances[name], offset=region)
                 if name not in worst or not error.max <= worst[name].max:
                     worst[name] = error
@@ -151,14 +153,17 @@ def regions(shape: tuple[int, ...], halo: tuple[int, ...], seed: int = 0) -> Ite
         yield tuple(slice(s, min(s + CROP, n)) for s, n in zip(starts, extents, strict=True))
 
 
-def _scale(input: Input, least: float, expected: Array | None = None) -> float:
+def _scale(input: Input, output: Output, task: Task, expected: Array | None = None) -> float:
     """The largest finite magnitude in the input, and in the reference where it is given: the size of the numbers that
-    were rounded. It is at least `least` and the smallest normal number, below which rounding errors do not shrink. For
-    integers it is their whole range, so that a tolerance counts levels."""
+    were rounded. It is at least the output's least and the smallest normal number, below which rounding errors do not
+    shrink. For integers it is their whole range, so that a tolerance counts levels. An output with a scale of its own
+    leaves the input out."""
     dtype = input.array.dtype
     if dtype.kind == "u" and (expected is None or expected.dtype == dtype):
         return float(np.iinfo(dtype).max)
-    least = max(least, float(np.finfo(dtype).smallest_normal) if dtype.kind == "f" else 0.0)
+    least = max(output.least(task), float(np.finfo(dtype).smallest_normal) if dtype.kind == "f" else 0.0)
+    if output.own_scale:
+        return least if expected is None else max(least, _largest(expected))
     with stage(0, 2):
         largest = max(least, full_meta(input).largest if dtype.kind == "f" else _largest(input.array))
     with stage(1, 2):

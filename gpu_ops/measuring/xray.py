@@ -15,12 +15,13 @@ from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
 from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
-from gpu_ops.measuring.declared import check_plan
+from gpu_ops.measuring.declared import make_plan
 from gpu_ops.measuring.files import FileXRay, by_file
+from gpu_ops.measuring.suitable import check_input
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import Access, Execution, Finding, Launch, Limits, LineCounts, Plan, Trace
-from gpu_ops.task import MAIN, Task
+from gpu_ops.task import Task
 from gpu_ops.types import Accesses, Filter, Input, Variant
 
 SCHEMA = "kernelscope-xray/1"
@@ -116,8 +117,7 @@ def xray(
     options = Options(counters=counters, coalescing=coalescing, tracing=Tracing() if trace else None)
     session = SimDevice(architecture, options, assemble=True).session(edits or {})
     task = _task(filter, variant, input, params, knobs, session.limits)
-    plan = variant.plan(session, task.on(**{MAIN: session.upload(input.array)}))
-    check_plan(filter, variant, task, plan)
+    plan = make_plan(filter, variant, session, task.on(session.upload(input.array)))
     # Step by step, so that each launch has counts of its own.
     executions = [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
     return XRay(
@@ -146,7 +146,7 @@ def _task(filter: Filter, variant: Variant, input: Input, params: Values, knobs:
     params = check_values(filter.params, params, filter.id)
     knobs = check_values(variant.knobs, knobs, variant.id)
     task = Task.of(full_meta(input), params, knobs, limits)
-    filter.check(task)
+    check_input(filter, input, params)
     reason = variant.refusal(task)
     if reason:
         raise ParamError(f"{variant.id} cannot do this: {reason}.")
@@ -156,7 +156,7 @@ def _task(filter: Filter, variant: Variant, input: Input, params: Values, knobs:
 def _unit(filter: Filter, task: Task) -> str:
     """What one element of the result is called."""
     meta = task.meta
-    if any(o.form(task).shape != meta.shape for o in filter.outputs):
+    if any(o.form(task).shape != meta.shape for o in filter.given(task.params)):
         return "output"
     return "value" if meta.channels > 1 else meta.of_kind.element
 

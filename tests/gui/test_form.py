@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QLocale, QPoint, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QStyle, QStyleOptionSlider
 
 from app.models.number_input import parse_number
@@ -224,3 +225,20 @@ def test_reset_gives_every_default_in_one_signal(form, qtbot) -> None:
     qtbot.mouseClick(form.reset_button, Qt.MouseButton.LeftButton)
     assert form.told == [{p.name: p.default for p in ALL}]
     assert form.reason("window") == "" and form.editor("size").line.text() == "512x512"
+
+
+def test_a_parameter_is_seen_while_it_matters(qtbot) -> None:
+    params = (
+        Param("rule", "universal", choices=("universal", "manual")),
+        Param("threshold", 1.0, 0.0, 9.0, when={"rule": ("manual",)}),
+    )
+    form = ParameterForm(params)
+    qtbot.addWidget(form)
+    form.show()
+    assert not form.editor("threshold").isVisible()
+    rule = form.editor("rule").control()
+    rule.setFocus()
+    QTest.keyClick(rule, Qt.Key.Key_Down)
+    assert form.values()["rule"] == "manual" and form.editor("threshold").isVisible()
+    form.set_values({"rule": "universal"})
+    assert not form.editor("threshold").isVisible()

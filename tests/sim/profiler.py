@@ -33,7 +33,7 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.params import check_values
 from gpu_ops.plan import Device, Launch, Plan
-from gpu_ops.task import MAIN, Meta, Task
+from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Variant
 
 METRICS = {
@@ -89,7 +89,7 @@ def _planned(
         return None
     values = np.random.default_rng(7).random(shape) * (200 if dtype.startswith("u") else 1)
     name = f"{filter.id} {variant.id} {dtype} {' x '.join(map(str, shape))} {border}"
-    return name, variant.plan(device, task.on(**{MAIN: device.upload(values.astype(dtype))}))
+    return name, variant.plan(device, task.on(device.upload(values.astype(dtype))))
 
 
 def run_all(device_name: str) -> None:

@@ -22,7 +22,7 @@ from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.plan import Launch, Plan
-from gpu_ops.task import MAIN, Meta, Task
+from gpu_ops.task import Meta, Task
 
 REPEATS = 7
 HISTOGRAM = """
@@ -43,7 +43,7 @@ def _planned(variant: str, array: np.ndarray[Any, Any], border: str, **options: 
     device = SimDevice("sm_75", Options(**options))
     meta = Meta(filter.accepts, array.shape, array.dtype.name)
     task = Task.of(meta, {"window": 5, "border": border}, {"block": 128, "outputs": 2})
-    return device, filter.variant(variant).plan(device, task.on(**{MAIN: device.upload(array)}))
+    return device, filter.variant(variant).plan(device, task.on(device.upload(array)))
 
 
 def _image(side: int = 512, **options: Any) -> tuple[SimDevice, Plan]:

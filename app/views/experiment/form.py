@@ -43,6 +43,7 @@ class ParameterForm(QWidget):
         self._good: dict[str, Value] = {p.name: p.default for p in self._params}
         self._sent = dict(self._good)
         self._editors: dict[str, Editor] = {}
+        self._labels: dict[str, QLabel] = {}
         self._reasons: dict[str, QLabel] = {}
         self._later = QTimer(self, singleShot=True, interval=THROTTLE_MS, timerType=Qt.TimerType.PreciseTimer)
         self._later.timeout.connect(self._emit)
@@ -55,6 +56,7 @@ class ParameterForm(QWidget):
             layout.addLayout(buttons)
         layout.addStretch(1)
         self._colour_reasons()
+        self._show_relevant()
 
     def _build_rows(self, taken: Set[str]) -> QGridLayout:
         grid = QGridLayout()
@@ -78,7 +80,7 @@ class ParameterForm(QWidget):
             grid.addWidget(label, 2 * place, 0, Qt.AlignmentFlag.AlignVCenter)
             grid.addWidget(field, 2 * place, 1)
             grid.addWidget(reason, 2 * place + 1, 0, 1, 2)
-            self._editors[param.name], self._reasons[param.name] = field, reason
+            self._editors[param.name], self._labels[param.name], self._reasons[param.name] = field, label, reason
             self.letters |= {letter(text)} - {""}
         return grid
 
@@ -115,6 +117,7 @@ class ParameterForm(QWidget):
             self._editors[name].set_value(value)
             self._say(name, "")
         self._sent = dict(self._good)
+        self._show_relevant()
 
     def reset(self) -> None:
         """Set every parameter to its default, as a commit."""
@@ -144,7 +147,16 @@ class ParameterForm(QWidget):
         elif not self._later.isActive():
             self._later.start()
 
+    def _show_relevant(self) -> None:
+        """Show the parameters that have an effect beside the others."""
+        for param in self._params:
+            relevant = param.matters(self._good)
+            self._editors[param.name].setVisible(relevant)
+            self._labels[param.name].setVisible(relevant)
+            self._reasons[param.name].setVisible(relevant and bool(self.reason(param.name)))
+
     def _emit(self) -> None:
+        self._show_relevant()
         if self._good != self._sent:
             self._sent = dict(self._good)
             self.changed.emit(dict(self._good))

@@ -200,7 +200,9 @@ class Pictures(Squeezed):
         if result is not None:
             spec = view_of(result.result.kind, result.result.form.rank)
         elif self._shared is not None:
-            spec = view_of(output.kind, INPUT_KINDS[self._shared.kind].rank)
+            task = self._session.task
+            rank = output.form(task).rank if task is not None else INPUT_KINDS[self._shared.kind].rank
+            spec = view_of(output.kind, rank)
         alike = spec is own
         if (spec, alike) != (self._spec, self._alike) or self.view is not self._home(spec):
             for view in {id(view): view for view in self._views.values()}.values():

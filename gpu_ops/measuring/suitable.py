@@ -1,0 +1,17 @@
+"""Whether an input suits a filter: asked before anything runs, and answered in one sentence."""
+
+from __future__ import annotations
+
+from gpu_ops.errors import ParamError, plain
+from gpu_ops.io.inputs import nonfinite_words
+from gpu_ops.params import Values
+from gpu_ops.task import Task
+from gpu_ops.types import Filter, Input
+
+
+def check_input(filter: Filter, input: Input, params: Values) -> None:
+    """Raises ParamError where the input or the checked parameters do not suit the filter."""
+    if filter.finite_only and not input.finite:
+        words, *_ = nonfinite_words(input.array, plain(input.name))
+        raise ParamError(f"{words}; {filter.id} takes finite values only: open it with NaN and infinity set to 0.")
+    filter.check(Task.of(input.meta, params))
