@@ -21,6 +21,7 @@ class Param:
 
     Numbers lie in low…high, at low + k·step where `step` is given. A tuple default is a fixed number of floats, each in
     low…high. `when` are the values of other parameters with which it matters: {"rule": ("manual",)}.
+    `tries` are the values that the contract tries; () means all choices, or the limits and two between.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Param:
     unit: str = ""
     help: str = ""
     when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    tries: tuple[Value, ...] = ()
 
     def matters(self, values: Values) -> bool:
         """Whether it has an effect beside these values of the other parameters."""

@@ -248,7 +248,9 @@ def _repeat(param: Param, value: Any) -> Any:
 
 
 def values_of(param: Param) -> tuple[Value, ...]:
-    """Values worth testing: every choice, or the limits, the default and one between."""
+    """Values worth testing: those that the parameter names, every choice, or the limits, the default and one between."""
+    if param.tries:
+        return param.tries
     if param.choices:
         return param.choices
     if isinstance(param.default, bool):
