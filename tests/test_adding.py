@@ -146,7 +146,8 @@ def test_a_mistake_is_a_sentence_in_every_command(tree: Path) -> None:
     add_filter(tree)
     edit(tree / "gpu_ops" / "filters" / "toy.py", 'job.knobs["block"]', 'job.knobs["blok"]')
     words = "has a mistake in gpu_ops/filters/toy.py, line 47: KeyError 'blok'"
-    for code, *command in ((3, "xray", "toy", "atomics"), (3, "compile", "toy/1_atomics.cu"), (2, "run", "toy", "--device", "sim")):
+    commands = (3, "xray", "toy", "atomics"), (3, "compile", "toy/1_atomics.cu"), (2, "run", "toy", "--device", "sim")
+    for code, *command in commands:
         assert words in did(tree, "-m", "gpu_ops", *command, code=code)
     edit(tree / "gpu_ops" / "filters" / "toy.py", '4 * task.params["bins"] + 8', '4 * task.params["bin"] + 8')
     words = "A filter has a mistake in gpu_ops/filters/toy.py, line 67: KeyError 'bin'"

@@ -117,7 +117,7 @@ def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
     variant takes."""
     shapes = INPUT_KINDS[filter.accepts].ends
     defaults: dict[str, Value] = {p.name: p.default for p in filter.params}
-    changed = [{**defaults, p.name: choice} for p in filter.params for choice in p.choices]
+    changed = [{**defaults, p.name: choice} for p in filter.params for choice in (p.tries or p.choices) if p.choices]
     knobs = {p.name: p.default for p in variant.knobs}
     cases = []
     for dtype in (d for d in filter.dtypes if d.startswith("float")):
@@ -248,7 +248,7 @@ def _repeat(param: Param, value: Any) -> Any:
 
 
 def values_of(param: Param) -> tuple[Value, ...]:
-    """Values worth testing: those that the parameter names, every choice, or the limits, the default and one between."""
+    """Values worth testing: those the parameter names, every choice, or the limits, the default and one between."""
     if param.tries:
         return param.tries
     if param.choices:
