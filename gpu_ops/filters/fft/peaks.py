@@ -6,7 +6,8 @@ wherever a tone lies between bins, it is one peak; in a flat or smooth spectrum 
 
 * Signals: the bins of a one-sided spectrum but the first and the last; neighbours beyond its ends do not count. The
   order is that of the frequencies, 16 are kept, and the count says how many there are. The values are those of the
-  output, magnitude or power density; of a two-sided one, its first half.
+  output, magnitude or power density. Of a one-sided one, the first bin, and the last one of an even length, count
+  twice, because the others stand for both signs of a frequency; of a two-sided one, the first half is taken.
 * Images: of each pair of mirrored bins the one with fy > 0, or on fy = 0 and fy = 1/2 the one with 0 <= fx <= 1/2, and
   not zero frequency. Neighbours are counted around the edges; an extent below 2 w + 1 has no peaks. The order is by fy,
   then by fx as the bins lie, 0 … 1/2, then -1/2 … 0.
@@ -42,6 +43,15 @@ def _stands_out(here: Array, other: Array, far: bool, later: bool, noise: float)
     if far:
         return np.asarray(EDGE * here > other - noise)
     return np.asarray(here >= other - noise if later else here > other - noise)
+
+
+def levels(values: Array, length: int, one_sided: bool) -> Array:
+    """The channels (C, bins) of the amplitudes or densities of `length` samples, as peaks compare them."""
+    channels = np.array(values.reshape(len(values), -1)[: length // 2 + 1].T)
+    if one_sided:
+        channels[:, 0] *= 2
+        channels[:, (length + 1) // 2 :] *= 2
+    return channels
 
 
 def find1d(values: Array, reach: int, noise: float = 0.0) -> Array:
