@@ -122,8 +122,7 @@ class Transforms:
         self.steps.append(Launch(kernel, grid1d(count, self.block), (self.block, 1, 1), args, name=what))
 
     def along(self, x: DeviceArray, lines: Lines, what: str, inverse: bool = False) -> DeviceArray:
-        """Transform the lines of the buffer `x`, which is given back; `what` names them in steps. The result's buffer.
-        """
+        """Transform the lines of the buffer `x`, which is given back; `what` names them in steps. The result's buffer."""
         if lines.n == 1:
             return x
         if padded(lines.n) == lines.n:

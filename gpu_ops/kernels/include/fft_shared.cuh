@@ -4,7 +4,10 @@
 #pragma once
 #include "fft.cuh"
 
-__device__ __forceinline__ unsigned int reversed(unsigned int i, int bits) { return __brev(i) >> (32 - bits); }
+__device__ __forceinline__ unsigned int reversed(unsigned int i, int bits)
+{
+    return bits ? __brev(i) >> (32 - bits) : 0;
+}
 
 // From reversed order into natural order: spans 1, 2, 4 ... points; the second point is turned, then they are added.
 __device__ __forceinline__ void stages_from_reversed(C* line, const C* __restrict__ table, int bits, int inverse)
