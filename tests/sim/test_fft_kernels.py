@@ -1,4 +1,4 @@
-"""The Fourier transform's kernels on the simulated GPU, against NumPy in double: every length, both ways, both types."""
+"""The Fourier transform's kernels on the simulated GPU, against NumPy in double: any length, there and back."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The Fourier transform of many lines as steps of a plan, for kernels that keep a line in global or shared memory.
 
-Lines are the middle axis of an array (outer, n, inner): of a signal (1, N, C), of its segments (S, n, C), of the rows of
-an image (H, W, C), of its columns (1, H, W * C). Nothing is scaled; whoever wants an inverse divides by its points.
+Lines are the middle axis of an array (outer, n, inner): of a signal (1, N, C), of its segments (S, n, C), of the rows
+of an image (H, W, C), of its columns (1, H, W * C). Nothing is scaled; whoever wants an inverse divides by its points.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Transforms:
         self.steps.append(Launch(kernel, grid1d(count, self.block), (self.block, 1, 1), args, name=what))
 
     def along(self, x: DeviceArray, lines: Lines, what: str, inverse: bool = False) -> DeviceArray:
-        """Transform the lines of the buffer `x`, which is given back; `what` names them in steps. The result's buffer."""
+        """The buffer of the transformed lines of the buffer `x`, which is given back. `what` names them in steps."""
         if lines.n == 1:
             return x
         if padded(lines.n) == lines.n:
@@ -191,8 +191,8 @@ class Transforms:
     def _in_shared(
         self, x: Any, y: Any, n: int, count: int, apart: tuple[int, ...], inverse: bool, what: str, turns: int = 0
     ) -> None:
-        """A block for each of `count` lines; `apart` is as in the kernel: inner, middle, apart_outer and the steps along
-        middle and along the line, of x and of y."""
+        """A block for each of `count` lines; `apart` is as in the kernel: inner, middle, apart_outer and the steps
+        along middle and along the line, of x and of y."""
         table = self.table(twiddles, n)
         turning = self.table(twiddles, turns) if turns else table
         counts = (int(log2(n)), int(log2(turns)) if turns else 0, inverse)
