@@ -49,13 +49,13 @@ def padded(n: int) -> int:
 
 def twiddles(n: int) -> Array:
     """exp(-2 pi i k / n) for k = 0 … n / 2 - 1 in complex128."""
-    return np.exp(-2j * np.pi * (np.arange(n // 2) / n))
+    return np.asarray(np.exp(-2j * np.pi * (np.arange(n // 2) / n)))
 
 
 def chirp(n: int) -> Array:
     """exp(-pi i k² / n) for k = 0 … n - 1 in complex128; k² counts modulo 2 n, so that long lines lose nothing."""
     k = np.arange(n, dtype=np.int64)
-    return np.exp(-1j * np.pi * (k * k % (2 * n) / n))
+    return np.asarray(np.exp(-1j * np.pi * (k * k % (2 * n) / n)))
 
 
 def chirp_spectrum(n: int) -> Array:
@@ -65,8 +65,7 @@ def chirp_spectrum(n: int) -> Array:
     around = np.zeros(padded(n), np.complex128)
     around[:n] = np.conj(chirp(n))
     around[1 - n :] = around[n - 1 : 0 : -1]
-    result: Array = fft.fft(around, workers=-1)
-    return result
+    return np.asarray(fft.fft(around, workers=-1))
 
 
 def defines(dtype: np.dtype[Any]) -> dict[str, Value]:
