@@ -3,7 +3,7 @@
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// Multiplies the transform of the line by that of a chirp, and turns it back: a convolution, times 1 << bits.
+// Multiplies the transform of the line by that of a chirp, and turns it back: a convolution.
 __device__ __forceinline__ void convolve(
     C* line, const C* __restrict__ table, const C* __restrict__ spectrum, int bits, int inverse)
 {
@@ -18,7 +18,7 @@ __device__ __forceinline__ void convolve(
 extern "C" __global__ void fft_mask_fused(
     const C* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ chirp,
     const C* __restrict__ spectrum, const R* __restrict__ mask, R* __restrict__ magnitude,
-    int height, int bits, int width, int channels)
+    int height, int bits, int width, int channels, R factor)
 {
     C* line = (C*)memory;
     const int m = 1 << bits;
@@ -41,9 +41,8 @@ extern "C" __global__ void fft_mask_fused(
         const int row = k;
         C z = complex_of(0, 0);
         if (row < height) {
-            z = scaled(line[k], whole ? mask[(long long)row * width + column]
-                                      : mask[(long long)row * width + column] / (R)m);
-            magnitude[row * columns + blockIdx.x] = hypot(z.x, z.y);
+            z = scaled(line[k], mask[(long long)row * width + column]);
+            magnitude[row * columns + blockIdx.x] = hypot(z.x, z.y) * factor;
         }
         line[k] = z;
     }
@@ -54,7 +53,6 @@ extern "C" __global__ void fft_mask_fused(
         convolve(line, table, spectrum, bits, 1);
     }
     for (int k = threadIdx.x; k < height; k += blockDim.x) {
-        const C z = whole ? line[k] : scaled(times(line[k], turned(chirp[k], 1)), (R)1 / (R)m);
-        y[k * columns + blockIdx.x] = z;
+        y[k * columns + blockIdx.x] = whole ? line[k] : times(line[k], turned(chirp[k], 1));
     }
 }

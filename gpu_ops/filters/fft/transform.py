@@ -19,8 +19,6 @@ from gpu_ops.plan import Device, DeviceArray, Launch, Step
 Array = np.ndarray[Any, Any]
 
 GLOBAL, SHARED, BLUESTEIN = "fft/1_global.cu", "fft/2_shared.cu", "fft/bluestein.cu"
-COMPLEX_OF = {"uint8": "complex64", "uint16": "complex64", "float32": "complex64", "float64": "complex128"}
-"""The complex type in which samples of a type are transformed."""
 
 
 @dataclass(frozen=True)
@@ -59,19 +57,13 @@ def chirp(n: int) -> Array:
 
 
 def chirp_spectrum(n: int) -> Array:
-    """The transform of the chirp that turns back, from both ends of `padded(n)` points, in complex128."""
+    """The transform of the chirp that turns back, from both ends of m = `padded(n)` points, divided by m."""
     from scipy import fft
 
     around = np.zeros(padded(n), np.complex128)
     around[:n] = np.conj(chirp(n))
     around[1 - n :] = around[n - 1 : 0 : -1]
-    return np.asarray(fft.fft(around, workers=-1))
-
-
-def defines(dtype: np.dtype[Any]) -> dict[str, Value]:
-    """The defines of kernels over complex numbers of that type."""
-    double = dtype == np.complex128
-    return {"REAL": "double" if double else "float", "COMPLEX": "double2" if double else "float2"}
+    return np.asarray(fft.fft(around, norm="forward", workers=-1))
 
 
 def longest_line(shared_bytes: int, dtype: np.dtype[Any]) -> int:
@@ -97,6 +89,12 @@ class Transforms:
     def __post_init__(self) -> None:
         self.longest = self.longest or longest_line(self.device.limits.shared_bytes, self.dtype)
 
+    @property
+    def defines(self) -> dict[str, Value]:
+        """The defines of all kernels."""
+        double = self.dtype == np.complex128
+        return {"REAL": "double" if double else "float", "COMPLEX": "double2" if double else "float2"}
+
     def take(self, points: int) -> DeviceArray:
         """A buffer of so many complex numbers."""
         for place, buffer in enumerate(self._free):
@@ -117,7 +115,7 @@ class Transforms:
 
     def launch(self, file: str, name: str, count: int, *args: Any, what: str) -> None:
         """A thread for each of `count` elements."""
-        kernel = self.device.kernel(file, name, defines(self.dtype))
+        kernel = self.device.kernel(file, name, self.defines)
         self.steps.append(Launch(kernel, grid1d(count, self.block), (self.block, 1, 1), args, name=what))
 
     def along(self, x: DeviceArray, lines: Lines, what: str, inverse: bool = False) -> DeviceArray:
@@ -196,7 +194,7 @@ class Transforms:
         turning = self.table(twiddles, turns) if turns else table
         counts = (int(log2(n)), int(log2(turns)) if turns else 0, inverse)
         args = (x, y, table, turning, *map(np.int32, counts), *map(np.int64, apart))
-        kernel = self.device.kernel(SHARED, "fft_shared_lines", defines(self.dtype))
+        kernel = self.device.kernel(SHARED, "fft_shared_lines", self.defines)
         shared = n * self.dtype.itemsize
         self.steps.append(Launch(kernel, (count, 1, 1), (self.block, 1, 1), args, shared, name=what))
 

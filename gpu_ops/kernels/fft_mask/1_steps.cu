@@ -7,11 +7,12 @@
 #include "fft.cuh"
 
 extern "C" __global__ void fft_mask_steps(
-    C* __restrict__ z, const R* __restrict__ mask, R* __restrict__ magnitude, long long pixels, int channels)
+    C* __restrict__ z, const R* __restrict__ mask, R* __restrict__ magnitude, long long pixels, int channels,
+    R factor)
 {
     const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= pixels * channels) return;
     const C masked = scaled(z[t], mask[t / channels]);
     z[t] = masked;
-    magnitude[t] = hypot(masked.x, masked.y);
+    magnitude[t] = hypot(masked.x, masked.y) * factor;
 }

@@ -1,4 +1,4 @@
-// What:    samples become the complex numbers that are transformed: segments, less their mean, times a window
+// What:    samples become the complex numbers that are transformed: segments, less their mean, times a window; and back
 // Idea:    a thread a complex number; a segment is read where it lies, so overlapping ones need no copies. Means are
 //          sums of pieces in double, a block a piece, and then a thread adds the pieces of its mean
 // Shapes:  x (n, CHANNELS) of signals, (height, width, CHANNELS) of images; z (segments, n, CHANNELS) or as the image;
@@ -15,7 +15,7 @@ typedef SAMPLE T;
 extern __shared__ __align__(16) unsigned char memory[];
 
 // Sums of pieces of lines: line s * channels + c begins with sample s * hop, channel c.
-extern "C" __global__ void fft_prepare_sums(
+extern "C" __global__ void fft_samples_sums(
     const T* __restrict__ x, double* __restrict__ sums, long long lines, long long n, long long hop, int channels)
 {
     const long long piece = (n + gridDim.x - 1) / gridDim.x;
@@ -31,7 +31,7 @@ extern "C" __global__ void fft_prepare_sums(
     }
 }
 
-extern "C" __global__ void fft_prepare_means(
+extern "C" __global__ void fft_samples_means(
     const double* __restrict__ sums, double* __restrict__ means, long long lines, long long n, int pieces)
 {
     const long long line = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -47,7 +47,7 @@ __device__ __forceinline__ R sample_of(T value, const double* __restrict__ means
     return detrend ? (R)((double)value - means[line]) : (R)value;
 }
 
-extern "C" __global__ void fft_prepare_signal(
+extern "C" __global__ void fft_samples_signal(
     const T* __restrict__ x, C* __restrict__ z, const R* __restrict__ window, const double* __restrict__ means,
     long long segments, long long n, long long hop, int channels, int windowed, int detrend)
 {
@@ -61,7 +61,7 @@ extern "C" __global__ void fft_prepare_signal(
     z[t] = complex_of(value, 0);
 }
 
-extern "C" __global__ void fft_prepare_image(
+extern "C" __global__ void fft_samples_image(
     const T* __restrict__ x, C* __restrict__ z, const R* __restrict__ window_y, const R* __restrict__ window_x,
     const double* __restrict__ means, long long height, long long width, int channels, int windowed, int detrend)
 {
@@ -72,4 +72,18 @@ extern "C" __global__ void fft_prepare_image(
     R value = sample_of(x[t], means, t - pixel * channels, detrend);
     if (windowed) value *= window_y[row] * window_x[pixel - row * width];
     z[t] = complex_of(value, 0);
+}
+
+// The real parts times a factor as samples: integers are rounded half up and kept in range.
+extern "C" __global__ void fft_samples_back(const C* __restrict__ z, T* __restrict__ out, long long n, R factor)
+{
+    const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= n) return;
+    const R value = z[t].x * factor;
+#if INTEGER
+    const R whole = floor(value + (R)0.5), most = (R)(T)~0;
+    out[t] = (T)(whole < 0 ? 0 : whole > most ? most : whole);
+#else
+    out[t] = value;
+#endif
 }
