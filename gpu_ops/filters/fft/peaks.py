@@ -4,9 +4,9 @@ A bin is a peak if it is the largest of all bins up to w bins away, the first of
 largest value, and more than twice every bin that is exactly w away. w is the reach of a tone under the window (LOBES):
 wherever a tone lies between bins, it is one peak; in a flat or smooth spectrum there is none.
 
-* Signals: the bins of a one-sided spectrum but the first and the last; neighbours beyond its ends do not count. The order is
-  that of the frequencies, 16 are kept, and the count says how many there are. The values are those of the output,
-  magnitude or power density; of a two-sided one, its first half.
+* Signals: the bins of a one-sided spectrum but the first and the last; neighbours beyond its ends do not count. The
+  order is that of the frequencies, 16 are kept, and the count says how many there are. The values are those of the
+  output, magnitude or power density; of a two-sided one, its first half.
 * Images: of each pair of mirrored bins the one with fy > 0, or on fy = 0 and fy = 1/2 the one with 0 <= fx <= 1/2, and
   not zero frequency. Neighbours are counted around the edges; an extent below 2 w + 1 has no peaks. The order is by fy,
   then by fx as the bins lie, 0 … 1/2, then -1/2 … 0.
