@@ -155,6 +155,7 @@ class Refusal:
 class Variant:
     """One way to do a filter's job.
 
+    Of its `kernels` the first file holds what it is about; a person's kernel takes that one's place.
     `idea` says what changed from the variant before. `plan(device, task)` allocates and returns a Plan. `knobs` change
     the speed, and the result only within the tolerance. `supports(task)` returns None or the reason why not.
     `tolerance` widens the output's, and the printed `caveat` says why. `accesses(task)` are the global loads it should
