@@ -203,8 +203,9 @@ class Parallel:
         back = length // 2 - 1 if periodic else length - 2
         base = (length // 2 if periodic else 1) - (length - 1)
         how = THRESHOLDS.index(params["threshold"])
-        sides = (*shapes[level - 1], c, *shapes[level])
-        return Level(0, 0, *sides, line, below, beside, across, periodic, base, back % 2, back // 2, how)
+        (h, w), (rows, columns) = shapes[level - 1], shapes[level]
+        places = line, below, beside, across
+        return Level(0, 0, h, w, c, rows, columns, *places, periodic, base, back % 2, back // 2, how)
 
     def forward(self, x: Array, pyramid: Array) -> None:
         """Fill the bands of a pyramid."""
