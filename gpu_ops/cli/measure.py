@@ -169,7 +169,7 @@ def _why_wrong(result: Run) -> str:
 
 
 def _variant_to_replace(filter: Filter, names: Sequence[str]) -> Variant:
-    """The variant whose first kernel file is replaced: the one of --variant, or the filter's first one with a kernel."""
+    """The variant whose first kernel file is replaced: the one of --variant, or the first one with a kernel."""
     with_kernels = [v for v in filter.variants if v.kernels]
     variant = filter.variant(names[0]) if names else with_kernels[0]
     if not variant.kernels:
