@@ -43,7 +43,7 @@ class Details(NamedTuple):
 
 
 class Thresholds:
-    """The figures of a plan, a column a channel: row 0 is the noise, row k the threshold of the k-th band of details."""
+    """A plan's figures, a column a channel: row 0 is the noise, row k the threshold of the k-th band of details."""
 
     def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray) -> None:
         self.job, self.lines, self.channels = job, lines, lines.shape.channels
