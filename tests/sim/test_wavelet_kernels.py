@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from gpu_ops.devices import open_device
+from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.wavelet.forms import bands_of
 from gpu_ops.filters.wavelet.rules import figures_of
@@ -22,6 +24,7 @@ LENGTHS = (1, 2, 3, 7, 64, 97, 130)
 WAVELETS = ("haar", "db4", "sym8", "bior4.4", "rbio1.3")
 BORDERS = ("periodization", "symmetric")
 VARIANTS = ("global", "constant")
+SIGNALS = (*VARIANTS, "scatter")
 EXACT = {"float32": 1e-6, "float64": 1e-12}
 """Of the largest coefficient of a band."""
 
@@ -64,7 +67,7 @@ def test_coefficients_and_reconstruction_of_signals(dtype: str, wavelet: str, bo
     for place, n in enumerate(LENGTHS):
         x = _signal(n, dtype)
         params = {"wavelet": wavelet, "border": border, "levels": 3, "rule": "manual", "value": 0.0}
-        found = _run(filter, VARIANTS[place % 2], x, **params)
+        found = _run(filter, SIGNALS[place % 3], x, **params)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # short signals have more levels than it advises
             expected = pywt.wavedec(x.astype(np.float64), wavelet, border, 3)
@@ -90,6 +93,18 @@ def test_coefficients_and_reconstruction_of_images(wavelet: str, border: str) ->
         bands = _bands(filter, x, found["coefficients"], params)
         assert [_alike(a, b, x) for a, b in zip(bands, expected, strict=True)] == [True] * 7, shape
         assert np.abs(found["image"] - x).max() <= 1e-11, shape
+
+
+@pytest.mark.parametrize("variant, loads", [("global", 3), ("constant", 1)])
+def test_loads_of_the_first_level(variant: str, loads: int) -> None:
+    """A pair takes a sample a tap, and two taps where they are in global memory."""
+    filter = find_filter("wavelet1d")
+    params = {p.name: p.default for p in filter.params} | {"levels": 1, "rule": "manual"}
+    device = SimDevice(options=Options(counters="full")).session({})
+    task = on(filter, device.upload(_signal(257)), params, {"block": 64}, device.limits)
+    executed = device.execute(filter.variant(variant).plan(device, task))
+    lines = [line for line in executed.lines if line.kernel == f"wavelet_{variant}_forward_rows"]
+    assert sum(line.counts.get("global_load_threads", 0) for line in lines) == loads * 8 * 129
 
 
 @pytest.mark.parametrize("dtype", EXACT)

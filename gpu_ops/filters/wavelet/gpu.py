@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from gpu_ops.filters.kit.planning import Job, cuda
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.launches import Lines, Samples, Shape
 from gpu_ops.filters.wavelet.noise import Thresholds
-from gpu_ops.filters.wavelet.transform import Transform
+from gpu_ops.filters.wavelet.transform import Transform, Way
 from gpu_ops.plan import Copy, DeviceArray, Fill, Plan, Step
 from gpu_ops.task import Task
 from gpu_ops.types import Variant
@@ -19,20 +20,21 @@ SHARED = ("wavelet/median.cu", "wavelet/thresholds.cu", "wavelet/risk.cu", "wave
 """The kernels around the transform, which all variants have."""
 GLOBAL = "The source's port: one thread an output pair; it loads every tap and every sample from global memory."
 CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts it: a third of the loads remains."
+SCATTER = "The source's way back: one thread a pair of coefficients adds to the samples it meets, which takes atomics."
 SEVERAL = "several kernels, each launched for many bands: the loads of one block do not stand for the plan"
 
 
 class Denoising:
-    """The memory and the steps of one plan; the taps are in constant or in global memory."""
+    """The memory and the steps of one plan."""
 
-    def __init__(self, job: Job, in_constant: bool) -> None:
+    def __init__(self, job: Job, way: Way) -> None:
         self.job, task = job, job.task
         self.kind, self.shifts = forms.work_type(task), int(job.params["shifts"])
         self.parts = job.params["result"] == "parts"
         self.shape = Shape.of(task.meta)
         self.lines = Lines(job.device, self.kind, self.shape, job.knobs["block"])
         self.pyramid = job.device.empty(forms.pyramid_shape(task), self.kind)
-        self.transform = Transform(job, self.lines, self.pyramid, in_constant)
+        self.transform = Transform(job, self.lines, self.pyramid, way)
         self.thresholds = Thresholds(job, self.lines, self.pyramid)
         self.samples = Samples(self.lines, job.dtype)
 
@@ -68,12 +70,8 @@ class Denoising:
         return [Fill(self.pyramid, 0, "clear the gaps")] if self.parts and used < self.pyramid.size else []
 
 
-def global_taps(job: Job) -> Plan:
-    return Denoising(job, in_constant=False).plan()
-
-
-def constant_taps(job: Job) -> Plan:
-    return Denoising(job, in_constant=True).plan()
+def _planned(way: Way) -> Callable[[Job], Plan]:
+    return lambda job: Denoising(job, way).plan()
 
 
 def operations(task: Task) -> int:
@@ -90,20 +88,20 @@ def largest(task: Task) -> float:
     return forms.largest(task) / int(task.params["shifts"])
 
 
-def _kernels() -> tuple[Variant, ...]:
+def _kernel(file: str, title: str, idea: str, way: Way) -> Variant:
     more: dict[str, Any] = {"operations": operations, "largest": largest, "source": "S0", "uncounted": SEVERAL}
-    ladder = (
-        cuda("wavelet/1_global.cu", "global taps", GLOBAL, global_taps, **more),
-        cuda("wavelet/2_constant.cu", "constant taps", CONSTANT, constant_taps, **more),
-    )
-    return tuple(replace(variant, kernels=(*variant.kernels, *SHARED)) for variant in ladder)
+    variant = cuda(f"wavelet/{file}.cu", title, idea, _planned(way), **more)
+    return replace(variant, kernels=(*variant.kernels, *SHARED))
 
 
 def variants1d() -> tuple[Variant, ...]:
     """The ladder of signals."""
-    return _kernels()
+    return (*variants2d(), _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True)))
 
 
 def variants2d() -> tuple[Variant, ...]:
     """The ladder of images."""
-    return _kernels()
+    return (
+        _kernel("1_global", "global taps", GLOBAL, Way(in_constant=False)),
+        _kernel("2_constant", "constant taps", CONSTANT, Way()),
+    )

@@ -3,7 +3,7 @@ way round. Details lie in the pyramid, approximations between levels in memory o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,18 +12,26 @@ from gpu_ops.filters.wavelet.bases import taps_of
 from gpu_ops.filters.wavelet.forms import BORDERS, bands_of, sizes
 from gpu_ops.filters.wavelet.launches import Lines, Plane, int64, plane
 from gpu_ops.output_kinds import Band
-from gpu_ops.plan import DeviceArray, Launch
+from gpu_ops.plan import DeviceArray, Fill, Launch, Step
 
 MOST_TAPS = 64
 """Taps of a filter in constant memory; its kernel says the same."""
 ROWS, COLUMNS = "rows", "columns"
 
 
+class Way(NamedTuple):
+    """How a kernel file does it: its taps are in constant memory, or in global memory; on the way back a thread gathers
+    what its sample needs, or scatters what its coefficients give, onto zeros."""
+
+    in_constant: bool = True
+    scatters: bool = False
+
+
 class Transform:
     """The launches of one plan, and the memory between them."""
 
-    def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray, in_constant: bool) -> None:
-        self.job, self.lines, self.in_constant = job, lines, in_constant
+    def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray, way: Way) -> None:
+        self.job, self.lines, self.way = job, lines, way
         self.bands = bands_of(job.task)
         shapes = sizes(job.task)
         self.sizes = shapes if lines.shape.rank == 2 else tuple((1, columns) for (columns,) in shapes)
@@ -50,20 +58,20 @@ class Transform:
                 steps.append(self._there(COLUMNS, level, which, to, high, rows, half_rows, half))
         return steps
 
-    def inverse(self, out: DeviceArray) -> list[Launch]:
+    def inverse(self, out: DeviceArray) -> list[Step]:
         """From the pyramid to the samples."""
-        steps: list[Launch] = []
+        steps: list[Step] = []
         for level in reversed(range(1, len(self.sizes))):
             low, target = self._approximation(level, out), self._approximation(level - 1, out)
             (rows, n), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
             if self.lines.shape.rank == 1:
-                steps.append(self._back(ROWS, level, low, self.planes[level, "detail"], target, n, half, rows))
+                steps.extend(self._back(ROWS, level, low, self.planes[level, "detail"], target, n, half, rows))
                 continue
             left, right = (plane(h, rows, half * self.lines.shape.channels) for h in self.halves)
             for of, detail, which in ((low, "horizontal", left), (self.planes[level, "vertical"], "diagonal", right)):
                 high = self.planes[level, detail]
-                steps.append(self._back(COLUMNS, level, of, high, which, rows, half_rows, half))
-            steps.append(self._back(ROWS, level, left, right, target, n, half, rows))
+                steps.extend(self._back(COLUMNS, level, of, high, which, rows, half_rows, half))
+            steps.extend(self._back(ROWS, level, left, right, target, n, half, rows))
         return steps
 
     def _approximation(self, level: int, samples: DeviceArray) -> Plane:
@@ -87,14 +95,17 @@ class Transform:
 
     def _back(
         self, along: str, level: int, low: Plane, high: Plane, x: Plane, n: int, half: int, others: int
-    ) -> Launch:
+    ) -> list[Step]:
         """Samples along an axis of n, for `others` lines along the other axis."""
         channels = self.lines.shape.channels
         kernel = self._kernel(f"_inverse_{along}")
-        lines, width = (others, n * channels) if along == ROWS else (n, others * channels)
+        threads = half if self.way.scatters else n
+        lines, width = (others, threads * channels) if along == ROWS else (threads, others * channels)
         sizes = self._sizes(along, n, half, others)
         args = (low.values, high.values, x.values, *self._taps(), *sizes, *int64(low.pitch, high.pitch, x.pitch))
-        return self.lines.over(kernel, lines, width, args, f"level {level}: {along} back", constants=self._constants())
+        name = f"level {level}: {along} back"
+        step = self.lines.over(kernel, lines, width, args, name, constants=self._constants())
+        return [Fill(x.values, 0, f"level {level}: clear"), step] if self.way.scatters else [step]
 
     def _sizes(self, along: str, n: int, half: int, others: int) -> tuple[Any, ...]:
         channels = self.lines.shape.channels
@@ -108,15 +119,15 @@ class Transform:
     def _bank(self) -> Any:
         """Low and high there, reversed, then low and high back; in constant memory each has MOST_TAPS places."""
         filters = taps_of(self.job.params["wavelet"])
-        bank = np.zeros((4, MOST_TAPS if self.in_constant else self.taps), self.lines.kind)
+        bank = np.zeros((4, MOST_TAPS if self.way.in_constant else self.taps), self.lines.kind)
         bank[:, : self.taps] = (filters.dec_lo[::-1], filters.dec_hi[::-1], filters.rec_lo, filters.rec_hi)
-        return bank if self.in_constant else self.job.device.upload(bank)
+        return bank if self.way.in_constant else self.job.device.upload(bank)
 
     def _taps(self) -> tuple[Any, ...]:
-        return (np.int32(self.taps),) if self.in_constant else (self.bank, np.int32(self.taps))
+        return (np.int32(self.taps),) if self.way.in_constant else (self.bank, np.int32(self.taps))
 
     def _constants(self) -> dict[str, Any]:
-        return {"bank": self.bank} if self.in_constant else {}
+        return {"bank": self.bank} if self.way.in_constant else {}
 
     def _halves(self) -> list[DeviceArray]:
         """Memory for the low and the high half of the rows, of the largest level: a short axis grows with the symmetric

@@ -36,7 +36,7 @@ __device__ __forceinline__ T gather(
     return sum;
 }
 
-extern "C" __global__ void wavelet_global_forward_rows(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_global_forward_rows(
     const T* __restrict__ x, T* __restrict__ low, T* __restrict__ high, const T* __restrict__ bank, int taps,
     Index rows, Index n, Index half, int channels, Index x_pitch, Index low_pitch, Index high_pitch)
 {
@@ -48,7 +48,7 @@ extern "C" __global__ void wavelet_global_forward_rows(
                   high + r * high_pitch + e);
 }
 
-extern "C" __global__ void wavelet_global_forward_columns(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_global_forward_columns(
     const T* __restrict__ x, T* __restrict__ low, T* __restrict__ high, const T* __restrict__ bank, int taps,
     Index n, Index half, Index width, Index x_pitch, Index low_pitch, Index high_pitch)
 {
@@ -58,7 +58,7 @@ extern "C" __global__ void wavelet_global_forward_columns(
         make_pair(x + e, x_pitch, n, k, bank, taps, low + k * low_pitch + e, high + k * high_pitch + e);
 }
 
-extern "C" __global__ void wavelet_global_inverse_rows(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_global_inverse_rows(
     const T* __restrict__ low, const T* __restrict__ high, T* __restrict__ x, const T* __restrict__ bank, int taps,
     Index rows, Index n, Index half, int channels, Index low_pitch, Index high_pitch, Index x_pitch)
 {
@@ -70,7 +70,7 @@ extern "C" __global__ void wavelet_global_inverse_rows(
                                     channels, half, p.position, bank, taps);
 }
 
-extern "C" __global__ void wavelet_global_inverse_columns(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_global_inverse_columns(
     const T* __restrict__ low, const T* __restrict__ high, T* __restrict__ x, const T* __restrict__ bank, int taps,
     Index n, Index half, Index width, Index low_pitch, Index high_pitch, Index x_pitch)
 {

@@ -39,7 +39,7 @@ __device__ __forceinline__ T gather(
     return sum;
 }
 
-extern "C" __global__ void wavelet_constant_forward_rows(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_constant_forward_rows(
     const T* __restrict__ x, T* __restrict__ low, T* __restrict__ high, int taps,
     Index rows, Index n, Index half, int channels, Index x_pitch, Index low_pitch, Index high_pitch)
 {
@@ -51,7 +51,7 @@ extern "C" __global__ void wavelet_constant_forward_rows(
                   high + r * high_pitch + e);
 }
 
-extern "C" __global__ void wavelet_constant_forward_columns(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_constant_forward_columns(
     const T* __restrict__ x, T* __restrict__ low, T* __restrict__ high, int taps,
     Index n, Index half, Index width, Index x_pitch, Index low_pitch, Index high_pitch)
 {
@@ -61,7 +61,7 @@ extern "C" __global__ void wavelet_constant_forward_columns(
         make_pair(x + e, x_pitch, n, k, taps, low + k * low_pitch + e, high + k * high_pitch + e);
 }
 
-extern "C" __global__ void wavelet_constant_inverse_rows(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_constant_inverse_rows(
     const T* __restrict__ low, const T* __restrict__ high, T* __restrict__ x, int taps,
     Index rows, Index n, Index half, int channels, Index low_pitch, Index high_pitch, Index x_pitch)
 {
@@ -73,7 +73,7 @@ extern "C" __global__ void wavelet_constant_inverse_rows(
                                     channels, half, p.position, taps);
 }
 
-extern "C" __global__ void wavelet_constant_inverse_columns(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_constant_inverse_columns(
     const T* __restrict__ low, const T* __restrict__ high, T* __restrict__ x, int taps,
     Index n, Index half, Index width, Index low_pitch, Index high_pitch, Index x_pitch)
 {

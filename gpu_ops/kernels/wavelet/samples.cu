@@ -32,7 +32,7 @@ __device__ __forceinline__ S sample_of(T value)
 }
 
 // y[i] = x[i - down], circular.
-extern "C" __global__ void wavelet_samples_shift(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_samples_shift(
     const S* __restrict__ x, T* __restrict__ y, Index rows, Index columns, int channels, Index down, Index right)
 {
     FOR_EACH_VALUE(columns * channels, rows)
@@ -44,7 +44,7 @@ extern "C" __global__ void wavelet_samples_shift(
 }
 
 // sum[i] += y[i + down], circular; the first one begins the sum.
-extern "C" __global__ void wavelet_samples_add(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_samples_add(
     const T* __restrict__ y, T* __restrict__ sum, Index rows, Index columns, int channels, Index down, Index right,
     int first)
 {
@@ -58,7 +58,7 @@ extern "C" __global__ void wavelet_samples_add(
 }
 
 // The mean of `count` results that `sum` is the sum of.
-extern "C" __global__ void wavelet_samples_finish(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_samples_finish(
     const T* __restrict__ sum, S* __restrict__ out, Index rows, Index columns, int channels, T count)
 {
     FOR_EACH_VALUE(columns * channels, rows)
@@ -69,7 +69,7 @@ extern "C" __global__ void wavelet_samples_finish(
 }
 
 // What the mean leaves out of x, before it is rounded to integers.
-extern "C" __global__ void wavelet_samples_removed(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_samples_removed(
     const S* __restrict__ x, const T* __restrict__ sum, R* __restrict__ noise, Index rows, Index columns, int channels,
     T count)
 {

@@ -15,7 +15,7 @@ typedef long long Index;
 // A magnitude so close above a hard threshold, relative to it, counts as at it: ties are all decided alike.
 #define AT ((T)1 / (1LL << 40))
 
-extern "C" __global__ void wavelet_shrink(
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shrink(
     T* __restrict__ band, const double* __restrict__ thresholds, Index rows, Index width, Index pitch, int channels,
     int how)
 {
