@@ -220,7 +220,7 @@ def _waves(values: Options) -> Content:
 def _steps(values: Options) -> Content:
     """Constant levels between random places, at most one for each sample."""
     length = values["length"]
-    count = min(values["levels"], length)
+    count = min(values["plateaus"], length)
     random = _generator(values)
     places = np.sort(random.choice(length - 1, count - 1, replace=False)) + 1 if count > 1 else np.empty(0, np.int64)
     levels = _store(random.uniform(-1, 1, count), -1, values["dtype"])
@@ -229,7 +229,7 @@ def _steps(values: Options) -> Content:
 
 def _constant(values: Options) -> Content:
     kind, shape = _shape(values)
-    value = cast(np.array([values["value"]]), values["dtype"], "constant")
+    value = cast(np.array([values["level"]]), values["dtype"], "constant")
     return Content(kind, np.full(shape, value[0]))
 
 
@@ -250,7 +250,7 @@ IMAGE_DTYPE = replace(DTYPE, default="uint8", help="type of the values, which st
 CHART_SIZE = replace(SIZE, default="512x512", help="HxW in pixels")
 
 NOISE_IMAGE = (replace(SIZE, default="512x512", help="HxW in pixels"), CHANNELS, SEED, replace(DTYPE, default="uint8"))
-FLAT_IMAGE = (NOISE_IMAGE[0], CHANNELS, Param("value", 128.0), replace(DTYPE, default="uint8"))
+FLAT_IMAGE = (NOISE_IMAGE[0], CHANNELS, Param("level", 128.0), replace(DTYPE, default="uint8"))
 
 SAMPLES: tuple[Sample, ...] = (
     Sample("camera", "image", "Photographer, 512 × 512", (IMAGE_DTYPE,), partial(_picture, "camera")),
@@ -268,6 +268,6 @@ SAMPLES: tuple[Sample, ...] = (
     Sample("tones", "signal", "Two tones in noise, at 1000 Hz", (LENGTH, TONES_RATE, SEED, FLOAT), _tones),
     Sample("chirp", "signal", "Chirp from 0 to half the rate", (LENGTH, RATE, DTYPE), _chirp),
     Sample("noise", "signal", "Uniform noise", (LENGTH, SIZE, CHANNELS, SEED, DTYPE), _noise),
-    Sample("steps", "signal", "Random steps", (LENGTH, Param("levels", 16, 1, 10**6), SEED, DTYPE), _steps),
-    Sample("constant", "signal", "One value", (LENGTH, SIZE, CHANNELS, Param("value", 1.0), DTYPE), _constant),
+    Sample("steps", "signal", "Random steps", (LENGTH, Param("plateaus", 16, 1, 10**6), SEED, DTYPE), _steps),
+    Sample("constant", "signal", "One value", (LENGTH, SIZE, CHANNELS, Param("level", 1.0), DTYPE), _constant),
 )

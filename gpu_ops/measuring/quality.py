@@ -122,8 +122,9 @@ def _ssim(clean: Array, other: Array, span: float) -> float:
         return _band(c[rows].astype(np.float64), x[rows].astype(np.float64), span)
 
     with ThreadPoolExecutor(_WORKERS) as pool:
-        sums: list[float] = collect(pool.map(total, bands), len(bands))
-    return math.fsum(sums) / (len(channels) * (height - 2 * REACH) * (width - 2 * REACH))
+        sums = collect(pool.map(total, bands), len(bands))
+    places = len(channels) * (height - 2 * REACH) * (width - 2 * REACH)
+    return math.fsum(sums) / float(places)
 
 
 def _planes(image: Array) -> list[Array]:
