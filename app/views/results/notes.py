@@ -33,7 +33,7 @@ class Notes(QObject):
     def refresh(self) -> None:
         """Write all remarks again."""
         for key in self._pictures.keys:
-            if key != INPUT:
+            if key in self._session.choice.picks:  # others are of an earlier filter, or the input
                 self._pictures.view.set_note(key, self._result_note(key))
         shared = self._session.input
         view = self._pictures.view_with(INPUT)
