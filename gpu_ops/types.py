@@ -283,6 +283,24 @@ class Error:
 
 
 @dataclass(frozen=True)
+class Closeness:
+    """How close values are to the noise-free original: SNR and PSNR in dB, infinite where nothing differs, and SSIM, at
+    most 1. None where one is not defined; gpu_ops.measuring.quality has the definitions."""
+
+    snr: float | None
+    psnr: float | None
+    ssim: float | None
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The closeness of the input to its noise-free original, and that of an output."""
+
+    before: Closeness
+    after: Closeness
+
+
+@dataclass(frozen=True)
 class Pick:
     """A variant on a device with its knobs. `edits` {kernel file: text} replace shipped kernel files."""
 
@@ -311,7 +329,8 @@ class Run:
 
     `failure` is the reason why the pick could not run, `failure_kind` its kind. `notes` are sentences that a reader
     must see beside the figures. `findings` are the faults that a simulated GPU saw, `printed` what the kernel
-    printed there. Outputs are host arrays; `forms` says the axes of each.
+    printed there. Outputs are host arrays; `forms` says the axes of each. `quality` is there for outputs of the input's
+    form where the input's noise-free original is known.
     """
 
     pick: Pick
@@ -334,6 +353,7 @@ class Run:
     printed: tuple[str, ...] = ()
     source_hash: str = ""
     forms: Mapping[str, Form] = field(default_factory=dict)
+    quality: Mapping[str, Quality] = field(default_factory=dict)
 
     @property
     def key(self) -> RunKey:

@@ -766,8 +766,8 @@ def test_alpha_is_no_brightness() -> None:
 
 
 def test_the_noise_free_original_reaches_the_engine_and_its_parts(shared: Talk) -> None:
-    noisy = shared.sample("blocks", length=100_000, noise=0.5, seed=2)
-    known = sample("blocks", length=100_000, noise=0.5, seed=2)
+    noisy = shared.sample("tones", length=100_000, seed=2)
+    known = sample("tones", length=100_000, seed=2)
     assert noisy.clean is not None and known.clean is not None
     np.testing.assert_array_equal(shared.client.pool.array(noisy.clean), known.clean)
     desk = Desk(None)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QWidget
 
 from app.views.flow import FlowLayout
@@ -18,6 +18,12 @@ class Choice(NamedTuple):
     id: str
     title: str
     tip: str = ""
+
+
+def output_title(id: str) -> str:
+    """The title of an output."""
+    text = QCoreApplication.translate("Outputs", id).replace("_", " ")
+    return text[:1].upper() + text[1:]
 
 
 class Buttons(QWidget):

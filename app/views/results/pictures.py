@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.models.display import Display
 from app.models.drawing import Drawing
+from app.models.noise import title_with_noise
 from app.models.origin import WHOLE
 from app.models.results import Results
 from app.models.session import Session
@@ -20,7 +21,7 @@ from app.models.subject import Subject
 from app.models.verdict import verdict
 from app.models.view_data import INPUT as INPUT
 from app.models.view_data import OutputData, ViewData, as_it_is
-from app.views.results.output_bar import Choice, OutputBar
+from app.views.results.output_bar import Choice, OutputBar, output_title
 from app.views.results.result_view import ResultView
 from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, scales_of, view_of
 from app.views.scrolled import Squeezed
@@ -139,6 +140,11 @@ class Pictures(Squeezed):
         """The view that shows the input or a variant."""
         return self._input_view() if key == INPUT else self.view
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What the main view shows: variants, and INPUT where it is of their kind."""
+        return self._keys
+
     def titles(self) -> dict[str, str]:
         """The titles of variants by id."""
         return {v.id: v.title for v in self._session.filter.variants}
@@ -231,7 +237,7 @@ class Pictures(Squeezed):
         view.put(INPUT, as_it_is(self._input), WHOLE)
 
     def _all_titles(self) -> Mapping[str, str]:
-        name = self._shared.name if self._shared is not None else ""
+        name = title_with_noise(self._shared) if self._shared is not None else ""
         return {INPUT: name, **self.titles()}
 
     def arrange(self) -> None:
@@ -256,6 +262,13 @@ class Pictures(Squeezed):
         self._put_input()
         self._judge_all()
         self.view_changed.emit()
+
+    def show_noisy(self, array: np.ndarray, shared: Any) -> None:
+        """Show the same input with other noise: zoom, range, results and levels set by hand stay."""
+        self._input, self._shared = OutputData(shared.result, array), shared
+        self._put_input()
+        self._input_view().follow(as_it_is(self._input))
+        self._judge_all()
 
     @Slot(str, str, object)
     def show_output(self, variant: str, name: str, shown: OutputData) -> None:
@@ -341,7 +354,7 @@ class Pictures(Squeezed):
 
     def _offer(self, result: OutputData | None) -> None:
         translate = QCoreApplication.translate
-        outputs = [Choice(o.id, _title(o.id)) for o in self._session.filter.outputs] if self._shared else []
+        outputs = [Choice(o.id, output_title(o.id)) for o in self._session.filter.outputs] if self._shared else []
         scales = scales_of(self._spec, result.result.form.dtype if result is not None else "")
         offered = [Choice(s.id, translate("Scales", s.title), translate("Scales", s.tip)) for s in scales]
         self.bar.offer(outputs, self._session.output.id, offered, self.scale(result).id)
@@ -385,9 +398,3 @@ class Pictures(Squeezed):
         state, text = verdict(self._results, self._subjects.get(variant), present)
         current = self._subjects.get(variant, present) == present
         self.view.set_state(variant, state, text, current)
-
-
-def _title(output: str) -> str:
-    """The title of an output."""
-    text = QCoreApplication.translate("Outputs", output).replace("_", " ")
-    return text[:1].upper() + text[1:]

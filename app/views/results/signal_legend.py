@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -35,14 +35,15 @@ class LegendEntry(QWidget):
         layout.addWidget(self.verdict)
         layout.addStretch(0)
 
-    def show_curve(self, curve: Curve) -> None:
-        """Show the curve's name, stroke and mark; hidden if the curve is."""
+    def show_curve(self, curve: Curve, note: str = "", faint: bool = False) -> None:
+        """Show the curve's name with a note, its stroke and its mark; hidden if the curve is."""
+        name = " · ".join(t for t in (curve.name, note) if t)
         self.stroke = curve.stroke
-        self.label.setText(curve.name)
+        self.label.setText(name)
         self.chip.show_texts(mark_texts(Origin(True), None)[0] if curve.mark else "", curve.mark)
         self.verdict.show_state(curve.state if curve.visible else None, curve.verdict)
-        self._faint = not curve.current
-        self.setAccessibleName(" · ".join(t for t in (curve.name, curve.mark, self.verdict.text) if t))
+        self._faint = faint
+        self.setAccessibleName(" · ".join(t for t in (name, curve.mark, self.verdict.text) if t))
         self.update()
         self._fit_mark()
         sides = QSizePolicy.Policy  # the mark stands beside the name, not at the end of the column
@@ -75,6 +76,13 @@ class LegendEntry(QWidget):
         middle = self.height() / 2
         painter.drawLine(QPointF(0, middle), QPointF(self.fontMetrics().averageCharWidth() * 5, middle))
         painter.end()
+
+
+def notes_text(notes: Mapping[str, str]) -> str:
+    """Remarks by the names of curves in one line; one that all have stands alone."""
+    if len(set(notes.values())) == 1:
+        return next(iter(notes.values()))
+    return "   ".join(f"{name} {note}" for name, note in notes.items() if note)
 
 
 class LegendGrid(QGridLayout):

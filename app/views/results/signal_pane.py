@@ -11,13 +11,14 @@ from PySide6.QtCore import QEvent, QLocale, QObject, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPalette, QPen, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.models.curve import SAMPLES, Curve, Trace
+from app.models.curve import SAMPLES, Curve, Trace, is_faint
 from app.models.layer import State
 from app.models.ticks import PREFIXED
+from app.models.view_data import INPUT
 from app.views.parts import ElidedLabel, is_dark, number
 from app.views.results.findings_bar import FindingsBar
 from app.views.results.reading import name_of, values_text, with_unit
-from app.views.results.signal_legend import LegendEntry, LegendGrid
+from app.views.results.signal_legend import LegendEntry, LegendGrid, notes_text
 from app.views.results.signal_plot import calm_plot
 from app.views.strokes import pen
 from gpu_ops.input_kinds import time_axis
@@ -46,6 +47,7 @@ class SignalPane(QWidget):
         self.cursor_x: float | None = None
         self._drawn: tuple[float, float, int] | None = None
         self._entries: list[LegendEntry] = []
+        self._notes: dict[str, str] = {}
         self.findings: dict[str, FindingsBar] = {}
         self._make_plot()
         self.status = ElidedLabel(parent=self)
@@ -98,8 +100,7 @@ class SignalPane(QWidget):
                 curve.set_signal(*curves[index])
             else:
                 curve.clear()
-            self._entries[index].show_curve(curve)
-        self._lay_legend()
+        self._describe()
         axis = self.axis()
         self._label(axis)
         if not had or axis != before:
@@ -109,13 +110,24 @@ class SignalPane(QWidget):
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         """Set the verdict on a result's curves and whether they fit the present choice; if not, they are faint."""
-        shown = [(c, e) for c, e in zip(self.curves, self._entries, strict=True) if c.visible and c.key == key]
-        changed = [(curve, entry) for curve, entry in shown if curve.set_state(state, text, current)]
-        for curve, entry in changed:
-            entry.show_curve(curve)
-        if changed:
-            self._lay_legend()
+        shown = [curve for curve in self.curves if curve.visible and curve.key == key]
+        if any([curve.set_state(state, text, current) for curve in shown]):
+            self._describe()
             self.refresh()
+
+    def set_note(self, key: str, text: str) -> None:
+        """Set a remark beside the name of a result or of the input; empty for none."""
+        self._notes[key] = text
+        self._describe()
+
+    def _describe(self) -> None:
+        """Write the legend."""
+        for curve, entry in zip(self.curves, self._entries, strict=True):
+            entry.show_curve(
+                curve, self._notes.get(INPUT, "") if curve.key == INPUT else "", is_faint(curve, self.curves)
+            )
+        self._lay_legend()
+        self._show_values()
 
     def bar(self, key: str) -> FindingsBar:
         """The bar for the findings of a result; created once and reused."""
@@ -192,7 +204,7 @@ class SignalPane(QWidget):
         dark, scale = is_dark(self.palette()), self.box.height() / max(high - low, 1e-300)
         for item, stroke, x, y, whole in shown:
             straight = np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns
-            faint = not self.curves[self.items.index(item)].current
+            faint = is_faint(self.curves[self.items.index(item)], self.curves)
             curve_pen = pen(stroke, dark, dashed=bool(straight), faint=faint)
             item.setData(x, y, pen=curve_pen, connect="all" if whole else "finite", skipFiniteCheck=whole)
         self._drawn = (start, stop, columns)
@@ -289,7 +301,9 @@ class SignalPane(QWidget):
         if self.cursor_x is None:
             sizes = [len(c.pyramid.array) for c in self._shown() if c.pyramid]
             text = self.tr("{count} samples") if self.axis() in SIGNALS else self.tr("{count} values")
-            self.status.setText(text.format(count=number(max(sizes))) if sizes else "")
+            text = text.format(count=number(max(sizes))) if sizes else ""
+            notes = {c.name: self._notes.get(c.key, "") for c in self._shown() if c.key != INPUT}
+            self.status.setText("   ".join(t for t in (text, notes_text(notes)) if t))
             return
         parts = [self.place_text(self.cursor_x)]
         for curve in self._shown():
