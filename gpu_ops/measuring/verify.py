@@ -31,7 +31,7 @@ CROP = 256
 CROPS = 8
 _references: OrderedDict[tuple[Any, ...], dict[str, Array]] = OrderedDict()
 """By (the input's id, filter, parameters); dropped with their input."""
-_extremes: weakref.WeakKeyDictionary[Input, dict[str, float]] = weakref.WeakKeyDictionary()
+_extremes: weakref.WeakKeyDictionary[Input, dict[str, Any]] = weakref.WeakKeyDictionary()
 _MOST_REFERENCES = 3
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gpu_ops.filters.histogram import peers, plans
 from gpu_ops.filters.histogram.bins import check, counts_form, outside_form, statistics_form
 from gpu_ops.filters.histogram.reference import reference
@@ -11,13 +13,14 @@ from gpu_ops.filters.kit.planning import BLOCK, cuda
 from gpu_ops.filters.kit.support import SHARED as SHARED_MEMORY
 from gpu_ops.filters.kit.support import shared_fits
 from gpu_ops.input_kinds import Kind
-from gpu_ops.params import Param
+from gpu_ops.params import Param, holds
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Output, Refusal, Variant, Work
 
 FARTHEST = 3.4e38
 """The farthest edge of a given range, about the largest float32."""
 GIVEN = {"range": ("given",)}
+FLOATS = ("float32", "float64")
 RESULTS = ("counts", "statistics", "equalised")
 
 RESULT = Param("result", "counts", choices=RESULTS, help="what is made; each implies those before it")
@@ -33,7 +36,7 @@ COLOURS = Param(
     choices=("each", "luminance"),
     help="each colour has a histogram, or their luminance by Rec. 601 has; alpha is left out",
 )
-PIXELS = Param("pixels", 16, choices=(4, 16, 64), help="pixels or samples a thread")
+PIXELS = Param("pixels", 16, choices=(4, 16), help="pixels or samples a thread")
 
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = "Each core counts a part in histograms of its own, four in turn; they are added at the end."
@@ -49,69 +52,57 @@ UNCOUNTED = "a sample's bin takes two bounds or a search among them, and results
 
 def work(task: Task) -> Work:
     """Every value read once, every output written once; a subtraction and a product find a bin, and one is added."""
-    forms = [o.form(task) for o in (HISTOGRAM1D if task.meta.kind == "signal" else HISTOGRAM2D).given(task.params)]
-    written = sum(_nbytes(form.shape, form.dtype) for form in forms)
+    forms = [output.form(task) for output in _outputs(task.meta.kind) if holds(output.when, task.params)]
+    written = sum(int(np.prod(form.shape, dtype=np.int64)) * np.dtype(form.dtype).itemsize for form in forms)
     return Work(task.meta.nbytes, written, 3 * task.meta.size)
 
 
-def _nbytes(shape: tuple[int, ...], dtype: str) -> int:
-    import numpy as np
+def _hosts(grey: tuple[Refusal, ...]) -> tuple[Variant, ...]:
+    """The CPU's variants; `grey` is what libraries refuse where an image has a luminance."""
+    own: dict[str, Any] = {"device": "cpu", "source": "S3"}
+    equalised = Refusal("an equalised result", {"param result": ("equalised",)})
+    power = Refusal("power of two", {"param bins": (100,)})
+    last, given = Refusal("upper edge", {"dtype": FLOATS}), Refusal("given range", {"param range": ("given",)})
+    numpy: dict[str, Any] = {"supports": peers.counts_only, "refuses": (equalised, *grey)}
+    opencv: dict[str, Any] = {"supports": peers.opencv_unsupported, "refuses": (equalised, *grey, last, given, power)}
+    counting, calc_hist = plans.library("numpy", peers.numpy_counts), plans.library("cv2", peers.opencv_counts)
+    return (
+        Variant("serial", "CPU, one core", SERIAL, plans.host(plans.serial), **own),
+        Variant("parallel", "CPU, all cores", PARALLEL, plans.host(plans.parallel), **own),
+        Variant("numpy", "NumPy", NUMPY, counting, "cpu", library="numpy", **numpy),
+        Variant("opencv", "OpenCV", OPENCV, calc_hist, "cpu", library="cv2", **opencv),
+    )
 
-    return int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+
+def _kernels() -> tuple[Variant, ...]:
+    own: dict[str, Any] = {"uncounted": UNCOUNTED, "source": "S3"}
+    shared = {"supports": shared_fits(plans.shared_bytes, "counts take"), "refuses": (SHARED_MEMORY,), **own}
+    return (
+        cuda("histogram/1_global.cu", "global atomics", GLOBAL, plans.atomics, **own),
+        cuda("histogram/2_shared.cu", "shared atomics", SHARED, plans.own_counts, knobs=(BLOCK, PIXELS), **shared),
+    )
+
+
+def _libraries(grey: tuple[Refusal, ...]) -> tuple[Variant, ...]:
+    own: dict[str, Any] = {"device": "cuda", "library": "cupy"}
+    counts = Refusal("it counts only", {"param result": ("statistics", "equalised")})
+    edge, whole = Refusal("a whole number"), Refusal("whole numbers", {"dtype": FLOATS})
+    histogram: dict[str, Any] = {"supports": peers.cupy_unsupported, "largest": peers.cupy_largest}
+    bincount: dict[str, Any] = {"supports": peers.bincount_unsupported, "refuses": (whole, counts, *grey)}
+    histogram["refuses"] = (counts, *grey, edge)
+    return (
+        Variant("cupy_histogram", "cupy.histogram", CUPY_HISTOGRAM, peers.cupy_histogram, **histogram, **own),
+        Variant("cupy_bincount", "cupy.bincount", CUPY_BINCOUNT, peers.cupy_bincount, **bincount, **own),
+    )
 
 
 def _variants(kind: Kind) -> tuple[Variant, ...]:
-    never: dict[str, Any] = {"param result": ("equalised",)}
-    only: dict[str, Any] = {"param result": ("statistics", "equalised")}
-    floats, grey = ("float32", "float64"), (Refusal("luminance"),) if kind == "image" else ()
-    equalised = Refusal("an equalised result", never)
-    power = Refusal("power of two", {"param bins": (100,)})
-    last, given = Refusal("upper edge", {"dtype": floats}), Refusal("given range", {"param range": ("given",)})
-    counts = Refusal("it counts only", only)
-    opencv = {"supports": peers.opencv_unsupported, "refuses": (equalised, *grey, last, given, power)}
-    histogram = {"supports": peers.cupy_unsupported, "refuses": (counts, *grey, Refusal("a whole number"))}
-    bincount = {
-        "supports": peers.bincount_unsupported,
-        "refuses": (Refusal("whole numbers", {"dtype": floats}), counts, *grey),
-    }
-    shared = {"supports": shared_fits(plans.shared_bytes, "counts take"), "refuses": (SHARED_MEMORY,)}
-    own: dict[str, Any] = {"uncounted": UNCOUNTED, "source": "S3"}
-    count = plans.library("numpy", peers.numpy_counts)
-    numpy = {"supports": peers.numpy_unsupported, "refuses": (equalised, *grey)}
-    calc_hist = plans.library("cv2", peers.opencv_counts)
-    return (
-        Variant("serial", "CPU, one core", SERIAL, plans.host(plans.serial), "cpu", source="S3"),
-        Variant("parallel", "CPU, all cores", PARALLEL, plans.host(plans.parallel), "cpu", source="S3"),
-        Variant("numpy", "NumPy", NUMPY, count, "cpu", library="numpy", **numpy),
-        Variant("opencv", "OpenCV", OPENCV, calc_hist, "cpu", library="cv2", **opencv),
-        cuda("histogram/1_global.cu", "global atomics", GLOBAL, plans.atomics, **own),
-        cuda("histogram/2_shared.cu", "shared atomics", SHARED, plans.own_counts, knobs=(BLOCK, PIXELS), **shared, **own),
-        Variant(
-            "cupy_histogram",
-            "cupy.histogram",
-            CUPY_HISTOGRAM,
-            peers.cupy_histogram,
-            "cuda",
-            library="cupy",
-            largest=peers.cupy_largest,
-            **histogram,
-        ),
-        Variant(
-            "cupy_bincount",
-            "cupy.bincount",
-            CUPY_BINCOUNT,
-            peers.cupy_bincount,
-            "cuda",
-            library="cupy",
-            **bincount,
-        ),
-    )
+    grey = (Refusal("luminance"),) if kind == "image" else ()
+    return (*_hosts(grey), *_kernels(), *_libraries(grey))
 
 
 def _tolerance(task: Task) -> float:
     """Equalised integers are exact; floats are rounded four times."""
-    import numpy as np
-
     return 0.0 if task.dtype.kind == "u" else 4 * float(np.finfo(task.dtype).eps)
 
 

@@ -130,17 +130,20 @@ def check(task: Task) -> None:
 
 def _edges(low: float, high: float, count: int, dtype: np.dtype[Any]) -> Array:
     """(count + 1,) float64, each of them a number of the samples' type where that is floating."""
-    halved = 0.5 if np.isinf(high - low) else 1.0
-    edges = np.linspace(halved * low, halved * high, count + 1) / halved
+    # linspace multiplies a step, which may overflow, and which is too coarse among denormal numbers.
+    factor = 0.5 if np.isinf(high - low) else 2.0**100 if high - low < 2.0**-900 else 1.0
+    edges = np.linspace(factor * low, factor * high, count + 1) / factor
     return edges.astype(dtype).astype(np.float64) if dtype.kind == "f" else edges
 
 
 def _bounds(edges: Array, dtype: np.dtype[Any]) -> Array:
     if dtype.kind == "u":
         least = np.append(np.ceil(edges[:-1]), np.floor(edges[-1]) + 1)
-        return np.clip(least, 0, np.iinfo(dtype).max + 1).astype(np.int32)
+        whole: Array = np.clip(least, 0, np.iinfo(dtype).max + 1).astype(np.int32)
+        return whole
     bounds = edges.astype(dtype)
-    bounds[-1] = np.nextafter(bounds[-1], dtype.type(np.inf))
+    with np.errstate(over="ignore"):
+        bounds[-1] = np.nextafter(bounds[-1], dtype.type(np.inf))
     return bounds
 
 

@@ -1,7 +1,7 @@
 """Histograms on the CPU, compiled by Numba: the plain loop on one thread, and the same on all of them.
 
 A level of an integer finds its bin in a table. A floating sample is scaled to a guess, which its neighbouring bounds
-confirm; where they do not, halving intervals finds its bin. On all threads each counts in histograms of its own, which
+confirm or correct by one; where neither helps, halving intervals finds its bin. On all threads each counts in histograms of its own, which
 are added at the end: nothing is shared and nothing locked. Neighbouring samples are often alike, and a count that was
 just written cannot be read at once; so each thread has four sets of histograms, for every fourth sample of each.
 
@@ -20,7 +20,7 @@ from numba.extending import overload
 
 from gpu_ops.filters.histogram.bins import Array, Bins
 from gpu_ops.filters.histogram.figures import new_values
-from gpu_ops.filters.kit.loops import compiled, flat, on_all_threads
+from gpu_ops.filters.kit.loops import compiled, flat, offset, on_all_threads
 from gpu_ops.progress import advance
 
 BAND = 1 << 24
@@ -56,6 +56,10 @@ def _slot_compiled(v: Any, table: Any, bounds: Any, low: Any, scale: Any) -> Cal
             return bins + 1
         guess = (np.float64(v) - low) * scale
         k = np.int64(guess) if guess < bins else bins - 1
+        if v < bounds[k]:
+            k -= k > 0
+        elif v >= bounds[k + 1]:
+            k += k < bins - 1
         if bounds[k] <= v and v < bounds[k + 1]:
             return k
         first, last = 0, bins  # bounds[first] <= v < bounds[last]
@@ -73,11 +77,14 @@ def _slot_compiled(v: Any, table: Any, bounds: Any, low: Any, scale: Any) -> Cal
 def _grey_compiled(red: Any, green: Any, blue: Any) -> Callable[..., Any]:
     if isinstance(red, types.Integer):
         return lambda red, green, blue: (
-            np.uint32(299) * np.uint32(red)
-            + np.uint32(587) * np.uint32(green)
-            + np.uint32(114) * np.uint32(blue)
-            + np.uint32(500)
-        ) // np.uint32(1000)
+            (
+                np.uint32(299) * np.uint32(red)
+                + np.uint32(587) * np.uint32(green)
+                + np.uint32(114) * np.uint32(blue)
+                + np.uint32(500)
+            )
+            // np.uint32(1000)
+        )
     kind = np.float32 if red == types.float32 else np.float64
 
     def mix(red: Any, green: Any, blue: Any) -> Any:
@@ -110,19 +117,37 @@ def _count(
     x: Array, first: int, last: int, sizes: Any, table: Array, bounds: Array, low: float, scale: float, counts: Array
 ) -> None:
     """Count pixels or samples `first` to `last` in (sets, histograms, slots), flat."""
-    step, colours, grey, slots, sets = sizes
+    step, colours, grey = offset(sizes[0]), offset(sizes[1]), sizes[2]
+    slots, last_set, one = offset(sizes[3]), offset(sizes[4] - 1), np.uint32(1)
     if grey:
-        for i in range(first, last):
-            v = grey_of(x[i * step], x[i * step + 1], x[i * step + 2])
-            counts[(i & (sets - 1)) * slots + slot_of(v, table, bounds, low, scale)] += 1
+        for i in range(offset(first), offset(last)):
+            v = grey_of(x[i * step], x[i * step + offset(1)], x[i * step + offset(2)])
+            counts[(i & last_set) * slots + offset(slot_of(v, table, bounds, low, scale))] += one
     elif step == 1:
-        for i in range(first, last):
-            counts[(i & (sets - 1)) * slots + slot_of(x[i], table, bounds, low, scale)] += 1
+        for i in range(offset(first), offset(last)):
+            counts[(i & last_set) * slots + offset(slot_of(x[i], table, bounds, low, scale))] += one
     else:
-        for i in range(first, last):
-            start = (i & (sets - 1)) * colours * slots
+        for i in range(offset(first), offset(last)):
+            start = (i & last_set) * colours * slots
             for c in range(colours):
-                counts[start + c * slots + slot_of(x[i * step + c], table, bounds, low, scale)] += 1
+                v = x[i * step + c]
+                counts[start + c * slots + offset(slot_of(v, table, bounds, low, scale))] += one
+
+
+@compiled
+def _count_bytes(words: Array, first: int, last: int, counts: Array) -> None:
+    """Count the bytes of words `first` to `last` by their level, in four sets of 256 counts."""
+    byte, one = np.uint64(255), np.uint32(1)
+    for i in range(offset(first), offset(last)):
+        word = words[i]
+        counts[word & byte] += one
+        counts[np.uint64(256) + (word >> np.uint64(8) & byte)] += one
+        counts[np.uint64(512) + (word >> np.uint64(16) & byte)] += one
+        counts[np.uint64(768) + (word >> np.uint64(24) & byte)] += one
+        counts[word >> np.uint64(32) & byte] += one
+        counts[np.uint64(256) + (word >> np.uint64(40) & byte)] += one
+        counts[np.uint64(512) + (word >> np.uint64(48) & byte)] += one
+        counts[np.uint64(768) + (word >> np.uint64(56))] += one
 
 
 @compiled
@@ -165,6 +190,13 @@ def _count_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     _count(x, first, last, (step, colours, grey, slots, sets), table, bounds, low, scale, counts[worker])
 
 
+def _bytes_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
+    """One worker's share of the words of a band."""
+    words, begin, end, counts = arguments
+    first, last = begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers
+    _count_bytes(words, first, last, counts[worker])
+
+
 def _equalise_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """One worker's share of the pixels."""
     x, out, begin, end, step, colours, grey, bins, top, table, bounds, low, scale, new, moved = arguments
@@ -178,7 +210,7 @@ def slots_of_levels(bins: Bins, levels: int) -> Array:
     return np.where(places < 0, bins.count, np.where(places == bins.count, bins.count + 1, places)).astype(np.int32)
 
 
-def _search(x: Array, bins: Bins) -> tuple[Any, ...]:
+def _search(x: Array, bins: Bins) -> tuple[Array, Array, float, float]:
     """Table, bounds, low and scale as the loops take them: integers need the table alone, floats all but that."""
     if x.dtype.kind == "u":
         return slots_of_levels(bins, np.iinfo(x.dtype).max + 1), np.zeros(1), 0.0, 0.0
@@ -196,6 +228,9 @@ def count_serial(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
 
 def count_parallel(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
     """The same on numba.get_num_threads() threads."""
+    if x.dtype == np.uint8 and bins.step == 1:
+        _count_all_bytes(x, counts, outside, bins)
+        return
     slots, search, workers = bins.count + 3, _search(x, bins), get_num_threads()
     found = np.zeros((workers, SETS * bins.histograms * slots), np.uint32)
     for first, last in _bands(x.size // bins.step, bins):
@@ -203,6 +238,18 @@ def count_parallel(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
         on_all_threads(_count_part, (flat(x), first, last, *sizes, *search, found), workers)
     every = found.reshape(workers * SETS, -1, slots)
     _give(every.sum(axis=0, dtype=np.uint32), counts, outside)
+
+
+def _count_all_bytes(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
+    """Bytes are counted by their level, eight of a word at a time; then the levels join their bins."""
+    whole, workers = x.size // 8 * 8, get_num_threads()
+    words = flat(x)[:whole].view(np.uint64)
+    found = np.zeros((workers, SETS * 256), np.uint32)
+    for first, last in _bands(words.size, bins):
+        on_all_threads(_bytes_part, (words, first, last, found), workers)
+    levels = found.reshape(-1, 256).sum(axis=0, dtype=np.uint32) + np.bincount(flat(x)[whole:], minlength=256)
+    slots = np.bincount(slots_of_levels(bins, 256), weights=levels, minlength=bins.count + 3)
+    _give(slots.astype(np.uint32)[None], counts, outside)
 
 
 def _give(found: Array, counts: Array, outside: Array) -> None:

@@ -25,7 +25,8 @@ PIECE = 1 << 22
 
 
 def numpy_counts(numpy: Any, x: Array, counts: Array, outside: Array, bins: Bins) -> None:
-    """bincount of the levels of integers, histogram of floats."""
+    """bincount of the levels of integers, histogram of floats, which sorts them where its own bins are too coarse."""
+    how: Any = (bins.count, bins.span) if x.dtype.kind == "f" and _numpy_agrees(x.dtype, bins) else (bins.edges,)
     pixels, rows, beside = x.reshape(-1, bins.step), counts.reshape(bins.histograms, -1), outside.reshape(3, -1)
     rows[...], beside[...] = 0, 0
     for first in range(0, len(pixels), PIECE):
@@ -36,10 +37,19 @@ def numpy_counts(numpy: Any, x: Array, counts: Array, outside: Array, bins: Bins
             if x.dtype.kind == "u":
                 _join(numpy, numpy.bincount(v, minlength=numpy.iinfo(x.dtype).max + 1), rows[c], beside[:, c], bins)
                 continue
-            rows[c] += numpy.histogram(v, bins.count, bins.span)[0].astype(numpy.uint32)
+            rows[c] += numpy.histogram(v, *how)[0].astype(numpy.uint32)
             beside[0, c] += numpy.count_nonzero(v < bins.edges[0])
             beside[1, c] += numpy.count_nonzero(v > bins.edges[-1])
             beside[2, c] += numpy.count_nonzero(numpy.isnan(v))
+
+
+def _numpy_agrees(dtype: np.dtype[Any], bins: Bins) -> bool:
+    """Whether NumPy's even bins are these, and it finds them: it divides by the width, and corrects by one bin."""
+    with np.errstate(all="ignore"):
+        if not np.isfinite(dtype.type(bins.span[1] - bins.span[0])):
+            return False
+        edges = np.linspace(*bins.span, bins.count + 1, dtype=dtype)
+    return bool(np.array_equal(edges, bins.edges) and (np.diff(bins.edges) > 0).all())
 
 
 def _join(numpy: Any, levels: Array, counts: Array, outside: Array, bins: Bins) -> None:
@@ -49,15 +59,6 @@ def _join(numpy: Any, levels: Array, counts: Array, outside: Array, bins: Bins) 
     counts += (at[1:] - at[:-1]).astype(counts.dtype)
     outside[0] += at[0]
     outside[1] += below[-1] - at[-1]
-
-
-def numpy_unsupported(task: Task) -> str | None:
-    """None, or why NumPy cannot do it."""
-    if reason := counts_only(task):
-        return reason
-    if task.dtype.kind == "f" and bool((np.diff(bins_of(task).bounds) <= 0).any()):
-        return f"its bins are narrower than the steps of {task.meta.dtype} here, and it corrects by one bin only"
-    return None
 
 
 def counts_only(task: Task) -> str | None:
@@ -80,7 +81,7 @@ def opencv_counts(cv2: Any, x: Array, counts: Array, outside: Array, bins: Bins)
             advance(first, len(pixels))
         for c in range(bins.histograms):
             part = pixels[first : first + OPENCV_SAMPLES]
-            rows[c] += cv2.calcHist([part], [c], None, [bins.count], ends)[:, 0].astype(np.uint32)
+            rows[c] += cv2.calcHist([part], [c], None, [bins.count], ends).reshape(-1).astype(np.uint32)
 
 
 def opencv_unsupported(task: Task) -> str | None:
@@ -168,5 +169,3 @@ def bincount_unsupported(task: Task) -> str | None:
     if task.params["result"] != "counts":
         return "it counts only: statistics and equalised results are made by the other variants"
     return counts_only(task)
-
-

@@ -177,4 +177,4 @@ def shared_bytes(task: Task) -> int:
     """Bytes of a block's bounds and counts."""
     counts = int(np.prod(counts_form(task).shape)) + int(np.prod(outside_form(task).shape))
     width = 8 if task.meta.dtype == "float64" else 4
-    return -(-(task.params["bins"] + 1) * width // 8) * 8 + 4 * counts
+    return -(-int(task.params["bins"] + 1) * width // 8) * 8 + 4 * counts

@@ -56,7 +56,8 @@ def luminance(pixels: Array) -> Array:
     """The luminance of colours (N, 3 or more), in their type."""
     if pixels.dtype.kind == "u":
         red, green, blue = pixels[:, :3].astype(np.uint32).T
-        return ((299 * red + 587 * green + 114 * blue + 500) // 1000).astype(pixels.dtype)
+        mixed: Array = (299 * red + 587 * green + 114 * blue + 500) // 1000
+        return mixed.astype(pixels.dtype)
     three = pixels[:, :3].astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         sums = (0.299 * three[:, 0] + 0.587 * three[:, 1]) + 0.114 * three[:, 2]

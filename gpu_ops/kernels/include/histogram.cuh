@@ -28,13 +28,16 @@ __device__ __forceinline__ T grey_of(T red, T green, T blue)
 }
 
 // The bin of a value: bounds[k] <= v < bounds[k + 1]; `bins` below all of them, bins + 1 above them, bins + 2 for NaN.
-// (v - low) * scale is a guess, which its neighbouring bounds confirm; else halving intervals finds the bin.
+// (v - low) * scale is a guess, which its neighbouring bounds confirm or correct by one; else halving
+// intervals finds the bin.
 __device__ __forceinline__ int slot_of(T v, const Bound* bounds, int bins, REAL low, REAL scale)
 {
     if (!(v >= bounds[0])) return v < bounds[0] ? bins : bins + 2;
     if (v >= bounds[bins]) return bins + 1;
     int k = (int)(((REAL)v - low) * scale);
     k = min(max(k, 0), bins - 1);
+    if (v < bounds[k]) k = max(k - 1, 0);
+    else if (v >= bounds[k + 1]) k = min(k + 1, bins - 1);
     if (v >= bounds[k] && v < bounds[k + 1]) return k;
     int first = 0, last = bins;
     while (last - first > 1) {
