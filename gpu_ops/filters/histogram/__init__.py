@@ -87,9 +87,8 @@ def _libraries(grey: tuple[Refusal, ...]) -> tuple[Variant, ...]:
     own: dict[str, Any] = {"device": "cuda", "library": "cupy"}
     counts = Refusal("it counts only", {"param result": ("statistics", "equalised")})
     edge, whole = Refusal("a whole number"), Refusal("whole numbers", {"dtype": FLOATS})
-    histogram: dict[str, Any] = {"supports": peers.cupy_unsupported, "largest": peers.cupy_largest}
+    histogram: dict[str, Any] = {"supports": peers.cupy_unsupported, "refuses": (counts, *grey, edge)}
     bincount: dict[str, Any] = {"supports": peers.bincount_unsupported, "refuses": (whole, counts, *grey)}
-    histogram["refuses"] = (counts, *grey, edge)
     return (
         Variant("cupy_histogram", "cupy.histogram", CUPY_HISTOGRAM, peers.cupy_histogram, **histogram, **own),
         Variant("cupy_bincount", "cupy.bincount", CUPY_BINCOUNT, peers.cupy_bincount, **bincount, **own),

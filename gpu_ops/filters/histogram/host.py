@@ -1,9 +1,10 @@
 """Histograms on the CPU, compiled by Numba: the plain loop on one thread, and the same on all of them.
 
 A level of an integer finds its bin in a table. A floating sample is scaled to a guess, which its neighbouring bounds
-confirm or correct by one; where neither helps, halving intervals finds its bin. On all threads each counts in histograms of its own, which
-are added at the end: nothing is shared and nothing locked. Neighbouring samples are often alike, and a count that was
-just written cannot be read at once; so each thread has four sets of histograms, for every fourth sample of each.
+confirm or correct by one; where neither helps, halving intervals finds its bin. On all threads each counts in
+histograms of its own, which are added at the end: nothing is shared and nothing locked. Neighbouring samples are often
+alike, and a count that was just written cannot be read at once; so each thread has four sets of histograms, for every
+fourth sample each.
 
 Arrays are C-contiguous: x (N,), (N, C), (H, W) or (H, W, C) in uint8, uint16, float32 or float64. Importing this module
 loads Numba: plans import it when they are made.

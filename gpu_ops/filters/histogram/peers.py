@@ -20,6 +20,8 @@ from gpu_ops.task import Task
 
 OPENCV_SAMPLES = 1 << 24
 """Samples of a call: OpenCV gives counts in float32, which are exact up to here."""
+ADDED_ONE = 1e6
+"""From 2^24 on one more is the same number of float32."""
 PIECE = 1 << 22
 """Samples that NumPy counts between two progress reports."""
 
@@ -106,13 +108,18 @@ def cupy_histogram(device: Device, task: Task) -> Plan:
     """cupy.histogram of each channel, its counts converted, and what lies outside counted by three more passes."""
     cupy, out, bins = device.library("cupy"), Outputs.on(device, task), bins_of(task)
     edges = bins.edges.astype(task.dtype) if task.dtype.kind == "f" else bins.edges
-    return _each_channel(task, out, bins, partial(_cupy_histogram, cupy, edges))
+    if task.dtype.kind == "f" and task.params["range"] == "auto":
+        edges[-1] = bins.bounds[-1]  # no sample lies above, and the next number after a large edge is not found
+    ends = float(bins.edges[0]), float(bins.edges[-1])
+    return _each_channel(task, out, bins, partial(_cupy_histogram, cupy, edges, ends))
 
 
-def _cupy_histogram(cupy: Any, edges: Array, v: DeviceArray, counts: DeviceArray, outside: DeviceArray) -> None:
+def _cupy_histogram(
+    cupy: Any, edges: Array, ends: tuple[float, float], v: DeviceArray, counts: DeviceArray, outside: DeviceArray
+) -> None:
     found, _ = cupy.histogram(v, bins=edges)  # edges on the host: those of the device it would wait for
     cupy.copyto(counts, found, casting="unsafe")
-    low, high = (v.dtype.type(edge) if v.dtype.kind == "f" else float(edge) for edge in (edges[0], edges[-1]))
+    low, high = (v.dtype.type(edge) if v.dtype.kind == "f" else float(edge) for edge in ends)
     for place, odd in enumerate((v < low, v > high, cupy.isnan(v))):
         outside[place] = cupy.count_nonzero(odd)
 
@@ -152,14 +159,9 @@ def cupy_unsupported(task: Task) -> str | None:
     high = float(task.params["high"])
     if task.dtype.kind == "u" and task.params["range"] == "given" and not high.is_integer():
         return "it adds one to the upper edge of integers, which is right where high is a whole number"
-    if task.dtype.kind == "f" and task.params["range"] == "given" and abs(high) > cupy_largest(task):
-        return f"it adds one to the upper edge of floats, which is right where high is at most {cupy_largest(task):.4g}"
+    if task.dtype.kind == "f" and task.params["range"] == "given" and abs(high) > ADDED_ONE:
+        return f"it adds one to the upper edge of floats, which is right where high is at most {ADDED_ONE:g}"
     return None
-
-
-def cupy_largest(task: Task) -> float:
-    """It adds one to the upper edge of floats before it takes the next number."""
-    return float(2**23) if task.meta.dtype == "float32" else float(2**52)
 
 
 def bincount_unsupported(task: Task) -> str | None:
