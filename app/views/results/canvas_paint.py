@@ -1,18 +1,27 @@
-"""Paints the overlays of a picture: the divider, another pane's cursor, and the borders of bands."""
+"""Paints what lies over a picture: the divider, another pane's cursor, and the borders of bands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
+from app.models.pyramid import Array
 from app.views.parts import draw_tag
 from app.views.results.reading import band_name
 from gpu_ops.output_kinds import Band
 
 DARK_AND_LIGHT = ((QColor(0, 0, 0), 3), (QColor(255, 255, 255), 1))
 """A light line on a dark one is visible on every picture."""
+
+
+def rgba_image(values: Array) -> QImage:
+    """A picture of its own of RGBA values (H, W, 4) in uint8, whose colours are not yet multiplied by alpha."""
+    values = np.ascontiguousarray(values, np.uint8)
+    height, width = values.shape[:2]
+    return QImage(values.data, width, height, values.strides[0], QImage.Format.Format_RGBA8888).copy()
 
 
 def draw_divider(painter: QPainter, x: float, height: float, grip: float) -> None:
