@@ -121,8 +121,12 @@ class Session(QObject):
         if id != self._choice.filter:
             self._set(_default_choice(find_filter(id), bool(self.device)), "filter")
 
-    def set_params(self, params: Mapping[str, Any]) -> None:
+    def set_params(self, params: Mapping[str, Any], same_step: bool = False) -> None:
+        """Take these values. `same_step` says that they go on with the last change, as a drag does: undo goes back to
+        before both."""
         if dict(params) != dict(self._choice.params):
+            if same_step and self._past:
+                self._choice = self._past.pop()
             self._set(replace(self._choice, params=dict(params)), "params")
 
     def set_picks(self, picks: tuple[str, ...]) -> None:
@@ -206,12 +210,12 @@ class Session(QObject):
         self.undo_changed.emit(bool(self._past), bool(self._future))
         self._tell_output(shown, what)
 
-    def _set(self, choice: Choice, what: str, undoable: bool = True) -> None:
+    def _set(self, choice: Choice, what: str, undoable: bool = True, same_step: bool = False) -> None:
         shown = self.output
-        if undoable:
-            self._past = [*self._past, self._choice][-MOST_STEPS:]
-        else:
+        if not undoable:
             self._past = []
+        elif not (same_step and self._past):
+            self._past = [*self._past, self._choice][-MOST_STEPS:]
         self._future = []
         self._choice = choice
         self.choice_changed.emit(choice, what)
