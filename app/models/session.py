@@ -125,9 +125,13 @@ class Session(QObject):
         """Take these values. `same_step` says that they go on with the last change, as a drag does: undo goes back to
         before both."""
         if dict(params) != dict(self._choice.params):
-            if same_step and self._past:
-                self._choice = self._past.pop()
-            self._set(replace(self._choice, params=dict(params)), "params")
+            self._set(replace(self._choice, params=dict(params)), "params", same_step=same_step)
+
+    def set_param(self, name: str, value: Any, same_step: bool = False) -> None:
+        """Take a value of one parameter, and of those with which it matters the first allowed value."""
+        param = next(p for p in self.filter.params if p.name == name)
+        needed = {} if param.matters(self.params) else {other: allowed[0] for other, allowed in param.when.items()}
+        self.set_params({**self._choice.params, **needed, name: param.check(value)}, same_step)
 
     def set_picks(self, picks: tuple[str, ...]) -> None:
         if picks != self._choice.picks:
