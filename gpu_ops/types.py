@@ -64,14 +64,26 @@ def form_of_input(task: Task) -> Form:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """The threshold that the magnitudes of a pyramid's details are compared with: a number of the parameter `param`
+    where that matters, else one for each detail band in the output `table`, whose row `first` + k is that of the k-th
+    detail band of the form, with one column or one for each channel."""
+
+    param: str
+    table: str
+    first: int = 0
+
+
+@dataclass(frozen=True)
 class Output:
     """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
     `least(task)` is the least scale: the size of intermediate numbers that neither input nor result shows. `own_scale`
     says that the scale is the reference's alone, for values of another size than the input's. `form(task)` is the
     shape, dtype and axes of the array that every variant gives. `unit` is that of its values, "" for the unit of the
-    input. `when` are the values of parameters that ask for it,
-    as of a Param: {"result": ("statistics",)}; without them it is not computed.
+    input. `when` are the values of parameters that ask for it, as of a Param: {"result": ("statistics",)}; without
+    them it is not computed. `signed` says that the values of an image lie around zero. `cut` is the threshold of a
+    pyramid's details.
     """
 
     id: str
@@ -82,6 +94,8 @@ class Output:
     form: Callable[[Task], Form] = form_of_input
     own_scale: bool = False
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    signed: bool = False
+    cut: Cut | None = None
 
     @property
     def of_kind(self) -> OutputKind:

@@ -74,7 +74,10 @@ def test_a_drag_is_one_step_of_undo(qtbot) -> None:
 
 def test_a_parameter_brings_those_that_it_needs(qtbot) -> None:
     session = Session()
-    rule, value = Param("rule", "auto", choices=("auto", "manual")), Param("value", 0.0, 0, 9, when={"rule": ("manual",)})
+    rule, value = (
+        Param("rule", "auto", choices=("auto", "manual")),
+        Param("value", 0.0, 0, 9, when={"rule": ("manual",)}),
+    )
     before = session.filter.params
     object.__setattr__(session.filter, "params", (rule, value))
     try:
