@@ -7,9 +7,10 @@ from gpu_ops.filters.box import BOX
 from gpu_ops.filters.conv3x3 import CONV3X3
 from gpu_ops.filters.mean import MEAN1D, MEAN2D
 from gpu_ops.filters.registry import check_filters
+from gpu_ops.filters.wavelet import WAVELET1D, WAVELET2D
 from gpu_ops.types import Claim, Filter
 
-FILTERS: tuple[Filter, ...] = check_filters((MEAN1D, MEAN2D, BOX, CONV3X3))
+FILTERS: tuple[Filter, ...] = check_filters((MEAN1D, MEAN2D, BOX, CONV3X3, WAVELET1D, WAVELET2D))
 
 
 def find_filter(name: str, kind: str | None = None) -> Filter:

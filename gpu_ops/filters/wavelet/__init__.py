@@ -1,0 +1,54 @@
+"""Wavelet denoising of signals and images: transform, shrink small details, transform back.
+
+No library for CUDA that CuPy brings has such a filter, so the peers run on the CPU.
+"""
+
+from __future__ import annotations
+
+from gpu_ops.filters.wavelet import forms, plans, reference
+from gpu_ops.filters.wavelet.gpu import variants1d, variants2d
+from gpu_ops.types import Filter, Locality, Variant
+
+SERIAL = "The plain loops, compiled, on one core: every coefficient is a sum over all taps; a median finds the noise."
+
+
+def _host() -> tuple[Variant, ...]:
+    """The variants on the CPU, which signals and images share."""
+    return (Variant("serial", "CPU, one core", SERIAL, plans.serial(), "cpu", source="S0", largest=forms.largest),)
+
+
+WAVELET1D = Filter(
+    id="wavelet1d",
+    family="wavelet",
+    title="Wavelet denoising (signal)",
+    summary="A signal without the small details of its wavelet transform, channel by channel.",
+    accepts="signal",
+    dtypes=("float32", "float64"),
+    params=forms.PARAMS,
+    outputs=forms.outputs("signal"),
+    reference=reference.reference,
+    work=forms.work,
+    locality=Locality("global"),
+    check=forms.check,
+    source="S0",
+    finite_only=True,
+    variants=(*_host(), *variants1d()),
+)
+
+WAVELET2D = Filter(
+    id="wavelet2d",
+    family="wavelet",
+    title="Wavelet denoising (image)",
+    summary="An image without the small details of its wavelet transform, channel by channel.",
+    accepts="image",
+    dtypes=("uint8", "uint16", "float32", "float64"),
+    params=forms.PARAMS,
+    outputs=forms.outputs("image"),
+    reference=reference.reference,
+    work=forms.work,
+    locality=Locality("global"),
+    check=forms.check,
+    source="S0",
+    finite_only=True,
+    variants=(*_host(), *variants2d()),
+)

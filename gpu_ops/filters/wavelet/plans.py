@@ -1,0 +1,100 @@
+"""Plans of the CPU variants: for each shift forward, thresholds, shrinking, back; conversions are steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from gpu_ops.filters.wavelet.forms import figures_form, noise_form, pyramid_shape, spatial, work_type
+from gpu_ops.filters.wavelet.reference import rounded
+from gpu_ops.plan import Call, Device, Plan, Step
+from gpu_ops.task import Task
+
+Array = np.ndarray[Any, Any]
+
+
+class Loops(Protocol):
+    """The loops of a variant for one task. Pyramids and figures have the filter's forms."""
+
+    def forward(self, x: Array, pyramid: Array) -> None: ...
+
+    def estimate(self, pyramid: Array, figures: Array) -> None: ...
+
+    def shrink(self, pyramid: Array, figures: Array) -> None: ...
+
+    def backward(self, pyramid: Array, out: Array) -> None: ...
+
+
+def planned(load: Callable[[Device, Task], Loops], device: Device, task: Task) -> Plan:
+    """The plan of the loops that `load` makes for a task."""
+    loops, params, kind = load(device, task), task.params, work_type(task)
+    meta, x = task.meta, task.x
+    steps: list[Step] = []
+    if meta.dtype != kind.name:
+        x = device.empty(meta.shape, kind)
+        steps.append(Call(np.copyto, (x, task.x), name=f"to {kind.name}"))
+    pyramid = device.empty(pyramid_shape(task), kind)
+    figures = device.empty(figures_form(task).shape, np.float64)
+    out = device.empty(meta.shape, meta.dtype)
+    outputs: dict[str, Array] = {meta.kind: out}
+    result = out if meta.dtype == kind.name else device.empty(meta.shape, kind)
+    moved, back = (x, result) if params["shifts"] == 1 else (device.empty(meta.shape, kind) for _ in range(2))
+    pyramid[...] = 0  # gaps between bands stay 0
+    for shift in range(params["shifts"]):
+        if params["shifts"] > 1:
+            steps.append(Call(roll, (x, shift, len(spatial(task)), moved), name=f"shift by {shift}"))
+        steps.append(Call(loops.forward, (moved, pyramid), name="forward"))
+        steps.append(Call(loops.estimate, (pyramid, figures), name="thresholds"))
+        if shift == 0 and params["result"] == "parts":
+            kept = {
+                "coefficients": device.empty(pyramid.shape, kind),
+                "figures": device.empty(figures.shape, np.float64),
+            }
+            steps += [
+                Call(np.copyto, (kept[n], a), name=f"keep {n}")
+                for n, a in (("coefficients", pyramid), ("figures", figures))
+            ]
+            outputs |= kept
+        steps.append(Call(loops.shrink, (pyramid, figures), name="shrink"))
+        steps.append(Call(loops.backward, (pyramid, back), name="back"))
+        if params["shifts"] > 1:
+            steps.append(
+                Call(add, (back, shift, len(spatial(task)), params["shifts"], result), name=f"add shift {shift}")
+            )
+    if result is not out:
+        steps.append(Call(to_type, (result, out), name=f"to {meta.dtype}"))
+    if params["result"] == "parts":
+        outputs["noise"] = device.empty(meta.shape, noise_form(task).dtype)
+        steps.append(Call(np.subtract, (x, result, outputs["noise"]), {"casting": "same_kind"}, name="noise"))
+    return Plan(tuple(steps), outputs)
+
+
+def roll(x: Array, shift: int, rank: int, out: Array) -> None:
+    """A circular shift along every axis of an image or a signal."""
+    out[...] = np.roll(x, (shift,) * rank, tuple(range(rank)))
+
+
+def add(back: Array, shift: int, rank: int, shifts: int, total: Array) -> None:
+    """Add a shifted result, shifted back, to the mean over the shifts; the first one begins it."""
+    place = np.roll(back, (-shift,) * rank, tuple(range(rank)))
+    np.divide(place, shifts, out=place)
+    np.copyto(total, place) if shift == 0 else np.add(total, place, out=total)
+
+
+def to_type(result: Array, out: Array) -> None:
+    """The result in the input's type: integers rounded half up and inside their range."""
+    np.copyto(out, rounded(result, out.dtype), casting="same_kind")
+
+
+def serial() -> Callable[[Device, Task], Plan]:
+    """The plan of the plain loops."""
+
+    def load(device: Device, task: Task) -> Loops:
+        from gpu_ops.filters.wavelet.host import Serial
+
+        return Serial(task)
+
+    return partial(planned, load)
