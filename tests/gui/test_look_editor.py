@@ -54,7 +54,7 @@ def test_every_wavelet_has_a_family_and_its_functions() -> None:
 def test_typed_letters_choose_a_wavelet_and_its_functions_follow(qtbot: Any, form: Any) -> None:
     chooser = form.editor("wavelet")
     assert isinstance(chooser, LookEditor)
-    assert drawn(qtbot, form, "db4") == ["scaling function φ", "wavelet ψ"]
+    assert drawn(qtbot, form, "db4") == ["scaling φ", "wavelet ψ"]
     chooser.combo.setFocus()
     qtbot.keyClicks(chooser.combo, "db2")
     qtbot.waitUntil(lambda: form.told != [], timeout=QApplication.keyboardInputInterval() * 5)

@@ -49,6 +49,7 @@ class CutBar(QWidget):
         self.bands = QComboBox(self)
         self.bands.setObjectName("cutBands")
         self.bands.setAccessibleName(self.tr("Coefficients"))
+        self.bands.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.bands.activated.connect(self._show)
         self.words = ElidedLabel(parent=self)
         self.words.setObjectName("cutWords")

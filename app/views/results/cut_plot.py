@@ -127,6 +127,7 @@ class CutPlot(QWidget):
             self._paint_lines(painter, box)
         if self.hasFocus():
             painter.setOpacity(1.0)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 0))
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
@@ -158,7 +159,7 @@ class CutPlot(QWidget):
         if not self.lines:
             return
         main, grip = self.x_of(self.lines[0]), self.fontMetrics().averageCharWidth()
-        colour = self.palette().color(QPalette.ColorRole.Highlight)
+        colour = self.palette().color(QPalette.ColorRole.Text)
         veil = self.palette().color(QPalette.ColorRole.Base)
         veil.setAlpha(150)
         painter.fillRect(QRectF(box.left(), box.top(), main - box.left(), box.height()), veil)

@@ -33,7 +33,7 @@ def curves(wavelet: str) -> tuple[Curve, ...]:
     """The scaling function and the wavelet, of biorthogonal ones those of analysis and of synthesis, from PyWavelets'
     cascade. Raises LibraryMissing."""
     *functions, x = import_library("pywt").Wavelet(wavelet).wavefun(level=CASCADE)
-    names: tuple[str, ...] = ("scaling function φ", "wavelet ψ")
+    names: tuple[str, ...] = ("scaling φ", "wavelet ψ")
     if len(functions) == 4:
         names = ("analysis φ", "analysis ψ", "synthesis φ", "synthesis ψ")
     every = max(1, len(x) // POINTS)
