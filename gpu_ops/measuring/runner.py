@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -45,13 +45,15 @@ def run_experiment(
     watch = Watch(deadline, seed, stop, progress)
     watch.total = len(jobs) * (1 + (experiment.checks != "off") + (experiment.protocol != "none"))
     resident: dict[str, DeviceArray] = {}
+    live = experiment.protocol == "none"
     for job in jobs:
         watch.begin(f"preparing {job.name}")
         yield from _compute(job, resident, watch)
-        if job.plan is not None and experiment.checks != "off":
-            watch.begin(f"verifying {job.name}")
-            yield _verify(job, resident[job.device.name], watch)
-    if experiment.protocol == "none":
+        if not live:
+            yield from _verify(job, resident, watch)
+    if live:  # someone looks on: all results come before the first verdict
+        for job in jobs:
+            yield from _verify(job, resident, watch)
         return
     timed = [j for j in jobs if j.plan is not None and j.run.ok is not False]
     for name in dict.fromkeys(j.device.name for j in timed):
@@ -185,8 +187,11 @@ def _count(jobs: list[Job], watch: Watch) -> Iterator[Run]:
         yield job.run
 
 
-def _verify(job: Job, x: DeviceArray, watch: Watch) -> Run:
+def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch) -> Iterator[Run]:
     """Compare the outputs with the reference; where no timing follows, check everything else as well."""
+    if job.plan is None or job.experiment.checks == "off":
+        return
+    watch.begin(f"verifying {job.name}")
     with watch.listening():
         errors = job.errors_of(job.run.outputs)
     ok = all(e.ok for e in errors.values()) and faultless(job.run)
@@ -195,5 +200,5 @@ def _verify(job: Job, x: DeviceArray, watch: Watch) -> Run:
         if job.run.ok and job.experiment.protocol == "none":
             verify_again(job)
         if isinstance(job.session, GuardedSession):
-            verify_memory(job, x)
-    return job.run
+            verify_memory(job, resident[job.device.name])
+    yield job.run

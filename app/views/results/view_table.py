@@ -144,11 +144,10 @@ VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
 def view_of(kind: ViewKind, rank: int, signed: bool = False) -> ViewSpec:
     """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. `signed` pictures
     have levels of their own, and so a view of their own."""
-    if signed and kind == "image":
-        return AROUND_ZERO
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
-    return ranks[max(below) if below else min(ranks)]
+    spec = ranks[max(below) if below else min(ranks)]
+    return AROUND_ZERO if signed and spec is PICTURES else spec
 
 
 def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:
