@@ -147,17 +147,17 @@ class TestGenerators:
 
     @pytest.mark.parametrize(("length", "levels"), [(1, 16), (2, 2), (5, 16), (1000, 16), (1000, 1)])
     def test_steps(self, length, levels):
-        array = sample("steps", length=length, levels=levels, dtype="float64").array
+        array = sample("steps", length=length, plateaus=levels, dtype="float64").array
         assert array.shape == (length,) and np.abs(array).max() <= 1
         assert np.count_nonzero(np.diff(array)) == min(levels, length) - 1
 
     def test_constant(self):
-        assert sample("constant", length=3, value=-2.5).array.tolist() == [-2.5] * 3
-        assert sample("constant", size="2x2", value=7, dtype="uint8").array.tolist() == [[7, 7], [7, 7]]
+        assert sample("constant", length=3, level=-2.5).array.tolist() == [-2.5] * 3
+        assert sample("constant", size="2x2", level=7, dtype="uint8").array.tolist() == [[7, 7], [7, 7]]
         with pytest.raises(InputError, match="not whole numbers"):
-            sample("constant", value=0.5, dtype="uint8")
+            sample("constant", level=0.5, dtype="uint8")
         with pytest.raises(InputError, match="from 300 to 300, but uint8 takes 0 to 255"):
-            sample("constant", value=300, dtype="uint8")
+            sample("constant", level=300, dtype="uint8")
 
 
 class TestChart:

@@ -185,7 +185,7 @@ def _chirp(values: Options) -> Content:
 def _steps(values: Options) -> Content:
     """Constant levels between random places, at most one for each sample."""
     length = values["length"]
-    count = min(values["levels"], length)
+    count = min(values["plateaus"], length)
     random = _generator(values)
     places = np.sort(random.choice(length - 1, count - 1, replace=False)) + 1 if count > 1 else np.empty(0, np.int64)
     levels = _store(random.uniform(-1, 1, count), -1, values["dtype"])
@@ -194,7 +194,7 @@ def _steps(values: Options) -> Content:
 
 def _constant(values: Options) -> Content:
     kind, shape = _shape(values)
-    value = cast(np.array([values["value"]]), values["dtype"], "constant")
+    value = cast(np.array([values["level"]]), values["dtype"], "constant")
     return Content(kind, np.full(shape, value[0]))
 
 
@@ -225,7 +225,7 @@ SAMPLES: tuple[Sample, ...] = (
     Sample("doppler", "signal", "Doppler", (LENGTH, SIGMA, SEED, FLOAT), partial(_classic, _doppler)),
     Sample("noise", "signal", "Uniform noise", (LENGTH, SIZE, CHANNELS, SEED, DTYPE), _noise),
     Sample("chirp", "signal", "Chirp from 0 to half the rate", (LENGTH, RATE, DTYPE), _chirp),
-    Sample("steps", "signal", "Random steps", (LENGTH, Param("levels", 16, 1, 10**6), SEED, DTYPE), _steps),
-    Sample("constant", "signal", "One value", (LENGTH, SIZE, CHANNELS, Param("value", 1.0), DTYPE), _constant),
+    Sample("steps", "signal", "Random steps", (LENGTH, Param("plateaus", 16, 1, 10**6), SEED, DTYPE), _steps),
+    Sample("constant", "signal", "One value", (LENGTH, SIZE, CHANNELS, Param("level", 1.0), DTYPE), _constant),
     Sample("chart", "image", "Test chart", (CHART_SIZE, replace(CHANNELS, choices=(1, 3)), DTYPE), _chart),
 )
