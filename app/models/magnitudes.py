@@ -46,12 +46,11 @@ class Magnitudes:
     def span(self) -> tuple[float, float]:
         """The magnitudes between which all but the smallest hundredth of all bands' coefficients lie, zeros left out:
         (1, 10) where there are none."""
-        counts = np.sum(self.counts, axis=0, dtype=np.int64) if self.counts else np.zeros(CLASSES, np.int64)
-        counts[0] = 0
-        filled = np.flatnonzero(counts)
+        sums = self._sums(range(len(self.counts)))[1:]
+        sums -= sums[0]
+        filled = np.flatnonzero(np.diff(sums, prepend=0.0))
         if not len(filled):
             return 1.0, 10.0
-        sums = np.cumsum(counts)
         low, high = int(np.searchsorted(sums, 0.01 * sums[-1], side="right")), float(_edges()[filled[-1] + 1])
         return max(float(_edges()[low]), high * 10**-DECADES), high
 

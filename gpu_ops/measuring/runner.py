@@ -32,7 +32,8 @@ def run_experiment(
     stop: Callable[[], bool] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Iterator[Run]:
-    """Yield the run of each pick when it is computed, again when it is verified, again when it is timed.
+    """Yield the run of each pick when it is computed, again when it is verified, again when it is timed. Where nothing
+    is timed, all picks are computed before the first is verified.
 
     A pick that its variant does not support, that does not compile, lacks its library or does not fit in memory yields
     a run with its `failure`; the others go on. `deadline` is a time of `time.perf_counter`. It calls `stop` between

@@ -14,6 +14,7 @@ from PySide6.QtCore import QPoint, Qt
 from app.models.magnitudes import Magnitudes, details
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import find_filter
+from gpu_ops.engine.messages import RunRequest
 from gpu_ops.output_kinds import Axis, Band, Form
 from gpu_ops.params import Param
 from gpu_ops.types import Cut, Input, Output
@@ -196,6 +197,28 @@ def test_a_parameter_of_another_run_makes_it_faint_until_the_new_one_comes(qtbot
     assert bar.plot.lines == (4.0,) and not bar.plot.current
     bring(window, "serial", parts((2.5,) * 6), ok=True)
     qtbot.waitUntil(lambda: bar.plot.lines == (2.5,) and bar.plot.current, timeout=5_000)
+
+
+def test_a_newer_threshold_waits_for_pictures_but_not_for_verdicts(qtbot: Any, window: MainWindow) -> None:
+    session, engine = window.controller.session, window.controller._engine
+    session.set_param("result", "parts")
+    engine.end()
+
+    def asked() -> list[float]:
+        return [r.params["value"] for r in engine.asked if isinstance(r, RunRequest)]
+
+    session.set_param("value", 2.0)
+    assert asked()[-1] == 2
+    session.set_param("value", 3.0)
+    bring(window, "serial", parts((2.0,) * 6), stage="computed")
+    assert asked()[-1] == 2, "the picture of the other variant has not come yet"
+    bring(window, "parallel", parts((2.0,) * 6), stage="computed")
+    assert asked()[-1] == 3
+    bring(window, "serial", parts((3.0,) * 6), stage="computed")
+    bring(window, "parallel", parts((3.0,) * 6), stage="computed")
+    count = len(asked())
+    session.set_param("value", 4.0)
+    assert asked()[count:] == [4.0], "it only verifies"
 
 
 def test_noise_has_zero_in_the_middle_of_its_levels(qtbot: Any, window: MainWindow) -> None:

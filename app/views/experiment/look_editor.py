@@ -102,7 +102,8 @@ class CurveSketch(QWidget):
         self.drawn: Value | None = None
         """The choice that the functions are those of."""
         self.failure = ""
-        self._look, self._choice = look, None
+        self._look = look
+        self._choice: Value | None = None
         self._background = Background(self)
         self._background.finished.connect(self._take)
         self._background.failed.connect(self._fail)
