@@ -64,6 +64,17 @@ def form_of_input(task: Task) -> Form:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """The threshold that the magnitudes of a pyramid's details are compared with: a number of the parameter `param`
+    where that matters, else one for each detail band in the output `table`, whose row `first` + k is that of the k-th
+    detail band of the form, with one column or one for each channel."""
+
+    param: str
+    table: str
+    first: int = 0
+
+
+@dataclass(frozen=True)
 class Output:
     """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
@@ -71,8 +82,9 @@ class Output:
     says that the scale is the reference's alone, for values of another size than the input's; each column of a table
     has its own. Values that lie `period` apart are the same, such as angles; 0 where none are. `form(task)` is the
     shape, dtype and axes of the array that every variant gives. `unit` is that of its values, "" for the unit of the
-    input. `when` are the values of parameters that ask for it,
-    as of a Param: {"result": ("statistics",)}; without them it is not computed.
+    input. `when` are the values of parameters that ask for it, as of a Param: {"result": ("statistics",)}; without
+    them it is not computed. `signed` says that the values of an image lie around zero. `cut` is the threshold of a
+    pyramid's details.
     """
 
     id: str
@@ -84,6 +96,8 @@ class Output:
     own_scale: bool = False
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     period: float = 0.0
+    signed: bool = False
+    cut: Cut | None = None
 
     @property
     def of_kind(self) -> OutputKind:

@@ -277,6 +277,10 @@ class GridEditor(Editor):
 
 def editor(param: Param, parent: QWidget | None = None) -> Editor:
     """The editor that suits the parameter."""
+    if param.look is not None:
+        from app.views.experiment.look_editor import LookEditor
+
+        return LookEditor(param, parent)
     if param.choices:
         return ChoiceEditor(param, parent)
     kinds: tuple[tuple[type, type[Editor]], ...] = (

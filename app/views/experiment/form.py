@@ -77,7 +77,8 @@ class ParameterForm(QWidget):
             reason.setWordWrap(True)
             reason.setTextFormat(Qt.TextFormat.PlainText)
             reason.hide()
-            grid.addWidget(label, 2 * place, 0, Qt.AlignmentFlag.AlignVCenter)
+            label.setMinimumHeight(field.control().sizeHint().height())  # beside the first line of a high editor
+            grid.addWidget(label, 2 * place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(field, 2 * place, 1)
             grid.addWidget(reason, 2 * place + 1, 0, 1, 2)
             self._editors[param.name], self._labels[param.name], self._reasons[param.name] = field, label, reason

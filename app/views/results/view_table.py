@@ -13,6 +13,7 @@ from app.models.span import Span
 from app.models.view_data import (
     OutputData,
     ViewData,
+    around_zero,
     as_it_is,
     coefficients,
     decibels,
@@ -123,7 +124,9 @@ BANDS = (
     Scale("each", _N("Scales", "Each band"), _N("Scales", "Every band by its own largest coefficient"), each_band),
     Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
 )
+SIGNED = (Scale("signed", "", "", around_zero),)
 PICTURES = ViewSpec("pictures", _pictures)
+AROUND_ZERO = ViewSpec("pictures around zero", _pictures, SIGNED)
 CURVES = ViewSpec("curves", _curves)
 VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
     "image": {2: PICTURES},
@@ -138,11 +141,13 @@ VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
 """By kind, and by the number of axes without channels."""
 
 
-def view_of(kind: ViewKind, rank: int) -> ViewSpec:
-    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest."""
+def view_of(kind: ViewKind, rank: int, signed: bool = False) -> ViewSpec:
+    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. `signed` pictures
+    have levels of their own, and so a view of their own."""
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
-    return ranks[max(below) if below else min(ranks)]
+    spec = ranks[max(below) if below else min(ranks)]
+    return AROUND_ZERO if signed and spec is PICTURES else spec
 
 
 def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:
