@@ -198,11 +198,12 @@ class Pictures(Squeezed):
         result, output = self._any_result(), self._session.output
         spec = own = self._input_spec()
         if result is not None:
-            spec = view_of(result.result.kind, result.result.form.rank)
+            spec = view_of(result.result.kind, result.result.form.rank, result.result.form.axes)
         elif self._shared is not None:
             task = self._session.task
-            rank = output.form(task).rank if task is not None else INPUT_KINDS[self._shared.kind].rank
-            spec = view_of(output.kind, rank)
+            form = output.form(task) if task is not None else None
+            rank = form.rank if form is not None else INPUT_KINDS[self._shared.kind].rank
+            spec = view_of(output.kind, rank, form.axes if form is not None else ())
         alike = spec is own
         if (spec, alike) != (self._spec, self._alike) or self.view is not self._home(spec):
             for view in {id(view): view for view in self._views.values()}.values():

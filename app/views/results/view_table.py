@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from app.models.view_data import (
 )
 from app.translate import QT_TRANSLATE_NOOP
 from app.views.results.result_view import ResultView
-from gpu_ops.output_kinds import ViewKind
+from gpu_ops.output_kinds import CHANNEL, Axis, ViewKind
 
 if TYPE_CHECKING:
     from app.views.results.plot_area import Plot
@@ -47,12 +47,13 @@ PLAIN = Scale("plain", "", "")
 class ViewSpec:
     """A way to look at results. `make(display, parent)` makes the view when it is first needed; what it is made of is
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
-    results take beside an input of another kind."""
+    results take beside an input of another kind. `uneven` is the view of results whose axes have different units."""
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
     scales: tuple[Scale, ...] = (PLAIN,)
     room: float = 0.65
+    uneven: ViewSpec | None = None
 
 
 def _pictures(display: Display, parent: QWidget) -> ResultView:
@@ -65,6 +66,12 @@ def _curves(display: Display, parent: QWidget) -> ResultView:
     from app.views.results.curve_view import CurveView
 
     return CurveView(parent)
+
+
+def _planes(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.heat_view import HeatView
+
+    return HeatView(display, parent)
 
 
 def _bars(display: Display, parent: QWidget) -> ResultView:
@@ -124,11 +131,15 @@ BANDS = (
     Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
 )
 PICTURES = ViewSpec("pictures", _pictures)
+PLANES = ViewSpec("planes", _planes, SPECTRUM)
 CURVES = ViewSpec("curves", _curves)
 VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
     "image": {2: PICTURES},
     "signal": {1: CURVES},
-    "spectrum": {1: ViewSpec("spectra", _curves, SPECTRUM), 2: ViewSpec("spectrum pictures", _pictures, SPECTRUM)},
+    "spectrum": {
+        1: ViewSpec("spectra", _curves, SPECTRUM),
+        2: ViewSpec("spectrum pictures", _pictures, SPECTRUM, uneven=PLANES),
+    },
     "bars": {1: ViewSpec("bars", _bars, COUNTS)},
     "pyramid": {1: ViewSpec("levels", _levels), 2: ViewSpec("bands", _pictures, BANDS)},
     "number": {0: ViewSpec("figures", _figures, room=0.3)},
@@ -138,11 +149,14 @@ VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
 """By kind, and by the number of axes without channels."""
 
 
-def view_of(kind: ViewKind, rank: int) -> ViewSpec:
-    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest."""
+def view_of(kind: ViewKind, rank: int, axes: Sequence[Axis] = ()) -> ViewSpec:
+    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. Pixels are square
+    only where the axes have one unit."""
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
-    return ranks[max(below) if below else min(ranks)]
+    spec = ranks[max(below) if below else min(ranks)]
+    units = {axis.unit for axis in axes if axis.name != CHANNEL}
+    return spec.uneven if spec.uneven is not None and len(units) > 1 else spec
 
 
 def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:
