@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QImage, QResizeEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QSize, Signal, Slot
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.models.display import Display
 from app.models.drawing import Drawing
@@ -22,18 +22,16 @@ from app.models.view_data import INPUT as INPUT
 from app.models.view_data import OutputData, ViewData, as_it_is
 from app.views.results.output_bar import Choice, OutputBar
 from app.views.results.result_view import ResultView
+from app.views.results.sides import Sides
 from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, scales_of, view_of
 from app.views.scrolled import Squeezed
 from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.output_kinds import Form, ViewKind
 
 if TYPE_CHECKING:
     from app.views.results.curve_view import CurveView
     from app.views.results.panes import Mode, PaneGrid
     from app.views.results.signal_pane import SignalPane
-
-WIDE = 1.3
-"""The least ratio of width to height at which the input lies left of results of another kind and not above them."""
-
 
 class Pictures(Squeezed):
     """Shows the input and the results, in the order of the choice, with the verdict on each. Results of the input's
@@ -71,30 +69,15 @@ class Pictures(Squeezed):
 
     def _lay_out(self) -> None:
         self.bar = OutputBar(self._session.set_output, self.set_scale, self)
-        self._main, self._beside = QStackedWidget(self), QStackedWidget(self)
-        self._split = QSplitter(Qt.Orientation.Horizontal, self)
-        self._split.addWidget(self._beside)
-        self._split.addWidget(self._main)
-        self._beside.hide()
+        self._sides = Sides(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.bar)
-        layout.addWidget(self._split, 1)
+        layout.addWidget(self._sides, 1)
 
     def sizeHint(self) -> QSize:
         return self.view.widget.sizeHint()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        across = self.width() > WIDE * self.height()
-        way = Qt.Orientation.Horizontal if across else Qt.Orientation.Vertical
-        if way != self._split.orientation():
-            self._split.setOrientation(way)
-            self._share()
-
-    def _share(self) -> None:
-        """Divide the room between the input and results of another kind."""
-        self._split.setSizes([round(10_000 * (1 - self._spec.room)), round(10_000 * self._spec.room)])
 
     # Views
 
@@ -103,7 +86,7 @@ class Pictures(Squeezed):
         if (spec.id, beside) not in self._views:
             display = self._display if spec is PICTURES else Display(self)
             view = self._views[spec.id, beside] = spec.make(display, self)
-            (self._beside if beside else self._main).addWidget(view.widget)
+            (self._sides.beside if beside else self._sides.main).addWidget(view.widget)
             display.colormap_changed.connect(self.view_changed)
             if view.grid is not None:
                 view.grid.mode_changed.connect(self.view_changed)
@@ -132,6 +115,9 @@ class Pictures(Squeezed):
             return PICTURES
         return view_of(self._input.result.kind, self._input.result.form.rank)
 
+    def _spec_of(self, kind: ViewKind, form: Form) -> ViewSpec:
+        return view_of(kind, form.rank, form.axes, self._input.result.form.axes if self._input is not None else ())
+
     def _input_view(self) -> ResultView:
         return self.view if self._alike else self._home(self._input_spec(), beside=True)
 
@@ -145,7 +131,7 @@ class Pictures(Squeezed):
 
     def show_page(self, page: QWidget) -> None:
         """Bring a view's widget to the front before it shows anything."""
-        self._main.setCurrentWidget(page)
+        self._sides.main.setCurrentWidget(page)
 
     # What is shown
 
@@ -198,21 +184,20 @@ class Pictures(Squeezed):
         result, output = self._any_result(), self._session.output
         spec = own = self._input_spec()
         if result is not None:
-            spec = view_of(result.result.kind, result.result.form.rank, result.result.form.axes)
+            spec = self._spec_of(result.result.kind, result.result.form)
+        elif self._shared is not None and (task := self._session.task) is not None:
+            spec = self._spec_of(output.kind, output.form(task))
         elif self._shared is not None:
-            task = self._session.task
-            form = output.form(task) if task is not None else None
-            rank = form.rank if form is not None else INPUT_KINDS[self._shared.kind].rank
-            spec = view_of(output.kind, rank, form.axes if form is not None else ())
+            spec = view_of(output.kind, INPUT_KINDS[self._shared.kind].rank)
         alike = spec is own
         if (spec, alike) != (self._spec, self._alike) or self.view is not self._home(spec):
             for view in {id(view): view for view in self._views.values()}.values():
                 view.arrange((), {}, self._session.filter)
             self._spec, self._alike, self._keys = spec, alike, ()
             self.view = self._home(spec)
-            self._main.setCurrentWidget(self.view.widget)
-            self._beside.setVisible(not alike)
-            self._share()
+            self._sides.main.setCurrentWidget(self.view.widget)
+            self._sides.beside.setVisible(not alike)
+            self._sides.share(spec.room)
             if with_input:
                 self._put_input()
             self.view_changed.emit()
@@ -225,7 +210,7 @@ class Pictures(Squeezed):
             return
         view = self._input_view()
         if not self._alike:
-            self._beside.setCurrentWidget(view.widget)
+            self._sides.beside.setCurrentWidget(view.widget)
             view.arrange((INPUT,), self._all_titles(), self._session.filter)
         else:
             self.arrange()

@@ -47,19 +47,27 @@ PLAIN = Scale("plain", "", "")
 class ViewSpec:
     """A way to look at results. `make(display, parent)` makes the view when it is first needed; what it is made of is
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
-    results take beside an input of another kind. `uneven` is the view of results whose axes have different units."""
+    results take beside an input of another kind. `uneven` is the view of results whose axes have different units, `foreign`
+    that of results over other axes than the input's, such as phases over frequencies."""
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
     scales: tuple[Scale, ...] = (PLAIN,)
     room: float = 0.65
     uneven: ViewSpec | None = None
+    foreign: ViewSpec | None = None
 
 
 def _pictures(display: Display, parent: QWidget) -> ResultView:
     from app.views.results.picture_view import PictureView
 
     return PictureView(display, parent=parent)
+
+
+def _spectrum_pictures(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.spectrum_view import SpectrumView
+
+    return SpectrumView(display, parent=parent)
 
 
 def _curves(display: Display, parent: QWidget) -> ResultView:
@@ -130,15 +138,15 @@ BANDS = (
     Scale("each", _N("Scales", "Each band"), _N("Scales", "Every band by its own largest coefficient"), each_band),
     Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
 )
-PICTURES = ViewSpec("pictures", _pictures)
+PICTURES = ViewSpec("pictures", _pictures, foreign=ViewSpec("pictures of other axes", _spectrum_pictures))
 PLANES = ViewSpec("planes", _planes, SPECTRUM)
-CURVES = ViewSpec("curves", _curves)
+CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _curves))
 VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
     "image": {2: PICTURES},
     "signal": {1: CURVES},
     "spectrum": {
         1: ViewSpec("spectra", _curves, SPECTRUM),
-        2: ViewSpec("spectrum pictures", _pictures, SPECTRUM, uneven=PLANES),
+        2: ViewSpec("spectrum pictures", _spectrum_pictures, SPECTRUM, uneven=PLANES),
     },
     "bars": {1: ViewSpec("bars", _bars, COUNTS)},
     "pyramid": {1: ViewSpec("levels", _levels), 2: ViewSpec("bands", _pictures, BANDS)},
@@ -149,14 +157,18 @@ VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
 """By kind, and by the number of axes without channels."""
 
 
-def view_of(kind: ViewKind, rank: int, axes: Sequence[Axis] = ()) -> ViewSpec:
-    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. Pixels are square
-    only where the axes have one unit."""
+def view_of(kind: ViewKind, rank: int, axes: Sequence[Axis] = (), like: Sequence[Axis] = ()) -> ViewSpec:
+    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. `axes` are those
+    of the result, `like` the input's. Pixels are square only where the axes have one unit."""
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
     spec = ranks[max(below) if below else min(ranks)]
-    units = {axis.unit for axis in axes if axis.name != CHANNEL}
-    return spec.uneven if spec.uneven is not None and len(units) > 1 else spec
+    own, others = ([axis for axis in some if axis.name != CHANNEL] for some in (axes, like))
+    if spec.uneven is not None and len({axis.unit for axis in own}) > 1:
+        return spec.uneven
+    if spec.foreign is not None and own and others and [a.name for a in own] != [a.name for a in others]:
+        return spec.foreign
+    return spec
 
 
 def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:
