@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from app.models.view_data import Array
 from gpu_ops.output_kinds import Axis
 
 
@@ -43,6 +47,16 @@ class Wave:
         """The place one wavelength further, across the stripes."""
         x, y = self.crest()
         return x + self.fx * self.length**2, y + self.fy * self.length**2
+
+
+def in_place(wave: Wave, spectrum: Array, axes: Sequence[Axis], start: Sequence[int]) -> Wave:
+    """The wave with the phase that a complex spectrum (H, W) or (H, W, C) has there, of the first channel: its crests
+    lie where they lie in the picture. `start` is the first row and column that were transformed."""
+    places = ((f, axis, n) for f, axis, n in zip((wave.fy, wave.fx), axes, spectrum.shape, strict=False))
+    row, column = (round(axis.index(f)) % n for f, axis, n in places)
+    value = complex(np.atleast_1d(spectrum[row, column])[0])
+    shift = wave.fy * start[0] + wave.fx * start[1] if start else 0.0
+    return replace(wave, turn=cmath.phase(value) / (2 * math.pi) - shift)
 
 
 def wave_at(axes: Sequence[Axis], row: int, column: int) -> Wave:

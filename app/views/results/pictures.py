@@ -20,10 +20,12 @@ from app.models.subject import Subject
 from app.models.verdict import verdict
 from app.models.view_data import INPUT as INPUT
 from app.models.view_data import OutputData, ViewData, as_it_is
+from app.views.results.mask_link import MaskLink
 from app.views.results.output_bar import Choice, OutputBar
 from app.views.results.result_view import ResultView
 from app.views.results.sides import Sides
 from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, scales_of, view_of
+from app.views.results.wave_link import WaveLink
 from app.views.scrolled import Squeezed
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import Form, ViewKind
@@ -33,17 +35,20 @@ if TYPE_CHECKING:
     from app.views.results.panes import Mode, PaneGrid
     from app.views.results.signal_pane import SignalPane
 
+
 class Pictures(Squeezed):
     """Shows the input and the results, in the order of the choice, with the verdict on each. Results of the input's
     own kind share a view with it; results of another kind have a view of their own, with the input in another beside
     it.
 
     `arranged`: the set of panes may have changed. `view_changed`: the visible view, output, scale, colour map or mode
-    of comparison changed. `failed(sentence)`: something cannot be drawn.
+    of comparison changed. `drawn_changed`: another result is drawn, or none. `failed(sentence)`: something cannot be
+    drawn.
     """
 
     arranged = Signal()
     view_changed = Signal()
+    drawn_changed = Signal()
     failed = Signal(str)
 
     def __init__(self, display: Display, session: Session, results: Results, parent: QWidget | None = None) -> None:
@@ -66,6 +71,7 @@ class Pictures(Squeezed):
         session.output_changed.connect(self._show_output_again)
         session.device_changed.connect(self._judge_all)
         results.row_changed.connect(self._row_changed)
+        self.waves, self.masks = WaveLink(self), MaskLink(self, session)
 
     def _lay_out(self) -> None:
         self.bar = OutputBar(self._session.set_output, self.set_scale, self)
@@ -161,6 +167,7 @@ class Pictures(Squeezed):
         for key in self._keys:
             if key != INPUT:
                 self.view.forget(key)
+        self.drawn_changed.emit()
 
     @Slot()
     def _show_output_again(self) -> None:
@@ -255,6 +262,11 @@ class Pictures(Squeezed):
                 self._settle()
             self._draw(variant)
 
+    def present(self, variant: str, name: str = "") -> OutputData | None:
+        """A result of the present choice, of the visible output or of another one; None while there is none."""
+        shown = self._shown.get((variant, name or self._session.output.id))
+        return shown if shown is not None and shown.origin.subject == self._session.subject(variant) else None
+
     def _draw(self, variant: str) -> None:
         """Draw the present output of a variant, if there is one."""
         shown = self._shown.get((variant, self._session.output.id))
@@ -280,6 +292,7 @@ class Pictures(Squeezed):
         self.view.set_scale(self.scale(shown).id)
         self.view.put(variant, drawn, shown.origin if self._alike else shown.origin.loose)
         self._judge_all()
+        self.drawn_changed.emit()
 
     def picture(self) -> QImage | None:
         """The picture to copy: from the main view, else of the input beside it."""

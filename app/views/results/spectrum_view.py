@@ -10,35 +10,32 @@ from app.models.display import Display
 from app.models.wave import Wave, wave_at
 from app.views.results.image_canvas import ImageCanvas
 from app.views.results.picture_view import PictureView
-from app.views.results.sketch import Sketch
+from app.views.results.sketch import sketch_of
 from app.views.results.spectrum_paint import draw_frequencies
 from gpu_ops.types import Filter
 
 
 class SpectrumView(PictureView):
-    """A PictureView whose canvases have a sketch each: `sketches`, by canvas."""
+    """A PictureView that draws frequencies over its pictures."""
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
         super().__init__(display, parent)
-        self.sketches: dict[ImageCanvas, Sketch] = {}
-        self._cover(self.grid.compare)
+        sketch_of(self.grid.compare).draw("frequencies", draw_frequencies)
 
     def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
         super().arrange(keys, titles, filter)
-        for key in keys:
-            self._cover(self.grid.pane(key).canvas)
+        for canvas in self.canvases():
+            sketch_of(canvas).draw("frequencies", draw_frequencies)
 
-    def _cover(self, canvas: ImageCanvas) -> None:
-        """Panes are reused: each has one sketch for ever."""
-        if canvas not in self.sketches:
-            self.sketches[canvas] = Sketch(canvas)
-            self.sketches[canvas].drawings.append(draw_frequencies)
+    def canvases(self) -> list[ImageCanvas]:
+        """The canvases of all results, one each."""
+        return [self.grid.pane(key).canvas for key in self.grid.keys]
 
-    def wave(self) -> Wave | None:
-        """The wave that the point under the cursor stands for; None without one."""
+    def pointed(self) -> tuple[str, Wave] | None:
+        """The first result that has a point under the cursor, and the wave that this point stands for."""
         cursor = self._display.cursor
         for key in self.grid.keys:
             layer = self.grid.pane(key).layer
             if cursor is not None and layer.drawn is not None and (pixel := layer.pixel(*cursor)) is not None:
-                return wave_at(layer.drawn.form.axes, *pixel)
+                return key, wave_at(layer.drawn.form.axes, *pixel)
         return None

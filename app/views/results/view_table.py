@@ -47,8 +47,8 @@ PLAIN = Scale("plain", "", "")
 class ViewSpec:
     """A way to look at results. `make(display, parent)` makes the view when it is first needed; what it is made of is
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
-    results take beside an input of another kind. `uneven` is the view of results whose axes have different units, `foreign`
-    that of results over other axes than the input's, such as phases over frequencies."""
+    results take beside an input of another kind. `uneven` is the view of results whose axes have different units,
+    `foreign` that of results over other axes than the input's, such as phases over frequencies."""
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
