@@ -92,6 +92,13 @@ def decade(unit: str) -> float:
     return 10.0 if SQUARE in unit else 20.0
 
 
+def about_zero(shown: OutputData) -> ViewData:
+    """Values over frequencies as they are; whole periods have zero frequency in the middle."""
+    (array, form), result = centred(shown), shown.result
+    array = np.array(array) if array is shown.array else array
+    return _seen(ViewData(array, form, result.unit, result.statistics, text=result.text))
+
+
 def phases(shown: OutputData) -> ViewData:
     """The phases of a complex spectrum, in radians from -π to π."""
     array, form = centred(shown)

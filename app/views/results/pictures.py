@@ -20,6 +20,7 @@ from app.models.subject import Subject
 from app.models.verdict import verdict
 from app.models.view_data import INPUT as INPUT
 from app.models.view_data import OutputData, ViewData, as_it_is
+from app.views.results.companion import Companion
 from app.views.results.mask_link import MaskLink
 from app.views.results.output_bar import Choice, OutputBar
 from app.views.results.result_view import ResultView
@@ -71,7 +72,8 @@ class Pictures(Squeezed):
         session.output_changed.connect(self._show_output_again)
         session.device_changed.connect(self._judge_all)
         results.row_changed.connect(self._row_changed)
-        self.waves, self.masks = WaveLink(self), MaskLink(self, session)
+        self.waves, self.masks = WaveLink(self, session), MaskLink(self, session)
+        self.companion = Companion(self, session, results)
 
     def _lay_out(self) -> None:
         self.bar = OutputBar(self._session.set_output, self.set_scale, self)
@@ -116,16 +118,18 @@ class Pictures(Squeezed):
         """Levels and colours of the main view, else of the input beside it; None where neither has any."""
         return self.view.display or (None if self._alike else self._input_view().display)
 
-    def _input_spec(self) -> ViewSpec:
+    def input_spec(self) -> ViewSpec:
+        """The view of the input."""
         if self._input is None:
             return PICTURES
         return view_of(self._input.result.kind, self._input.result.form.rank)
 
-    def _spec_of(self, kind: ViewKind, form: Form) -> ViewSpec:
+    def spec_of(self, kind: ViewKind, form: Form) -> ViewSpec:
+        """The view of a result."""
         return view_of(kind, form.rank, form.axes, self._input.result.form.axes if self._input is not None else ())
 
     def _input_view(self) -> ResultView:
-        return self.view if self._alike else self._home(self._input_spec(), beside=True)
+        return self.view if self._alike else self._home(self.input_spec(), beside=True)
 
     def view_with(self, key: str) -> ResultView:
         """The view that shows the input or a variant."""
@@ -134,6 +138,10 @@ class Pictures(Squeezed):
     def titles(self) -> dict[str, str]:
         """The titles of variants by id."""
         return {v.id: v.title for v in self._session.filter.variants}
+
+    @property
+    def input_name(self) -> str:
+        return self._shared.name if self._shared is not None else ""
 
     def show_page(self, page: QWidget) -> None:
         """Bring a view's widget to the front before it shows anything."""
@@ -189,11 +197,11 @@ class Pictures(Squeezed):
     def _settle(self, with_input: bool = True) -> None:
         """Show the view that suits the present output, with the input in it or beside it."""
         result, output = self._any_result(), self._session.output
-        spec = own = self._input_spec()
+        spec = own = self.input_spec()
         if result is not None:
-            spec = self._spec_of(result.result.kind, result.result.form)
+            spec = self.spec_of(result.result.kind, result.result.form)
         elif self._shared is not None and (task := self._session.task) is not None:
-            spec = self._spec_of(output.kind, output.form(task))
+            spec = self.spec_of(output.kind, output.form(task))
         elif self._shared is not None:
             spec = view_of(output.kind, INPUT_KINDS[self._shared.kind].rank)
         alike = spec is own
@@ -224,8 +232,7 @@ class Pictures(Squeezed):
         view.put(INPUT, as_it_is(self._input), WHOLE)
 
     def _all_titles(self) -> Mapping[str, str]:
-        name = self._shared.name if self._shared is not None else ""
-        return {INPUT: name, **self.titles()}
+        return {INPUT: self.input_name, **self.titles()}
 
     def arrange(self) -> None:
         """Make panes for each picked variant, and for the input if it is of the same kind."""
@@ -261,11 +268,12 @@ class Pictures(Squeezed):
             if not had_result:
                 self._settle()
             self._draw(variant)
+        else:
+            self.drawn_changed.emit()
 
-    def present(self, variant: str, name: str = "") -> OutputData | None:
-        """A result of the present choice, of the visible output or of another one; None while there is none."""
-        shown = self._shown.get((variant, name or self._session.output.id))
-        return shown if shown is not None and shown.origin.subject == self._session.subject(variant) else None
+    def shown(self, variant: str, name: str) -> OutputData | None:
+        """The last result of a variant for an output; None while there is none."""
+        return self._shown.get((variant, name))
 
     def _draw(self, variant: str) -> None:
         """Draw the present output of a variant, if there is one."""

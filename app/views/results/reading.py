@@ -102,6 +102,9 @@ def pixel_place(layer: Layer, x: float, y: float) -> str:
         return ", ".join(place_text(axis, int(index)) for axis, index in zip(PLAIN, (x, y), strict=True))
     axes = drawn.form.axes[1::-1]
     band = band_at(drawn, pixel)
+    if band is None and axes[0].unit == axes[1].unit and not any(axis.labels for axis in axes):
+        places = (f"{name_of(axis)} {number(axis.at(i))}" for axis, i in zip(axes, pixel[::-1], strict=True))
+        return with_unit(", ".join(places), axes[0].unit)
     if band is None:
         return ", ".join(place_text(axis, index) for axis, index in zip(axes, pixel[::-1], strict=True))
     inside = (number(index - start) for index, start in zip(pixel[::-1], band.start[1::-1], strict=True))

@@ -26,13 +26,13 @@ translate = QCoreApplication.translate
 
 
 def wave_text(wave: Wave, drawn: bool = True) -> str:
-    """What a wave is: "wavelength 12.3 px, direction 34°"."""
+    """What a wave is: "wavelength 12.3 px, direction 34°", and what to do where it is not `drawn`."""
     if not wave.frequency:
         return translate("Spectra", "zero frequency: the mean of all pixels")
     text = translate("Spectra", "wavelength {length} px, direction {angle}°").format(
         length=number(float(f"{wave.length:.4g}")), angle=number(round(wave.direction))
     )
-    return text if drawn else translate("Spectra", "{wave} (zoom in to see its stripes)").format(wave=text)
+    return text if drawn else translate("Spectra", "{wave}\nzoom in to see its stripes").format(wave=text)
 
 
 def spacing(wave: Wave, canvas: ImageCanvas) -> float:
@@ -57,7 +57,10 @@ def draw_wave(painter: QPainter, canvas: ImageCanvas, wave: Wave) -> None:
             stripes.setColorAt(step / 16, colour)
         painter.fillRect(area.intersected(QRectF(canvas.rect())), stripes)
     gap = canvas.fontMetrics().averageCharWidth()
-    draw_tag(painter, QPointF(gap, gap), wave_text(wave, visible or not wave.frequency), canvas.width() - 2 * gap)
+    corner = QPointF(gap, gap)
+    for text in wave_text(wave, visible or not wave.frequency).splitlines():
+        draw_tag(painter, corner, text, canvas.width() - 2 * gap)
+        corner += QPointF(0, 1.3 * canvas.fontMetrics().height())
 
 
 def draw_frequencies(painter: QPainter, canvas: ImageCanvas) -> None:
@@ -74,14 +77,19 @@ def draw_frequencies(painter: QPainter, canvas: ImageCanvas) -> None:
     x_at, y_at = (_Places(axis, canvas, upright) for axis, upright in ((across, False), (down, True)))
     _draw_zero(painter, area, x_at.screen(0.0), y_at.screen(0.0))
     bottom = area.bottom() - line - gap / 2
-    for place in x_at.ticks(area.left() + 8 * gap, area.right() - 12 * gap, int(area.width() / (11 * gap))):
+    title = _titled(across)
+    room = canvas.fontMetrics().horizontalAdvance(title) + 7 * gap
+    for place in x_at.ticks(area.left() + 8 * gap, area.right() - room, int(area.width() / (11 * gap))):
         _tag_at(painter, QPointF(x_at.screen(place), bottom), short(place))
     for place in y_at.ticks(area.top() + 2 * line, area.bottom() - 2.5 * line, int(area.height() / (4 * line))):
         draw_tag(painter, QPointF(area.left() + gap / 2, y_at.screen(place) - line / 2), short(place), 12 * gap)
-    title = f"{name_of(across)} ({across.unit})" if across.unit else name_of(across)
     draw_tag(painter, QPointF(area.right() - gap / 2, bottom), title, area.width() / 2, right=True)
-    title = f"{name_of(down)} ({down.unit})" if down.unit else name_of(down)
-    draw_tag(painter, QPointF(area.left() + gap / 2, area.top() + gap / 2), title, area.width() / 2)
+    draw_tag(painter, QPointF(area.left() + gap / 2, area.top() + gap / 2), _titled(down), area.width() / 2)
+
+
+def _titled(axis: Axis) -> str:
+    """The name of an axis and its unit."""
+    return f"{name_of(axis)} ({axis.unit})" if axis.unit else name_of(axis)
 
 
 class _Places:
@@ -116,4 +124,4 @@ def _draw_zero(painter: QPainter, area: QRectF, x: float, y: float) -> None:
 def _tag_at(painter: QPainter, middle: QPointF, text: str) -> None:
     """Draw a tag whose upper edge has its middle here."""
     width = painter.fontMetrics().horizontalAdvance(text) + 2 * painter.fontMetrics().averageCharWidth()
-    draw_tag(painter, middle - QPointF(width / 2, 0), text, width)
+    draw_tag(painter, middle - QPointF(width / 2, 0), text, width + 2)

@@ -13,6 +13,7 @@ from app.models.span import Span
 from app.models.view_data import (
     OutputData,
     ViewData,
+    about_zero,
     as_it_is,
     coefficients,
     decibels,
@@ -138,9 +139,10 @@ BANDS = (
     Scale("each", _N("Scales", "Each band"), _N("Scales", "Every band by its own largest coefficient"), each_band),
     Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
 )
-PICTURES = ViewSpec("pictures", _pictures, foreign=ViewSpec("pictures of other axes", _spectrum_pictures))
+OTHER_AXES = (Scale("plain", "", "", about_zero),)
+PICTURES = ViewSpec("pictures", _pictures, foreign=ViewSpec("pictures of other axes", _spectrum_pictures, OTHER_AXES))
 PLANES = ViewSpec("planes", _planes, SPECTRUM)
-CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _curves))
+CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _curves, OTHER_AXES))
 VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
     "image": {2: PICTURES},
     "signal": {1: CURVES},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from app.models.display import Display
+from app.models.session import Session
 from app.models.view_data import INPUT
 from app.models.wave import Wave, in_place
 from app.views.results.image_canvas import ImageCanvas
@@ -23,8 +24,9 @@ class WaveLink(QObject):
     """Follows the cursor of the visible spectrum. `wave` is shown now; None where there is no cursor, no spectrum of an
     image, or no image beside it."""
 
-    def __init__(self, pictures: Pictures) -> None:
+    def __init__(self, pictures: Pictures, session: Session) -> None:
         super().__init__(pictures)
+        self._session = session
         self.wave: Wave | None = None
         self._pictures = pictures
         self._display: Display | None = None
@@ -64,7 +66,8 @@ class WaveLink(QObject):
 
     def _in_place(self, variant: str, wave: Wave) -> Wave:
         """With the phase of a complex spectrum of the present choice."""
-        shown = self._pictures.present(variant)
-        if shown is None or shown.array.dtype.kind != "c":
+        session = self._session
+        shown = self._pictures.shown(variant, session.output.id)
+        if shown is None or shown.array.dtype.kind != "c" or shown.origin.subject != session.subject(variant):
             return wave
         return in_place(wave, shown.array, shown.result.form.axes, shown.origin.start)
