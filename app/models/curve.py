@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +22,8 @@ SAMPLES = time_axis(None)
 
 
 class Trace(NamedTuple):
-    """What a curve shows: values (N,), their axis, a mark beside the name, the stroke, the key of the result, and the
-    unit of the values."""
+    """What a curve shows: values (N,), their axis, a mark beside the name, the stroke, the key of the result, the unit
+    of the values, and the text of a value by its index where it says more than the value."""
 
     name: str
     samples: Array
@@ -33,6 +33,7 @@ class Trace(NamedTuple):
     stroke: Stroke = input_stroke()
     key: str = ""
     unit: str = ""
+    told: Callable[[int], str] | None = None
 
 
 class Curve(QObject):
@@ -47,6 +48,7 @@ class Curve(QObject):
         super().__init__(parent)
         self.name = self.mark = self.key = self.unit = ""
         self.axis = SAMPLES
+        self.told: Callable[[int], str] | None = None
         self.stroke = input_stroke()
         self.visible = self.sharp = False
         self.state: State | None = None
@@ -66,6 +68,7 @@ class Curve(QObject):
         stroke: Stroke = input_stroke(),  # noqa: B008 - a tuple that never changes
         key: str = "",
         unit: str = "",
+        told: Callable[[int], str] | None = None,
     ) -> None:
         """Show another signal, described as in Trace; its samples are not copied and must not change."""
         if array.ndim != 1:
@@ -73,7 +76,7 @@ class Curve(QObject):
         if key != self.key:
             self.set_state(None, "", True)  # the verdict was on another result
         self.name, self.axis, self.visible, self.mark, self.key = name, axis, visible, mark, key
-        self.stroke, self.unit = stroke, unit
+        self.stroke, self.unit, self.told = stroke, unit, told
         if self.pyramid is None or not _same(self.pyramid.array, array):
             self._background.cancel()
             self.pyramid = pyramid = SignalPyramid(array)
@@ -97,7 +100,7 @@ class Curve(QObject):
     def clear(self) -> None:
         """Release the samples."""
         self._background.cancel()
-        self.pyramid, self.visible, self.sharp = None, False, False
+        self.pyramid, self.visible, self.sharp, self.told = None, False, False, None
         self.set_state(None, "", True)
 
     @property

@@ -309,7 +309,8 @@ class SignalPane(QWidget):
         for curve in self._shown():
             value = curve.value(self.cursor_x)
             if value is not None:
-                text = values_text(value, curve.unit)
+                told = curve.told(round(curve.axis.index(self.cursor_x))) if curve.told else ""
+                text = told or values_text(value, curve.unit)
                 parts.append(self.tr("{name} {value}").format(name=curve.name, value=text))
         self.status.setText("   ".join(parts))
 
