@@ -163,6 +163,16 @@ def test_peaks_are_the_same_in_both_precisions(name: str) -> None:
     assert np.allclose(outputs("fft1d", comb, result="magnitude")["peaks"][:, 0], np.arange(1, 17) / 60)
 
 
+def test_a_large_mean_hides_no_peak() -> None:
+    t = np.arange(600)
+    x = (1000 + np.sin(2 * np.pi * 40 * t / 600)).astype(np.float32)
+    for name in WINDOWS:
+        made = outputs("fft1d", x, result="magnitude", window=name)
+        assert made["peak_count"] == 1 and made["peaks"][0] == pytest.approx([40 / 600, 1], rel=1e-3), name
+    image = np.tile(x, (50, 1))
+    assert outputs("fft2d", image, result="magnitude")["peaks"][0] == pytest.approx([0, 40 / 600, 0.5], rel=1e-3)
+
+
 def test_peaks_of_several_channels_lie_side_by_side() -> None:
     t = np.arange(512)
     x = np.stack([np.sin(2 * np.pi * 20 * t / 512), np.sin(2 * np.pi * 90 * t / 512)], axis=1)
