@@ -12,8 +12,8 @@ from gpu_ops.plan import Device, Plan
 from gpu_ops.types import Variant
 
 SERIAL = "Radix 2 on one core, compiled; Bluestein's method where the length is no power of two."
-NUMPY = "What most Python programs call: pocketfft with mixed radices, on one core."
-SCIPY = "The same library on all cores and SIMD lanes."
+NUMPY = "What most Python programs call: pocketfft with mixed radices on one core, in double, rounded at the end."
+SCIPY = "The same method on all cores and SIMD lanes, in the type of the result."
 
 
 def compiled(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:

@@ -129,7 +129,7 @@ def _real1d(build: Build, cut: Cut, bins: DeviceArray) -> None:
     values = build.output(name, forms.values1d(task))
     build.call(name.replace("_", " "), function, bins, cut, one_sided, values)
     table, count = build.output("peaks", forms.peaks1d(task)), build.output("peak_count", forms.peak_count(task))
-    build.call("peaks", steps.peaks1d, values, cut, LOBES[cut.window], table, count)
+    build.call("peaks", steps.peaks1d, values, cut, one_sided, LOBES[cut.window], table, count)
 
 
 def plan2d(engine: Engine, device: Device, task: Task) -> Plan:

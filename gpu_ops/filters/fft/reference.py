@@ -104,11 +104,11 @@ def _with_peaks1d(task: Task, name: str, values: Array) -> dict[str, Array]:
     def rows(channel: Array, places: Array) -> Array:
         return peaks.rows1d(channel, places, cut.rate / cut.length)
 
-    first = values.reshape(len(values), -1)[: cut.bins]
+    channels = peaks.levels(values, cut.length, task.params["sides"] == "one")
     power = name == "power_density"
     error = (limits.square_tolerance if power else limits.transform_tolerance)(task)
     least = (limits.least_density if power else limits.least_magnitude)(task)
-    return {name: values, **_peaks(list(first.T), find, rows, error, least)}
+    return {name: values, **_peaks(list(channels), find, rows, error, least)}
 
 
 def _peaks(

@@ -127,9 +127,9 @@ def phase(values: Array, task: Task, out: Array) -> None:
     out[...] = np.where(sizes < floor, 0, np.angle(values))
 
 
-def peaks1d(values: Array, cut: Cut, reach: int, table: Array, count: Array) -> None:
+def peaks1d(values: Array, cut: Cut, one_sided: bool, reach: int, table: Array, count: Array) -> None:
     """The table of peaks and their number, from the amplitudes or densities of a signal."""
-    channels = values.reshape(len(values), -1)[: cut.bins].T
+    channels = peaks.levels(values, cut.length, one_sided)
     found = [peaks.find1d(channel, reach) for channel in channels]
     rows = [peaks.rows1d(v, places, cut.rate / cut.length) for v, places in zip(channels, found, strict=True)]
     table[...] = np.concatenate([peaks.table(r) for r in rows], axis=1)
