@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 from gpu_ops.devices import open_device
+from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel
+from gpu_ops.filters import find_filter
 from gpu_ops.filters.fft.transform import Lines, Transforms, chirp, fits, longest_line, padded, twiddles
+from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.plan import Plan
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Experiment, Filter, Input, Pick, Run
 
 Array = np.ndarray[Any, Any]
 SHAPES = ((3, 1, 2), (3, 2, 1), (1, 4, 5), (2, 8, 3), (3, 64, 2), (2, 97, 1), (1, 100, 3), (2, 1024, 1), (1, 1024, 2))
@@ -76,3 +82,75 @@ def test_the_longest_lines_are_known() -> None:
     assert padded((1 << 24) - 1) == 1 << 25
     assert fits(1 << 24, "shared", 64 << 10, double) and not fits((1 << 24) - 1, "shared", 64 << 10, double)
     assert fits((1 << 24) - 1, "global", 64 << 10, double) and fits((1 << 24) - 1, "shared", 64 << 10, single)
+
+
+def run(filter_id: str, variant: str, x: Array, rate: float | None = None, **params: Any) -> Run:
+    """A verified run on the simulated GPU; nothing may be found wrong."""
+    filter = find_filter(filter_id)
+    kind = filter.accepts
+    input = Input(kind, x, INPUT_KINDS[kind].axes[x.ndim], "x", {"generator": "test"}, rate)
+    values = {p.name: p.default for p in filter.params} | params
+    experiment = Experiment(filter.id, input, values, (Pick(variant, "sim"),), protocol="none")
+    result = list(run_experiment(experiment))[-1]
+    assert result.ok and not result.findings, (result.failure, result.errors, result.findings)
+    return result
+
+
+@pytest.mark.parametrize("variant", ["global", "shared"])
+def test_the_peaks_of_tones_are_found(variant: str) -> None:
+    t = np.arange(512) / 1000
+    tones = np.sin(2 * np.pi * 100 * t) + 0.5 * np.cos(2 * np.pi * 333.3 * t) + 40
+    x = np.stack([tones, np.roll(tones, 3) * 2], axis=1).astype(np.float32)
+    found = run("fft1d", variant, x, 1000.0, result="magnitude", window="Hann").outputs
+    assert found["peak_count"] == 4
+    assert found["peaks"][:2, 0] == pytest.approx([100, 333.3], abs=0.2)
+    assert found["peaks"][:2, 2] == pytest.approx(found["peaks"][:2, 0], abs=0.01)
+    assert not found["peaks"][2:].any()
+    density = run("fft1d", variant, x, 1000.0, result="power density", segment=128, detrend="constant", window="Hann")
+    assert density.outputs["peak_count"] == 4
+
+
+@pytest.mark.parametrize("variant", ["global", "shared"])
+def test_signs_and_both_sides_are_right_where_the_length_is_a_power_of_two(variant: str) -> None:
+    x = np.random.default_rng(2).integers(0, 60000, (64, 2)).astype(np.uint16)
+    for result in ("spectrum", "phase"):
+        for sides in ("one", "two"):
+            run("fft1d", variant, x, result=result, sides=sides, window="Hann")
+    image = np.random.default_rng(3).standard_normal((16, 8))
+    for result in ("spectrum", "phase", "magnitude", "radial profile"):
+        run("fft2d", variant, image, result=result, centred=True)
+
+
+def test_a_pattern_is_one_peak_wherever_zero_frequency_lies() -> None:
+    y, x = np.mgrid[:48, :64]
+    image = (3 + np.cos(2 * np.pi * (0.125 * y - 0.25 * x))).astype(np.float32)
+    for centred in (False, True):
+        found = run("fft2d", "shared", image, result="magnitude", centred=centred).outputs
+        assert found["peak_count"] == 1
+        assert found["peaks"][0] == pytest.approx([0.125, -0.25, 0.5], abs=1e-3)
+
+
+def test_what_does_not_fit_into_shared_memory_is_refused_with_another_way() -> None:
+    limits = open_device("sim").limits
+    fft1d, mask = find_filter("fft1d"), find_filter("fft_mask")
+
+    def reason(filter: Filter, variant: str, shape: tuple[int, ...]) -> str:
+        params = {p.name: p.default for p in filter.params}
+        task = Task.of(Meta(filter.accepts, shape, "float64"), params, {"block": 256}, limits)
+        return filter.variant(variant).refusal(task) or ""
+
+    assert "use the variant global" in reason(fft1d, "shared", ((1 << 24) - 1,))
+    assert reason(fft1d, "shared", (1 << 24,)) == reason(fft1d, "global", ((1 << 24) - 1,)) == ""
+    assert "columns of 5000 pixels need 16384 complex numbers" in reason(mask, "fused", (5000, 10))
+    assert reason(mask, "steps", (5000, 10)) == reason(mask, "fused", (2048, 5000)) == ""
+
+
+@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_kernels_beside_the_default_result_compile_too(architecture: str, double: bool) -> None:
+    """With registers for the largest block."""
+    real = "double" if double else "float"
+    for file in ("fft/bluestein.cu", "fft/spectrum.cu", "fft/peaks.cu"):
+        compiled = compile_kernel(file, architecture, {"REAL": real, "COMPLEX": f"{real}2"})
+        assert not compiled.warnings
+        assert all(e.resources["registers"] <= 128 for e in compiled.entries.values())

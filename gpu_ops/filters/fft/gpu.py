@@ -82,7 +82,7 @@ def _finish1d(work: Work, cut: Cut, z: DeviceArray) -> None:
     work.output("peaks", forms.peaks1d(task))
     work.output("peak_count", forms.peak_count(task))
     spacing = (np.float64(cut.rate / cut.length),)
-    work.peaks("signal", out, cut.bins, (np.int64(cut.bins),), LOBES[cut.window], spacing)
+    work.peaks("signal", out, cut.bins, (np.int64(cut.bins), np.int64(doubled)), LOBES[cut.window], spacing)
 
 
 def _rows(task: Task) -> Lines:

@@ -195,30 +195,33 @@ class Work(Transforms):
         means = (sums, bins, out, np.int64(out.size), np.int32(plane.channels))
         self.launch(SPECTRUM, "fft_spectrum_ring_means", out.size, *means, what="means of rings")
 
-    def largest(self, values: DeviceArray, n: int) -> DeviceArray:
-        """The largest of the first n values (n, channels) of each channel."""
-        channels, pieces = self.task.meta.channels, pieces_of(n)
-        source, count = values, n
-        for blocks in (pieces, 1) if pieces > 1 else (1,):
-            most = self.device.empty((blocks * channels,), self.real)
-            args = (source, most, np.int64(count), np.int32(channels))
-            grid = (blocks, channels, 1)
-            self._blocks(PEAK_FILE, "fft_peaks_largest", grid, self.real.itemsize, *args, what="largest value")
-            source, count = most, blocks
+    def largest(
+        self, values: DeviceArray, n: int, kind: str = "", where: Sequence[Any] = (), reach: int = 0
+    ) -> DeviceArray:
+        """The largest of the first n values (n, channels) of each channel, as kernels of that kind count them."""
+        channels, pieces = np.int32(self.task.meta.channels), pieces_of(n)
+        first = (*where, channels, np.int32(reach)) if kind else (np.int64(n), channels)
+        passes = [(f"fft_peaks_{kind}_largest" if kind else "fft_peaks_largest", pieces, first)]
+        passes += [("fft_peaks_largest", 1, (np.int64(pieces), channels))] if pieces > 1 else []
+        source = values
+        for name, blocks, args in passes:
+            most = self.device.empty((blocks * int(channels),), self.real)
+            grid = (blocks, int(channels), 1)
+            self._blocks(PEAK_FILE, name, grid, self.real.itemsize, source, most, *args, what="largest value")
+            source = most
         return source
 
     def peaks(
         self, kind: str, values: DeviceArray, n: int, where: Sequence[Any], reach: int, table: Sequence[Any]
     ) -> None:
-        """The outputs peaks and peak_count, from values over n places. `kind` is signal or image, `where` the kernel's
-        arguments that say where the values lie, `table` the last ones of the kernel that makes the table."""
+        """The outputs peaks and peak_count, from values over n places. `kind` is signal or image, `where` the kernels'
+        arguments that say how the values lie, `table` the last ones of the kernel that makes the table."""
         channels, pieces = self.task.meta.channels, pieces_of(n)
-        largest = self.largest(values, n)
+        largest = self.largest(values, n, kind, where, reach)
         places = self.device.empty((channels * pieces * PEAKS,), np.int64)
         counts = self.device.empty((channels * pieces,), np.uint32)
         args = (values, largest, places, counts, *where, np.int32(channels), np.int32(reach))
         self._blocks(PEAK_FILE, f"fft_peaks_{kind}", (pieces, channels, 1), 0, *args, what="peaks")
         outputs = (self.outputs["peaks"], self.outputs["peak_count"])
-        image = where if kind == "image" else ()
-        args = (values, places, counts, *outputs, *image, np.int32(channels), np.int32(pieces), *table)
+        args = (values, places, counts, *outputs, *where, np.int32(channels), np.int32(pieces), *table)
         self._blocks(PEAK_FILE, f"fft_peaks_{kind}_table", (1, 1, 1), 4, *args, what="table of peaks")

@@ -16,20 +16,6 @@
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// out (pieces, channels), one piece for each block along x.
-extern "C" __global__ void fft_peaks_largest(
-    const R* __restrict__ values, R* __restrict__ out, long long n, int channels)
-{
-    const long long piece = (n + gridDim.x - 1) / gridDim.x;
-    const long long first = blockIdx.x * piece;
-    const long long end = first + piece < n ? first + piece : n;
-    R most = 0;
-    for (long long k = first + threadIdx.x; k < end; k += blockDim.x)
-        most = Larger()(most, values[k * channels + blockIdx.y]);
-    most = block_total(most, (R*)memory, Larger());
-    if (threadIdx.x == 0) out[blockIdx.x * channels + blockIdx.y] = most;
-}
-
 // Whether a value stands above a neighbour: twice above one that is as far away as counts; of equal ones the first.
 __device__ __forceinline__ bool stands_above(R here, R other, bool far, bool later)
 {
@@ -37,13 +23,30 @@ __device__ __forceinline__ bool stands_above(R here, R other, bool far, bool lat
     return later ? here >= other : here > other;
 }
 
+// Bins near zero frequency count a thousandth where the largest value is asked for: a large mean hides nothing.
+__device__ __forceinline__ R counted(R value, bool near_zero) { return near_zero ? (R)0.001 * value : value; }
+
+struct Plain {
+    const R* values;
+    int channels;
+
+    __device__ __forceinline__ R level(long long k) const { return values[k * channels]; }
+};
+
+// `doubled` is the end of the bins that stand for two frequencies, which zero and half the rate do not; 0: none do.
 struct Signal {
     const R* values;
-    long long bins;
+    long long bins, doubled;
     int channels, reach;
     R least;
 
-    __device__ __forceinline__ R at(long long k) const { return values[k * channels]; }
+    __device__ __forceinline__ R at(long long k) const
+    {
+        const R value = values[k * channels];
+        return doubled && (k == 0 || k >= doubled) ? 2 * value : value;
+    }
+
+    __device__ __forceinline__ R level(long long k) const { return counted(at(k), k < reach); }
 
     __device__ bool is_peak(long long k) const
     {
@@ -72,6 +75,12 @@ struct Image {
         return values[(y * width + x) * channels];
     }
 
+    __device__ __forceinline__ R level(long long place) const
+    {
+        const long long y = place / width, x = place - y * width;
+        return counted(at(y, x), (y < reach || height - y < reach) && (x < reach || width - x < reach));
+    }
+
     __device__ bool is_peak(long long place) const
     {
         const long long y = place / width, x = place - y * width;
@@ -89,6 +98,39 @@ struct Image {
         return true;
     }
 };
+
+// The largest level of a piece, one for each block along x, into out (pieces, channels).
+template <typename Levels>
+__device__ __forceinline__ void find_largest(const Levels& levels, long long n, R* __restrict__ out, int channels)
+{
+    const long long piece = (n + gridDim.x - 1) / gridDim.x;
+    const long long first = blockIdx.x * piece;
+    const long long end = first + piece < n ? first + piece : n;
+    R most = 0;
+    for (long long k = first + threadIdx.x; k < end; k += blockDim.x) most = Larger()(most, levels.level(k));
+    most = block_total(most, (R*)memory, Larger());
+    if (threadIdx.x == 0) out[blockIdx.x * channels + blockIdx.y] = most;
+}
+
+extern "C" __global__ void fft_peaks_largest(
+    const R* __restrict__ values, R* __restrict__ out, long long n, int channels)
+{
+    find_largest(Plain{values + blockIdx.y, channels}, n, out, channels);
+}
+
+extern "C" __global__ void fft_peaks_signal_largest(
+    const R* __restrict__ values, R* __restrict__ out, long long bins, long long doubled, int channels, int reach)
+{
+    find_largest(Signal{values + blockIdx.y, bins, doubled, channels, reach, (R)0}, bins, out, channels);
+}
+
+extern "C" __global__ void fft_peaks_image_largest(
+    const R* __restrict__ values, R* __restrict__ out, long long height, long long width, long long down,
+    long long right, int channels, int reach)
+{
+    const Image image = {values + blockIdx.y, height, width, down, right, channels, reach, (R)0};
+    find_largest(image, height * width, out, channels);
+}
 
 template <typename Rule>
 __device__ __forceinline__ void look_through(
@@ -117,10 +159,10 @@ __device__ __forceinline__ void look_through(
 
 extern "C" __global__ void fft_peaks_signal(
     const R* __restrict__ values, const R* __restrict__ largest, long long* __restrict__ places,
-    unsigned int* __restrict__ counts, long long bins, int channels, int reach)
+    unsigned int* __restrict__ counts, long long bins, long long doubled, int channels, int reach)
 {
     const int c = blockIdx.y;
-    const Signal signal = {values + c, bins, channels, reach, (R)0.1 * largest[c]};
+    const Signal signal = {values + c, bins, doubled, channels, reach, (R)0.1 * largest[c]};
     look_through(signal, bins, places, counts);
 }
 
@@ -160,16 +202,21 @@ __device__ __forceinline__ unsigned int rows_of(
 
 extern "C" __global__ void fft_peaks_signal_table(
     const R* __restrict__ values, const long long* __restrict__ places, const unsigned int* __restrict__ counts,
-    R* __restrict__ table, unsigned int* __restrict__ total, int channels, int pieces, double spacing)
+    R* __restrict__ table, unsigned int* __restrict__ total, long long bins, long long doubled, int channels,
+    int pieces, double spacing)
 {
     unsigned int count = 0;
-    for (int c = threadIdx.x; c < channels; c += blockDim.x)
+    for (int c = threadIdx.x; c < channels; c += blockDim.x) {
+        const Signal signal = {values + c, bins, doubled, channels, 0, (R)0};
         count += rows_of(places, counts, pieces, c, [&](unsigned int number, long long k) {
             R* row = table + (number * channels + c) * 2;
-            const R* v = values + k * channels + c;
-            row[0] = k < 0 ? (R)0 : (R)((k + (double)vertex(v[-channels], v[0], v[channels])) * spacing);
-            row[1] = k < 0 ? (R)0 : v[0];
+            row[0] = row[1] = 0;
+            if (k < 0) return;
+            const R here = signal.at(k);
+            row[0] = (R)((k + (double)vertex(signal.at(k - 1), here, signal.at(k + 1))) * spacing);
+            row[1] = here;
         });
+    }
     count = block_total(count, (unsigned int*)memory, Add());
     if (threadIdx.x == 0) *total = count;
 }
