@@ -38,7 +38,7 @@ PARAMS = (WAVELET, LEVELS, BORDER, THRESHOLD, RULE, VALUE, SHIFTS, RESULT)
 
 STEEP = 8
 """How much wider tolerances are with BayesShrink, whose threshold is noise² / sqrt(variance - noise²): where a band
-holds little but noise, it moves further than the coefficients: 4.5 times in the worst of some thousand signals of noise."""
+holds little but noise, it moves further than the coefficients, 4.5 times in the worst of some thousand signals."""
 
 
 def coefficients_of(n: int, length: int, border: str) -> int:
