@@ -91,8 +91,9 @@ class Serial:
     def _analyse(self, x: Array, at: At, n: int, low: Array, low_at: At, high: Array, high_at: At, part: Part) -> None:
         analyse(x, at, n, low, low_at, high, high_at, part, self.taps.dec_lo, self.taps.dec_hi, self.periodic)
 
-    def backward(self, pyramid: Array, out: Array) -> None:
-        """The samples of a pyramid."""
+    def backward(self, pyramid: Array, figures: Array, out: Array) -> None:
+        """The samples of a pyramid after the thresholds, to which its details are changed."""
+        self._shrink(pyramid, figures)
         flat, source = pyramid.reshape(-1), self.averages[-1]
         source[...] = self._last(pyramid).reshape(-1)
         for level in range(len(self.shapes) - 1, 0, -1):
@@ -127,7 +128,7 @@ class Serial:
         params = self.task.params
         figures[...] = figures_of(pyramid, self.bands, params["rule"], params["value"], samples_of(self.task))
 
-    def shrink(self, pyramid: Array, figures: Array) -> None:
+    def _shrink(self, pyramid: Array, figures: Array) -> None:
         """The details of a pyramid after their thresholds."""
         how, flat = THRESHOLDS.index(self.task.params["threshold"]), pyramid.reshape(-1)
         each = 3 if self.image else 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,21 +15,19 @@ Array = np.ndarray[Any, Any]
 
 
 class Loops(Protocol):
-    """The loops of a variant for one task. Pyramids and figures have the filter's forms."""
+    """The loops of a variant for one task. Pyramids and figures have the filter's forms; `backward` shrinks details by
+    the figures, and may do so in the pyramid itself."""
 
     def forward(self, x: Array, pyramid: Array) -> None: ...
 
     def estimate(self, pyramid: Array, figures: Array) -> None: ...
 
-    def shrink(self, pyramid: Array, figures: Array) -> None: ...
-
-    def backward(self, pyramid: Array, out: Array) -> None: ...
+    def backward(self, pyramid: Array, figures: Array, out: Array) -> None: ...
 
 
-def planned(load: Callable[[Device, Task], Loops], device: Device, task: Task) -> Plan:
-    """The plan of the loops that `load` makes for a task."""
-    loops, params, kind = load(device, task), task.params, work_type(task)
-    meta, x = task.meta, task.x
+def planned(loops: Loops, device: Device, task: Task) -> Plan:
+    """The plan of a task's loops."""
+    meta, params, kind, x = task.meta, task.params, work_type(task), task.x
     steps: list[Step] = []
     if meta.dtype != kind.name:
         x = device.empty(meta.shape, kind)
@@ -43,11 +39,13 @@ def planned(load: Callable[[Device, Task], Loops], device: Device, task: Task) -
     result = out if meta.dtype == kind.name else device.empty(meta.shape, kind)
     moved, back = (x, result) if params["shifts"] == 1 else (device.empty(meta.shape, kind) for _ in range(2))
     pyramid[...] = 0  # gaps between bands stay 0
+    figures[...] = params["value"]  # for the rule manual, which needs no estimate
     for shift in range(params["shifts"]):
         if params["shifts"] > 1:
             steps.append(Call(roll, (x, shift, len(spatial(task)), moved), name=f"shift by {shift}"))
         steps.append(Call(loops.forward, (moved, pyramid), name="forward"))
-        steps.append(Call(loops.estimate, (pyramid, figures), name="thresholds"))
+        if params["rule"] != "manual" or params["result"] == "parts":
+            steps.append(Call(loops.estimate, (pyramid, figures), name="thresholds"))
         if shift == 0 and params["result"] == "parts":
             kept = {
                 "coefficients": device.empty(pyramid.shape, kind),
@@ -58,8 +56,7 @@ def planned(load: Callable[[Device, Task], Loops], device: Device, task: Task) -
                 for n, a in (("coefficients", pyramid), ("figures", figures))
             ]
             outputs |= kept
-        steps.append(Call(loops.shrink, (pyramid, figures), name="shrink"))
-        steps.append(Call(loops.backward, (pyramid, back), name="back"))
+        steps.append(Call(loops.backward, (pyramid, figures, back), name="shrink, back"))
         if params["shifts"] > 1:
             steps.append(
                 Call(add, (back, shift, len(spatial(task)), params["shifts"], result), name=f"add shift {shift}")
@@ -89,12 +86,23 @@ def to_type(result: Array, out: Array) -> None:
     np.copyto(out, rounded(result, out.dtype), casting="same_kind")
 
 
-def serial() -> Callable[[Device, Task], Plan]:
-    """The plan of the plain loops."""
+def serial(device: Device, task: Task) -> Plan:
+    """The plan of the plain loops on one thread."""
+    from gpu_ops.filters.wavelet.host import Serial
 
-    def load(device: Device, task: Task) -> Loops:
-        from gpu_ops.filters.wavelet.host import Serial
+    return planned(Serial(task), device, task)
 
-        return Serial(task)
 
-    return partial(planned, load)
+def pywavelets(device: Device, task: Task) -> Plan:
+    """The plan of PyWavelets' functions, level by level, with the rules in NumPy."""
+    from gpu_ops.filters.wavelet.peers import PyWavelets
+
+    device.library("pywt")
+    return planned(PyWavelets(task), device, task)
+
+
+def parallel(device: Device, task: Task) -> Plan:
+    """The plan of the vector loops on all threads."""
+    from gpu_ops.filters.wavelet.parallel import Parallel
+
+    return planned(Parallel(task), device, task)

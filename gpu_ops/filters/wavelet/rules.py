@@ -60,9 +60,12 @@ def threshold_of(rule: str, sizes: Array, noise: float, value: float, samples: i
 def bayes(sizes: Array, noise: float) -> float:
     """BayesShrink's threshold of a band, from ratios to the noise, whose squares neither overflow nor vanish."""
     with np.errstate(over="ignore"):
-        more = float(np.mean((sizes / noise) ** 2)) - 1
-    most = float(sizes.max())
-    return min(noise / math.sqrt(more), most) if more > 0 else most
+        return bayes_of(float(np.mean((sizes / noise) ** 2)), float(sizes.max()), noise)
+
+
+def bayes_of(ratio: float, most: float, noise: float) -> float:
+    """BayesShrink's threshold of a band with this mean of (d / noise)² and this largest magnitude."""
+    return min(noise / math.sqrt(ratio - 1), most) if ratio > 1 else most
 
 
 def sure(sizes: Array, noise: float) -> float:
