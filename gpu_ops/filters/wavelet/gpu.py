@@ -8,19 +8,22 @@ from dataclasses import replace
 from typing import Any
 
 from gpu_ops.filters.kit.planning import Job, cuda
+from gpu_ops.filters.kit.support import SHARED, shared_fits
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.launches import Lines, Samples, Shape
 from gpu_ops.filters.wavelet.noise import Thresholds
+from gpu_ops.filters.wavelet.tiles import Tiles, shared_bytes
 from gpu_ops.filters.wavelet.transform import Transform, Way
 from gpu_ops.plan import Copy, DeviceArray, Fill, Plan, Step
 from gpu_ops.task import Task
-from gpu_ops.types import Variant
+from gpu_ops.types import Refusal, Variant
 
-SHARED = ("wavelet/median.cu", "wavelet/thresholds.cu", "wavelet/risk.cu", "wavelet/shrink.cu", "wavelet/samples.cu")
+AROUND = ("wavelet/median.cu", "wavelet/thresholds.cu", "wavelet/risk.cu", "wavelet/shrink.cu", "wavelet/samples.cu")
 """The kernels around the transform, which all variants have."""
 GLOBAL = "The source's port: one thread an output pair; it loads every tap and every sample from global memory."
 CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts it: a third of the loads remains."
 SCATTER = "The source's way back: one thread a pair of coefficients adds to the samples it meets, which takes atomics."
+TILES = "A block fetches its samples and what lies around them once; both passes of an image meet in shared memory."
 SEVERAL = "several kernels, each launched for many bands: the loads of one block do not stand for the plan"
 
 
@@ -34,7 +37,7 @@ class Denoising:
         self.shape = Shape.of(task.meta)
         self.lines = Lines(job.device, self.kind, self.shape, job.knobs["block"])
         self.pyramid = job.device.empty(forms.pyramid_shape(task), self.kind)
-        self.transform = Transform(job, self.lines, self.pyramid, way)
+        self.transform = (Tiles if way.in_tiles else Transform)(job, self.lines, self.pyramid, way)
         self.thresholds = Thresholds(job, self.lines, self.pyramid)
         self.samples = Samples(self.lines, job.dtype)
 
@@ -88,19 +91,29 @@ def largest(task: Task) -> float:
     return forms.largest(task) / int(task.params["shifts"])
 
 
-def _kernel(file: str, title: str, idea: str, way: Way) -> Variant:
+def _kernel(file: str, title: str, idea: str, way: Way, **own: Any) -> Variant:
     more: dict[str, Any] = {"operations": operations, "largest": largest, "source": "S0", "uncounted": SEVERAL}
-    variant = cuda(f"wavelet/{file}.cu", title, idea, _planned(way), **more)
-    return replace(variant, kernels=(*variant.kernels, *SHARED))
+    variant = cuda(f"wavelet/{file}.cu", title, idea, _planned(way), **more, **own)
+    return replace(variant, kernels=(*variant.kernels, *AROUND))
+
+
+def _shared(*refuses: Refusal) -> Variant:
+    tiles: dict[str, Any] = {"supports": shared_fits(shared_bytes), "refuses": refuses}
+    return _kernel("4_shared", "shared tiles", TILES, Way(in_tiles=True), **tiles)
 
 
 def variants1d() -> tuple[Variant, ...]:
     """The ladder of signals."""
-    return (*variants2d(), _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True)))
+    scatter = _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True))
+    return (*_separable(), scatter, _shared())
 
 
 def variants2d() -> tuple[Variant, ...]:
     """The ladder of images."""
+    return (*_separable(), _shared(SHARED))
+
+
+def _separable() -> tuple[Variant, ...]:
     return (
         _kernel("1_global", "global taps", GLOBAL, Way(in_constant=False)),
         _kernel("2_constant", "constant taps", CONSTANT, Way()),

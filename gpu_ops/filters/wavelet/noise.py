@@ -4,6 +4,7 @@ on the device."""
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,12 +57,20 @@ class Thresholds:
 
     def find(self, wanted: bool) -> list[Step]:
         """The noise and the thresholds; a given threshold needs no noise, unless it is `wanted` as a figure."""
-        steps: list[Step] = [] if self.rule == "manual" and not wanted else self._median(self.details[-1])
+        return [*([] if self.rule == "manual" and not wanted else self._estimate), *self._decide]
+
+    @cached_property
+    def _estimate(self) -> list[Step]:
+        """The noise, from the finest details; the same steps and memory for each shift."""
+        return self._median(self.details[-1])
+
+    @cached_property
+    def _decide(self) -> list[Step]:
+        """The thresholds; the same steps and memory for each shift."""
         if self.rule in ("manual", "universal"):
-            return [*steps, self._same()]
-        bands = enumerate(self.details, start=1)
+            return [self._same()]
         rule = self._bayes if self.rule == "BayesShrink" else self._sure
-        return [*steps, *(step for k, details in bands for step in rule(details, self._row(k)))]
+        return [step for k, details in enumerate(self.details, start=1) for step in rule(details, self._row(k))]
 
     def shrink(self) -> list[Launch]:
         """Shrink all details in place."""
@@ -133,7 +142,7 @@ class Thresholds:
     def _sort(self, details: Details) -> tuple[list[Launch], DeviceArray]:
         """The magnitudes of each channel in order: tiles, then runs twice as long from merge to merge."""
         count = details.many
-        source, target = (self.job.device.empty((self.channels, count), self.lines.kind) for _ in range(2))
+        source, target = (memory[: self.channels * count] for memory in self._magnitudes)
         sort, merge = (self.lines.kernel("risk", part) for part in ("sort", "merge"))
         tiles = -(-count // TILE)
         steps = [self._launch(sort, tiles, (details.values, source, *details.args), "sort")]
@@ -143,6 +152,12 @@ class Thresholds:
             steps.append(self._launch(merge, -(-count // THREADS), args, f"merge runs of {run}"))
             source, target, run = target, source, 2 * run
         return steps, source
+
+    @cached_property
+    def _magnitudes(self) -> tuple[DeviceArray, DeviceArray]:
+        """Twice the memory for the largest band, which all bands share."""
+        most = self.channels * max(details.many for details in self.details)
+        return self.job.device.empty((most,), self.lines.kind), self.job.device.empty((most,), self.lines.kind)
 
     def _launch(self, kernel: Any, blocks: int, args: tuple[Any, ...], name: str) -> Launch:
         return Launch(kernel, (blocks, self.channels, 1), (THREADS, 1, 1), args, name=name)

@@ -3,6 +3,7 @@ way round. Details lie in the pyramid, approximations between levels in memory o
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +22,12 @@ ROWS, COLUMNS = "rows", "columns"
 
 class Way(NamedTuple):
     """How a kernel file does it: its taps are in constant memory, or in global memory; on the way back a thread gathers
-    what its sample needs, or scatters what its coefficients give, onto zeros."""
+    what its sample needs, or scatters what its coefficients give, onto zeros. In tiles of shared memory a whole level
+    is one launch."""
 
     in_constant: bool = True
     scatters: bool = False
+    in_tiles: bool = False
 
 
 class Transform:
@@ -39,40 +42,49 @@ class Transform:
         self.taps = len(taps_of(job.params["wavelet"]).dec_lo)
         self.planes = {(b.level, b.orientation): band_plane(b, pyramid, lines) for b in self.bands}
         self.between = {level: self._empty(*self.sizes[level]) for level in range(1, len(self.sizes) - 1)}
-        self.halves = self._halves() if lines.shape.rank == 2 else []
         self.bank = self._bank()
 
-    def forward(self, x: DeviceArray) -> list[Launch]:
+    def forward(self, x: DeviceArray) -> list[Step]:
         """From the samples to the pyramid."""
-        steps: list[Launch] = []
+        steps: list[Step] = []
         for level in range(1, len(self.sizes)):
-            source, low = self._approximation(level - 1, x), self._approximation(level, x)
-            (rows, n), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
-            if self.lines.shape.rank == 1:
-                steps.append(self._there(ROWS, level, source, low, self.planes[level, "detail"], n, half, rows))
-                continue
-            left, right = (plane(h, rows, half * self.lines.shape.channels) for h in self.halves)
-            steps.append(self._there(ROWS, level, source, left, right, n, half, rows))
-            for which, to, detail in ((left, low, "horizontal"), (right, self.planes[level, "vertical"], "diagonal")):
-                high = self.planes[level, detail]
-                steps.append(self._there(COLUMNS, level, which, to, high, rows, half_rows, half))
+            steps += self._analyse(level, self._approximation(level - 1, x), self._approximation(level, x))
         return steps
 
     def inverse(self, out: DeviceArray) -> list[Step]:
         """From the pyramid to the samples."""
         steps: list[Step] = []
         for level in reversed(range(1, len(self.sizes))):
-            low, target = self._approximation(level, out), self._approximation(level - 1, out)
-            (rows, n), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
-            if self.lines.shape.rank == 1:
-                steps.extend(self._back(ROWS, level, low, self.planes[level, "detail"], target, n, half, rows))
-                continue
-            left, right = (plane(h, rows, half * self.lines.shape.channels) for h in self.halves)
-            for of, detail, which in ((low, "horizontal", left), (self.planes[level, "vertical"], "diagonal", right)):
-                high = self.planes[level, detail]
-                steps.extend(self._back(COLUMNS, level, of, high, which, rows, half_rows, half))
-            steps.extend(self._back(ROWS, level, left, right, target, n, half, rows))
+            steps += self._synthesise(level, self._approximation(level, out), self._approximation(level - 1, out))
         return steps
+
+    def _analyse(self, level: int, x: Plane, low: Plane) -> list[Step]:
+        """From the approximation of the level before to that of this one, and its details."""
+        (rows, n), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
+        if self.lines.shape.rank == 1:
+            return [self._there(ROWS, level, x, low, self.planes[level, "detail"], n, half, rows)]
+        left, right = self._halves(rows, half)
+        vertical = self.planes[level, "vertical"]
+        steps: list[Step] = [self._there(ROWS, level, x, left, right, n, half, rows)]
+        for which, to, detail in ((left, low, "horizontal"), (right, vertical, "diagonal")):
+            steps.append(self._there(COLUMNS, level, which, to, self.planes[level, detail], rows, half_rows, half))
+        return steps
+
+    def _synthesise(self, level: int, low: Plane, x: Plane) -> list[Step]:
+        """The other way round."""
+        (rows, n), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
+        if self.lines.shape.rank == 1:
+            return self._back(ROWS, level, low, self.planes[level, "detail"], x, n, half, rows)
+        left, right = self._halves(rows, half)
+        vertical = self.planes[level, "vertical"]
+        steps: list[Step] = []
+        for of, detail, which in ((low, "horizontal", left), (vertical, "diagonal", right)):
+            steps += self._back(COLUMNS, level, of, self.planes[level, detail], which, rows, half_rows, half)
+        return [*steps, *self._back(ROWS, level, left, right, x, n, half, rows)]
+
+    def _halves(self, rows: int, half: int) -> list[Plane]:
+        """The low and the high half of the rows."""
+        return [plane(memory, rows, half * self.lines.shape.channels) for memory in self._halves_memory]
 
     def _approximation(self, level: int, samples: DeviceArray) -> Plane:
         """Where the approximation of a level lies: level 0 are the samples, the last one is in the pyramid."""
@@ -129,9 +141,9 @@ class Transform:
     def _constants(self) -> dict[str, Any]:
         return {"bank": self.bank} if self.way.in_constant else {}
 
-    def _halves(self) -> list[DeviceArray]:
-        """Memory for the low and the high half of the rows, of the largest level: a short axis grows with the symmetric
-        border."""
+    @cached_property
+    def _halves_memory(self) -> list[DeviceArray]:
+        """Enough for the halves of the largest level: a short axis grows with the symmetric border."""
         pairs = zip(self.sizes, self.sizes[1:], strict=False)
         most = max(rows * half for (rows, _), (_, half) in pairs)
         return [self._empty(1, most) for _ in range(2)]
