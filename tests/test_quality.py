@@ -179,8 +179,9 @@ def test_there_is_none_without_an_original() -> None:
 def test_only_outputs_of_the_inputs_form_count() -> None:
     noisy = noisy_ramp()
     assert quality(MEAN, noisy, PARAMS, {"image": noisy.array[:30]}) == {}
-    other = replace(MEAN, outputs=(replace(MEAN.outputs[0], kind="bars"),))
-    assert quality(other, noisy, PARAMS, {"image": noisy.array}) == {}
+    for unlike in ({"kind": "bars"}, {"unit": "rad"}, {"own_scale": True}):
+        other = replace(MEAN, outputs=(replace(MEAN.outputs[0], **unlike),))
+        assert quality(other, noisy, PARAMS, {"image": noisy.array}) == {}
     assert set(quality(MEAN, noisy, PARAMS, {"image": noisy.array})) == {"image"}
 
 

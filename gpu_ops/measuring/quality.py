@@ -44,10 +44,11 @@ and a run that is timed gives once more what it gave before."""
 
 def quality(filter: Filter, input: Input, params: Values, outputs: Mapping[str, Array]) -> dict[str, Quality]:
     """The closeness of the input and of each output to the input's clean original, by output; {} without one. Only
-    outputs of the input's form count: an image of the same shape for an image, a signal for a signal. Raises Cancelled
-    when the listener stops the work."""
+    outputs of the input's form count: an image of the same shape for an image, a signal for a signal, in the input's
+    unit and of its size. Raises Cancelled when the listener stops the work."""
     kind = INPUT_KINDS[input.kind].view
-    alike = [o.id for o in filter.given(params) if o.kind == kind and outputs[o.id].shape == input.array.shape]
+    given = [o for o in filter.given(params) if o.kind == kind and not o.unit and not o.own_scale]
+    alike = [o.id for o in given if outputs[o.id].shape == input.array.shape]
     if input.clean is None or not alike:
         return {}
     before = closeness(input, input.array)
