@@ -32,9 +32,8 @@ class Notes(QObject):
     @Slot()
     def refresh(self) -> None:
         """Write all remarks again."""
-        for key in self._pictures.keys:
-            if key in self._session.choice.picks:  # others are of an earlier filter, or the input
-                self._pictures.view.set_note(key, self._result_note(key))
+        for variant in self._session.choice.picks:
+            self._pictures.view.set_note(variant, self._result_note(variant))
         shared = self._session.input
         view = self._pictures.view_with(INPUT)
         if shared is not None and view.grid is None:  # pictures have the input's name and its noise as their title

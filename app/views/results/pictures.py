@@ -138,11 +138,6 @@ class Pictures(Squeezed):
         """The view that shows the input or a variant."""
         return self._input_view() if key == INPUT else self.view
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """What the main view shows: variants, and INPUT where it is of their kind."""
-        return self._keys
-
     def titles(self) -> dict[str, str]:
         """The titles of variants by id."""
         return {v.id: v.title for v in self._session.filter.variants}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QWidget
 
-from app.models.curve import Curve
+from app.models.curve import Curve, is_faint
 from app.models.origin import Origin
 from app.models.stroke import input_stroke
+from app.models.view_data import INPUT
 from app.views.parts import ElidedLabel, MarkChip, StateChip, is_dark, mark_size, mark_texts
 from app.views.strokes import pen
 
@@ -78,21 +79,29 @@ class LegendEntry(QWidget):
         painter.end()
 
 
-def notes_text(notes: Mapping[str, str]) -> str:
-    """Remarks by the names of curves in one line; one that all have stands alone."""
-    if len(set(notes.values())) == 1:
-        return next(iter(notes.values()))
-    return "   ".join(f"{name} {note}" for name, note in notes.items() if note)
-
-
 class LegendGrid(QGridLayout):
-    """Entries in columns of equal width, in as few lines as leave them readable."""
+    """Entries in columns of equal width, in as few lines as leave them readable. `notes` are remarks by the keys of
+    results; that on the input stands beside its name."""
 
     def __init__(self, unit: int) -> None:
         super().__init__()
         self.setContentsMargins(unit, 0, unit, 0)
         self.setHorizontalSpacing(unit * 2)
         self.setVerticalSpacing(unit // 2)
+        self.notes: dict[str, str] = {}
+
+    def show_curves(self, curves: Sequence[Curve], entries: Sequence[LegendEntry], width: int) -> None:
+        """Describe each curve by its entry, and place the visible ones in `width` pixels."""
+        for curve, entry in zip(curves, entries, strict=True):
+            entry.show_curve(curve, self.notes.get(INPUT, "") if curve.key == INPUT else "", is_faint(curve, curves))
+        self.lay([entry for entry, curve in zip(entries, curves, strict=True) if curve.visible], width)
+
+    def remarks(self, curves: Sequence[Curve]) -> str:
+        """The remarks on results in one line, by the names of their curves; one that all have stands alone."""
+        notes = {curve.name: self.notes.get(curve.key, "") for curve in curves if curve.key != INPUT}
+        if len(set(notes.values())) == 1:
+            return next(iter(notes.values()))
+        return "   ".join(f"{name} {note}" for name, note in notes.items() if note)
 
     def lay(self, shown: Sequence[LegendEntry], width: int) -> None:
         """Place these in `width` pixels."""

@@ -14,11 +14,10 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from app.models.curve import SAMPLES, Curve, Trace, is_faint
 from app.models.layer import State
 from app.models.ticks import PREFIXED
-from app.models.view_data import INPUT
 from app.views.parts import ElidedLabel, is_dark, number
 from app.views.results.findings_bar import FindingsBar
 from app.views.results.reading import name_of, values_text, with_unit
-from app.views.results.signal_legend import LegendEntry, LegendGrid, notes_text
+from app.views.results.signal_legend import LegendEntry, LegendGrid
 from app.views.results.signal_plot import calm_plot
 from app.views.strokes import pen
 from gpu_ops.input_kinds import time_axis
@@ -47,7 +46,6 @@ class SignalPane(QWidget):
         self.cursor_x: float | None = None
         self._drawn: tuple[float, float, int] | None = None
         self._entries: list[LegendEntry] = []
-        self._notes: dict[str, str] = {}
         self.findings: dict[str, FindingsBar] = {}
         self._make_plot()
         self.status = ElidedLabel(parent=self)
@@ -100,7 +98,7 @@ class SignalPane(QWidget):
                 curve.set_signal(*curves[index])
             else:
                 curve.clear()
-        self._describe()
+        self._lay_legend()
         axis = self.axis()
         self._label(axis)
         if not had or axis != before:
@@ -112,20 +110,12 @@ class SignalPane(QWidget):
         """Set the verdict on a result's curves and whether they fit the present choice; if not, they are faint."""
         shown = [curve for curve in self.curves if curve.visible and curve.key == key]
         if any([curve.set_state(state, text, current) for curve in shown]):
-            self._describe()
+            self._lay_legend()
             self.refresh()
 
     def set_note(self, key: str, text: str) -> None:
-        """Set a remark beside the name of a result or of the input; empty for none."""
-        self._notes[key] = text
-        self._describe()
-
-    def _describe(self) -> None:
-        """Write the legend."""
-        for curve, entry in zip(self.curves, self._entries, strict=True):
-            entry.show_curve(
-                curve, self._notes.get(INPUT, "") if curve.key == INPUT else "", is_faint(curve, self.curves)
-            )
+        """Set a remark on a result or on the input; empty for none."""
+        self._legend.notes[key] = text
         self._lay_legend()
         self._show_values()
 
@@ -147,8 +137,7 @@ class SignalPane(QWidget):
         self._entries.append(LegendEntry(self))
 
     def _lay_legend(self) -> None:
-        shown = [entry for entry, curve in zip(self._entries, self.curves, strict=True) if curve.visible]
-        self._legend.lay(shown, self.width())
+        self._legend.show_curves(self.curves, self._entries, self.width())
 
     def axis(self) -> tuple[str, str]:
         """The name and unit of the x axis: samples where the curves do not agree."""
@@ -302,8 +291,7 @@ class SignalPane(QWidget):
             sizes = [len(c.pyramid.array) for c in self._shown() if c.pyramid]
             text = self.tr("{count} samples") if self.axis() in SIGNALS else self.tr("{count} values")
             text = text.format(count=number(max(sizes))) if sizes else ""
-            notes = {c.name: self._notes.get(c.key, "") for c in self._shown() if c.key != INPUT}
-            self.status.setText("   ".join(t for t in (text, notes_text(notes)) if t))
+            self.status.setText("   ".join(t for t in (text, self._legend.remarks(self._shown())) if t))
             return
         parts = [self.place_text(self.cursor_x)]
         for curve in self._shown():
