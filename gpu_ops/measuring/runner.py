@@ -52,9 +52,9 @@ def run_experiment(
         yield from _compute(job, resident, watch)
         if not live:
             yield from _verify(job, resident, watch)
-    if live:  # someone looks on: all results come before the first verdict
-        for job in jobs:
-            yield from _verify(job, resident, watch)
+    for job in jobs if live else ():  # someone looks on: all results come before the first verdict
+        yield from _verify(job, resident, watch)
+    if live:
         return
     timed = [j for j in jobs if j.plan is not None and j.run.ok is not False]
     for name in dict.fromkeys(j.device.name for j in timed):

@@ -48,12 +48,14 @@ PLAIN = Scale("plain", "", "")
 class ViewSpec:
     """A way to look at results. `make(display, parent)` makes the view when it is first needed; what it is made of is
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
-    results take beside an input of another kind."""
+    results take beside an input of another kind. `signed` is the view of values around zero, which have levels of their
+    own."""
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
     scales: tuple[Scale, ...] = (PLAIN,)
     room: float = 0.65
+    signed: ViewSpec | None = None
 
 
 def _pictures(display: Display, parent: QWidget) -> ResultView:
@@ -125,8 +127,7 @@ BANDS = (
     Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
 )
 SIGNED = (Scale("signed", "", "", around_zero),)
-PICTURES = ViewSpec("pictures", _pictures)
-AROUND_ZERO = ViewSpec("pictures around zero", _pictures, SIGNED)
+PICTURES = ViewSpec("pictures", _pictures, signed=ViewSpec("pictures around zero", _pictures, SIGNED))
 CURVES = ViewSpec("curves", _curves)
 VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
     "image": {2: PICTURES},
@@ -141,13 +142,11 @@ VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
 """By kind, and by the number of axes without channels."""
 
 
-def view_of(kind: ViewKind, rank: int, signed: bool = False) -> ViewSpec:
-    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. `signed` pictures
-    have levels of their own, and so a view of their own."""
+def view_of(kind: ViewKind, rank: int) -> ViewSpec:
+    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest."""
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
-    spec = ranks[max(below) if below else min(ranks)]
-    return AROUND_ZERO if signed and spec is PICTURES else spec
+    return ranks[max(below) if below else min(ranks)]
 
 
 def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:
