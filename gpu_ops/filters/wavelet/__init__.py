@@ -15,12 +15,15 @@ PARALLEL = (
     "Rows and columns of a level in one march, vector sums, details shrunk as they are read, no sort for the median."
 )
 
+PYWT = "What most Python programs call: dwt2 and idwt2 level by level on one core, and NumPy between them."
+
 
 def _host() -> tuple[Variant, ...]:
     """The variants on the CPU, which signals and images share."""
     return (
         Variant("serial", "CPU, one core", SERIAL, plans.serial, "cpu", source="S0", largest=forms.largest),
         Variant("parallel", "CPU, all cores", PARALLEL, plans.parallel, "cpu", largest=forms.largest),
+        Variant("pywt", "PyWavelets", PYWT, plans.pywavelets, "cpu", library="pywt", largest=forms.largest),
     )
 
 

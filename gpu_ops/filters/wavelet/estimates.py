@@ -72,8 +72,9 @@ class Lines:
 
 def median(pyramid: Array, band: Band, channel: int) -> float:
     """The median of the magnitudes of one channel of a band."""
-    kind = np.dtype(np.uint32 if pyramid.dtype == np.float32 else np.uint64)
-    mask, shift = kind.type(np.iinfo(kind).max >> 1), kind.type(8 * kind.itemsize - 17)
+    kind: np.dtype[Any] = np.dtype(np.uint32 if pyramid.dtype == np.float32 else np.uint64)
+    width = 8 * kind.itemsize
+    mask, shift = kind.type((1 << width - 1) - 1), kind.type(width - 17)
     bits, where = flat(pyramid).view(kind), Lines(pyramid, band).of(channel)
     counts = np.empty((get_num_threads(), KEYS), np.int64)
     on_all_threads(_count, (bits, counts, *where, mask, shift), len(counts))

@@ -61,9 +61,8 @@ class Level(NamedTuple):
 @piece
 def _level(n: Array) -> Level:
     """A level from its numbers, because a parallel loop takes no named tuple."""
-    return Level(
-        *(n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11] != 0, n[12], n[13], n[14], n[15])
-    )
+    a, b, periodic = n[:6], n[6:11], n[11] != 0
+    return Level(a[0], a[1], a[2], a[3], a[4], a[5], b[0], b[1], b[2], b[3], b[4], periodic, n[12], n[13], n[14], n[15])
 
 
 def _image_forward(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
@@ -204,8 +203,9 @@ class Parallel:
         back = length // 2 - 1 if periodic else length - 2
         base = (length // 2 if periodic else 1) - (length - 1)
         how = THRESHOLDS.index(params["threshold"])
-        sides = (*shapes[level - 1], c, *shapes[level])
-        return Level(0, 0, *sides, line, below, beside, across, periodic, base, back % 2, back // 2, how)
+        (h, w), (rows, columns) = shapes[level - 1], shapes[level]
+        places = line, below, beside, across
+        return Level(0, 0, h, w, c, rows, columns, *places, periodic, base, back % 2, back // 2, how)
 
     def forward(self, x: Array, pyramid: Array) -> None:
         """Fill the bands of a pyramid."""

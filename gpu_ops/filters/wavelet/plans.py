@@ -93,6 +93,14 @@ def serial(device: Device, task: Task) -> Plan:
     return planned(Serial(task), device, task)
 
 
+def pywavelets(device: Device, task: Task) -> Plan:
+    """The plan of PyWavelets' functions, level by level, with the rules in NumPy."""
+    from gpu_ops.filters.wavelet.peers import PyWavelets
+
+    device.library("pywt")
+    return planned(PyWavelets(task), device, task)
+
+
 def parallel(device: Device, task: Task) -> Plan:
     """The plan of the vector loops on all threads."""
     from gpu_ops.filters.wavelet.parallel import Parallel

@@ -24,7 +24,8 @@ def reference(task: Task) -> dict[str, Array]:
     parts: dict[str, Array] = {}
     for shift in range(shifts):
         with stage(shift, shifts):
-            pyramid = analysed(np.roll(x, (shift,) * len(axes), axes), task)
+            pyramid = np.zeros(pyramid_shape(task))
+            analysed(np.roll(x, (shift,) * len(axes), axes), pyramid, task)
             figures = figures_of(pyramid, bands, params["rule"], params["value"], samples_of(task))
             parts = parts or {"coefficients": pyramid.copy(), "figures": figures}
             for band, threshold in zip(bands[1:], figures[1:], strict=True):
@@ -48,12 +49,11 @@ def rounded(values: Array, dtype: np.dtype[Any]) -> Array:
     return np.clip(np.floor(values + 0.5), 0, np.iinfo(dtype).max).astype(dtype)
 
 
-def analysed(x: Array, task: Task) -> Array:
-    """The pyramid of an array by pywt.dwt or dwt2, in the array's type."""
+def analysed(x: Array, pyramid: Array, task: Task) -> None:
+    """Fill the bands of an array's pyramid by pywt.dwt or dwt2, in the array's type."""
     import pywt
 
     params, bands = task.params, list(bands_of(task))
-    pyramid = np.zeros(pyramid_shape(task), x.dtype)
     for _ in range(params["levels"]):
         if len(spatial(task)) == 1:
             x, detail = pywt.dwt(x, params["wavelet"], params["border"], axis=0)
@@ -63,7 +63,6 @@ def analysed(x: Array, task: Task) -> Array:
         for detail in reversed(details):
             pyramid[bands.pop().part] = detail
     pyramid[bands.pop().part] = x
-    return pyramid
 
 
 def synthesised(pyramid: Array, task: Task) -> Array:
