@@ -168,7 +168,7 @@ def test_the_share_below_is_told_for_one_band_or_all(qtbot: Any, window: MainWin
 def test_thresholds_of_bands_are_a_line_each(qtbot: Any, window: MainWindow) -> None:
     bar = ask_for_parts(qtbot, window, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
     assert sorted(bar.plot.lines) == [1, 2, 3, 4, 5, 6] and bar.plot.lines[0] == 4, "the finest is the one to drag"
-    assert bar.words.text() == "1 to 6, one for each band"
+    assert bar.words.text() == "1 to 6, one for each band and channel"
     bar.bands.setCurrentIndex(bar.bands.findText("vertical 2"))
     bar.bands.activated.emit(bar.bands.currentIndex())
     place = [(b.level, b.orientation) for b in image_pyramid()[1][1:]].index((2, "vertical"))

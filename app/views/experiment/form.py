@@ -9,7 +9,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.theme import colours_of, inked
-from app.views.experiment.editors import Editor, editor
+from app.views.experiment.editors import Editor
+from app.views.experiment.suiting import editor
 from app.views.keys import keyed, letter, yielding
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value

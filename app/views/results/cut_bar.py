@@ -188,7 +188,7 @@ class CutBar(QWidget):
         chosen = self._chosen()
         total, unit = counted.total(chosen), output.unit
         if len(lines) > 1:
-            text = self.tr("{low} to {high}, one for each band")
+            text = self.tr("{low} to {high}, one for each band and channel")
             return text.format(low=number(_short(min(lines))), high=with_unit(number(_short(max(lines))), unit))
         share = 100 * counted.below(chosen, lines[0]) / max(1, total)
         text = self.tr("{threshold}: {share} % of {total} coefficients are below")

@@ -140,7 +140,9 @@ class CutPlot(QWidget):
             painter.setPen(QPen(colours.grid, 1))
             painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
             painter.setPen(text)
-            area = QRectF(x - 5 * pad, box.bottom(), 10 * pad, self.height() - box.bottom())
+            wide = self.fontMetrics().horizontalAdvance(number(value)) + 2
+            left = min(max(x - wide / 2, 0.0), self.width() - wide)
+            area = QRectF(left, box.bottom(), wide, self.height() - box.bottom())
             painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter), number(value))
 
     def _paint_bars(self, painter: QPainter, box: QRectF, magnitudes: Magnitudes) -> None:

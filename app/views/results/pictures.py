@@ -202,11 +202,13 @@ class Pictures(Squeezed):
         result, output = self._any_result(), self._session.output
         spec = own = self.input_spec()
         if result is not None:
-            spec = self.spec_of(output, result.result.form)
-        elif self._shared is not None and (task := self._session.task) is not None:
-            spec = self.spec_of(output, output.form(task))
+            spec = view_of(result.result.kind, result.result.form.rank)
         elif self._shared is not None:
-            spec = view_of(output.kind, INPUT_KINDS[self._shared.kind].rank)
+            task = self._session.task
+            rank = output.form(task).rank if task is not None else INPUT_KINDS[self._shared.kind].rank
+            spec = view_of(output.kind, rank)
+        if output.signed and spec.signed is not None:
+            spec = spec.signed
         alike = spec is own
         if (spec, alike) != (self._spec, self._alike) or self.view is not self._home(spec):
             for view in {id(view): view for view in self._views.values()}.values():

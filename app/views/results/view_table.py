@@ -49,16 +49,24 @@ PLAIN = Scale("plain", "", "")
 class ViewSpec:
     """A way to look at results. `make(display, parent)` makes the view when it is first needed; what it is made of is
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
+<<<<<<< HEAD
     results take beside an input of another kind. `uneven` is the view of results whose axes have different units,
     `foreign` that of results over other axes than the input's, such as phases over frequencies, `signed` that of values
     around zero."""
+=======
+    results take beside an input of another kind. `signed` is the view of values around zero, which have levels of their
+    own."""
+>>>>>>> vwave
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
     scales: tuple[Scale, ...] = (PLAIN,)
     room: float = 0.65
+<<<<<<< HEAD
     uneven: ViewSpec | None = None
     foreign: ViewSpec | None = None
+=======
+>>>>>>> vwave
     signed: ViewSpec | None = None
 
 
@@ -143,6 +151,7 @@ BANDS = (
     Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
 )
 SIGNED = (Scale("signed", "", "", around_zero),)
+<<<<<<< HEAD
 OTHER_AXES = (Scale("plain", "", "", over_frequencies),)
 PICTURES = ViewSpec(
     "pictures",
@@ -152,6 +161,10 @@ PICTURES = ViewSpec(
 )
 PLANES = ViewSpec("planes", _planes, SPECTRUM)
 CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _curves, OTHER_AXES))
+=======
+PICTURES = ViewSpec("pictures", _pictures, signed=ViewSpec("pictures around zero", _pictures, SIGNED))
+CURVES = ViewSpec("curves", _curves)
+>>>>>>> vwave
 VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
     "image": {2: PICTURES},
     "signal": {1: CURVES},
@@ -168,6 +181,7 @@ VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
 """By kind, and by the number of axes without channels."""
 
 
+<<<<<<< HEAD
 def view_of(
     kind: ViewKind, rank: int, axes: Sequence[Axis] = (), like: Sequence[Axis] = (), signed: bool = False
 ) -> ViewSpec:
@@ -183,6 +197,13 @@ def view_of(
     if spec.foreign is not None and own and others and [a.name for a in own] != [a.name for a in others]:
         return spec.foreign
     return spec.signed if signed and spec.signed is not None else spec
+=======
+def view_of(kind: ViewKind, rank: int) -> ViewSpec:
+    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest."""
+    ranks = VIEWS[kind]
+    below = [known for known in ranks if known <= rank]
+    return ranks[max(below) if below else min(ranks)]
+>>>>>>> vwave
 
 
 def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:

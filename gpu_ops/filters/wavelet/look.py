@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 
-from gpu_ops.devices.libraries import import_library
 from gpu_ops.params import Curve, Look
 
 FAMILIES = {
@@ -31,8 +30,10 @@ def family(wavelet: str) -> str:
 @cache
 def curves(wavelet: str) -> tuple[Curve, ...]:
     """The scaling function and the wavelet, of biorthogonal ones those of analysis and of synthesis, from PyWavelets'
-    cascade. Raises LibraryMissing."""
-    *functions, x = import_library("pywt").Wavelet(wavelet).wavefun(level=CASCADE)
+    cascade."""
+    import pywt
+
+    *functions, x = pywt.Wavelet(wavelet).wavefun(level=CASCADE)
     names: tuple[str, ...] = ("scaling φ", "wavelet ψ")
     if len(functions) == 4:
         names = ("analysis φ", "analysis ψ", "synthesis φ", "synthesis ψ")
