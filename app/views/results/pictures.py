@@ -22,7 +22,8 @@ from app.models.view_data import INPUT as INPUT
 from app.models.view_data import OutputData, ViewData, as_it_is
 from app.views.results.companion import Companion
 from app.views.results.mask_link import MaskLink
-from app.views.results.output_bar import Choice, OutputBar
+from app.views.results.output_bar import Choice, OutputBar, output_title
+from app.views.results.peak_link import PeakLink
 from app.views.results.result_view import ResultView
 from app.views.results.sides import Sides
 from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, scales_of, view_of
@@ -73,7 +74,7 @@ class Pictures(Squeezed):
         session.device_changed.connect(self._judge_all)
         results.row_changed.connect(self._row_changed)
         self.waves, self.masks = WaveLink(self, session), MaskLink(self, session)
-        self.companion = Companion(self, session, results)
+        self.companion, self.peaks = Companion(self, session, results), PeakLink(self, session)
 
     def _lay_out(self) -> None:
         self.bar = OutputBar(self._session.set_output, self.set_scale, self)
@@ -348,7 +349,7 @@ class Pictures(Squeezed):
 
     def _offer(self, result: OutputData | None) -> None:
         translate = QCoreApplication.translate
-        outputs = [Choice(o.id, _title(o.id)) for o in self._session.filter.outputs] if self._shared else []
+        outputs = [Choice(o.id, output_title(o.id)) for o in self._session.filter.outputs] if self._shared else []
         scales = scales_of(self._spec, result.result.form.dtype if result is not None else "")
         offered = [Choice(s.id, translate("Scales", s.title), translate("Scales", s.tip)) for s in scales]
         self.bar.offer(outputs, self._session.output.id, offered, self.scale(result).id)
@@ -392,9 +393,3 @@ class Pictures(Squeezed):
         state, text = verdict(self._results, self._subjects.get(variant), present)
         current = self._subjects.get(variant, present) == present
         self.view.set_state(variant, state, text, current)
-
-
-def _title(output: str) -> str:
-    """The title of an output."""
-    text = QCoreApplication.translate("Outputs", output).replace("_", " ")
-    return text[:1].upper() + text[1:]

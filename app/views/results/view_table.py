@@ -18,6 +18,7 @@ from app.models.view_data import (
     coefficients,
     decibels,
     each_band,
+    filled_rows,
     magnitudes,
     phases,
 )
@@ -83,6 +84,12 @@ def _planes(display: Display, parent: QWidget) -> ResultView:
     return HeatView(display, parent)
 
 
+def _spectra(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.spectra_view import SpectraView
+
+    return SpectraView(parent)
+
+
 def _bars(display: Display, parent: QWidget) -> ResultView:
     from app.views.results.bars_plot import BarsPlot
 
@@ -139,21 +146,22 @@ BANDS = (
     Scale("each", _N("Scales", "Each band"), _N("Scales", "Every band by its own largest coefficient"), each_band),
     Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
 )
+ROWS = (Scale("plain", "", "", filled_rows),)
 OTHER_AXES = (Scale("plain", "", "", about_zero),)
 PICTURES = ViewSpec("pictures", _pictures, foreign=ViewSpec("pictures of other axes", _spectrum_pictures, OTHER_AXES))
 PLANES = ViewSpec("planes", _planes, SPECTRUM)
-CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _curves, OTHER_AXES))
+CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _spectra, OTHER_AXES))
 VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
     "image": {2: PICTURES},
     "signal": {1: CURVES},
     "spectrum": {
-        1: ViewSpec("spectra", _curves, SPECTRUM),
+        1: ViewSpec("spectra", _spectra, SPECTRUM),
         2: ViewSpec("spectrum pictures", _spectrum_pictures, SPECTRUM, uneven=PLANES),
     },
     "bars": {1: ViewSpec("bars", _bars, COUNTS)},
     "pyramid": {1: ViewSpec("levels", _levels), 2: ViewSpec("bands", _pictures, BANDS)},
     "number": {0: ViewSpec("figures", _figures, room=0.3)},
-    "table": {1: ViewSpec("tables", _tables, room=0.4)},
+    "table": {1: ViewSpec("tables", _tables, ROWS, room=0.4)},
     "timeline": {2: ViewSpec("spans", _spans)},
 }
 """By kind, and by the number of axes without channels."""
