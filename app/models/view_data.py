@@ -11,12 +11,15 @@ from app.models.display import Levels
 from app.models.origin import WHOLE, Origin
 from gpu_ops.engine.messages import SharedResult, Statistics
 from gpu_ops.engine.statistics import statistics
+from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Form
 
 Array = np.ndarray[Any, Any]
 DECIBEL = "dB"
 SQUARE = "²"
 """In the unit of values that are squares."""
+TIMES = tuple(time_axis(rate).name for rate in (1.0, None))
+"""The names of an axis of time, in seconds or in samples."""
 INPUT = "input"
 """The key of the input among the variants."""
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.models.display import Display
 from app.models.span import Span
 from app.models.view_data import (
+    TIMES,
     OutputData,
     ViewData,
     about_zero,
@@ -173,12 +174,16 @@ def view_of(kind: ViewKind, rank: int, axes: Sequence[Axis] = (), like: Sequence
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
     spec = ranks[max(below) if below else min(ranks)]
-    own, others = ([axis for axis in some if axis.name != CHANNEL] for some in (axes, like))
-    if spec.uneven is not None and len({axis.unit for axis in own}) > 1:
+    if spec.uneven is not None and len({axis.unit for axis in axes if axis.name != CHANNEL}) > 1:
         return spec.uneven
-    if spec.foreign is not None and own and others and [a.name for a in own] != [a.name for a in others]:
+    if spec.foreign is not None and axes and like and _names(axes) != _names(like):
         return spec.foreign
     return spec
+
+
+def _names(axes: Sequence[Axis]) -> list[str]:
+    """The names of axes but channels, one for all axes of time."""
+    return [TIMES[0] if axis.name in TIMES else axis.name for axis in axes if axis.name != CHANNEL]
 
 
 def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:
