@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -118,15 +119,31 @@ class Curve(QObject):
         """x of the last value."""
         return self.axis.at(len(self.pyramid.array) - 1) if self.pyramid else 0.0
 
-    def points(self, start: float, stop: float, width: int) -> tuple[Array, Array] | None:
-        """Points (x, y) of the range in x units for `width` screen pixels, with one more value at either end."""
+    def points(self, start: float, stop: float, width: int, log: bool = False) -> tuple[Array, Array] | None:
+        """Points (x, y) of the range in x units for `width` screen pixels, with one more value at either end. If `log`,
+        the pixels are as wide in logarithms, and the range is above zero."""
         if self.pyramid is None:
             return None
         size = len(self.pyramid.array)
         first = int(min(max(self.axis.index(start) - 1, 0), size))
         last = int(min(max(self.axis.index(stop) + 2, 0), size))
-        x, y = self.pyramid.points(first, last, width)
+        if log:
+            places = np.geomspace(start, stop, width + 1)
+            inner = np.ceil((places - self.axis.start) / self.axis.step - 1e-9).astype(np.int64)
+            edges = np.unique(np.clip([first, *inner, last], max(first, self._first_above_zero()), last))
+            x, y = self.pyramid.points_between(edges)
+        else:
+            x, y = self.pyramid.points(first, last, width)
         return x * self.axis.step + self.axis.start, y
+
+    def _first_above_zero(self) -> int:
+        """The first value whose place is above zero."""
+        return max(0, math.floor(self.axis.index(0.0) + 1e-9) + 1)
+
+    @property
+    def least(self) -> float:
+        """The lowest place above zero."""
+        return self.axis.at(self._first_above_zero())
 
     def value(self, x: float) -> float | None:
         """The value nearest to x; None outside the curve."""

@@ -11,12 +11,15 @@ from app.models.display import Levels
 from app.models.origin import WHOLE, Origin
 from gpu_ops.engine.messages import SharedResult, Statistics
 from gpu_ops.engine.statistics import statistics
-from gpu_ops.output_kinds import Axis, Form
+from gpu_ops.input_kinds import time_axis
+from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Form
 
 Array = np.ndarray[Any, Any]
 DECIBEL = "dB"
 SQUARE = "²"
 """In the unit of values that are squares."""
+TIMES = tuple(time_axis(rate).name for rate in (1.0, None))
+"""The names of an axis of time, in seconds or in samples."""
 INPUT = "input"
 """The key of the input among the variants."""
 
@@ -90,6 +93,23 @@ def magnitudes(shown: OutputData) -> ViewData:
 def decade(unit: str) -> float:
     """The dB of a factor of ten: 10 of squares, such as powers and their densities, else 20."""
     return 10.0 if SQUARE in unit else 20.0
+
+
+def filled(table: Array) -> int:
+    """How many rows of a table (R,) or (R, C) there are up to the last one that is not 0."""
+    rows = np.flatnonzero(table.reshape(len(table), -1).any(axis=1))
+    return int(rows[-1]) + 1 if len(rows) else 0
+
+
+def filled_rows(shown: OutputData) -> ViewData:
+    """A table. Where its rows have numbers instead of names, their count depends on the values, and the unused rows at
+    the end are left out."""
+    drawn = as_it_is(shown)
+    if drawn.form.axes[0].labels:
+        return drawn
+    rows = filled(shown.array)
+    array, form = np.array(shown.array[:rows]), drawn.form.cut((slice(0, rows),))
+    return replace(drawn, array=array, form=form, text=OUTPUT_KINDS[shown.result.kind].tell(array, form, drawn.unit))
 
 
 def over_frequencies(shown: OutputData) -> ViewData:

@@ -55,16 +55,10 @@ def run_experiment(
         yield from _compute(job, resident, watch)
         if not live:
             yield from _verify(job, resident, watch)
-<<<<<<< HEAD
-    if live:  # someone looks on: all results come before the first verdict
-        for job in jobs:
-            yield from _verify(job, resident, watch)
-    if experiment.input.clean is not None:  # after all pictures, which need not wait for it
-        yield from _compare(jobs, watch)
-=======
     for job in jobs if live else ():  # someone looks on: all results come before the first verdict
         yield from _verify(job, resident, watch)
->>>>>>> vwave
+    if experiment.input.clean is not None:  # after all pictures, which need not wait for it
+        yield from _compare(jobs, watch)
     if live:
         return
     timed = [j for j in jobs if j.plan is not None and j.run.ok is not False]

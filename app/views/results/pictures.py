@@ -24,6 +24,7 @@ from app.models.view_data import OutputData, ViewData, as_it_is
 from app.views.results.companion import Companion
 from app.views.results.mask_link import MaskLink
 from app.views.results.output_bar import Choice, OutputBar, output_title
+from app.views.results.peak_link import PeakLink
 from app.views.results.result_view import ResultView
 from app.views.results.sides import Sides
 from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, scales_of, view_of
@@ -75,7 +76,7 @@ class Pictures(Squeezed):
         session.device_changed.connect(self._judge_all)
         results.row_changed.connect(self._row_changed)
         self.waves, self.masks = WaveLink(self, session), MaskLink(self, session)
-        self.companion = Companion(self, session, results)
+        self.companion, self.peaks = Companion(self, session, results), PeakLink(self, session)
 
     def _lay_out(self) -> None:
         self.bar = OutputBar(self._session.set_output, self.set_scale, self)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.models.display import Display
 from app.models.span import Span
 from app.models.view_data import (
+    TIMES,
     OutputData,
     ViewData,
     around_zero,
@@ -18,6 +19,7 @@ from app.models.view_data import (
     coefficients,
     decibels,
     each_band,
+    filled_rows,
     magnitudes,
     over_frequencies,
     phases,
@@ -49,24 +51,16 @@ PLAIN = Scale("plain", "", "")
 class ViewSpec:
     """A way to look at results. `make(display, parent)` makes the view when it is first needed; what it is made of is
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
-<<<<<<< HEAD
     results take beside an input of another kind. `uneven` is the view of results whose axes have different units,
     `foreign` that of results over other axes than the input's, such as phases over frequencies, `signed` that of values
     around zero."""
-=======
-    results take beside an input of another kind. `signed` is the view of values around zero, which have levels of their
-    own."""
->>>>>>> vwave
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
     scales: tuple[Scale, ...] = (PLAIN,)
     room: float = 0.65
-<<<<<<< HEAD
     uneven: ViewSpec | None = None
     foreign: ViewSpec | None = None
-=======
->>>>>>> vwave
     signed: ViewSpec | None = None
 
 
@@ -92,6 +86,12 @@ def _planes(display: Display, parent: QWidget) -> ResultView:
     from app.views.results.heat_view import HeatView
 
     return HeatView(display, parent)
+
+
+def _spectra(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.spectra_view import SpectraView
+
+    return SpectraView(parent)
 
 
 def _bars(display: Display, parent: QWidget) -> ResultView:
@@ -150,8 +150,8 @@ BANDS = (
     Scale("each", _N("Scales", "Each band"), _N("Scales", "Every band by its own largest coefficient"), each_band),
     Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
 )
+ROWS = (Scale("plain", "", "", filled_rows),)
 SIGNED = (Scale("signed", "", "", around_zero),)
-<<<<<<< HEAD
 OTHER_AXES = (Scale("plain", "", "", over_frequencies),)
 PICTURES = ViewSpec(
     "pictures",
@@ -160,28 +160,23 @@ PICTURES = ViewSpec(
     signed=ViewSpec("pictures around zero", _pictures, SIGNED),
 )
 PLANES = ViewSpec("planes", _planes, SPECTRUM)
-CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _curves, OTHER_AXES))
-=======
-PICTURES = ViewSpec("pictures", _pictures, signed=ViewSpec("pictures around zero", _pictures, SIGNED))
-CURVES = ViewSpec("curves", _curves)
->>>>>>> vwave
+CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _spectra, OTHER_AXES))
 VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
     "image": {2: PICTURES},
     "signal": {1: CURVES},
     "spectrum": {
-        1: ViewSpec("spectra", _curves, SPECTRUM),
+        1: ViewSpec("spectra", _spectra, SPECTRUM),
         2: ViewSpec("spectrum pictures", _spectrum_pictures, SPECTRUM, uneven=PLANES),
     },
     "bars": {1: ViewSpec("bars", _bars, COUNTS)},
     "pyramid": {1: ViewSpec("levels", _levels), 2: ViewSpec("bands", _pictures, BANDS)},
     "number": {0: ViewSpec("figures", _figures, room=0.3)},
-    "table": {1: ViewSpec("tables", _tables, room=0.4)},
+    "table": {1: ViewSpec("tables", _tables, ROWS, room=0.4)},
     "timeline": {2: ViewSpec("spans", _spans)},
 }
 """By kind, and by the number of axes without channels."""
 
 
-<<<<<<< HEAD
 def view_of(
     kind: ViewKind, rank: int, axes: Sequence[Axis] = (), like: Sequence[Axis] = (), signed: bool = False
 ) -> ViewSpec:
@@ -191,19 +186,16 @@ def view_of(
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
     spec = ranks[max(below) if below else min(ranks)]
-    own, others = ([axis for axis in some if axis.name != CHANNEL] for some in (axes, like))
-    if spec.uneven is not None and len({axis.unit for axis in own}) > 1:
+    if spec.uneven is not None and len({axis.unit for axis in axes if axis.name != CHANNEL}) > 1:
         return spec.uneven
-    if spec.foreign is not None and own and others and [a.name for a in own] != [a.name for a in others]:
+    if spec.foreign is not None and axes and like and _names(axes) != _names(like):
         return spec.foreign
     return spec.signed if signed and spec.signed is not None else spec
-=======
-def view_of(kind: ViewKind, rank: int) -> ViewSpec:
-    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest."""
-    ranks = VIEWS[kind]
-    below = [known for known in ranks if known <= rank]
-    return ranks[max(below) if below else min(ranks)]
->>>>>>> vwave
+
+
+def _names(axes: Sequence[Axis]) -> list[str]:
+    """The names of axes but channels, one for all axes of time."""
+    return [TIMES[0] if axis.name in TIMES else axis.name for axis in axes if axis.name != CHANNEL]
 
 
 def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:
