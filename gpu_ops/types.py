@@ -68,8 +68,8 @@ class Output:
     """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
     `least(task)` is the least scale: the size of intermediate numbers that neither input nor result shows. `own_scale`
-    says that the scale is the reference's alone, for values of another size than the input's. `form(task)` is the
-    shape, dtype and axes of the array that every variant gives. `unit` is that of its values, "" for the unit of the
+    says that the scale is the reference's alone, for values of another size than the input's; each column of a table has
+    its own. Values that lie `period` apart are the same, such as angles; 0 where none are. `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its values, "" for the unit of the
     input. `when` are the values of parameters that ask for it,
     as of a Param: {"result": ("statistics",)}; without them it is not computed.
     """
@@ -82,6 +82,7 @@ class Output:
     form: Callable[[Task], Form] = form_of_input
     own_scale: bool = False
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    period: float = 0.0
 
     @property
     def of_kind(self) -> OutputKind:
@@ -196,7 +197,8 @@ class Filter:
     """A contract: what goes in, what comes out, how exact, and the least work it takes.
 
     `family` is the name on the command line and in the menu; filters of one family differ in `accepts`.
-    `reference(task)`, whose arrays are on the host, returns {output id: float64, complex128 or exact integer array}.
+    `reference(task)`, whose arrays are on the host, returns {output id: float64, complex128 or exact integer array}; the
+    masked elements of a masked array are undecided, because rounding alone decides them, and are not compared.
     `work(task)` is the least work. `check(task)` raises ParamError for parameters that do not suit the input. `presets`
     are values by name for some of the parameters, the same ones in each. `picked` are the variants that a window shows
     at first; () means all of the project's own. `finite_only` refuses NaN and infinity, with their count and the first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QWidget
 
 from app.views.flow import FlowLayout
@@ -97,3 +97,9 @@ class OutputBar(QWidget):
         self.outputs.offer(outputs, output)
         self.scales.offer(scales, scale)
         self.setVisible(len(outputs) > 1 or len(scales) > 1)
+
+
+def output_title(output: str) -> str:
+    """The title of an output."""
+    text = QCoreApplication.translate("Outputs", output).replace("_", " ")
+    return text[:1].upper() + text[1:]

@@ -103,13 +103,16 @@ class TableArea(QWidget):
         """Show this table; `current` says whether it fits the present choice."""
         if drawn is not self.model.drawn:
             self.model.show_drawn(drawn)
-        self.layers.setCurrentIndex(int(drawn is not None))
+        if drawn is not None and not self.model.rowCount():
+            self.none.setText(self.tr("Nothing was found"))
+        self.layers.setCurrentIndex(int(self.model.rowCount() > 0))
         self.current = current
         self._recolour()
         self._follow()
 
     def set_missing(self, text: str) -> None:
-        self.none.setText(text or self.tr("No result yet"))
+        if self.model.drawn is None:
+            self.none.setText(text or self.tr("No result yet"))
 
     def value_text(self) -> str:
         """The selected cell with the names of its row and column."""
