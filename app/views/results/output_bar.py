@@ -103,9 +103,3 @@ class OutputBar(QWidget):
         self.outputs.offer(outputs, output)
         self.scales.offer(scales, scale)
         self.setVisible(len(outputs) > 1 or len(scales) > 1)
-
-
-def output_title(output: str) -> str:
-    """The title of an output."""
-    text = QCoreApplication.translate("Outputs", output).replace("_", " ")
-    return text[:1].upper() + text[1:]
