@@ -20,6 +20,7 @@ from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError, ReportError, shortened
 from gpu_ops.filters import find_filter
+from gpu_ops.io.noise import title_of
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases
 from gpu_ops.measuring.declared import make_plan
 from gpu_ops.measuring.file_lock import locked
@@ -90,7 +91,7 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
         allowed = "" if r.tolerance is None else f"{r.tolerance:.2g}"
         lines.append([name, r.device, tables.error_text(r), allowed, tables.verdict(r)])
     print(tables.align(lines, frozenset({2, 3})))
-    for text in (tables.footnotes(rows), description):
+    for text in (tables.footnotes(rows), tables.quality_table(rows), description):
         if text:
             print(text)
     print("Errors are relative to the largest magnitude in the input and the reference; of integers, to their range.")
@@ -100,7 +101,7 @@ def _title(experiment: Experiment) -> str:
     shape = " x ".join(map(str, experiment.input.array.shape))
     knobs = {k: v for pick in experiment.picks for k, v in pick.knobs.items()}
     values = ", ".join(f"{k} {v}" for k, v in {**experiment.params, **knobs}.items())
-    what = f"{experiment.filter} of {experiment.input.name}, {shape} {experiment.input.array.dtype.name}"
+    what = f"{experiment.filter} of {title_of(experiment.input)}, {shape} {experiment.input.array.dtype.name}"
     return f"{what}; {values}" if values else what
 
 
