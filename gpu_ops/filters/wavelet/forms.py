@@ -14,17 +14,19 @@ import numpy as np
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.filters.wavelet.bases import LENGTHS, NAMES, gain_of
+from gpu_ops.filters.wavelet.look import LOOK
 from gpu_ops.output_kinds import CHANNEL, Axis, Band, Form
 from gpu_ops.params import Param
 from gpu_ops.task import Task
-from gpu_ops.types import Output, Work, form_of_input
+from gpu_ops.types import Cut, Output, Work, form_of_input
 
 BORDERS = ("periodization", "symmetric")
 THRESHOLDS = ("soft", "hard", "garrote")
 RULES = ("manual", "universal", "BayesShrink", "SURE")
 PARTS = {"result": ("parts",)}
 
-WAVELET = Param("wavelet", "db4", choices=NAMES, help="the wavelet", tries=("db4", "haar", "bior1.3", "rbio3.1"))
+TRIED = "db4", "haar", "bior1.3", "rbio3.1"
+WAVELET = Param("wavelet", "db4", choices=NAMES, help="the wavelet", tries=TRIED, look=LOOK)
 LEVELS = Param("levels", 4, 1, 30, unit="levels", help="how often the approximation is split", tries=(1, 2))
 BORDER = Param("border", "periodization", choices=BORDERS, help="what lies beyond the edges")
 THRESHOLD = Param("threshold", "soft", choices=THRESHOLDS, help="what becomes of details above the threshold")
@@ -169,8 +171,17 @@ def outputs(kind: Literal["signal", "image"]) -> tuple[Output, ...]:
     """The outputs of the filter of signals or of images."""
     return (
         Output(kind, kind, "", result_tolerance),
-        Output("noise", kind, "", floats_tolerance, form=noise_form, when=PARTS),
-        Output("coefficients", "pyramid", "", coefficient_tolerance, form=pyramid_form, own_scale=True, when=PARTS),
+        Output("noise", kind, "", floats_tolerance, form=noise_form, when=PARTS, signed=True),
+        Output(
+            "coefficients",
+            "pyramid",
+            "",
+            coefficient_tolerance,
+            form=pyramid_form,
+            own_scale=True,
+            when=PARTS,
+            cut=Cut("value", "figures", first=1),
+        ),
         Output("figures", "table", "", figures_tolerance, form=figures_form, when=PARTS),
     )
 
