@@ -64,14 +64,27 @@ def form_of_input(task: Task) -> Form:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """The threshold that the magnitudes of a pyramid's details are compared with: a number of the parameter `param`
+    where that matters, else one for each detail band in the output `table`, whose row `first` + k is that of the k-th
+    detail band of the form, with one column or one for each channel."""
+
+    param: str
+    table: str
+    first: int = 0
+
+
+@dataclass(frozen=True)
 class Output:
     """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
     `least(task)` is the least scale: the size of intermediate numbers that neither input nor result shows. `own_scale`
-    says that the scale is the reference's alone, for values of another size than the input's. `form(task)` is the
+    says that the scale is the reference's alone, for values of another size than the input's; each column of a table
+    has its own. Values that lie `period` apart are the same, such as angles; 0 where none are. `form(task)` is the
     shape, dtype and axes of the array that every variant gives. `unit` is that of its values, "" for the unit of the
-    input. `when` are the values of parameters that ask for it,
-    as of a Param: {"result": ("statistics",)}; without them it is not computed.
+    input. `when` are the values of parameters that ask for it, as of a Param: {"result": ("statistics",)}; without
+    them it is not computed. `signed` says that the values of an image lie around zero. `cut` is the threshold of a
+    pyramid's details.
     """
 
     id: str
@@ -82,6 +95,9 @@ class Output:
     form: Callable[[Task], Form] = form_of_input
     own_scale: bool = False
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    period: float = 0.0
+    signed: bool = False
+    cut: Cut | None = None
 
     @property
     def of_kind(self) -> OutputKind:
@@ -153,6 +169,7 @@ class Refusal:
 class Variant:
     """One way to do a filter's job.
 
+    Of its `kernels` the first file holds what it is about; a person's kernel takes that one's place.
     `idea` says what changed from the variant before. `plan(device, task)` allocates and returns a Plan. `knobs` change
     the speed, and the result only within the tolerance. `supports(task)` returns None or the reason why not.
     `tolerance` widens the output's, and the printed `caveat` says why. `accesses(task)` are the global loads it should
@@ -197,6 +214,7 @@ class Filter:
 
     `family` is the name on the command line and in the menu; filters of one family differ in `accepts`.
     `reference(task)`, whose arrays are on the host, returns {output id: float64, complex128 or exact integer array}.
+    Masked elements of a masked array are undecided, because rounding alone decides them, and are not compared.
     `work(task)` is the least work. `check(task)` raises ParamError for parameters that do not suit the input. `presets`
     are values by name for some of the parameters, the same ones in each. `picked` are the variants that a window shows
     at first; () means all of the project's own. `finite_only` refuses NaN and infinity, with their count and the first

@@ -42,6 +42,7 @@ class RunQueue(QObject):
         self._waiting: JobKind | None = None
         self._after_noise: JobKind | None = None
         self._to_simulate: tuple[Pick, ...] = ()
+        self._unseen: set[str] = set()
         self._interrupted = False
         self._quiet = QTimer(self, singleShot=True, interval=QUIET_MS)
         self._quiet.timeout.connect(self._time_live)
@@ -93,12 +94,20 @@ class RunQueue(QObject):
         self._start(how)
 
     def _give_way(self) -> None:
-        """Ask running jobs to stop for a newer one, without killing the engine; a live run gets its time first."""
+        """Ask running jobs to stop for a newer one, without killing the engine. A live run first gets its time to show
+        all of its results, but not to verify them."""
         if not self._waiting:
             return
+        patient = self._overdue.isActive() and bool(self._unseen)
         for job, kind in list(self.jobs.items()):
-            if kind.patience_ms == 0 or (kind.patience_ms and not self._overdue.isActive()):
+            if kind.patience_ms == 0 or (kind.patience_ms and not patient):
                 self._engine.cancel(job, kill=False)
+
+    def note_result(self, variant: str) -> None:
+        """The result of a variant has come."""
+        self._unseen.discard(variant)
+        if not self._unseen:
+            self._give_way()
 
     def _start(self, how: JobKind) -> None:
         """Start a run, after the noise that it needs."""
@@ -144,6 +153,7 @@ class RunQueue(QObject):
             checks=how.checks,
             roofs=how.roofs,
         )
+        self._unseen = {p.variant for p in picks}
         self._results.set_running([RowSlot(p.variant, p.device) for p in picks])
         self.submit(how, request)
 

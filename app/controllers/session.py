@@ -344,6 +344,7 @@ class SessionController(QObject):
                 self.message.emit("error", update.row.failure, "", subject)
             elif not update.row.failure:
                 self.succeeded.emit(subject)
+            self.queue.note_result(update.key.variant)
 
     def _subject(self, update: RunUpdate) -> Subject:
         """The subject of an update of the newest generation; it has the present input, for another input would have

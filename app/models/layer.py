@@ -130,6 +130,13 @@ class Layer(QObject):
             return None
         return np.atleast_1d((self.pyramid.array if self.drawn is None else self.drawn.values)[pixel])
 
+    def compared(self, x: float, y: float) -> np.ndarray[Any, Any]:
+        """The pixel at a data point inside the image, as differences have it: in dB where the picture is."""
+        pixel = self.pixel(x, y)
+        assert self.pyramid is not None and pixel is not None
+        drawn = self.drawn
+        return np.atleast_1d((drawn.values if drawn is not None and not drawn.decade else self.pyramid.array)[pixel])
+
     def pixel(self, x: float, y: float) -> tuple[int, int] | None:
         """The row and the column of a data point in the image's own array; None outside it."""
         rect = self.rect

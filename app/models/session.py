@@ -150,9 +150,17 @@ class Session(QObject):
         if id != self._choice.filter:
             self._set(_default_choice(find_filter(id), bool(self.device)), "filter")
 
-    def set_params(self, params: Mapping[str, Any]) -> None:
+    def set_params(self, params: Mapping[str, Any], same_step: bool = False) -> None:
+        """Take these values. `same_step` says that they go on with the last change, as a drag does: undo goes back to
+        before both."""
         if dict(params) != dict(self._choice.params):
-            self._set(replace(self._choice, params=dict(params)), "params")
+            self._set(replace(self._choice, params=dict(params)), "params", same_step=same_step)
+
+    def set_param(self, name: str, value: Any, same_step: bool = False) -> None:
+        """Take a value of one parameter, and of those with which it matters the first allowed value."""
+        param = next(p for p in self.filter.params if p.name == name)
+        needed = {} if param.matters(self.params) else {other: allowed[0] for other, allowed in param.when.items()}
+        self.set_params({**self._choice.params, **needed, name: param.check(value)}, same_step)
 
     def set_picks(self, picks: tuple[str, ...]) -> None:
         if picks != self._choice.picks:
@@ -235,12 +243,12 @@ class Session(QObject):
         self.undo_changed.emit(bool(self._past), bool(self._future))
         self._tell_output(shown, what)
 
-    def _set(self, choice: Choice, what: str, undoable: bool = True) -> None:
+    def _set(self, choice: Choice, what: str, undoable: bool = True, same_step: bool = False) -> None:
         shown = self.output
-        if undoable:
-            self._past = [*self._past, self._choice][-MOST_STEPS:]
-        else:
+        if not undoable:
             self._past = []
+        elif not (same_step and self._past):
+            self._past = [*self._past, self._choice][-MOST_STEPS:]
         self._future = []
         self._choice = choice
         self.choice_changed.emit(choice, what)

@@ -170,12 +170,12 @@ def _why_wrong(result: Run) -> str:
 
 
 def _variant_to_replace(filter: Filter, names: Sequence[str]) -> Variant:
-    """The variant whose kernel is replaced: the one of --variant, or the filter's first one with a kernel."""
+    """The variant whose first kernel file is replaced: the one of --variant, or the first one with a kernel."""
     with_kernels = [v for v in filter.variants if v.kernels]
     variant = filter.variant(names[0]) if names else with_kernels[0]
-    if len(variant.kernels) != 1:
-        choices = ", ".join(v.id for v in with_kernels if len(v.kernels) == 1)
-        raise ParamError(f"{variant.id} has no single kernel to replace; name one of {choices} with --variant.")
+    if not variant.kernels:
+        choices = ", ".join(v.id for v in with_kernels)
+        raise ParamError(f"{variant.id} has no kernel to replace; name one of {choices} with --variant.")
     return variant
 
 

@@ -87,7 +87,9 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
             metavar="[NAME=]FILE",
             help=f"save an output, the first one unless it is named ({formats})",
         )
-        parser.add_argument("--kernel", metavar="FILE.cu", help="hold this kernel to the contract in a variant's place")
+        parser.add_argument(
+            "--kernel", metavar="FILE.cu", help="hold this kernel to the contract in the place of a variant's first"
+        )
         _add_limits(parser, "a case of --kernel")
         return
     parser.add_argument("--mode", choices=("stream", "cold", "hot"), default="stream", help="what the caches hold")
@@ -151,7 +153,7 @@ def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     )
     _add_input(parser)
     _add_values(parser, filters)
-    parser.add_argument("--kernel", metavar="FILE.cu", help="this kernel in the variant's place")
+    parser.add_argument("--kernel", metavar="FILE.cu", help="this kernel in the place of the variant's first")
     how = parser.add_argument_group("how it is simulated")
     how.add_argument(
         "--gpu", default=ARCHITECTURES[0], metavar="SM", help=f"such as sm_90 (default {ARCHITECTURES[0]})"

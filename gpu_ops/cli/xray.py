@@ -107,11 +107,11 @@ def _xray_within_limits(args: argparse.Namespace, filter: Filter, variant: Varia
 
 
 def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
-    """A user's kernel in the place of the variant's."""
+    """A user's kernel in the place of the variant's first kernel file."""
     if args.kernel is None:
         return {}
-    if len(args.variants) > 1 or len(variant.kernels) != 1:
-        raise ParamError("--kernel takes the place of the one kernel of one variant; name such a variant.")
+    if len(args.variants) > 1 or not variant.kernels:
+        raise ParamError("--kernel takes the place of the first kernel of one variant; name one variant.")
     return {variant.kernels[0]: read_kernel(args.kernel)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,27 @@ def test_the_choice_is_kept_for_every_filter_and_while_parameters_change(qtbot: 
     assert chosen(window) == ["histogram"] and session.output.id == "histogram"
 
 
+def test_an_output_that_is_not_computed_is_asked_for_when_it_is_chosen(qtbot: Any, window: MainWindow) -> None:
+    session, filter = window.controller.session, find_filter("mean2d")
+    image, histogram, *others = filter.outputs
+    asked = replace(histogram, when={"border": ("wrap", "zero")})
+    object.__setattr__(filter, "outputs", (image, asked, *others))  # `giving` puts the filter's own back
+    bring(window, "serial", {name: results()[name] for name in ("image", "mean", "figures")}, ok=True)
+    look_at(qtbot, window, "histogram")
+    assert session.choice.params["border"] == "wrap" and session.output.id == "histogram"
+    assert chosen(window) == ["histogram"] and window.stack.view.cells["serial"].drawn is None  # type: ignore[attr-defined]
+    engine(window).end()
+    bring(window, "serial", results(), ok=True)
+    view: Any = window.stack.view
+    assert np.array_equal(view.cells["serial"].drawn.array, made()["histogram"].array)
+    session.set_params({**session.choice.params, "border": "zero"})
+    assert session.output.id == "histogram", "these parameters ask for it as well"
+    session.set_params({**session.choice.params, "border": "nearest"})
+    assert session.output.id == "image" and chosen(window) == ["image"]
+    act(window, "undo")
+    assert session.output.id == "histogram" and chosen(window) == ["histogram"]
+
+
 def test_levels_and_zoom_of_the_input_stay_through_other_outputs(qtbot: Any, window: MainWindow) -> None:
     bring(window, "serial", results())
     window.display.set_levels(40, 90)
@@ -140,7 +162,7 @@ def test_an_input_of_another_kind_ends_all_of_it(qtbot: Any, window: MainWindow)
     bring(window, "serial", results())
     look_at(qtbot, window, "histogram")
     engine(window).show(Input("signal", wave(), "t", "wave", {"generator": "wave"}, RATE))
-    assert window.stack.view.widget is window.signal_pane and not window.stack._beside.isVisible()
+    assert window.stack.view.widget is window.signal_pane and not window.stack._sides.beside.isVisible()
     assert [c.key for c in window.signal_pane.curves if c.visible] == [INPUT]
     assert not window.tabs.isTabVisible(window.docks._tab(LEVELS))
     engine(window).show(Input("image", picture(), "yx", "waves", {"generator": "waves"}))

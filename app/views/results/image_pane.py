@@ -68,12 +68,14 @@ class ImagePane(QWidget):
     def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
         """Show an image (H, W) or (H, W, 3 | 4), used in place. Zoom and levels stay: they belong to the Display and
         the input. Only if no levels are set yet, they are guessed from this image."""
+        self.canvas.set_overlay(None)  # it was of the picture before
         self.layer.set_array(array, statistics, title, origin)
         if self.layer.tone is None:
             self.display.guess_levels(*default_levels(self.layer))
 
     def clear(self) -> None:
         """Release the array, its verdict and its findings."""
+        self.canvas.set_overlay(None)
         self.layer.clear()
         self.layer.set_state(None)
         self.layer.set_note("")
@@ -81,6 +83,7 @@ class ImagePane(QWidget):
 
     def set_drawn(self, drawn: ViewData, title: str, origin: Origin = WHOLE) -> None:
         """Show a result, as `set_array` shows an image."""
+        self.canvas.set_overlay(None)
         self.layer.set_drawn(drawn, title, origin)
         if self.layer.tone is None:
             self.display.guess_levels(*default_levels(self.layer))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLabel, QWidget
 
 from app.views.flow import FlowLayout
 from app.views.results.choice_button import ChoiceButton
@@ -38,9 +38,8 @@ class Buttons(QWidget):
         self.choices: tuple[Choice, ...] = ()
         self._group = QButtonGroup(self)
         self._group.idClicked.connect(lambda place: self.chosen.emit(self.choices[place].id))
-        row = QHBoxLayout(self)
+        row = FlowLayout(self, wide=True)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
         self._label = QLabel(title, self)
         self._label.setContentsMargins(0, 0, self.fontMetrics().averageCharWidth(), 0)
         row.addWidget(self._label)
@@ -71,6 +70,7 @@ class Buttons(QWidget):
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._group.addButton(button, place)
         self._row.addWidget(button)
+        self._label.setMinimumHeight(button.sizeHint().height())  # in the middle beside the buttons
         button.show()
 
     def button(self, id: str) -> ChoiceButton:
