@@ -189,6 +189,12 @@ def test_waves_over_a_picture_go_where_their_frequency_is_masked(walk: Walk) -> 
         walk.set(name, value)
     walk.right()
     walk.closer("image")
+    said = walk.window.panes.pane("serial").status.text()
+    assert said.startswith("PSNR")
+    walk.session.set_output("spectrum")
+    beside = walk.window.stack.view_with(INPUT)
+    assert beside is not walk.window.stack.view and beside.grid is not None
+    assert beside.grid.pane("serial").status.text() == said, "the result stands beside the input, over its spectrum"
 
 
 def test_noise_that_changes_during_a_filter_ends_in_what_was_wanted_last(walk: Walk) -> None:
