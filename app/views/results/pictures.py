@@ -24,6 +24,7 @@ from app.views.results.companion import Companion
 from app.views.results.mask_link import MaskLink
 from app.views.results.output_bar import Choice, OutputBar, output_title
 from app.views.results.peak_link import PeakLink
+from app.views.results.range_link import RangeLink
 from app.views.results.result_view import ResultView
 from app.views.results.sides import Sides
 from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, scales_of, view_of
@@ -74,6 +75,7 @@ class Pictures(Squeezed):
         session.device_changed.connect(self._judge_all)
         results.row_changed.connect(self._row_changed)
         self.waves, self.masks = WaveLink(self, session), MaskLink(self, session)
+        self.ranges = RangeLink(self)
         self.companion, self.peaks = Companion(self, session, results), PeakLink(self, session)
 
     def _lay_out(self) -> None:
