@@ -11,12 +11,15 @@ from app.models.display import Levels
 from app.models.origin import WHOLE, Origin
 from gpu_ops.engine.messages import SharedResult, Statistics
 from gpu_ops.engine.statistics import statistics
+from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Form
 
 Array = np.ndarray[Any, Any]
 DECIBEL, PERCENT = "dB", "%"
 SQUARE = "²"
 """In the unit of values that are squares."""
+TIMES = tuple(time_axis(rate).name for rate in (1.0, None))
+"""The names of an axis of time, in seconds or in samples."""
 INPUT = "input"
 """The key of the input among the variants."""
 
@@ -109,7 +112,7 @@ def filled_rows(shown: OutputData) -> ViewData:
     return replace(drawn, array=array, form=form, text=OUTPUT_KINDS[shown.result.kind].tell(array, form, drawn.unit))
 
 
-def about_zero(shown: OutputData) -> ViewData:
+def over_frequencies(shown: OutputData) -> ViewData:
     """Values over frequencies as they are; whole periods have zero frequency in the middle."""
     (array, form), result = centred(shown), shown.result
     array = np.array(array) if array is shown.array else array
@@ -160,6 +163,14 @@ def each_band(shown: OutputData) -> ViewData:
     result = shown.result
     read, levels = np.array(shown.array), (-1.0, 1.0)
     return _seen(ViewData(array, result.form, result.unit, statistics(array), read, levels, result.text))
+
+
+def around_zero(shown: OutputData) -> ViewData:
+    """Values of either sign, with zero in the middle of the levels."""
+    result = shown.result
+    s = result.statistics
+    most = max(abs(s.minimum), abs(s.maximum)) if s is not None else float(np.abs(shown.array).max(initial=0.0))
+    return replace(as_it_is(shown), array=np.array(shown.array), levels=(-most, most))
 
 
 def coefficients(shown: OutputData) -> ViewData:

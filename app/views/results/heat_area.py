@@ -29,17 +29,13 @@ from app.models.plane import Plane, Range
 from app.models.pyramid import to_uint8
 from app.models.span import Span
 from app.models.ticks import PREFIXED
-from app.models.view_data import Array, ViewData
+from app.models.view_data import TIMES, Array, ViewData
 from app.views.parts import draw_tag, number
 from app.views.results.canvas_paint import DARK_AND_LIGHT
 from app.views.results.heat_paint import PlaneFrame, axis_ticks, draw_colour_scale, draw_plane_axes, scale_marks
 from app.views.results.plot_area import FAINT, PAN, ZOOM
 from app.views.results.reading import drawn_text, place_text, quantity, reading_text
-from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import CHANNEL, Axis
-
-TIMES = tuple(time_axis(rate).name for rate in (1.0, None))
-"""The names of the axes that lie across; the other axis points upward."""
 
 
 def lies_across(drawn: ViewData) -> int:

@@ -5,35 +5,38 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from app.models.peaks import Peak
 from app.models.view_data import DECIBEL, ViewData
+from app.views.results.choice_button import ChoiceButton
 from app.views.results.curve_view import CurveView
-from app.views.results.output_bar import Buttons, Choice
 from app.views.results.peak_marks import PeakMarks
 from app.views.results.reading import quantity
 from gpu_ops.types import Filter
 
-LINEAR, LOGARITHMIC = "linear", "logarithmic"
+translate = QCoreApplication.translate
 
 
 class SpectraView(CurveView):
-    """A CurveView with a switch of its axis below the curves; the key L turns it as well."""
+    """A CurveView with a button for a logarithmic axis below the curves; the key L turns it as well."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         pane = self.pane
         self.peaks: tuple[Peak, ...] = ()
         self._peak_key = ""
-        self.axes = Buttons("frequencyAxis", pane.tr("Axis"), pane)
-        tip = pane.tr("Frequencies above zero, with equal widths for equal ratios; the key L turns the axis")
-        choices = Choice(LINEAR, pane.tr("Linear")), Choice(LOGARITHMIC, pane.tr("Logarithmic"), tip)
-        self.axes.offer(choices, LINEAR)
-        self.axes.chosen.connect(self.set_axis)
-        pane.foot.addWidget(self.axes)
+        self.log = ChoiceButton(pane)
+        self.log.setObjectName("logarithmicAxis")
+        self.log.setText(translate("SpectraView", "Log axis"))
+        self.log.setAccessibleName(translate("SpectraView", "Logarithmic axis"))
+        self.log.setToolTip(
+            translate("SpectraView", "Only frequencies above zero, with equal widths for equal ratios (key L)")
+        )
+        self.log.clicked.connect(self.set_log)
+        pane.foot.addWidget(self.log)
         self.marks = PeakMarks(pane.plot.viewport(), self._screen)
         pane.box.sigRangeChanged.connect(self._mark)
         pane.box.sigResized.connect(self._mark)
@@ -41,15 +44,14 @@ class SpectraView(CurveView):
         key.setContext(Qt.ShortcutContext.WidgetShortcut)
         key.activated.connect(self._turn_axis)
 
-    def set_axis(self, axis: str) -> None:
-        """LINEAR or LOGARITHMIC."""
-        self.pane.set_log(axis == LOGARITHMIC)
-        for choice in self.axes.choices:
-            self.axes.button(choice.id).setChecked(choice.id == axis)
+    def set_log(self, log: bool) -> None:
+        """Show the frequencies on a logarithmic or a linear axis."""
+        self.pane.set_log(log)
+        self.log.setChecked(log)
         self._mark()
 
     def _turn_axis(self) -> None:
-        self.set_axis(LINEAR if self.pane.scale.log else LOGARITHMIC)
+        self.set_log(not self.pane.scale.log)
 
     # Peaks
 

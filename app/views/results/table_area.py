@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ class Figures(QAbstractTableModel):
     def show_drawn(self, drawn: ViewData | None) -> None:
         self.beginResetModel()
         self.drawn = drawn
-        self.values = np.zeros((0, 0)) if drawn is None else drawn.values.reshape(len(drawn.values), -1)
+        values = np.zeros((0, 0)) if drawn is None else drawn.values
+        self.values = values.reshape(len(values), math.prod(values.shape[1:]))
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802

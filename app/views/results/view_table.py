@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QWidget
 from app.models.display import Display
 from app.models.span import Span
 from app.models.view_data import (
+    TIMES,
     OutputData,
     ViewData,
-    about_zero,
+    around_zero,
     as_it_is,
     coefficients,
     cumulative,
@@ -21,6 +22,7 @@ from app.models.view_data import (
     each_band,
     filled_rows,
     magnitudes,
+    over_frequencies,
     phases,
 )
 from app.translate import QT_TRANSLATE_NOOP
@@ -51,7 +53,8 @@ class ViewSpec:
     """A way to look at results. `make(display, parent)` makes the view when it is first needed; what it is made of is
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
     results take beside an input of another kind. `uneven` is the view of results whose axes have different units,
-    `foreign` that of results over other axes than the input's, such as phases over frequencies."""
+    `foreign` that of results over other axes than the input's, such as phases over frequencies, `signed` that of values
+    around zero."""
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
@@ -59,6 +62,7 @@ class ViewSpec:
     room: float = 0.65
     uneven: ViewSpec | None = None
     foreign: ViewSpec | None = None
+    signed: ViewSpec | None = None
 
 
 def _pictures(display: Display, parent: QWidget) -> ResultView:
@@ -151,8 +155,14 @@ BANDS = (
     Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
 )
 ROWS = (Scale("plain", "", "", filled_rows),)
-OTHER_AXES = (Scale("plain", "", "", about_zero),)
-PICTURES = ViewSpec("pictures", _pictures, foreign=ViewSpec("pictures of other axes", _spectrum_pictures, OTHER_AXES))
+SIGNED = (Scale("signed", "", "", around_zero),)
+OTHER_AXES = (Scale("plain", "", "", over_frequencies),)
+PICTURES = ViewSpec(
+    "pictures",
+    _pictures,
+    foreign=ViewSpec("pictures of other axes", _spectrum_pictures, OTHER_AXES),
+    signed=ViewSpec("pictures around zero", _pictures, SIGNED),
+)
 PLANES = ViewSpec("planes", _planes, SPECTRUM)
 CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _spectra, OTHER_AXES))
 VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
@@ -171,18 +181,25 @@ VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
 """By kind, and by the number of axes without channels."""
 
 
-def view_of(kind: ViewKind, rank: int, axes: Sequence[Axis] = (), like: Sequence[Axis] = ()) -> ViewSpec:
+def view_of(
+    kind: ViewKind, rank: int, axes: Sequence[Axis] = (), like: Sequence[Axis] = (), signed: bool = False
+) -> ViewSpec:
     """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. `axes` are those
-    of the result, `like` the input's. Pixels are square only where the axes have one unit."""
+    of the result, `like` the input's. Pixels are square only where the axes have one unit; `signed` values have levels
+    of their own, and so a view of their own."""
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
     spec = ranks[max(below) if below else min(ranks)]
-    own, others = ([axis for axis in some if axis.name != CHANNEL] for some in (axes, like))
-    if spec.uneven is not None and len({axis.unit for axis in own}) > 1:
+    if spec.uneven is not None and len({axis.unit for axis in axes if axis.name != CHANNEL}) > 1:
         return spec.uneven
-    if spec.foreign is not None and own and others and [a.name for a in own] != [a.name for a in others]:
+    if spec.foreign is not None and axes and like and _names(axes) != _names(like):
         return spec.foreign
-    return spec
+    return spec.signed if signed and spec.signed is not None else spec
+
+
+def _names(axes: Sequence[Axis]) -> list[str]:
+    """The names of axes but channels, one for all axes of time."""
+    return [TIMES[0] if axis.name in TIMES else axis.name for axis in axes if axis.name != CHANNEL]
 
 
 def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:

@@ -89,6 +89,11 @@ def _channels(task: Task) -> tuple[tuple[int, ...], tuple[Axis, ...]]:
     return task.meta.shape[rank:], (Axis(CHANNEL),) * (len(task.meta.shape) - rank)
 
 
+def like_input(task: Task) -> Form:
+    """The shape and type of the input, for memory; the output's own form adds the axes."""
+    return Form(task.meta.shape, task.meta.dtype, ())
+
+
 def sided(task: Task) -> tuple[tuple[int, ...], tuple[Axis, ...]]:
     """The shape and axes of a spectrum of a signal: (bins,) or (bins, C)."""
     cut, both = Cut.of(task), task.params["sides"] == "two"
@@ -109,7 +114,7 @@ def values1d(task: Task) -> Form:
 
 
 def spectrogram(task: Task) -> Form:
-    """(bins, segments) or (bins, segments, C): frequency downwards, time to the right, at the middle of each segment."""
+    """(bins, segments) or (bins, segments, C): frequency, and time at the middle of each segment."""
     cut = Cut.of(task)
     extents, axes = _channels(task)
     name, unit = ("time", "s") if task.meta.rate else ("sample", "")

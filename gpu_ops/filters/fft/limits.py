@@ -8,7 +8,6 @@ times. The errors of right variants are a tenth of that. Squares, and a transfor
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -119,8 +118,8 @@ def least_peaks(task: Task) -> float:
 def largest(task: Task) -> float:
     """The largest samples of which no sum, and no square that is asked for, overflows. Bluestein's method has sums that
     exceed those of the samples by the square root of the length."""
-    most = top(real_type(task).name)
+    most: float = top(real_type(task).name)
     result = task.params.get("result", "")
     if result in ("power density", "spectrogram", "radial profile"):
         most = math.sqrt(most)
-    return most / (32 * transformed(task) ** 1.5)
+    return most / (32 * math.pow(transformed(task), 1.5))

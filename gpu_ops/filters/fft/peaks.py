@@ -1,12 +1,14 @@
 """Peaks of a spectrum: the rule, which every variant keeps, in NumPy.
 
-A bin is a peak if it is the largest of all bins up to w bins away, the first of equal ones, no less than a tenth of the
-largest value, and more than twice every bin that is exactly w away. w is the reach of a tone under the window (LOBES):
+A bin is a peak if it is the largest of all bins up to w bins away, the first of equal ones, more than twice every bin
+that is exactly w away, and no less than a tenth of the largest value, where bins less than w away from zero frequency
+count a thousandth: a large mean hides nothing but rounding errors. w is the reach of a tone under the window (LOBES):
 wherever a tone lies between bins, it is one peak; in a flat or smooth spectrum there is none.
 
-* Signals: the bins of a one-sided spectrum but the first and the last; neighbours beyond its ends do not count. The order is
-  that of the frequencies, 16 are kept, and the count says how many there are. The values are those of the output,
-  magnitude or power density; of a two-sided one, its first half.
+* Signals: the bins of a one-sided spectrum but the first and the last; neighbours beyond its ends do not count. The
+  order is that of the frequencies, 16 are kept, and the count says how many there are. The values are those of the
+  output, magnitude or power density. Of a one-sided one, the first bin, and the last one of an even length, count
+  twice, because the others stand for both signs of a frequency; of a two-sided one, the first half is taken.
 * Images: of each pair of mirrored bins the one with fy > 0, or on fy = 0 and fy = 1/2 the one with 0 <= fx <= 1/2, and
   not zero frequency. Neighbours are counted around the edges; an extent below 2 w + 1 has no peaks. The order is by fy,
   then by fx as the bins lie, 0 … 1/2, then -1/2 … 0.
@@ -26,7 +28,7 @@ from gpu_ops.filters.fft.forms import PEAKS
 
 Array = np.ndarray[Any, Any]
 
-FLOOR, EDGE, LEAST = 0.1, 0.5, 0.01
+FLOOR, NEAR_ZERO, EDGE, LEAST = 0.1, 1e-3, 0.5, 0.01
 
 
 def _vertex(before: Array, here: Array, after: Array) -> Array:
@@ -44,10 +46,20 @@ def _stands_out(here: Array, other: Array, far: bool, later: bool, noise: float)
     return np.asarray(here >= other - noise if later else here > other - noise)
 
 
+def levels(values: Array, length: int, one_sided: bool) -> Array:
+    """The channels (C, bins) of the amplitudes or densities of `length` samples, as peaks compare them."""
+    channels = np.array(values.reshape(len(values), -1)[: length // 2 + 1].T)
+    if one_sided:
+        channels[:, 0] *= 2
+        channels[:, (length + 1) // 2 :] *= 2
+    return channels
+
+
 def find1d(values: Array, reach: int, noise: float = 0.0) -> Array:
     """The bins of a one-sided spectrum (bins,) that are peaks if comparisons may err by `noise`, in order."""
     last = len(values) - 1
-    places = np.flatnonzero(values >= FLOOR * values.max() - noise)
+    largest = max(NEAR_ZERO * values[:reach].max(), values[reach:].max(initial=0.0))
+    places = np.flatnonzero(values >= FLOOR * largest - noise)
     places = places[(places > 0) & (places < last)]
     for shift in (s for s in range(-reach, reach + 1) if s):
         there = places + shift
@@ -59,7 +71,10 @@ def find1d(values: Array, reach: int, noise: float = 0.0) -> Array:
 def find2d(values: Array, reach: int, noise: float = 0.0) -> Array:
     """The bins (peaks, 2) of a whole spectrum (H, W) that are peaks, one of each mirrored pair, in order."""
     height, width = values.shape
-    y, x = np.nonzero(values >= FLOOR * values.max() - noise)
+    ky, kx = (np.minimum(np.arange(n), n - np.arange(n)) < reach for n in (height, width))
+    near = np.ix_(ky, kx)
+    far = max(values[~ky].max(initial=0.0), values[:, ~kx].max(initial=0.0))
+    y, x = np.nonzero(values >= FLOOR * max(NEAR_ZERO * values[near].max(), far) - noise)
     half = ((2 * y < height) & (y > 0)) | (((y == 0) | (2 * y == height)) & (2 * x <= width))
     half &= (y > 0) | (x > 0)
     y, x = y[half], x[half]

@@ -1,7 +1,7 @@
 """The references: NumPy's and SciPy's transforms and estimates in double precision.
 
-A reference leaves elements undecided (masked) where rounding errors alone decide: the phase of a value at the floor, and
-the peaks from the first one on that a comparison within the tolerance may or may not find.
+A reference leaves elements undecided (masked) where rounding errors alone decide: the phase of a value at the floor,
+and the peaks from the first one on that a comparison within the tolerance may or may not find.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.fft import limits, peaks
-from gpu_ops.filters.fft.forms import Cut, radial, ring_of
+from gpu_ops.filters.fft.forms import PEAKS, Cut, radial, ring_of
 from gpu_ops.filters.fft.mask import rounded, transfer
 from gpu_ops.filters.fft.windows import LOBES, SCIPY_NAMES, window
 from gpu_ops.task import Task
@@ -104,11 +104,11 @@ def _with_peaks1d(task: Task, name: str, values: Array) -> dict[str, Array]:
     def rows(channel: Array, places: Array) -> Array:
         return peaks.rows1d(channel, places, cut.rate / cut.length)
 
-    first = values.reshape(len(values), -1)[: cut.bins]
+    channels = peaks.levels(values, cut.length, task.params["sides"] == "one")
     power = name == "power_density"
     error = (limits.square_tolerance if power else limits.transform_tolerance)(task)
     least = (limits.least_density if power else limits.least_magnitude)(task)
-    return {name: values, **_peaks(list(first.T), find, rows, error, least)}
+    return {name: values, **_peaks(list(channels), find, rows, error, least)}
 
 
 def _peaks(
@@ -130,7 +130,7 @@ def _peaks(
             same += 1
         decided = len(strict) == len(loose) == same
         tables.append(peaks.table(found))
-        undecided.append(np.arange(peaks.PEAKS)[:, None] + np.zeros((1, found.shape[1])) >= same)
+        undecided.append(np.arange(PEAKS)[:, None] + np.zeros((1, found.shape[1])) >= same)
         undecided[-1] &= not decided
         count, sure = count + len(places), sure and decided
     table = np.ma.masked_array(np.concatenate(tables, axis=1), np.concatenate(undecided, axis=1))

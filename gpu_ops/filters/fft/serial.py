@@ -13,20 +13,18 @@ Importing this module loads Numba.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from gpu_ops.filters.kit.loops import compiled, piece
-from gpu_ops.progress import advance
+from gpu_ops.progress import advance, stage
 
 Array = np.ndarray[Any, Any]
 BAND = 1 << 22
 """Values that are transformed between two progress reports: tens of milliseconds."""
 
 
-@lru_cache(maxsize=8)
 def tables(length: int, dtype: str) -> tuple[Array, ...]:
     """The tables of a complex transform: the roots of all stages, h + j holding exp(-iπ j / h); the bit-reversed order;
     the chirp and its transform in bit-reversed order, both of length 0 where the length is a power of two."""
@@ -52,7 +50,7 @@ def tables(length: int, dtype: str) -> tuple[Array, ...]:
 
 def _reversed(size: int) -> Array:
     """The numbers below a power of two with their bits in reverse."""
-    order = np.zeros(1, np.int64)
+    order = np.zeros(1, np.int32)
     while len(order) < size:
         order = np.concatenate([2 * order, 2 * order + 1])
     return order
@@ -120,7 +118,7 @@ def _transform(re: Array, im: Array, line_re: Array, line_im: Array, tabs: Any) 
 
 @compiled
 def _rows_forward(x: Array, out: Array, turn_re: Array, turn_im: Array, tabs: Any) -> None:
-    """x (B, L) real into out (B, L // 2 + 1, 2). turn holds exp(-2πi k / L) of an even L, and is empty of an odd one."""
+    """x (B, L) real into out (B, L // 2 + 1, 2). turn holds exp(-2πi k / L), and nothing of an odd L."""
     length, bins = x.shape[1], out.shape[1]
     n = bins - 1 if len(turn_re) else length
     re, im = np.empty_like(tabs[0]), np.empty_like(tabs[0])
@@ -177,33 +175,23 @@ def _rows_back(bins: Array, x: Array, turn_re: Array, turn_im: Array, tabs: Any)
 
 
 @compiled
-def _columns(data: Array, back: bool, tabs: Any) -> None:
-    """Every column of data (H, W, 2) in place, H times the inverse where `back`. Eight columns at a time fill a cache
-    line."""
-    height, width = data.shape[0], data.shape[1]
+def _columns(data: Array, start: int, stop: int, back: bool, factor: Any, tabs: Any) -> None:
+    """Columns start … stop - 1 of data (H, W, 2) in place, times `factor`. Eight columns fill a cache line."""
+    height = data.shape[0]
     re, im = np.empty_like(tabs[0]), np.empty_like(tabs[0])
     lines_re, lines_im = np.empty((8, height), tabs[0].dtype), np.empty((8, height), tabs[0].dtype)
-    sign = data.dtype.type(-1 if back else 1)
-    for first in range(0, width, 8):
-        count = min(8, width - first)
+    turned = -factor if back else factor
+    for first in range(start, stop, 8):
+        count = min(8, stop - first)
         for y in range(height):
             for c in range(count):
-                lines_re[c, y], lines_im[c, y] = data[y, first + c, 0], sign * data[y, first + c, 1]
+                lines_re[c, y], lines_im[c, y] = factor * data[y, first + c, 0], turned * data[y, first + c, 1]
         for c in range(count):
             _transform(re, im, lines_re[c], lines_im[c], tabs)
         for y in range(height):
             for c in range(count):
-                data[y, first + c, 0], data[y, first + c, 1] = lines_re[c, y], sign * lines_im[c, y]
-
-
-def _real_tables(length: int, dtype: str) -> tuple[Array, Array, tuple[Array, ...]]:
-    """The turns and the tables of a transform of `length` real samples."""
-    if length % 2:
-        empty = np.zeros(0, dtype)
-        return empty, empty, tables(length, dtype)
-    turn = np.exp(-2j * np.pi / length * np.arange(length // 2 + 1))
-    re, im = (np.ascontiguousarray(part, dtype) for part in (turn.real, turn.imag))
-    return re, im, tables(length // 2, dtype)
+                data[y, first + c, 0] = lines_re[c, y]
+                data[y, first + c, 1] = -lines_im[c, y] if back else lines_im[c, y]
 
 
 def _pairs(bins: Array) -> Array:
@@ -211,40 +199,60 @@ def _pairs(bins: Array) -> Array:
     return bins.view(bins.real.dtype).reshape(*bins.shape, 2)
 
 
-def _bands(rows: int, length: int) -> list[slice]:
-    step = max(1, BAND // length)
-    return [slice(k, min(k + step, rows)) for k in range(0, rows, step)]
+class Rows:
+    """Transforms of rows of `length` real samples of a type, float32 or float64."""
+
+    def __init__(self, length: int, dtype: str) -> None:
+        self.even = length % 2 == 0
+        turn = np.exp(-2j * np.pi / length * np.arange(length // 2 + 1)) if self.even else np.zeros(0, np.complex128)
+        self.turn = [np.ascontiguousarray(part, dtype) for part in (turn.real, turn.imag)]
+        self.factor = np.dtype(dtype).type(2 / length if self.even else 1 / length)
+        self.tables = tables(length // 2 if self.even else length, dtype)
+        self.band = max(1, BAND // length)
+
+    def forward(self, x: Array, out: Array) -> None:
+        """The one-sided spectra of the rows of x (B, L) in out (B, L // 2 + 1)."""
+        for k in range(0, len(x), self.band):
+            rows = slice(k, k + self.band)
+            _rows_forward(x[rows], _pairs(out[rows]), self.turn[0], self.turn[1], self.tables)
+            advance(min(k + self.band, len(x)), len(x))
+
+    def back(self, bins: Array, out: Array) -> None:
+        """The samples out (B, L) of one-sided spectra (B, L // 2 + 1)."""
+        for k in range(0, len(out), self.band):
+            rows = slice(k, k + self.band)
+            _rows_back(_pairs(bins[rows]), out[rows], self.turn[0], self.turn[1], self.tables)
+            out[rows] *= self.factor
+            advance(min(k + self.band, len(out)), len(out))
 
 
-def forward(x: Array, out: Array) -> None:
-    """The one-sided spectra of the rows of x (B, L), float32 or float64, in out (B, L // 2 + 1)."""
-    turn_re, turn_im, tabs = _real_tables(x.shape[1], x.dtype.name)
-    for band in _bands(*x.shape):
-        _rows_forward(x[band], _pairs(out[band]), turn_re, turn_im, tabs)
-        advance(band.stop, len(x))
+class Planes:
+    """Transforms of planes (C, height, width) of real samples of a type: the rows, then the columns."""
 
+    def __init__(self, height: int, width: int, dtype: str) -> None:
+        self.rows, self.height = Rows(width, dtype), height
+        self.tables = tables(height, dtype)
+        self.band = max(8, BAND // height // 8 * 8)
 
-def back(bins: Array, out: Array) -> None:
-    """The samples (B, L) of one-sided spectra (B, L // 2 + 1)."""
-    turn_re, turn_im, tabs = _real_tables(out.shape[1], out.dtype.name)
-    for band in _bands(*out.shape):
-        _rows_back(_pairs(bins[band]), out[band], turn_re, turn_im, tabs)
-        advance(band.stop, len(out))
-    out *= out.dtype.type(1 / (len(out[0]) if len(turn_re) == 0 else len(out[0]) // 2))
+    def forward(self, x: Array, out: Array) -> None:
+        """The half spectra out (C, H, W // 2 + 1) of planes x (C, H, W)."""
+        with stage(0, 2):
+            self.rows.forward(x.reshape(-1, x.shape[2]), out.reshape(-1, out.shape[2]))
+        with stage(1, 2):
+            self._columns(out, False)
 
+    def back(self, bins: Array, out: Array) -> None:
+        """The planes out (C, H, W) of half spectra (C, H, W // 2 + 1), which are overwritten."""
+        with stage(0, 2):
+            self._columns(bins, True)
+        with stage(1, 2):
+            self.rows.back(bins.reshape(-1, bins.shape[2]), out.reshape(-1, out.shape[2]))
 
-def forward2(x: Array, out: Array) -> None:
-    """The half spectra (C, H, W // 2 + 1) of planes (C, H, W)."""
-    forward(x.reshape(-1, x.shape[2]), out.reshape(-1, out.shape[2]))
-    tabs = tables(x.shape[1], x.dtype.name)
-    for plane in out:
-        _columns(_pairs(plane), False, tabs)
-
-
-def back2(bins: Array, out: Array) -> None:
-    """The planes (C, H, W) of half spectra (C, H, W // 2 + 1), which are overwritten."""
-    tabs = tables(out.shape[1], out.dtype.name)
-    for plane in bins:
-        _columns(_pairs(plane), True, tabs)
-    back(bins.reshape(-1, bins.shape[2]), out.reshape(-1, out.shape[2]))
-    out *= out.dtype.type(1 / out.shape[1])
+    def _columns(self, bins: Array, back: bool) -> None:
+        """The columns of half spectra in place."""
+        width = bins.shape[2]
+        factor = self.rows.factor.dtype.type(1 / self.height if back else 1)
+        for place, plane in enumerate(bins):
+            for k in range(0, width, self.band):
+                _columns(_pairs(plane), k, min(k + self.band, width), back, factor, self.tables)
+                advance(place * width + min(k + self.band, width), len(bins) * width)
