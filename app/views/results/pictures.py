@@ -76,8 +76,7 @@ class Pictures(Squeezed):
         session.output_changed.connect(self._show_output_again)
         session.device_changed.connect(self._judge_all)
         results.row_changed.connect(self._row_changed)
-        self.waves, self.masks = WaveLink(self, session), MaskLink(self, session)
-        self.ranges = RangeLink(self)
+        self.waves, self.masks, self.ranges = WaveLink(self, session), MaskLink(self, session), RangeLink(self)
         self.companion, self.peaks = Companion(self, session, results), PeakLink(self, session)
 
     def _lay_out(self) -> None:
