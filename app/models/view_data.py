@@ -112,7 +112,7 @@ def filled_rows(shown: OutputData) -> ViewData:
     return replace(drawn, array=array, form=form, text=OUTPUT_KINDS[shown.result.kind].tell(array, form, drawn.unit))
 
 
-def about_zero(shown: OutputData) -> ViewData:
+def over_frequencies(shown: OutputData) -> ViewData:
     """Values over frequencies as they are; whole periods have zero frequency in the middle."""
     (array, form), result = centred(shown), shown.result
     array = np.array(array) if array is shown.array else array

@@ -14,13 +14,13 @@ from app.models.view_data import (
     TIMES,
     OutputData,
     ViewData,
-    about_zero,
     as_it_is,
     coefficients,
     decibels,
     each_band,
     filled_rows,
     magnitudes,
+    over_frequencies,
     phases,
 )
 from app.translate import QT_TRANSLATE_NOOP
@@ -148,7 +148,7 @@ BANDS = (
     Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
 )
 ROWS = (Scale("plain", "", "", filled_rows),)
-OTHER_AXES = (Scale("plain", "", "", about_zero),)
+OTHER_AXES = (Scale("plain", "", "", over_frequencies),)
 PICTURES = ViewSpec("pictures", _pictures, foreign=ViewSpec("pictures of other axes", _spectrum_pictures, OTHER_AXES))
 PLANES = ViewSpec("planes", _planes, SPECTRUM)
 CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _spectra, OTHER_AXES))
