@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,12 +16,31 @@ Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
+class Curve:
+    """A function that a choice stands for: y over x."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a form shows of many choices: `family(choice)` is the heading under which one stands, `curves(choice)` the
+    functions that it stands for. They may take a moment and load a library, so ask for them only to draw them."""
+
+    family: Callable[[Any], str]
+    curves: Callable[[Any], tuple[Curve, ...]]
+
+
+@dataclass(frozen=True)
 class Param:
     """One parameter or knob. Forms, command-line flags and checks are made from it; its kind is its default's type.
 
     Numbers lie in low…high, at low + k·step where `step` is given. A tuple default is a fixed number of floats, each in
     low…high. `when` are the values of other parameters with which it matters: {"rule": ("manual",)}.
-    `tries` are the values that the contract tries; () means all choices, or the limits and two between.
+    `tries` are the values that the contract tries; () means all choices, or the limits and two between. `look` says
+    how a form shows choices that are many.
     """
 
     name: str
@@ -34,6 +53,7 @@ class Param:
     help: str = ""
     when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     tries: tuple[Value, ...] = ()
+    look: Look | None = None
 
     def matters(self, values: Values) -> bool:
         """Whether it has an effect beside these values of the other parameters."""

@@ -64,6 +64,17 @@ def form_of_input(task: Task) -> Form:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """The threshold that the magnitudes of a pyramid's details are compared with: a number of the parameter `param`
+    where that matters, else one for each detail band in the output `table`, whose row `first` + k is that of the k-th
+    detail band of the form, with one column or one for each channel."""
+
+    param: str
+    table: str
+    first: int = 0
+
+
+@dataclass(frozen=True)
 class Output:
     """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
@@ -71,8 +82,9 @@ class Output:
     says that the scale is the reference's alone, for values of another size than the input's; each column of a table
     has its own. Values that lie `period` apart are the same, such as angles; 0 where none are. `form(task)` is the
     shape, dtype and axes of the array that every variant gives. `unit` is that of its values, "" for the unit of the
-    input. `when` are the values of parameters that ask for it,
-    as of a Param: {"result": ("statistics",)}; without them it is not computed.
+    input. `when` are the values of parameters that ask for it, as of a Param: {"result": ("statistics",)}; without
+    them it is not computed. `signed` says that the values of an image lie around zero. `cut` is the threshold of a
+    pyramid's details.
     """
 
     id: str
@@ -84,6 +96,8 @@ class Output:
     own_scale: bool = False
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     period: float = 0.0
+    signed: bool = False
+    cut: Cut | None = None
 
     @property
     def of_kind(self) -> OutputKind:
@@ -155,6 +169,7 @@ class Refusal:
 class Variant:
     """One way to do a filter's job.
 
+    Of its `kernels` the first file holds what it is about; a person's kernel takes that one's place.
     `idea` says what changed from the variant before. `plan(device, task)` allocates and returns a Plan. `knobs` change
     the speed, and the result only within the tolerance. `supports(task)` returns None or the reason why not.
     `tolerance` widens the output's, and the printed `caveat` says why. `accesses(task)` are the global loads it should
@@ -282,6 +297,24 @@ class Error:
 
 
 @dataclass(frozen=True)
+class Closeness:
+    """How close values are to the noise-free original: SNR and PSNR in dB, infinite where nothing differs, and SSIM, at
+    most 1. None where one is not defined; gpu_ops.measuring.quality has the definitions."""
+
+    snr: float | None
+    psnr: float | None
+    ssim: float | None
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The closeness of the input to its noise-free original, and that of an output."""
+
+    before: Closeness
+    after: Closeness
+
+
+@dataclass(frozen=True)
 class Pick:
     """A variant on a device with its knobs. `edits` {kernel file: text} replace shipped kernel files."""
 
@@ -310,7 +343,8 @@ class Run:
 
     `failure` is the reason why the pick could not run, `failure_kind` its kind. `notes` are sentences that a reader
     must see beside the figures. `findings` are the faults that a simulated GPU saw, `printed` what the kernel
-    printed there. Outputs are host arrays; `forms` says the axes of each.
+    printed there. Outputs are host arrays; `forms` says the axes of each. `quality` is there for outputs of the input's
+    form where the input's noise-free original is known.
     """
 
     pick: Pick
@@ -333,6 +367,7 @@ class Run:
     printed: tuple[str, ...] = ()
     source_hash: str = ""
     forms: Mapping[str, Form] = field(default_factory=dict)
+    quality: Mapping[str, Quality] = field(default_factory=dict)
 
     @property
     def key(self) -> RunKey:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from app.models.background import Background
 from app.models.extremes import Array, SignalPyramid
 from app.models.layer import State
 from app.models.stroke import Stroke, input_stroke
+from app.models.view_data import INPUT
 from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import Axis
 
@@ -150,6 +151,11 @@ class Curve(QObject):
             return None
         index = round(self.axis.index(x))
         return float(self.pyramid.array[index]) if 0 <= index < len(self.pyramid.array) else None
+
+
+def is_faint(curve: Curve, curves: Sequence[Curve]) -> bool:
+    """Whether a curve is drawn faintly among others: a result of an earlier choice, and the input behind results."""
+    return not curve.current or (curve.key == INPUT and any(c.visible and c.key != INPUT for c in curves))
 
 
 def _same(one: Array, other: Array) -> bool:

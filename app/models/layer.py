@@ -31,7 +31,7 @@ class Layer(QObject):
         self.pyramid: Pyramid | None = None
         self.statistics: StatisticsLike | None = None
         self.drawn: ViewData | None = None
-        self.title = ""
+        self.title = self.note = ""
         self.origin = WHOLE
         self.state: State | None = None
         self.verdict = ""
@@ -101,6 +101,12 @@ class Layer(QObject):
     def set_title(self, title: str) -> None:
         if title != self.title:
             self.title = title
+            self.described.emit()
+
+    def set_note(self, note: str) -> None:
+        """Set a remark; empty for none."""
+        if note != self.note:
+            self.note = note
             self.described.emit()
 
     def set_state(self, state: State | None, text: str = "", current: bool = True) -> None:

@@ -158,6 +158,14 @@ def each_band(shown: OutputData) -> ViewData:
     return _seen(ViewData(array, result.form, result.unit, statistics(array), read, levels, result.text))
 
 
+def around_zero(shown: OutputData) -> ViewData:
+    """Values of either sign, with zero in the middle of the levels."""
+    result = shown.result
+    s = result.statistics
+    most = max(abs(s.minimum), abs(s.maximum)) if s is not None else float(np.abs(shown.array).max(initial=0.0))
+    return replace(as_it_is(shown), array=np.array(shown.array), levels=(-most, most))
+
+
 def coefficients(shown: OutputData) -> ViewData:
     """Coefficients of a pyramid as they are; float32 where they are integers."""
     return _seen(replace(as_it_is(shown), array=_floats(shown.array), read=np.array(shown.array)))

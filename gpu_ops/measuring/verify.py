@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,7 +31,7 @@ CROP = 256
 CROPS = 8
 _references: OrderedDict[tuple[Any, ...], dict[str, Array]] = OrderedDict()
 """By (the input's id, filter, parameters); dropped with their input."""
-_magnitudes: weakref.WeakKeyDictionary[Input, float] = weakref.WeakKeyDictionary()
+_extremes: weakref.WeakKeyDictionary[Input, dict[str, Any]] = weakref.WeakKeyDictionary()
 _MOST_REFERENCES = 3
 
 
@@ -57,13 +58,36 @@ def _forget(input_id: int) -> None:
 
 
 def full_meta(input: Input) -> Meta:
-    """The input's meta with the largest magnitude of its floating samples, which is looked for once and remembered."""
+    """The input's meta with the largest magnitude, the lowest and the highest of its floating samples, which are looked
+    for once and remembered."""
     if input.array.dtype.kind != "f":
         return input.meta
-    if input not in _magnitudes:
+    if input not in _extremes:
         with finite():
-            _magnitudes[input] = _largest(input.array)
-    return replace(input.meta, largest=_magnitudes[input])
+            _extremes[input] = _find_extremes(input)
+    return replace(input.meta, **_extremes[input])
+
+
+def _find_extremes(input: Input) -> dict[str, float]:
+    """The fields of a Meta that need a pass over the samples."""
+    pixels = input.array.reshape(-1, input.meta.channels)
+    shown = 3 if input.kind == "image" and input.meta.channels == 4 else input.meta.channels
+    found = _in_chunks(partial(_extremes_of, shown), pixels)
+    lows, highs, sizes = zip(*found, strict=True) if found else ((), (), ())
+    low, high = min(lows, default=0.0), max(highs, default=0.0)
+    none = low > high  # no sample is finite
+    return {"largest": max(sizes, default=0.0), "low": 0.0 if none else low, "high": 0.0 if none else high}
+
+
+def _extremes_of(shown: int, pixels: Array) -> tuple[float, float, float]:
+    """The lowest and highest finite value of the first channels, infinities where there is none, and the largest
+    magnitude of all."""
+    values = pixels[:, :shown]
+    low, high = float(np.fmin.reduce(values, axis=None)), float(np.fmax.reduce(values, axis=None))
+    if not (np.isfinite(low) and np.isfinite(high)):
+        values = values[np.isfinite(values)]
+        low, high = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
+    return low, high, largest_magnitude(pixels) if shown < pixels.shape[1] else max(-low, high, 0.0)
 
 
 def verify(
@@ -197,8 +221,8 @@ def _largest(array: Array) -> float:
 
 
 def _in_chunks(work: Callable[..., Result], *arrays: Array) -> list[Result]:
-    """The results of `work` on the same chunk of each array, in order."""
-    starts = range(0, arrays[0].size, _CHUNK)
+    """The results of `work` on the same chunk of each array, along the first axis, in order."""
+    starts = range(0, len(arrays[0]), _CHUNK)
 
     def chunk_result(start: int) -> Result:
         return work(*(a[start : start + _CHUNK] for a in arrays))

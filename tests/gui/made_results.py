@@ -120,11 +120,18 @@ def shared(engine: FakeEngine, result: Made) -> SharedResult:
     return SharedResult(result.kind, at, form, result.unit, kind.tell(array, form, result.unit), figures)
 
 
-def bring(window: MainWindow, variant: str, results: Mapping[str, Made], device: str = "cpu", **more: Any) -> None:
+def bring(
+    window: MainWindow,
+    variant: str,
+    results: Mapping[str, Made],
+    device: str = "cpu",
+    stage: Any = "verified",
+    **more: Any,
+) -> None:
     """All outputs of a variant come for what is asked now."""
     controller: Any = window.controller
     session, engine = controller.session, controller._engine
     news = row(variant, device, None, filter=session.filter.id, params=dict(session.choice.params), **more)
     outputs = {name: shared(engine, result) for name, result in results.items()}
-    update = RunUpdate(engine.jobs, controller.queue.generation, "verified", news, outputs)
+    update = RunUpdate(engine.jobs, controller.queue.generation, stage, news, outputs)
     engine.answered.emit(update)

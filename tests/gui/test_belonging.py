@@ -223,9 +223,9 @@ def test_a_difference_of_an_earlier_choice_says_so(window: MainWindow, qtbot: Qt
     window.panes.set_mode("difference")
     window.panes.set_pair("serial", "parallel")
     qtbot.waitUntil(lambda: window.panes.difference.distance is not None)
-    assert "earlier" not in window.panes.compare.overlay
+    assert "earlier" not in window.panes.compare.notes
     window.controller.session.set_params({**request.params, "window": 9})
-    assert "earlier" in window.panes.compare.overlay and not window.panes.difference.layer.current
+    assert "earlier" in window.panes.compare.notes and not window.panes.difference.layer.current
 
 
 def test_a_new_signal_is_fitted(window: MainWindow) -> None:

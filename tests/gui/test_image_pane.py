@@ -352,3 +352,28 @@ def test_no_leak_over_300_results(qtbot: QtBot) -> None:
         pane.layer.set_state(STATES[index % 5], str(index))
         pane.canvas.grab()
     assert objects() == before
+
+
+def test_a_translucent_picture_lies_over_the_image_until_another_comes(qtbot: QtBot) -> None:
+    gray = np.full((40, 60), 100, np.uint8)
+    pane = shown(qtbot, gray)
+    canvas = pane.canvas
+    mask = np.zeros((40, 60, 4), np.uint8)
+    mask[:, 30:] = 255, 0, 0, 128
+
+    def colour(x: float, y: float) -> tuple[int, int, int]:
+        place = canvas.screen_at(x, y).toPoint()
+        found = canvas.grab().toImage().pixelColor(place)
+        return found.red(), found.green(), found.blue()
+
+    plain = colour(45, 30)
+    canvas.set_overlay(mask, "the right half")
+    assert canvas.meaning == "the right half" and colour(10, 30) == plain
+    red, green, blue = colour(45, 30)
+    assert red > plain[0] + 50 and green == blue < plain[1] - 30
+    canvas.display.zoom_at(4, 30, 20)
+    assert colour(29.5, 20) == plain and colour(30.5, 20) == (red, green, blue)
+    canvas.set_overlay(QImage(canvas.overlay))  # a picture of Qt's as well
+    assert colour(30.5, 20) == (red, green, blue) and canvas.meaning == ""
+    pane.set_array(gray.copy(), None, "another")
+    assert canvas.overlay is None and colour(30.5, 20) == plain

@@ -228,7 +228,7 @@ def test_rows_of_a_signals_pyramid(window: MainWindow, stack_of_outputs: ExitSta
     band = next(b for b in result.bands if b.level == 1)
     value = result.array[band.start[0] + 4]
     text = view.value_text("serial")
-    assert text.startswith("detail 1, coefficient 4: ") and text.endswith(" mV")
+    assert text.startswith("detail 1, coefficient 4, near sample 9: ") and text.endswith(" mV")
     assert float(text.split()[-2]) == pytest.approx(value, abs=1e-6)
 
 

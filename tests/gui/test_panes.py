@@ -162,7 +162,7 @@ def test_difference(qtbot: QtBot) -> None:
     assert grid.mode == "difference" and canvas.isVisible() and canvas.layers == [layer]
     assert layer.pyramid is not None and np.array_equal(layer.pyramid.array, ramp.astype(np.float32) - 40)
     assert layer.tone == canvas.legend and (layer.tone.low, layer.tone.high) == (-40, 40)
-    assert canvas.overlay.splitlines() == ["Result a − Result b", "± 40, blue below, yellow above"]
+    assert canvas.notes.splitlines() == ["Result a − Result b", "± 40, blue below, yellow above"]
     assert "± 40" in canvas.accessibleName()
     image = canvas.grab().toImage()
     below, at, above = (image.pixelColor(canvas.screen_at(x + 0.5, 50).toPoint()) for x in (0, 40, 79))
@@ -179,18 +179,18 @@ def test_difference_of_equal_pictures_and_of_new_results(qtbot: QtBot) -> None:
     levels = grid.display.low, grid.display.high
     grid.display.zoom_at(3, 20, 20)
     kept = grid.display.centre, grid.display.scale
-    assert grid.compare.overlay.splitlines()[1] == "the pictures are equal" and grid.compare.legend is None
+    assert grid.compare.notes.splitlines()[1] == "the pictures are equal" and grid.compare.legend is None
     other = same.copy()
     other[7, 9] += 3
     grid.set_array("a", other, None, "Newer a")
-    qtbot.waitUntil(lambda: grid.compare.overlay.startswith("Newer a") and "± 3" in grid.compare.overlay)
+    qtbot.waitUntil(lambda: grid.compare.notes.startswith("Newer a") and "± 3" in grid.compare.notes)
     grid.compare.grab()
     assert (grid.display.centre, grid.display.scale) == kept and (grid.display.low, grid.display.high) == levels
     grid.set_mode("side by side")
     assert grid.difference.layer.pyramid is None and grid.difference.distance is None, (
         "nothing is kept that is not shown"
     )
-    assert grid.compare.overlay == "" and grid.compare.legend is None
+    assert grid.compare.notes == "" and grid.compare.legend is None
     grid.set_array("a", same, None, "Newest a")
     assert not grid.difference._background.busy, "nothing is worked out that is not shown"
 
@@ -213,7 +213,7 @@ def test_no_difference_of_other_shapes(qtbot: QtBot) -> None:
     grid.compare.grab()
     grid.set_array("b", np.zeros((60, 80), np.uint8), None, "again")
     qtbot.waitUntil(lambda: grid.difference.distance is not None)
-    assert grid.compare.missing == "" and "equal" in grid.compare.overlay
+    assert grid.compare.missing == "" and "equal" in grid.compare.notes
 
 
 def test_difference_with_nan(qtbot: QtBot) -> None:
@@ -221,9 +221,9 @@ def test_difference_with_nan(qtbot: QtBot) -> None:
     holed[0, 0], holed[1, 1] = np.nan, np.inf
     grid = differing(qtbot, holed, np.full((60, 80), 10, np.uint8))
     tone = grid.difference.layer.tone
-    assert tone is not None and (tone.low, tone.high) == (-10, 10) and "2 non-finite pixels" in grid.compare.overlay
+    assert tone is not None and (tone.low, tone.high) == (-10, 10) and "2 non-finite pixels" in grid.compare.notes
     grid.set_array("b", holed, None, "same")
-    qtbot.waitUntil(lambda: "except for 2 non-finite pixels" in grid.compare.overlay)
+    qtbot.waitUntil(lambda: "except for 2 non-finite pixels" in grid.compare.notes)
 
 
 def test_the_latest_difference_wins(qtbot: QtBot) -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from app.models.session import MOST_STEPS, Session
-from gpu_ops import FILTERS, from_array
+from gpu_ops import FILTERS, KernelscopeError, from_array
 from gpu_ops.engine.messages import SharedArray, SharedInput, Statistics
 from gpu_ops.measuring.runner import planned_run
+from gpu_ops.params import Param
 from gpu_ops.types import Experiment, Filter
 
 NOTHING = Statistics(0, 1, 0.5, {}, (0,) * 256, 0, 0)
@@ -56,6 +57,36 @@ def test_the_key_of_a_choice_is_that_of_its_run(qtbot, filter: Filter) -> None:
             pick = session.pick(variant.id)
             run = planned_run(Experiment(filter.id, from_array(array), params, (pick,)), pick)
             assert session.key(variant.id) == run.key and session.subject(variant.id).key == run.key
+
+
+def test_a_drag_is_one_step_of_undo(qtbot) -> None:
+    session = Session()
+    session.set_filter("mean1d")
+    session.set_picks(("serial",))
+    for window in (7, 9, 11):
+        session.set_param("window", window, same_step=window > 7)
+    assert session.params["window"] == 11
+    session.undo()
+    assert session.params["window"] == 5 and session.choice.picks == ("serial",)
+    session.redo()
+    assert session.params["window"] == 11
+
+
+def test_a_parameter_brings_those_that_it_needs(qtbot) -> None:
+    session = Session()
+    rule, value = (
+        Param("rule", "auto", choices=("auto", "manual")),
+        Param("value", 0.0, 0, 9, when={"rule": ("manual",)}),
+    )
+    before = session.filter.params
+    object.__setattr__(session.filter, "params", (rule, value))
+    try:
+        session.set_param("value", "2.5")
+        assert session.params == {"rule": "manual", "value": 2.5}
+        with pytest.raises(KernelscopeError, match="value must be a number from 0 to 9"):
+            session.set_param("value", 10)
+    finally:
+        object.__setattr__(session.filter, "params", before)
 
 
 def test_undo_and_redo_walk_through_every_choice(qtbot) -> None:

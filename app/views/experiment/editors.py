@@ -273,16 +273,3 @@ class GridEditor(Editor):
 
     def control(self) -> QWidget:
         return self.spins[0]
-
-
-def editor(param: Param, parent: QWidget | None = None) -> Editor:
-    """The editor that suits the parameter."""
-    if param.choices:
-        return ChoiceEditor(param, parent)
-    kinds: tuple[tuple[type, type[Editor]], ...] = (
-        (bool, BoolEditor),
-        (int, IntEditor),
-        (float, FloatEditor),
-        (tuple, GridEditor),
-    )
-    return next((maker for kind, maker in kinds if isinstance(param.default, kind)), TextEditor)(param, parent)

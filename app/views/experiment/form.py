@@ -9,7 +9,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.theme import colours_of, inked
-from app.views.experiment.editors import Editor, editor
+from app.views.experiment.editors import Editor
+from app.views.experiment.suiting import editor
 from app.views.keys import keyed, letter, yielding
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
@@ -77,7 +78,8 @@ class ParameterForm(QWidget):
             reason.setWordWrap(True)
             reason.setTextFormat(Qt.TextFormat.PlainText)
             reason.hide()
-            grid.addWidget(label, 2 * place, 0, Qt.AlignmentFlag.AlignVCenter)
+            label.setMinimumHeight(field.control().sizeHint().height())  # beside the first line of a high editor
+            grid.addWidget(label, 2 * place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(field, 2 * place, 1)
             grid.addWidget(reason, 2 * place + 1, 0, 1, 2)
             self._editors[param.name], self._labels[param.name], self._reasons[param.name] = field, label, reason

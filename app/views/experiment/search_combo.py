@@ -10,11 +10,12 @@ from app.models.search import matches
 
 WORDS = Qt.ItemDataRole.UserRole + 1
 """The role of an item's other search words."""
+ENABLED = Qt.ItemFlag.ItemIsEnabled
 
 
 class SearchCombo(QComboBox):
     """Letters typed one after the other choose, once they pause, what fits them best, wherever they occur in its text
-    or its words; a note says that nothing does."""
+    or its words; a note says that nothing does. Headings, which are not enabled, are left out."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,9 +35,8 @@ class SearchCombo(QComboBox):
     @Slot()
     def _choose(self) -> None:
         typed, self._typed = self._typed, ""
-        fitting = matches(
-            typed, range(self.count()), self.itemText, lambda place: str(self.itemData(place, WORDS) or "")
-        )
+        places = [k for k in range(self.count()) if self.model().flags(self.model().index(k, 0)) & ENABLED]
+        fitting = matches(typed, places, self.itemText, lambda place: str(self.itemData(place, WORDS) or ""))
         if not fitting:
             note = self.tr("Nothing matches “{typed}”.").format(typed=typed)
             QToolTip.showText(self.mapToGlobal(QPoint(0, self.height())), note, self)

@@ -1,18 +1,27 @@
-"""Paints the overlays of a picture: the divider, another pane's cursor, and the borders of bands."""
+"""Paints what lies over a picture: the divider, another pane's cursor, and the borders of bands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
+from app.models.pyramid import Array
 from app.views.parts import draw_tag
-from app.views.results.reading import band_name
+from app.views.results.reading import band_name, short_band_name
 from gpu_ops.output_kinds import Band
 
 DARK_AND_LIGHT = ((QColor(0, 0, 0), 3), (QColor(255, 255, 255), 1))
 """A light line on a dark one is visible on every picture."""
+
+
+def rgba_image(values: Array) -> QImage:
+    """A picture of its own of RGBA values (H, W, 4) in uint8, whose colours are not yet multiplied by alpha."""
+    values = np.ascontiguousarray(values, np.uint8)
+    height, width = values.shape[:2]
+    return QImage(values.data, width, height, values.strides[0], QImage.Format.Format_RGBA8888).copy()
 
 
 def draw_divider(painter: QPainter, x: float, height: float, grip: float) -> None:
@@ -39,7 +48,7 @@ def draw_cross(painter: QPainter, at: QPointF, arm: float) -> None:
 
 
 def draw_bands(painter: QPainter, bands: Sequence[Band], screen_at: Callable[[float, float], QPointF]) -> None:
-    """Draw the borders of a pyramid's bands, and their names where there is room."""
+    """Draw the borders of a pyramid's bands, and their names, in full or in short, where there is room."""
     line, pad = painter.fontMetrics().height(), painter.fontMetrics().averageCharWidth()
     for band in bands:
         (top, left), (height, width) = band.start[:2], band.shape[:2]
@@ -50,6 +59,8 @@ def draw_bands(painter: QPainter, bands: Sequence[Band], screen_at: Callable[[fl
             painter.setPen(QPen(color, wide))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(box)
-        name = band_name(band)
-        if box.height() > 2.5 * line and box.width() > painter.fontMetrics().horizontalAdvance(name) + 3 * pad:
-            draw_tag(painter, box.topLeft() + QPointF(pad / 2, pad / 2), name, box.width() - pad)
+        for name in (band_name(band), short_band_name(band)):
+            wide = painter.fontMetrics().horizontalAdvance(name) + 3 * pad
+            if box.height() > 1.6 * line and box.width() > wide:
+                draw_tag(painter, box.topLeft() + QPointF(pad / 2, pad / 2), name, box.width() - pad)
+                break

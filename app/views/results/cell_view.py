@@ -118,11 +118,17 @@ class CellView(QWidget):
     def level(self, drawn: ViewData) -> None:
         """The limits follow the drawn values already."""
 
+    def follow(self, drawn: ViewData) -> None:
+        """No cell shows an input."""
+
     def forget(self, key: str) -> None:
         self.cells[key].clear()
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         self.cells[key].set_state(state, text, current)
+
+    def set_note(self, key: str, text: str) -> None:
+        """Results in cells have a line of their own below them."""
 
     def state(self, key: str) -> State | None:
         return self.cells[key].state

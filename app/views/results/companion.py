@@ -48,4 +48,4 @@ class Companion(QObject):
         pictures, task = self._pictures, self._session.task
         forms = [(output, output.form(task)) for output in self._session.given] if task is not None else []
         own = pictures.input_spec()
-        return next((output.id for output, form in forms if pictures.spec_of(output.kind, form) is own), "")
+        return next((output.id for output, form in forms if pictures.spec_of(output, form) is own), "")

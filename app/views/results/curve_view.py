@@ -70,6 +70,9 @@ class CurveView:
     def level(self, drawn: ViewData) -> None:
         self.pane.fix_y(None)
 
+    def follow(self, drawn: ViewData) -> None:
+        """The limits follow the values already."""
+
     def forget(self, key: str) -> None:
         self._drawn.pop(key, None)
         if key in self.pane.findings:
@@ -97,6 +100,9 @@ class CurveView:
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         self.pane.set_state(key, state, text, current)
+
+    def set_note(self, key: str, text: str) -> None:
+        self.pane.set_note(key, text)
 
     def state(self, key: str) -> State | None:
         return next((c.state for c in self.pane.curves if c.visible and c.key == key), None)

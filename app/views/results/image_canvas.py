@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import floor
 from typing import Literal
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QBrush,
@@ -26,9 +27,10 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.models.display import Display
 from app.models.layer import Layer, Tone
+from app.models.pyramid import Array
 from app.models.viewport import Frame, Viewport
 from app.views.parts import draw_mark, draw_tag, mark_size, mark_texts, state_words
-from app.views.results.canvas_paint import draw_bands, draw_cross, draw_divider
+from app.views.results.canvas_paint import draw_bands, draw_cross, draw_divider, rgba_image
 from app.views.results.scale_legend import draw_scale
 
 Mode = Literal["single", "swipe", "flicker"]
@@ -55,8 +57,10 @@ class ImageCanvas(QWidget):
         self.mode: Mode = "single"
         self.divider = 0.5
         self.flickered = False
-        self.overlay, self.missing = "", ""
+        self.notes, self.missing = "", ""
         self.legend: Tone | None = None
+        self.overlay: QImage | None = None
+        self.meaning = ""
         self._dragged: QPointF | None = None
         self._dividing = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -95,9 +99,16 @@ class ImageCanvas(QWidget):
             self._viewports[-1].sharpened.connect(self.refresh)
         self._on_layer()
 
-    def set_notes(self, overlay: str, missing: str = "", legend: Tone | None = None) -> None:
+    def set_notes(self, notes: str, missing: str = "", legend: Tone | None = None) -> None:
         """Set lines of text on the picture, the text in place of a missing one, and the tone for a colour scale."""
-        self.overlay, self.missing, self.legend = overlay, missing, legend
+        self.notes, self.missing, self.legend = notes, missing, legend
+        self.update()
+
+    def set_overlay(self, overlay: QImage | Array | None, meaning: str = "") -> None:
+        """Paint a translucent picture over all of the image, with lines of text that say what it means; None removes
+        it. It is a QImage, or RGBA values (H, W, 4) in uint8, and may be coarser than the image."""
+        self.overlay = rgba_image(overlay) if isinstance(overlay, np.ndarray) else overlay
+        self.meaning = meaning if overlay is not None else ""
         self.update()
 
     def _on_layer(self) -> None:
@@ -215,6 +226,9 @@ class ImageCanvas(QWidget):
         painter.setOpacity(1.0 if self.layers[index].current else FAINT)
         painter.drawImage(corner, image)
         painter.setOpacity(1.0)
+        if self.overlay is not None and (extent := self.layers[index].extent):
+            area = QRectF(self.screen_at(0, 0), self.screen_at(extent[1], extent[0]))
+            painter.drawImage(area, self.overlay, QRectF(self.overlay.rect()))
         if (shown := self.layers[index].drawn) is not None and shown.form.bands:
             draw_bands(painter, shown.form.bands, self.screen_at)
         if (whole := self.layers[index].origin.whole) and len(self.layers) == 1:
@@ -231,9 +245,9 @@ class ImageCanvas(QWidget):
             draw_tag(painter, QPointF(gap, gap), _tag(self.layers[0]), max(edge, self.width() / 2) - 2 * gap)
             widest = max(self.width() - edge, self.width() / 2) - 2 * gap
             draw_tag(painter, QPointF(self.width() - gap, gap), _tag(self.layers[1]), widest, right=True)
-        elif self.mode == "flicker" or self.overlay:
-            corner = QPointF(gap, gap)
-            for line in (self.overlay or self.shown_name()).splitlines():
+        elif self.mode == "flicker" or self.notes or self.meaning:
+            corner, name = QPointF(gap, gap), self.shown_name() if self.mode == "flicker" else ""
+            for line in (*(self.notes or name).splitlines(), *self.meaning.splitlines()):
                 draw_tag(painter, corner, line, self.width() - 2 * gap)
                 corner += QPointF(0, self.fontMetrics().height() + gap)
             if self.legend is not None:

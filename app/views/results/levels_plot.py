@@ -107,7 +107,9 @@ class LevelsPlot:
         if spot is None:
             return ""
         band, index = spot
-        where = translate("Bands", "{band}, coefficient {index}").format(band=band_name(band), index=number(index))
+        where = translate("Bands", "{band}, coefficient {index}, near sample {sample}")
+        middle = int((index + 0.5) * self.extent(drawn)[1] / band.shape[0])
+        where = where.format(band=band_name(band), index=number(index), sample=number(middle))
         return reading_text(where, values_text(drawn.values[band.part][index], drawn.unit))
 
 

@@ -20,6 +20,12 @@ class Choice(NamedTuple):
     tip: str = ""
 
 
+def output_title(id: str) -> str:
+    """The title of an output."""
+    text = QCoreApplication.translate("Outputs", id).replace("_", " ")
+    return text[:1].upper() + text[1:]
+
+
 class Buttons(QWidget):
     """A group of buttons for several choices; hidden where there is only one. `chosen(id)`: the user chose."""
 
@@ -97,9 +103,3 @@ class OutputBar(QWidget):
         self.outputs.offer(outputs, output)
         self.scales.offer(scales, scale)
         self.setVisible(len(outputs) > 1 or len(scales) > 1)
-
-
-def output_title(output: str) -> str:
-    """The title of an output."""
-    text = QCoreApplication.translate("Outputs", output).replace("_", " ")
-    return text[:1].upper() + text[1:]

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.models.display import Display
 from app.models.drawing import Drawing
+from app.models.noise import title_with_noise
 from app.models.origin import WHOLE
 from app.models.results import Results
 from app.models.session import Session
@@ -30,7 +31,8 @@ from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw
 from app.views.results.wave_link import WaveLink
 from app.views.scrolled import Squeezed
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.output_kinds import Form, ViewKind
+from gpu_ops.output_kinds import Form
+from gpu_ops.types import Output
 
 if TYPE_CHECKING:
     from app.views.results.curve_view import CurveView
@@ -125,9 +127,10 @@ class Pictures(Squeezed):
             return PICTURES
         return view_of(self._input.result.kind, self._input.result.form.rank)
 
-    def spec_of(self, kind: ViewKind, form: Form) -> ViewSpec:
-        """The view of a result."""
-        return view_of(kind, form.rank, form.axes, self._input.result.form.axes if self._input is not None else ())
+    def spec_of(self, output: Output, form: Form) -> ViewSpec:
+        """The view of a result of an output."""
+        like = self._input.result.form.axes if self._input is not None else ()
+        return view_of(output.kind, form.rank, form.axes, like, output.signed)
 
     def _input_view(self) -> ResultView:
         return self.view if self._alike else self._home(self.input_spec(), beside=True)
@@ -142,7 +145,7 @@ class Pictures(Squeezed):
 
     @property
     def input_name(self) -> str:
-        return self._shared.name if self._shared is not None else ""
+        return title_with_noise(self._shared) if self._shared is not None else ""
 
     def show_page(self, page: QWidget) -> None:
         """Bring a view's widget to the front before it shows anything."""
@@ -200,11 +203,13 @@ class Pictures(Squeezed):
         result, output = self._any_result(), self._session.output
         spec = own = self.input_spec()
         if result is not None:
-            spec = self.spec_of(result.result.kind, result.result.form)
-        elif self._shared is not None and (task := self._session.task) is not None:
-            spec = self.spec_of(output.kind, output.form(task))
+            spec = view_of(result.result.kind, result.result.form.rank)
         elif self._shared is not None:
-            spec = view_of(output.kind, INPUT_KINDS[self._shared.kind].rank)
+            task = self._session.task
+            rank = output.form(task).rank if task is not None else INPUT_KINDS[self._shared.kind].rank
+            spec = view_of(output.kind, rank)
+        if output.signed and spec.signed is not None:
+            spec = spec.signed
         alike = spec is own
         if (spec, alike) != (self._spec, self._alike) or self.view is not self._home(spec):
             for view in {id(view): view for view in self._views.values()}.values():
@@ -257,6 +262,13 @@ class Pictures(Squeezed):
         self._put_input()
         self._judge_all()
         self.view_changed.emit()
+
+    def show_noisy(self, array: np.ndarray, shared: Any) -> None:
+        """Show the same input with other noise: zoom, range, results and levels set by hand stay."""
+        self._input, self._shared = OutputData(shared.result, array), shared
+        self._put_input()
+        self._input_view().follow(as_it_is(self._input))
+        self._judge_all()
 
     @Slot(str, str, object)
     def show_output(self, variant: str, name: str, shown: OutputData) -> None:

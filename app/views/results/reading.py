@@ -131,6 +131,18 @@ def band_name(band: Band) -> str:
     return titles.get(band.orientation, f"{band.orientation} {{level}}").format(level=band.level)
 
 
+def short_band_name(band: Band) -> str:
+    """ "D3", for a band with little room."""
+    letters = {
+        "approximation": translate("Bands", "A{level}"),
+        "detail": translate("Bands", "D{level}"),
+        "horizontal": translate("Bands", "H{level}"),
+        "vertical": translate("Bands", "V{level}"),
+        "diagonal": translate("Bands", "D{level}"),
+    }
+    return letters.get(band.orientation, "{level}").format(level=band.level)
+
+
 def channel_names(drawn: ViewData) -> list[str]:
     """The names of a result's channels; one empty name where it has none."""
     for axis, count in zip(drawn.form.axes, drawn.array.shape, strict=True):

@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QLocale, QObject, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.models.curve import SAMPLES, Curve, Trace
+from app.models.curve import SAMPLES, Curve, Trace, is_faint
 from app.models.layer import State
 from app.views.parts import ElidedLabel, is_dark, number
 from app.views.results.findings_bar import FindingsBar
@@ -99,7 +99,6 @@ class SignalPane(QWidget):
                 curve.set_signal(*curves[index])
             else:
                 curve.clear()
-            self._entries[index].show_curve(curve)
         self._lay_legend()
         axis = self.axis()
         self._label(axis)
@@ -110,13 +109,16 @@ class SignalPane(QWidget):
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         """Set the verdict on a result's curves and whether they fit the present choice; if not, they are faint."""
-        shown = [(c, e) for c, e in zip(self.curves, self._entries, strict=True) if c.visible and c.key == key]
-        changed = [(curve, entry) for curve, entry in shown if curve.set_state(state, text, current)]
-        for curve, entry in changed:
-            entry.show_curve(curve)
-        if changed:
+        shown = [curve for curve in self.curves if curve.visible and curve.key == key]
+        if any([curve.set_state(state, text, current) for curve in shown]):
             self._lay_legend()
             self.refresh()
+
+    def set_note(self, key: str, text: str) -> None:
+        """Set a remark on a result or on the input; empty for none."""
+        self._legend.notes[key] = text
+        self._lay_legend()
+        self._show_values()
 
     def bar(self, key: str) -> FindingsBar:
         """The bar for the findings of a result; created once and reused."""
@@ -136,8 +138,7 @@ class SignalPane(QWidget):
         self._entries.append(LegendEntry(self))
 
     def _lay_legend(self) -> None:
-        shown = [entry for entry, curve in zip(self._entries, self.curves, strict=True) if curve.visible]
-        self._legend.lay(shown, self.width())
+        self._legend.show_curves(self.curves, self._entries, self.width())
 
     def axis(self) -> tuple[str, str]:
         """The name and unit of the x axis: samples where the curves do not agree."""
@@ -188,7 +189,7 @@ class SignalPane(QWidget):
         dark, scale = is_dark(self.palette()), self.box.height() / max(high - low, 1e-300)
         for item, stroke, x, y, whole in shown:
             straight = np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns
-            faint = not self.curves[self.items.index(item)].current
+            faint = is_faint(self.curves[self.items.index(item)], self.curves)
             curve_pen = pen(stroke, dark, dashed=bool(straight), faint=faint)
             item.setData(x, y, pen=curve_pen, connect="all" if whole else "finite", skipFiniteCheck=whole)
         self._drawn = (*ends, columns)
@@ -308,7 +309,8 @@ class SignalPane(QWidget):
         if self.cursor_x is None:
             sizes = [len(c.pyramid.array) for c in self._shown() if c.pyramid]
             text = self.tr("{count} samples") if self.axis() in SIGNALS else self.tr("{count} values")
-            self.status.setText(text.format(count=number(max(sizes))) if sizes else "")
+            text = text.format(count=number(max(sizes))) if sizes else ""
+            self.status.setText("   ".join(t for t in (text, self._legend.remarks(self._shown())) if t))
             return
         parts = [self.place_text(self.cursor_x)]
         for curve in self._shown():

@@ -14,6 +14,7 @@ from app.models.view_data import (
     TIMES,
     OutputData,
     ViewData,
+    around_zero,
     as_it_is,
     coefficients,
     decibels,
@@ -51,7 +52,8 @@ class ViewSpec:
     """A way to look at results. `make(display, parent)` makes the view when it is first needed; what it is made of is
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
     results take beside an input of another kind. `uneven` is the view of results whose axes have different units,
-    `foreign` that of results over other axes than the input's, such as phases over frequencies."""
+    `foreign` that of results over other axes than the input's, such as phases over frequencies, `signed` that of values
+    around zero."""
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
@@ -59,6 +61,7 @@ class ViewSpec:
     room: float = 0.65
     uneven: ViewSpec | None = None
     foreign: ViewSpec | None = None
+    signed: ViewSpec | None = None
 
 
 def _pictures(display: Display, parent: QWidget) -> ResultView:
@@ -148,8 +151,14 @@ BANDS = (
     Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
 )
 ROWS = (Scale("plain", "", "", filled_rows),)
+SIGNED = (Scale("signed", "", "", around_zero),)
 OTHER_AXES = (Scale("plain", "", "", over_frequencies),)
-PICTURES = ViewSpec("pictures", _pictures, foreign=ViewSpec("pictures of other axes", _spectrum_pictures, OTHER_AXES))
+PICTURES = ViewSpec(
+    "pictures",
+    _pictures,
+    foreign=ViewSpec("pictures of other axes", _spectrum_pictures, OTHER_AXES),
+    signed=ViewSpec("pictures around zero", _pictures, SIGNED),
+)
 PLANES = ViewSpec("planes", _planes, SPECTRUM)
 CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _spectra, OTHER_AXES))
 VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
@@ -168,9 +177,12 @@ VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
 """By kind, and by the number of axes without channels."""
 
 
-def view_of(kind: ViewKind, rank: int, axes: Sequence[Axis] = (), like: Sequence[Axis] = ()) -> ViewSpec:
+def view_of(
+    kind: ViewKind, rank: int, axes: Sequence[Axis] = (), like: Sequence[Axis] = (), signed: bool = False
+) -> ViewSpec:
     """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. `axes` are those
-    of the result, `like` the input's. Pixels are square only where the axes have one unit."""
+    of the result, `like` the input's. Pixels are square only where the axes have one unit; `signed` values have levels
+    of their own, and so a view of their own."""
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
     spec = ranks[max(below) if below else min(ranks)]
@@ -178,7 +190,7 @@ def view_of(kind: ViewKind, rank: int, axes: Sequence[Axis] = (), like: Sequence
         return spec.uneven
     if spec.foreign is not None and axes and like and _names(axes) != _names(like):
         return spec.foreign
-    return spec
+    return spec.signed if signed and spec.signed is not None else spec
 
 
 def _names(axes: Sequence[Axis]) -> list[str]:

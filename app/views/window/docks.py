@@ -102,12 +102,12 @@ class Docks(QObject):
     def _tab(self, spec: PanelSpec[Any]) -> int:
         return [p for p in PANELS if p.dock == spec.dock].index(spec)
 
-    def around(self, centre: QWidget) -> list[QWidget]:
-        """The widgets of all places and the centre, from left to right: the order of the Tab key."""
+    def around(self, *centre: QWidget) -> list[QWidget]:
+        """The widgets of all places and of the centre, from left to right: the order of the Tab key."""
         left = [spec for spec in DOCKS if spec.area == Qt.DockWidgetArea.LeftDockWidgetArea]
         right = [spec for spec in DOCKS if spec not in left]
         before, after = ([self.places[spec.id].widget() for spec in side] for side in (left, right))
-        return [*before, centre, *after]
+        return [*before, *centre, *after]
 
     # Layout.
 
