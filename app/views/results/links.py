@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from app.models.results import Results
 from app.models.session import Session
 from app.views.results.companion import Companion
 from app.views.results.mask_link import MaskLink
 from app.views.results.peak_link import PeakLink
+from app.views.results.pictures import Pictures
 from app.views.results.range_link import RangeLink
 from app.views.results.wave_link import WaveLink
-
-if TYPE_CHECKING:
-    from app.views.results.pictures import Pictures
 
 
 class Links:

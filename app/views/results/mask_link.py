@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
@@ -12,11 +12,9 @@ from app.models.mask import Handle, dragged, handles, nudged
 from app.models.session import Session
 from app.views.results.image_canvas import ImageCanvas
 from app.views.results.mask_paint import draw_handles, screen_of
+from app.views.results.pictures import Pictures
 from app.views.results.sketch import sketch_of
 from app.views.results.spectrum_view import SpectrumView
-
-if TYPE_CHECKING:
-    from app.views.results.pictures import Pictures
 
 THROTTLE_MS = 40
 """The least time between two changes of the parameters while a handle moves."""

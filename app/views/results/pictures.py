@@ -21,7 +21,6 @@ from app.models.subject import Subject
 from app.models.verdict import verdict
 from app.models.view_data import INPUT as INPUT
 from app.models.view_data import OutputData, ViewData, as_it_is
-from app.views.results.links import Links
 from app.views.results.output_bar import Choice, OutputBar, output_title
 from app.views.results.result_view import ResultView
 from app.views.results.sides import Sides
@@ -72,7 +71,6 @@ class Pictures(Squeezed):
         session.output_changed.connect(self._show_output_again)
         session.device_changed.connect(self._judge_all)
         results.row_changed.connect(self._row_changed)
-        self.links = Links(self, session, results)
 
     def _lay_out(self) -> None:
         self.bar = OutputBar(self._session.set_output, self.set_scale, self)
