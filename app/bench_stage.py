@@ -132,7 +132,7 @@ class Stage:
 
     def turn_to(self, page: QWidget) -> None:
         """Show an empty page before its data come, so that only the data are timed."""
-        self.window.stack.show_page(page)
+        self.window.stack.sides.main.setCurrentWidget(page)
         self.run_for(0.2)
 
     def count_outputs(self) -> list[str]:
