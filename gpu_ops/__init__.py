@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gpu_ops.devices import device_statuses, open_device
     from gpu_ops.errors import KernelscopeError
     from gpu_ops.filters import FILTERS, all_claims, find_filter
-    from gpu_ops.io import FORMATS, SAMPLES, convert, from_array, load, sample, save
+    from gpu_ops.io import FORMATS, NOISE, SAMPLES, add_noise, convert, from_array, load, sample, save
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.provenance import machine
     from gpu_ops.measuring.report import write_report
@@ -29,7 +29,9 @@ _HOMES = {
     "Run": "types",
     "KernelscopeError": "errors",
     "FORMATS": "io",
+    "NOISE": "io",
     "SAMPLES": "io",
+    "add_noise": "io",
     "convert": "io",
     "from_array": "io",
     "load": "io",
@@ -48,12 +50,14 @@ _HOMES = {
 __all__ = [
     "FILTERS",
     "FORMATS",
+    "NOISE",
     "SAMPLES",
     "Experiment",
     "Input",
     "KernelscopeError",
     "Pick",
     "Run",
+    "add_noise",
     "all_claims",
     "convert",
     "default_picks",

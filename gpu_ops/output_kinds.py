@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -230,7 +231,7 @@ def tell_number(array: Array, form: Form, unit: str) -> str:
 
 def tell_table(array: Array, form: Form, unit: str) -> str:
     """The rows by name, or their number where they are many."""
-    rows = array.reshape(len(array), -1)
+    rows = array.reshape(len(array), math.prod(array.shape[1:]))
     if rows.shape[1] == 1 and len(rows) <= 8:
         return ", ".join(
             f"{form.axes[0].text(k)} {_with_unit(v.item(), unit)}" for k, v in enumerate(rows[:, 0], start=0)

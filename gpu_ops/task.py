@@ -19,8 +19,9 @@ MAIN = "input"
 @dataclass(frozen=True)
 class Meta:
     """What a variant may know of an input before it plans. `finite` is False when it holds NaN or infinity;
-    `largest` is the largest finite magnitude of floating samples, 0 where it is not known; `rate` is in hertz, None
-    where it is not known."""
+    `largest` is the largest finite magnitude of floating samples, `low` and `high` are the lowest and the highest
+    finite one without the alpha of an image, all 0 where they are not known; `rate` is in hertz, None where it is not
+    known."""
 
     kind: Kind
     shape: Shape
@@ -28,6 +29,8 @@ class Meta:
     finite: bool = True
     largest: float = 0.0
     rate: float | None = None
+    low: float = 0.0
+    high: float = 0.0
 
     @property
     def of_kind(self) -> InputKind:

@@ -79,7 +79,8 @@ class Output:
     """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
     `least(task)` is the least scale: the size of intermediate numbers that neither input nor result shows. `own_scale`
-    says that the scale is the reference's alone, for values of another size than the input's. `form(task)` is the
+    says that the scale is the reference's alone, for values of another size than the input's; each column of a table
+    has its own. Values that lie `period` apart are the same, such as angles; 0 where none are. `form(task)` is the
     shape, dtype and axes of the array that every variant gives. `unit` is that of its values, "" for the unit of the
     input. `when` are the values of parameters that ask for it, as of a Param: {"result": ("statistics",)}; without
     them it is not computed. `signed` says that the values of an image lie around zero. `cut` is the threshold of a
@@ -94,6 +95,7 @@ class Output:
     form: Callable[[Task], Form] = form_of_input
     own_scale: bool = False
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    period: float = 0.0
     signed: bool = False
     cut: Cut | None = None
 
@@ -167,6 +169,7 @@ class Refusal:
 class Variant:
     """One way to do a filter's job.
 
+    Of its `kernels` the first file holds what it is about; a person's kernel takes that one's place.
     `idea` says what changed from the variant before. `plan(device, task)` allocates and returns a Plan. `knobs` change
     the speed, and the result only within the tolerance. `supports(task)` returns None or the reason why not.
     `tolerance` widens the output's, and the printed `caveat` says why. `accesses(task)` are the global loads it should
@@ -211,6 +214,7 @@ class Filter:
 
     `family` is the name on the command line and in the menu; filters of one family differ in `accepts`.
     `reference(task)`, whose arrays are on the host, returns {output id: float64, complex128 or exact integer array}.
+    Masked elements of a masked array are undecided, because rounding alone decides them, and are not compared.
     `work(task)` is the least work. `check(task)` raises ParamError for parameters that do not suit the input. `presets`
     are values by name for some of the parameters, the same ones in each. `picked` are the variants that a window shows
     at first; () means all of the project's own. `finite_only` refuses NaN and infinity, with their count and the first
@@ -293,6 +297,24 @@ class Error:
 
 
 @dataclass(frozen=True)
+class Closeness:
+    """How close values are to the noise-free original: SNR and PSNR in dB, infinite where nothing differs, and SSIM, at
+    most 1. None where one is not defined; gpu_ops.measuring.quality has the definitions."""
+
+    snr: float | None
+    psnr: float | None
+    ssim: float | None
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The closeness of the input to its noise-free original, and that of an output."""
+
+    before: Closeness
+    after: Closeness
+
+
+@dataclass(frozen=True)
 class Pick:
     """A variant on a device with its knobs. `edits` {kernel file: text} replace shipped kernel files."""
 
@@ -321,7 +343,8 @@ class Run:
 
     `failure` is the reason why the pick could not run, `failure_kind` its kind. `notes` are sentences that a reader
     must see beside the figures. `findings` are the faults that a simulated GPU saw, `printed` what the kernel
-    printed there. Outputs are host arrays; `forms` says the axes of each.
+    printed there. Outputs are host arrays; `forms` says the axes of each. `quality` is there for outputs of the input's
+    form where the input's noise-free original is known.
     """
 
     pick: Pick
@@ -344,6 +367,7 @@ class Run:
     printed: tuple[str, ...] = ()
     source_hash: str = ""
     forms: Mapping[str, Form] = field(default_factory=dict)
+    quality: Mapping[str, Quality] = field(default_factory=dict)
 
     @property
     def key(self) -> RunKey:

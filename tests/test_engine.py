@@ -37,6 +37,8 @@ from gpu_ops.engine.messages import (
     Finished,
     Loaded,
     LoadRequest,
+    NoiseRequest,
+    Noisy,
     Progress,
     Ready,
     Request,
@@ -50,7 +52,7 @@ from gpu_ops.engine.messages import (
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.statistics import PERCENTILES, statistics
 from gpu_ops.errors import NonFiniteError
-from gpu_ops.io import sample, save
+from gpu_ops.io import add_noise, sample, save
 from gpu_ops.measuring.provenance import source_tree
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.timing import QUICK, Cancelled, measure_interleaved
@@ -766,8 +768,8 @@ def test_alpha_is_no_brightness() -> None:
 
 
 def test_the_noise_free_original_reaches_the_engine_and_its_parts(shared: Talk) -> None:
-    noisy = shared.sample("blocks", length=100_000, noise=0.5, seed=2)
-    known = sample("blocks", length=100_000, noise=0.5, seed=2)
+    noisy = shared.sample("tones", length=100_000, seed=2)
+    known = sample("tones", length=100_000, seed=2)
     assert noisy.clean is not None and known.clean is not None
     np.testing.assert_array_equal(shared.client.pool.array(noisy.clean), known.clean)
     desk = Desk(None)  # type: ignore[arg-type]
@@ -778,6 +780,39 @@ def test_the_noise_free_original_reaches_the_engine_and_its_parts(shared: Talk) 
     for segment in noisy.segments:
         desk.forget(segment)
         shared.client.pool.release(segment)
+
+
+def test_noise_is_added_to_an_input_and_the_clean_one_is_not_copied(shared: Talk) -> None:
+    original = shared.sample("camera", dtype="uint8")
+    found = shared.do(NoiseRequest(shared.job(), original, 20.0, 3), release=False)
+    noisy = found[-2].input
+    expected = add_noise(sample("camera"), 20, 3)
+    assert isinstance(found[-2], Noisy) and noisy.origin == expected.origin and noisy.name == "camera"
+    np.testing.assert_array_equal(shared.client.pool.array(noisy.array), expected.array)
+    assert noisy.clean == original.array and noisy.statistics == statistics(expected.array)
+    assert list(segments_of_answer(found[-2])) == [noisy.array.segment]
+    told = [a.text for a in found if isinstance(a, Progress)]
+    assert told[0] == "adding noise to camera"
+    updates = [a for a in shared.do(shared.request(noisy)) if isinstance(a, RunUpdate)]
+    assert [(u.stage, bool(u.row.quality), bool(u.outputs)) for u in updates] == [
+        ("computed", False, True),
+        ("verified", False, False),
+        ("verified", True, False),
+    ]
+    plain = [a for a in shared.do(shared.request(original)) if isinstance(a, RunUpdate)]
+    assert [bool(u.row.quality) for u in plain] == [False, False] and plain[-1].row.ok
+    for segment in {*noisy.segments, *original.segments}:
+        shared.client.pool.release(segment)
+
+
+def test_noise_on_an_input_that_has_a_clean_original_keeps_that_one(shared: Talk) -> None:
+    tones = shared.sample("tones", length=500)
+    noisy = shared.do(NoiseRequest(shared.job(), tones, 0.5, 0), release=False)[-2].input
+    assert noisy.clean == tones.clean
+    for segment in {*noisy.segments, *tones.segments}:
+        shared.client.pool.release(segment)
+    gone = shared.do(NoiseRequest(shared.job(), replace(tones, array=replace(tones.array, segment="gone")), 1.0, 0))
+    assert isinstance(gone[-1], Failed) and gone[-1].sentence == "The array is no longer in memory; load it again."
 
 
 # A simulated GPU

@@ -19,7 +19,8 @@ class TestEverySample:
     def test_defaults(self, id):
         entry = SAMPLES[IDS.index(id)]
         found = sample(id)
-        assert (found.kind, found.name, found.finite, found.clean) == (entry.kind, id, True, None)
+        assert (found.kind, found.name, found.finite) == (entry.kind, id, True)
+        assert (found.clean is not None) == (id in ("waves", "tones"))
         assert len(found.axes) == found.array.ndim and found.array.flags.c_contiguous
         assert np.isfinite(found.array).all()
         assert found.origin == {"generator": id, **{p.name: p.default for p in entry.params}, "steps": []}
@@ -78,16 +79,6 @@ class TestClassic:
         for length in (2, 49, 103, 196, 1009):  # at some of these PyWavelets gives one sample too many, or NaN
             found = sample(name, length=length).array
             assert found.shape == (length,) and np.isfinite(found).all()
-
-    @pytest.mark.parametrize("dtype", ["float32", "float64"])
-    def test_noise_keeps_the_clean_original(self, dtype):
-        found = sample("doppler", length=20_000, noise=0.5, seed=3, dtype=dtype)
-        plain = sample("doppler", length=20_000, dtype=dtype)
-        assert found.array.dtype == found.clean.dtype == dtype
-        np.testing.assert_array_equal(found.clean, plain.array)
-        assert abs(np.std(found.array - found.clean) - 0.5) < 0.02
-        other = sample("doppler", length=20_000, noise=0.5, seed=4, dtype=dtype)
-        assert not np.array_equal(found.array, other.array)
 
     def test_blocks_of_the_computation_leave_no_trace(self, monkeypatch):
         expected = sample("doppler", length=1000).array
@@ -150,6 +141,31 @@ class TestGenerators:
         array = sample("steps", length=length, plateaus=levels, dtype="float64").array
         assert array.shape == (length,) and np.abs(array).max() <= 1
         assert np.count_nonzero(np.diff(array)) == min(levels, length) - 1
+
+    @pytest.mark.parametrize("dtype", ["float32", "float64"])
+    def test_tones_are_two_lines_and_the_noise_over_them_is_known(self, dtype):
+        found = sample("tones", length=5000, dtype=dtype)
+        lines = np.abs(np.fft.rfft(found.clean)) / 2500
+        assert found.rate == 1000 and np.flatnonzero(lines > 0.01).tolist() == [250, 600]  # 50 and 120 Hz
+        assert lines[[250, 600]] == pytest.approx([0.7, 1.0], rel=1e-3)
+        noise = found.array - found.clean
+        assert abs(noise.std() - 1) < 0.03 and abs(noise.mean()) < 0.05
+        assert not np.array_equal(found.array, sample("tones", length=5000, dtype=dtype, seed=1).array)
+        np.testing.assert_array_equal(found.clean, sample("tones", length=5000, dtype=dtype, seed=1).clean)
+
+    def test_waves_are_four_points_of_the_spectrum(self):
+        found = sample("waves", dtype="float64")
+        assert found.array.min() >= 0 and found.array.max() <= 255
+        spectrum = np.abs(np.fft.fft2(found.array - found.clean)) / found.array.size
+        assert np.argwhere(spectrum > 1).tolist() == [[32, 48], [64, 496], [448, 16], [480, 464]]
+        assert spectrum[32, 48] == pytest.approx(10, rel=1e-2)  # half the amplitude; the other half is opposite
+
+    def test_images_of_noise_and_of_one_value(self):
+        noise, flat = sample("noise_image"), sample("flat_image")
+        assert noise.array.shape == flat.array.shape == (512, 512) and noise.array.dtype == flat.array.dtype == np.uint8
+        assert np.unique(noise.array).size == 256 and np.unique(flat.array).tolist() == [128]
+        with pytest.raises(ParamError, match="size must be HxW"):
+            sample("noise_image", size="")
 
     def test_constant(self):
         assert sample("constant", length=3, level=-2.5).array.tolist() == [-2.5] * 3
@@ -247,7 +263,7 @@ class TestConvert:
         np.testing.assert_array_equal(found.array, array)
 
     def test_step_and_clean(self):
-        found = convert(sample("blocks", noise=1.0), "float32")
+        found = convert(sample("tones"), "float32")
         assert found.origin["steps"] == [{"step": "convert", "dtype": "float32"}]
         assert found.clean.dtype == np.float32
         again = from_origin(found.origin)
@@ -282,13 +298,14 @@ class TestConvert:
 
 def test_unknown_step():
     with pytest.raises(
-        InputError, match="The step blur of this origin is unknown; choose from upright, nonfinite, convert, crop"
+        InputError,
+        match="The step blur of this origin is unknown; choose from upright, nonfinite, convert, crop, noise",
     ):
         from_origin({"generator": "camera", "steps": [{"step": "blur"}]})
 
 
 def test_a_part_can_be_cut_out_again():
-    noisy = sample("blocks", length=64, noise=0.5, dtype="float32")
+    noisy = sample("tones", length=64, dtype="float32")
     part = crop(noisy, [10], [20])
     again = from_origin(part.origin)
     assert part.clean is not None and (part.clean == noisy.clean[10:30]).all()

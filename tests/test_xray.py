@@ -478,7 +478,7 @@ def test_the_older_rules(capsys: pytest.CaptureFixture[str]) -> None:
         (["mean", "scipy"], 2, "choose from naive, constant, shared"),
         (["mean", "nothing"], 2, "has no variant 'nothing'"),
         (["mean", "naive", "shared", "constant"], 2, "one variant, or two to compare, not 3"),
-        (["mean", "naive", "shared", "--kernel", "x.cu"], 2, "--kernel takes the place of the one kernel"),
+        (["mean", "naive", "shared", "--kernel", "x.cu"], 2, "--kernel takes the place of the first kernel"),
         (["mean", "--block", "17"], 2, "block must be"),
         (["mean", "--gpu", "sm_1"], 4, "it knows sm_75"),
     ],

@@ -16,6 +16,8 @@ from gpu_ops.engine.messages import (
     Finished,
     Loaded,
     LoadRequest,
+    NoiseRequest,
+    Noisy,
     Ready,
     RunRequest,
     RunUpdate,
@@ -54,7 +56,7 @@ class EngineLog(QObject):
         process = f"process {self._engine.client.pid}, protocol {ready.protocol}"
         self._log.add(WHO, f"started, {process}; {'; '.join(devices)}")
 
-    def _log_input(self, loaded: Loaded) -> None:
+    def _log_input(self, loaded: Loaded | Noisy) -> None:
         input = loaded.input
         self._log.add(WHO, f"job {loaded.job}: {input.name}, {_array(input.array.shape, input.array.dtype)}")
 
@@ -83,6 +85,7 @@ class EngineLog(QObject):
 _WRITERS: Mapping[type, Callable[[EngineLog, Any], None]] = {
     Ready: EngineLog._log_start,
     Loaded: EngineLog._log_input,
+    Noisy: EngineLog._log_input,
     RunUpdate: EngineLog._log_fault,
     Failed: EngineLog._log_failure,
     Finished: EngineLog._log_end,
@@ -122,6 +125,7 @@ def _array(shape: tuple[int, ...], dtype: str) -> str:
 _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     LoadRequest: lambda r: f"load {r.path}{_values(r.options)}",
     SampleRequest: lambda r: f"make the sample {r.id}{_values(r.options)}",
+    NoiseRequest: lambda r: f"add noise to {r.input.name}, sigma={r.sigma} seed={r.seed}",
     RunRequest: _run,
     XRayRequest: _xray,
     SaveRequest: lambda r: f"save {r.path}, {_array(r.result.form.shape, r.result.form.dtype)}",

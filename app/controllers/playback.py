@@ -63,6 +63,7 @@ class Playback(QObject):
         self._clock.timeout.connect(self._tell_place)
         self._ended.connect(self._on_end, Qt.ConnectionType.QueuedConnection)  # comes from the device's thread
         controller.input_array_changed.connect(self._take_input)
+        controller.noisy_array_changed.connect(self._take_noisy)
         controller.outputs_changed.connect(self._take_output)
         controller.session.choice_changed.connect(self._drop_results)
         controller.session.output_changed.connect(self._follow_output)
@@ -109,6 +110,15 @@ class Playback(QObject):
         self.choices, self.chosen, self._rate = {INPUT: array} if audible else {}, INPUT, shared.rate
         self._results = {}
         self.stop()
+
+    @Slot(object, object)
+    def _take_noisy(self, array: Array, _shared: Any) -> None:
+        """The input has other noise: what is heard goes on with it."""
+        if INPUT in self.choices:
+            self.choices[INPUT] = array
+            if self._track is not None and self.chosen == INPUT:
+                self._track.samples = array
+            self.changed.emit()
 
     @Slot(str, str, object)
     def _take_output(self, variant: str, name: str, shown: OutputData) -> None:

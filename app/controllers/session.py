@@ -9,7 +9,8 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.queue import RunQueue
-from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, SAVE, SWEEP, TIME, XRAY
+from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, NOISE, SAVE, SWEEP, TIME, XRAY
+from app.models.noise import Noise
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
@@ -26,6 +27,7 @@ from gpu_ops.engine.messages import (
     Finished,
     Loaded,
     LoadRequest,
+    Noisy,
     Progress,
     Ready,
     RunRequest,
@@ -46,7 +48,8 @@ SIMULATED = "sm_75"
 class SessionController(QObject):
     """Runs what the session asks for. A click, a key and the command line all come through here.
 
-    `outputs_changed(variant, name, shown)` brings the output `name` of a variant;
+    `input_array_changed(array, shared)` brings another input, `noisy_array_changed(array, shared)` the same one with
+    other noise or without any. `outputs_changed(variant, name, shown)` brings the output `name` of a variant;
     `message(kind, sentence, details, subject)` everything the user must know; `succeeded(subject)` says that earlier
     messages about a subject (see app.models.messages) no longer hold, and `nonfinite_found(sentence, found, request)`
     that the user must choose how to open a file. `began` says that a job begins, `busy_changed(text)` what it does
@@ -58,6 +61,7 @@ class SessionController(QObject):
 
     outputs_changed = Signal(str, str, object)
     input_array_changed = Signal(object, object)
+    noisy_array_changed = Signal(object, object)
     message = Signal(str, str, str, str)
     nonfinite_found = Signal(str, object, object)
     succeeded = Signal(str)
@@ -82,9 +86,12 @@ class SessionController(QObject):
         self._loading: LoadRequest | None = None
         self._held: dict[tuple[str, str], SharedResult] = {}
         self._input_segments: tuple[str, ...] = ()
+        self._noisy_segment = ""
         engine.answered.connect(self._take_answer)
         session.choice_changed.connect(self._choice_changed)
         session.input_changed.connect(self._input_changed)
+        session.noise_changed.connect(self._noise_changed)
+        session.noisy_changed.connect(self._noisy_changed)
         session.device_changed.connect(self._device_changed)
         session.baseline_changed.connect(self._set_baseline)
 
@@ -192,10 +199,31 @@ class SessionController(QObject):
         self._declare()
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
         self._release_outputs(())
-        for segment in self._input_segments:
-            self._engine.release(segment)
-        self._input_segments = shared.segments
+        for segment in (*self._input_segments, self._noisy_segment):
+            if segment:
+                self._engine.release(segment)
+        self._input_segments, self._noisy_segment = shared.segments, ""
         self.run_live()
+
+    @Slot(object)
+    def _noise_changed(self, noise: Noise | None) -> None:
+        """The user wants other noise. Without any, the original is back at once; else the next run waits for it."""
+        session = self.session
+        if noise is None and session.original is not None and session.input is not session.original:
+            session.set_noisy(session.original, None)
+            self.run_live()
+        elif session.lacks_noise:
+            self.run_live()
+
+    @Slot(object)
+    def _noisy_changed(self, shared: Any) -> None:
+        """The input has other noise: results of the noise before stay, marked so, until new ones come."""
+        self.queue.renew()
+        self.results.compare_with(self.session.subject)
+        self.noisy_array_changed.emit(self._engine.array(shared.array), shared)
+        if self._noisy_segment:
+            self._engine.release(self._noisy_segment)
+        self._noisy_segment = "" if shared is self.session.original else shared.array.segment
 
     @Slot(object, str)
     def _choice_changed(self, choice: Any, what: str) -> None:
@@ -245,6 +273,14 @@ class SessionController(QObject):
     def _take_loaded(self, loaded: Loaded) -> None:
         self.session.set_input(loaded.input)
 
+    def _take_noisy(self, noisy: Noisy) -> None:
+        """Take an input with noise, unless another input or the wish for none came meanwhile."""
+        asked, session = self.queue.noise_request, self.session
+        if asked is None or asked.job != noisy.job or asked.input is not session.original or session.noise is None:
+            self._engine.release(noisy.input.array.segment)
+        else:
+            session.set_noisy(noisy.input, Noise(asked.sigma, asked.seed))
+
     def _take_doctor(self, answer: DoctorAnswer) -> None:
         self.doctor_answered.emit(answer.content)
 
@@ -261,6 +297,8 @@ class SessionController(QObject):
         kind = self.queue.jobs.get(failed.job)
         if kind is XRAY:
             self.xray_failed.emit(failed.sentence)
+        elif kind is NOISE:
+            self.session.set_noise(self.session.input_noise)
         if failed.nonfinite is not None and self._loading is not None and self._loading.job == failed.job:
             self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self._loading)
         else:
@@ -334,6 +372,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Ready: SessionController._take_ready,
     Progress: SessionController._take_progress,
     Loaded: SessionController._take_loaded,
+    Noisy: SessionController._take_noisy,
     RunUpdate: SessionController._take_update,
     DoctorAnswer: SessionController._take_doctor,
     XRayAnswer: SessionController._take_xray,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +13,7 @@ from app.models.background import Background
 from app.models.extremes import Array, SignalPyramid
 from app.models.layer import State
 from app.models.stroke import Stroke, input_stroke
+from app.models.view_data import INPUT
 from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import Axis
 
@@ -20,8 +23,8 @@ SAMPLES = time_axis(None)
 
 
 class Trace(NamedTuple):
-    """What a curve shows: values (N,), their axis, a mark beside the name, the stroke, the key of the result, and the
-    unit of the values."""
+    """What a curve shows: values (N,), their axis, a mark beside the name, the stroke, the key of the result, the unit
+    of the values, and the text of a value by its index where it says more than the value."""
 
     name: str
     samples: Array
@@ -31,6 +34,7 @@ class Trace(NamedTuple):
     stroke: Stroke = input_stroke()
     key: str = ""
     unit: str = ""
+    told: Callable[[int], str] | None = None
 
 
 class Curve(QObject):
@@ -45,6 +49,7 @@ class Curve(QObject):
         super().__init__(parent)
         self.name = self.mark = self.key = self.unit = ""
         self.axis = SAMPLES
+        self.told: Callable[[int], str] | None = None
         self.stroke = input_stroke()
         self.visible = self.sharp = False
         self.state: State | None = None
@@ -64,6 +69,7 @@ class Curve(QObject):
         stroke: Stroke = input_stroke(),  # noqa: B008 - a tuple that never changes
         key: str = "",
         unit: str = "",
+        told: Callable[[int], str] | None = None,
     ) -> None:
         """Show another signal, described as in Trace; its samples are not copied and must not change."""
         if array.ndim != 1:
@@ -71,7 +77,7 @@ class Curve(QObject):
         if key != self.key:
             self.set_state(None, "", True)  # the verdict was on another result
         self.name, self.axis, self.visible, self.mark, self.key = name, axis, visible, mark, key
-        self.stroke, self.unit = stroke, unit
+        self.stroke, self.unit, self.told = stroke, unit, told
         if self.pyramid is None or not _same(self.pyramid.array, array):
             self._background.cancel()
             self.pyramid = pyramid = SignalPyramid(array)
@@ -95,7 +101,7 @@ class Curve(QObject):
     def clear(self) -> None:
         """Release the samples."""
         self._background.cancel()
-        self.pyramid, self.visible, self.sharp = None, False, False
+        self.pyramid, self.visible, self.sharp, self.told = None, False, False, None
         self.set_state(None, "", True)
 
     @property
@@ -113,15 +119,31 @@ class Curve(QObject):
         """x of the last value."""
         return self.axis.at(len(self.pyramid.array) - 1) if self.pyramid else 0.0
 
-    def points(self, start: float, stop: float, width: int) -> tuple[Array, Array] | None:
-        """Points (x, y) of the range in x units for `width` screen pixels, with one more value at either end."""
+    def points(self, start: float, stop: float, width: int, log: bool = False) -> tuple[Array, Array] | None:
+        """Points (x, y) of the range in x units for `width` screen pixels, with one more value at either end. If `log`,
+        the pixels are as wide in logarithms, and the range is above zero."""
         if self.pyramid is None:
             return None
         size = len(self.pyramid.array)
         first = int(min(max(self.axis.index(start) - 1, 0), size))
         last = int(min(max(self.axis.index(stop) + 2, 0), size))
-        x, y = self.pyramid.points(first, last, width)
+        if log:
+            places = np.geomspace(start, stop, width + 1)
+            inner = np.ceil((places - self.axis.start) / self.axis.step - 1e-9).astype(np.int64)
+            edges = np.unique(np.clip([first, *inner, last], max(first, self._first_above_zero()), last))
+            x, y = self.pyramid.points_between(edges)
+        else:
+            x, y = self.pyramid.points(first, last, width)
         return x * self.axis.step + self.axis.start, y
+
+    def _first_above_zero(self) -> int:
+        """The first value whose place is above zero."""
+        return max(0, math.floor(self.axis.index(0.0) + 1e-9) + 1)
+
+    @property
+    def least(self) -> float:
+        """The lowest place above zero."""
+        return self.axis.at(self._first_above_zero())
 
     def value(self, x: float) -> float | None:
         """The value nearest to x; None outside the curve."""
@@ -129,6 +151,11 @@ class Curve(QObject):
             return None
         index = round(self.axis.index(x))
         return float(self.pyramid.array[index]) if 0 <= index < len(self.pyramid.array) else None
+
+
+def is_faint(curve: Curve, curves: Sequence[Curve]) -> bool:
+    """Whether a curve is drawn faintly among others: a result of an earlier choice, and the input behind results."""
+    return not curve.current or (curve.key == INPUT and any(c.visible and c.key != INPUT for c in curves))
 
 
 def _same(one: Array, other: Array) -> bool:

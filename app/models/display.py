@@ -167,6 +167,12 @@ class Display(QObject):
         self.auto_levels("auto")
         self.figures_changed.emit()
 
+    def follow(self, statistics: StatisticsLike | None, natural: Levels | None = None) -> None:
+        """Take other values of the same input without a new start: levels that follow the values do so, others stay."""
+        self.statistics, self.natural = statistics, natural
+        self.auto_levels(self.mode)
+        self.figures_changed.emit()
+
     def auto_levels(self, mode: Mode) -> None:
         """Set levels from the input: "auto", "range" (exact minimum to maximum) or "percentile" (0.1 to 99.9)."""
         self.mode = mode

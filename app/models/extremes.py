@@ -58,6 +58,23 @@ class SignalPyramid:
         if stop - start <= 2 * width:
             return np.arange(start, stop, dtype=np.float64), signal[start:stop]
         edges = start + (stop - start) * np.arange(width + 1) // width
+        return self._between(signal, edges, channel)
+
+    def points_between(self, edges: Array, channel: int = 0) -> tuple[Array, Array]:
+        """The same for columns of any width that grow: column k has the samples from edges[k] to edges[k + 1]. The
+        edges are different integers in order, within the signal."""
+        signal = self.array if self.array.ndim == 1 else self.array[:, channel]
+        if len(edges) < 2:
+            return edges.astype(np.float64), signal[edges]
+        wide = np.diff(edges)
+        bounds = [self._size(level) * 2 for level in range(1, len(self.levels) + 1)]
+        cuts = [0, *(int(np.searchsorted(wide, bound)) for bound in bounds), len(wide)]
+        parts = [edges[a : b + 1] for a, b in zip(cuts, cuts[1:], strict=False) if b > a]
+        points = [self._between(signal, part, channel) for part in parts]
+        return np.concatenate([x for x, _ in points]), np.concatenate([y for _, y in points])
+
+    def _between(self, signal: Array, edges: Array, channel: int) -> tuple[Array, Array]:
+        """The points of columns of about equal widths."""
         if not self.complete:  # coarse on purpose: one sample of each column
             return edges[:-1].astype(np.float64), signal[edges[:-1]]
         low, high = self._extremes(signal, edges, channel)
@@ -68,7 +85,7 @@ class SignalPyramid:
 
     def _extremes(self, signal: Array, edges: Array, channel: int) -> tuple[Array, Array]:
         """Minimum and maximum between neighbouring edges: whole buckets from a level, the rest from the samples."""
-        columns = (edges[-1] - edges[0]) // (len(edges) - 1)
+        columns = int(np.diff(edges).min())
         level = 0
         while level < len(self.levels) and self._size(level + 1) * 2 <= columns:
             level += 1

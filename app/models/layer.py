@@ -31,7 +31,7 @@ class Layer(QObject):
         self.pyramid: Pyramid | None = None
         self.statistics: StatisticsLike | None = None
         self.drawn: ViewData | None = None
-        self.title = ""
+        self.title = self.note = ""
         self.origin = WHOLE
         self.state: State | None = None
         self.verdict = ""
@@ -103,6 +103,12 @@ class Layer(QObject):
             self.title = title
             self.described.emit()
 
+    def set_note(self, note: str) -> None:
+        """Set a remark; empty for none."""
+        if note != self.note:
+            self.note = note
+            self.described.emit()
+
     def set_state(self, state: State | None, text: str = "", current: bool = True) -> None:
         """Set the verdict on the picture (None for none) and whether it fits the present choice; if not, it is drawn
         faintly."""
@@ -123,6 +129,13 @@ class Layer(QObject):
         if self.pyramid is None or pixel is None:
             return None
         return np.atleast_1d((self.pyramid.array if self.drawn is None else self.drawn.values)[pixel])
+
+    def compared(self, x: float, y: float) -> np.ndarray[Any, Any]:
+        """The pixel at a data point inside the image, as differences have it: in dB where the picture is."""
+        pixel = self.pixel(x, y)
+        assert self.pyramid is not None and pixel is not None
+        drawn = self.drawn
+        return np.atleast_1d((drawn.values if drawn is not None and not drawn.decade else self.pyramid.array)[pixel])
 
     def pixel(self, x: float, y: float) -> tuple[int, int] | None:
         """The row and the column of a data point in the image's own array; None outside it."""

@@ -105,12 +105,20 @@ class Results(QObject):
     def put(self, row: Row, subject: Subject | None = None) -> None:
         """Take a new row: into the slot of its own run where that was declared, else into its variant's; a row that was
         not declared goes to the end. Until it has times of its own, the last ones stay beside it, marked stale, unless
-        the row failed."""
+        the row failed. Its quality is that of the same run before until the engine has compared it again."""
         slot = RowSlot(row.variant, row.device, row.key)
         slot = slot if slot in self._entries else replace(slot, key=None)
         new = slot not in self._entries
         old = self._entries.get(slot, Entry(slot))
         state = state_of(row)
+        if (
+            state == "fresh"
+            and not row.quality
+            and old.row is not None
+            and subject is not None
+            and old.subject == subject
+        ):
+            row = replace(row, quality=old.row.quality)
         past = old.timed if state == "fresh" and untimed(row) and not untimed(old.timed) else None
         entry = replace(old, row=row, state="stale" if past else state, subject=subject, current=True, past=past)
         self._entries[slot] = entry

@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.models.noise import Noise
 from app.models.subject import Subject
 from gpu_ops import FILTERS, KernelscopeError, find_filter
 from gpu_ops.device_names import is_simulated
@@ -33,11 +34,17 @@ class Choice:
 class Session(QObject):
     """The model of one window. Every change emits a signal; nothing here runs anything.
 
+    `original` is the input as it was opened, and `input` what runs: the original, or the same with noise. `noise` is
+    the noise that the user wants, and `input_noise` that of the input; they differ until the engine has added it.
+    `input_changed(shared)` brings another input, `noise_changed(noise)` another wish, `noisy_changed(shared)` the same
+    input with other noise or without any.
     `choice_changed(choice, what)` says what changed: "filter", "params", "picks" or "knobs"; `output_changed` that
     the window shows another of the filter's outputs.
     """
 
     input_changed = Signal(object)
+    noise_changed = Signal(object)
+    noisy_changed = Signal(object)
     choice_changed = Signal(object, str)
     baseline_changed = Signal(str)
     device_changed = Signal(str)
@@ -47,6 +54,9 @@ class Session(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.input: SharedInput | None = None
+        self.original: SharedInput | None = None
+        self.noise: Noise | None = None
+        self.input_noise: Noise | None = None
         self.inputs = 0
         self.baseline = "serial"
         self.device = ""
@@ -107,15 +117,34 @@ class Session(QObject):
             self.set_params({**self._choice.params, **{name: allowed[0] for name, allowed in output.when.items()}})
 
     def set_input(self, shared: SharedInput) -> None:
-        """Take a new input; a filter that cannot use it is replaced by one of its family that can."""
-        self.input = shared
+        """Take a new input, without noise; a filter that cannot use it is replaced by one of its family that can."""
+        self.input = self.original = shared
+        self.input_noise = None
         self.inputs += 1
+        self.set_noise(None)
         if self.filter.accepts != shared.kind:
             fitting = [f for f in FILTERS if f.accepts == shared.kind]
             same_family = [f for f in fitting if f.family == self.filter.family]
             if fitting:
                 self._set(_default_choice((same_family or fitting)[0], bool(self.device)), "filter", undoable=False)
         self.input_changed.emit(shared)
+
+    def set_noise(self, noise: Noise | None) -> None:
+        """Wish for noise on the input, or for none."""
+        if noise != self.noise:
+            self.noise = noise
+            self.noise_changed.emit(noise)
+
+    def set_noisy(self, shared: SharedInput, noise: Noise | None) -> None:
+        """Take the original with this noise in the place of the input."""
+        self.input, self.input_noise = shared, noise
+        self.inputs += 1
+        self.noisy_changed.emit(shared)
+
+    @property
+    def lacks_noise(self) -> bool:
+        """Whether the input has other noise than the user wants."""
+        return self.noise != self.input_noise
 
     def set_filter(self, id: str) -> None:
         if id != self._choice.filter:

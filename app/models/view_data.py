@@ -11,10 +11,15 @@ from app.models.display import Levels
 from app.models.origin import WHOLE, Origin
 from gpu_ops.engine.messages import SharedResult, Statistics
 from gpu_ops.engine.statistics import statistics
-from gpu_ops.output_kinds import Axis, Form
+from gpu_ops.input_kinds import time_axis
+from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Form
 
 Array = np.ndarray[Any, Any]
 DECIBEL = "dB"
+SQUARE = "²"
+"""In the unit of values that are squares."""
+TIMES = tuple(time_axis(rate).name for rate in (1.0, None))
+"""The names of an axis of time, in seconds or in samples."""
 INPUT = "input"
 """The key of the input among the variants."""
 
@@ -31,7 +36,8 @@ class OutputData:
 @dataclass(frozen=True, eq=False)
 class ViewData:
     """What a view draws: an array with its form and the unit of its values. `read` holds the values for the cursor
-    where they differ from the drawn ones; `levels` are black and white where they do not follow from the values."""
+    where they differ from the drawn ones, in `read_unit`; `levels` are black and white where they do not follow from
+    the values. `decade` is the dB of a factor of ten in the values that the cursor reads; 0 where dB say nothing."""
 
     array: Array
     form: Form
@@ -40,11 +46,18 @@ class ViewData:
     read: Array | None = None
     levels: Levels | None = None
     text: str = ""
+    read_unit: str = ""
+    decade: float = 0.0
 
     @property
     def values(self) -> Array:
         """The values that the cursor reads."""
         return self.array if self.read is None else self.read
+
+    @property
+    def values_unit(self) -> str:
+        """The unit of the values that the cursor reads."""
+        return self.read_unit if self.decade else self.unit
 
 
 # Computed arrays have memory of their own: the result's may be released while the view still draws.
@@ -57,24 +70,53 @@ def as_it_is(shown: OutputData) -> ViewData:
 
 
 def decibels(shown: OutputData) -> ViewData:
-    """The magnitudes of a spectrum, 20 · log10, in dB. Zero would be minus infinity: the smallest magnitude that the
-    dtype can tell from the largest takes its place."""
-    array, form = centred(shown)
-    drawn = ViewData(np.abs(array), form, DECIBEL, text=shown.result.text)
-    largest = float(np.max(drawn.array, initial=0.0, where=np.isfinite(drawn.array)))
-    least = max(largest * float(np.finfo(drawn.array.dtype).eps), float(np.finfo(drawn.array.dtype).tiny))
-    array = np.maximum(drawn.array, least)
+    """The magnitudes of a spectrum in dB. Zero would be minus infinity: the smallest magnitude that the dtype can tell
+    from the largest takes its place in the picture, but not under the cursor."""
+    linear = magnitudes(shown)
+    read, kind = linear.values, np.finfo(linear.values.dtype)
+    largest = float(np.max(read, initial=0.0, where=np.isfinite(read)))
+    array = np.maximum(read, max(largest * float(kind.eps) ** (20 / linear.decade), float(kind.tiny)))
     np.log10(array, out=array)
-    array *= 20
+    array *= linear.decade
     figures = statistics(array)
     levels = figures.percentiles[1], figures.maximum
-    return _seen(replace(drawn, array=array, statistics=figures, levels=levels))
+    return _seen(replace(linear, array=array, unit=DECIBEL, statistics=figures, read=read, levels=levels))
 
 
 def magnitudes(shown: OutputData) -> ViewData:
     """The magnitudes of a spectrum; a whole spectrum has zero frequency in the middle."""
-    array, form = centred(shown)
-    return _seen(ViewData(np.abs(array), form, shown.result.unit, shown.result.statistics, text=shown.result.text))
+    (array, form), result = centred(shown), shown.result
+    drawn = ViewData(np.abs(array), form, result.unit, result.statistics, text=result.text)
+    return _seen(replace(drawn, read_unit=result.unit, decade=decade(result.unit)))
+
+
+def decade(unit: str) -> float:
+    """The dB of a factor of ten: 10 of squares, such as powers and their densities, else 20."""
+    return 10.0 if SQUARE in unit else 20.0
+
+
+def filled(table: Array) -> int:
+    """How many rows of a table (R,) or (R, C) there are up to the last one that is not 0."""
+    rows = np.flatnonzero(table.reshape(len(table), -1).any(axis=1))
+    return int(rows[-1]) + 1 if len(rows) else 0
+
+
+def filled_rows(shown: OutputData) -> ViewData:
+    """A table. Where its rows have numbers instead of names, their count depends on the values, and the unused rows at
+    the end are left out."""
+    drawn = as_it_is(shown)
+    if drawn.form.axes[0].labels:
+        return drawn
+    rows = filled(shown.array)
+    array, form = np.array(shown.array[:rows]), drawn.form.cut((slice(0, rows),))
+    return replace(drawn, array=array, form=form, text=OUTPUT_KINDS[shown.result.kind].tell(array, form, drawn.unit))
+
+
+def over_frequencies(shown: OutputData) -> ViewData:
+    """Values over frequencies as they are; whole periods have zero frequency in the middle."""
+    (array, form), result = centred(shown), shown.result
+    array = np.array(array) if array is shown.array else array
+    return _seen(ViewData(array, form, result.unit, result.statistics, text=result.text))
 
 
 def phases(shown: OutputData) -> ViewData:

@@ -7,12 +7,13 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
-    """Gives every widget the size it asks for. `gap` is between two of a row, in pixels; rows have none."""
+    """Gives every widget the size it asks for, or one whose content wraps all of the width. `gap` is between two of a
+    row, in pixels; rows have none. It asks for the width of all widgets in one row if `wide`, else of the widest."""
 
-    def __init__(self, parent: QWidget | None = None, gap: int = 0) -> None:
+    def __init__(self, parent: QWidget | None = None, gap: int = 0, wide: bool = False) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
-        self._gap = gap
+        self._gap, self._wide = gap, wide
 
     def addItem(self, item: QLayoutItem) -> None:  # noqa: N802
         self._items.append(item)
@@ -43,7 +44,11 @@ class FlowLayout(QLayout):
         return size + QSize(margins.left() + margins.right(), margins.top() + margins.bottom())
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        return self.minimumSize()
+        size = self.minimumSize()
+        if self._wide:
+            margins, widths = self.contentsMargins(), [item.sizeHint().width() for item in self._items]
+            size.setWidth(sum(widths) + self._gap * max(0, len(widths) - 1) + margins.left() + margins.right())
+        return size
 
     def setGeometry(self, rect: QRect) -> None:  # noqa: N802
         super().setGeometry(rect)
@@ -55,7 +60,9 @@ class FlowLayout(QLayout):
         x, y, height = room.x(), room.y(), 0
         for item in self._items:
             size = item.sizeHint()
-            if height and x + size.width() > room.right():
+            if size.width() > room.width() and item.hasHeightForWidth():
+                size = QSize(room.width(), item.heightForWidth(room.width()))
+            if height and x + size.width() > room.right() + 1:
                 x, y, height = room.x(), y + height, 0
             if move:
                 item.setGeometry(QRect(QPoint(x, y), size))

@@ -20,6 +20,7 @@ from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError, ReportError, shortened
 from gpu_ops.filters import find_filter
+from gpu_ops.io.noise import title_of
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases
 from gpu_ops.measuring.declared import make_plan
 from gpu_ops.measuring.file_lock import locked
@@ -90,7 +91,7 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
         allowed = "" if r.tolerance is None else f"{r.tolerance:.2g}"
         lines.append([name, r.device, tables.error_text(r), allowed, tables.verdict(r)])
     print(tables.align(lines, frozenset({2, 3})))
-    for text in (tables.footnotes(rows), description):
+    for text in (tables.footnotes(rows), tables.quality_table(rows), description):
         if text:
             print(text)
     print("Errors are relative to the largest magnitude in the input and the reference; of integers, to their range.")
@@ -100,7 +101,7 @@ def _title(experiment: Experiment) -> str:
     shape = " x ".join(map(str, experiment.input.array.shape))
     knobs = {k: v for pick in experiment.picks for k, v in pick.knobs.items()}
     values = ", ".join(f"{k} {v}" for k, v in {**experiment.params, **knobs}.items())
-    what = f"{experiment.filter} of {experiment.input.name}, {shape} {experiment.input.array.dtype.name}"
+    what = f"{experiment.filter} of {title_of(experiment.input)}, {shape} {experiment.input.array.dtype.name}"
     return f"{what}; {values}" if values else what
 
 
@@ -169,12 +170,12 @@ def _why_wrong(result: Run) -> str:
 
 
 def _variant_to_replace(filter: Filter, names: Sequence[str]) -> Variant:
-    """The variant whose kernel is replaced: the one of --variant, or the filter's first one with a kernel."""
+    """The variant whose first kernel file is replaced: the one of --variant, or the first one with a kernel."""
     with_kernels = [v for v in filter.variants if v.kernels]
     variant = filter.variant(names[0]) if names else with_kernels[0]
-    if len(variant.kernels) != 1:
-        choices = ", ".join(v.id for v in with_kernels if len(v.kernels) == 1)
-        raise ParamError(f"{variant.id} has no single kernel to replace; name one of {choices} with --variant.")
+    if not variant.kernels:
+        choices = ", ".join(v.id for v in with_kernels)
+        raise ParamError(f"{variant.id} has no kernel to replace; name one of {choices} with --variant.")
     return variant
 
 

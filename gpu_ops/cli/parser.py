@@ -14,7 +14,7 @@ from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import plain
 from gpu_ops.filters import FILTERS
-from gpu_ops.io import SAMPLES
+from gpu_ops.io import NOISE, SAMPLES
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE
 from gpu_ops.measuring.report import target_of
 from gpu_ops.output_kinds import OUTPUT_KINDS
@@ -87,7 +87,9 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
             metavar="[NAME=]FILE",
             help=f"save an output, the first one unless it is named ({formats})",
         )
-        parser.add_argument("--kernel", metavar="FILE.cu", help="hold this kernel to the contract in a variant's place")
+        parser.add_argument(
+            "--kernel", metavar="FILE.cu", help="hold this kernel to the contract in the place of a variant's first"
+        )
         _add_limits(parser, "a case of --kernel")
         return
     parser.add_argument("--mode", choices=("stream", "cold", "hot"), default="stream", help="what the caches hold")
@@ -115,6 +117,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--kind", choices=FILE_KINDS, help="read an array as this, such as (N, C) as a signal")
     group.add_argument("--limit", type=int, metavar="N", help="values that a file may hold (default 2^30)")
     group.add_argument("--nonfinite", choices=NONFINITE, help="NaN and infinities (default: refuse)")
+    _add_flags(group, NOISE)
     _add_flags(group, (p for s in SAMPLES for p in s.params if p.name != "dtype"))
 
 
@@ -150,7 +153,7 @@ def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     )
     _add_input(parser)
     _add_values(parser, filters)
-    parser.add_argument("--kernel", metavar="FILE.cu", help="this kernel in the variant's place")
+    parser.add_argument("--kernel", metavar="FILE.cu", help="this kernel in the place of the variant's first")
     how = parser.add_argument_group("how it is simulated")
     how.add_argument(
         "--gpu", default=ARCHITECTURES[0], metavar="SM", help=f"such as sm_90 (default {ARCHITECTURES[0]})"

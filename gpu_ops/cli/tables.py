@@ -10,7 +10,7 @@ from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.standing import five_bars
 from gpu_ops.run_key import EDITS, differences
 from gpu_ops.stages import STAGES, stage_name
-from gpu_ops.types import Claim
+from gpu_ops.types import Claim, Quality
 
 BARS = {
     "cpu_one": "CPU, one core",
@@ -114,6 +114,26 @@ def error_text(row: Row) -> str:
     if row.error_max is None:
         return ""
     return "infinite" if math.isinf(row.error_max) else f"{row.error_max:.2g}"
+
+
+def quality_table(rows: Sequence[Row]) -> str:
+    """How close the input and the outputs are to the original without noise; "" where it is not known."""
+    lines = [["against the original", "output", "SNR", "PSNR", "SSIM"]]
+    for name, row in zip(names(rows), rows, strict=True):
+        for output, q in row.quality.items():
+            figures = (_change(q.before.snr, q.after.snr), _change(q.before.psnr, q.after.psnr))
+            lines.append([name, output, *(f"{t} dB" if t else "" for t in figures), _ssim_text(q)])
+    columns = [i for i in range(5) if any(line[i] for line in lines[1:])]
+    return align([[line[i] for i in columns] for line in lines]) if len(lines) > 1 else ""
+
+
+def _change(before: float | None, after: float | None, digits: str = ".2f") -> str:
+    """A figure before and after: "22.42 → 28.05"; "" where one is not defined."""
+    return "" if before is None or after is None else f"{before:{digits}} → {after:{digits}}".replace("inf", "infinite")
+
+
+def _ssim_text(quality: Quality) -> str:
+    return _change(quality.before.ssim, quality.after.ssim, ".4f")
 
 
 def verdict(row: Row) -> str:

@@ -17,6 +17,7 @@ from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import DeviceError, KernelError, ParamError, shortened
 from gpu_ops.filters import find_filter
+from gpu_ops.io.noise import title_of
 from gpu_ops.measuring.affordable import affordable, cut_note
 from gpu_ops.measuring.comparison import sentences_json, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
@@ -106,11 +107,11 @@ def _xray_within_limits(args: argparse.Namespace, filter: Filter, variant: Varia
 
 
 def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
-    """A user's kernel in the place of the variant's."""
+    """A user's kernel in the place of the variant's first kernel file."""
     if args.kernel is None:
         return {}
-    if len(args.variants) > 1 or len(variant.kernels) != 1:
-        raise ParamError("--kernel takes the place of the one kernel of one variant; name such a variant.")
+    if len(args.variants) > 1 or not variant.kernels:
+        raise ParamError("--kernel takes the place of the first kernel of one variant; name one variant.")
     return {variant.kernels[0]: read_kernel(args.kernel)}
 
 
@@ -125,7 +126,7 @@ def _title(filter: Filter, input: Input, x: XRay, note: str) -> str:
     shape = " x ".join(map(str, x.shape))
     values = "".join(f"; {k} {v}" for k, v in x.params.items())
     cut = f"\n{note}" if note else ""
-    return f"{filter.id} of {input.name}, {shape} {x.dtype}{values}; simulated {x.architecture}{cut}"
+    return f"{filter.id} of {title_of(input)}, {shape} {x.dtype}{values}; simulated {x.architecture}{cut}"
 
 
 # One variant

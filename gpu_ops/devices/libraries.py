@@ -11,6 +11,7 @@ PACKAGES = {
     "scipy": "scipy",
     "cv2": "opencv-python-headless",
     "pywt": "PyWavelets",
+    "skimage": "scikit-image",
     "numba": "numba",
     "cucim": "cucim-cu13, or cucim-cu12 beside cupy-cuda12x (Linux only)",
     "cupy": "cupy-cuda13x[ctk], or kernelscope[cuda13]",

@@ -14,10 +14,13 @@ from gpu_ops.engine.messages import (
     DoctorRequest,
     Loaded,
     LoadRequest,
+    NoiseRequest,
+    Noisy,
     RunRequest,
     RunUpdate,
     SampleRequest,
     SaveRequest,
+    SharedArray,
     SharedInput,
     SharedResult,
     XRayAnswer,
@@ -27,7 +30,7 @@ from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import KernelscopeError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import SAMPLES, convert, load, sample, save_result
+from gpu_ops.io import SAMPLES, add_noise, convert, load, sample, save_result
 from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import crop_note, exact_crop
 from gpu_ops.measuring.doctor import examine
@@ -43,7 +46,7 @@ from gpu_ops.run_key import RunKey
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Output, Pick, Run
 
-Job = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest
+Job = LoadRequest | SampleRequest | NoiseRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest
 
 
 def work(desk: Desk, job: Job) -> None:
@@ -58,6 +61,8 @@ def work(desk: Desk, job: Job) -> None:
                 _load(desk, job)
             case SampleRequest():
                 _sample(desk, job)
+            case NoiseRequest():
+                _noise(desk, job)
             case XRayRequest():
                 _xray(desk, job)
             case SaveRequest():
@@ -88,19 +93,34 @@ def _sample(desk: Desk, request: SampleRequest) -> None:
     _answer(desk, request.job, input, dtype)
 
 
+def _noise(desk: Desk, request: NoiseRequest) -> None:
+    original = request.input
+    desk.progress(f"adding noise to {original.name}")
+    with stage(0, 2):
+        noisy = add_noise(desk.input(original), request.sigma, request.seed)
+    clean = original.array if original.clean is None else original.clean
+    desk.send(Noisy(request.job, _shared_input(desk, noisy, clean)))
+
+
 def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:
     desk.announce(f"examining {input.name}")
     if dtype:
         with finite():
             input = convert(input, dtype)
+    desk.send(Loaded(job, _shared_input(desk, input)))
+
+
+def _shared_input(desk: Desk, input: Input, clean: SharedArray | None = None) -> SharedInput:
+    """An input as the window gets it: the second half of a job. `clean` is its clean original where the window has
+    that already."""
     with stage(2, 4):
         figures = statistics(_values(input))
     with stage(3, 4):
         array = desk.share(input.array)
-        clean = None if input.clean is None else desk.share(input.clean)
+        if clean is None and input.clean is not None:
+            clean = desk.share(input.clean)
     meta = (input.axes, input.name, input.origin, input.rate, input.finite)
-    shared = SharedInput(input.kind, array, *meta, figures, clean)
-    desk.send(Loaded(job, shared))
+    return SharedInput(input.kind, array, *meta, figures, clean)
 
 
 def _values(input: Input) -> Array:

@@ -18,7 +18,7 @@ from gpu_ops.output_kinds import Form, ViewKind
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Pick, Stage
 
-PROTOCOL = 3
+PROTOCOL = 4
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,16 @@ class SampleRequest:
     job: int
     id: str
     options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NoiseRequest:
+    """Add normal noise to an input, as gpu_ops.add_noise does; `sigma` is above 0."""
+
+    job: int
+    input: SharedInput
+    sigma: float
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -223,6 +233,15 @@ class Loaded:
 
 
 @dataclass(frozen=True)
+class Noisy:
+    """The answer to NoiseRequest: the input with noise. Its clean original lies in a segment of the request's input, so
+    the answer hands over only the segment of its array."""
+
+    job: int
+    input: SharedInput
+
+
+@dataclass(frozen=True)
 class RunUpdate:
     """The newest state of one pick: its stage and its row. The first update also has the `outputs`.
 
@@ -298,8 +317,10 @@ class Failed:
     nonfinite: NonFinite | None = None
 
 
-Request = LoadRequest | SampleRequest | RunRequest | XRayRequest | SaveRequest | CancelRequest | DoctorRequest
-Answer = Ready | Progress | Loaded | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
+Request = (
+    LoadRequest | SampleRequest | NoiseRequest | RunRequest | XRayRequest | SaveRequest | CancelRequest | DoctorRequest
+)
+Answer = Ready | Progress | Loaded | Noisy | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
 
 
 def activity(request: Request) -> str:
@@ -309,6 +330,8 @@ def activity(request: Request) -> str:
             return f"loaded {plain(PurePath(request.path).name)}"
         case SampleRequest():
             return f"made the sample {request.id}"
+        case NoiseRequest():
+            return f"added noise to {plain(request.input.name)}"
         case RunRequest():
             return f"ran {request.filter}"
         case XRayRequest():
@@ -324,7 +347,7 @@ def activity(request: Request) -> str:
 
 def segments_of_request(request: Request) -> Iterator[str]:
     """Names of the segments that a request reads."""
-    if isinstance(request, RunRequest | XRayRequest):
+    if isinstance(request, NoiseRequest | RunRequest | XRayRequest):
         yield from request.input.segments
     elif isinstance(request, SaveRequest):
         yield request.result.array.segment
@@ -334,6 +357,8 @@ def segments_of_answer(answer: Answer) -> Iterator[str]:
     """Names of the segments that an answer hands over."""
     if isinstance(answer, Loaded):
         yield from answer.input.segments
+    elif isinstance(answer, Noisy):
+        yield answer.input.array.segment
     elif isinstance(answer, RunUpdate):
         for output in answer.outputs.values():
             yield output.array.segment

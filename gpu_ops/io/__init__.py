@@ -3,6 +3,7 @@
 from gpu_ops.io.crop import crop
 from gpu_ops.io.files import FORMATS, load, save
 from gpu_ops.io.inputs import convert, from_array
+from gpu_ops.io.noise import NOISE, add_noise
 from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.results import save_result
@@ -10,7 +11,9 @@ from gpu_ops.io.samples import SAMPLES, sample
 
 __all__ = [
     "FORMATS",
+    "NOISE",
     "SAMPLES",
+    "add_noise",
     "convert",
     "crop",
     "from_array",

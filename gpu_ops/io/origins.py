@@ -9,10 +9,11 @@ from gpu_ops.errors import InputError, plain
 from gpu_ops.io.crop import crop
 from gpu_ops.io.files import LIMIT, load
 from gpu_ops.io.inputs import convert
+from gpu_ops.io.noise import add_noise
 from gpu_ops.io.samples import sample
 from gpu_ops.types import Input
 
-STEPS = ("upright", "nonfinite", "convert", "crop")
+STEPS = ("upright", "nonfinite", "convert", "crop", "noise")
 
 
 def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
@@ -39,4 +40,6 @@ def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
             result = convert(result, step["dtype"])
         elif step["step"] == "crop":
             result = crop(result, step.get("start", ()), step.get("shape", ()))
+        elif step["step"] == "noise":
+            result = add_noise(result, step["sigma"], step["seed"])
     return result

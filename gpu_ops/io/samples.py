@@ -70,10 +70,10 @@ def _generator(values: Options) -> np.random.Generator:
 
 
 def _shape(values: Options) -> tuple[Kind, tuple[int, ...]]:
-    """An image's shape when `size` is given, else a signal's."""
+    """An image's shape when `size` is given or there is no length, else a signal's."""
     channels = values["channels"]
     tail = (channels,) if channels > 1 else ()
-    if values["size"]:
+    if values["size"] or "length" not in values:
         return "image", (*_parse_size(values["size"]), *tail)
     return "signal", (values["length"], *tail)
 
@@ -147,15 +147,9 @@ def _doppler(t: Array) -> Array:
 
 
 def _classic(formula: Callable[[Array], Array], values: Options) -> Content:
-    """formula(t) at t = 1/N…1, plus normal noise where the option noise is above 0."""
-    length, dtype, sigma = values["length"], values["dtype"], values["noise"]
-    clean = _fill(length, dtype, lambda index: formula((index + 1) / length))
-    if sigma == 0:
-        return Content("signal", clean)
-    noisy = _generator(values).standard_normal(length, dtype=clean.dtype.type)
-    noisy *= clean.dtype.type(sigma)
-    noisy += clean
-    return Content("signal", noisy, clean=clean)
+    """formula(t) at t = 1/N…1."""
+    length = values["length"]
+    return Content("signal", _fill(length, values["dtype"], lambda index: formula((index + 1) / length)))
 
 
 def _noise(values: Options) -> Content:
@@ -180,6 +174,47 @@ def _chirp(values: Options) -> Content:
         return result
 
     return Content("signal", _fill(length, values["dtype"], sweep), values["rate"])
+
+
+TONES = ((50.0, 0.7), (120.0, 1.0))
+"""Frequency in hertz and amplitude of two sine waves."""
+HISS = 1.0
+"""The standard deviation of the noise over them."""
+
+
+def _tones(values: Options) -> Content:
+    """The sine waves of TONES under normal noise, and without it as `clean`."""
+    rate = values["rate"]
+
+    def waves(index: Array) -> Array:
+        total = np.zeros(index.shape)
+        for frequency, amplitude in TONES:
+            total += amplitude * np.sin(2 * np.pi * frequency * index / rate)
+        return total
+
+    clean = _fill(values["length"], values["dtype"], waves)
+    noisy = _generator(values).standard_normal(clean.shape, dtype=clean.dtype.type)
+    noisy *= clean.dtype.type(HISS)
+    noisy += clean
+    return Content("signal", noisy, rate, clean)
+
+
+WAVES = ((32, 48, 20.0), (-64, 16, 20.0))
+"""Cycles over the height and over the width, and the amplitude in gray levels, of two plane waves."""
+
+
+def _waves(values: Options) -> Content:
+    """The photographer under the plane waves of WAVES, with less contrast so that nothing saturates; `clean` is the
+    same picture without them."""
+    import pywt
+
+    clean = np.rint(48 + pywt.data.camera() * (160 / 255))
+    height, width = clean.shape
+    y, x = np.arange(height)[:, None] / height, np.arange(width) / width
+    total = clean.copy()
+    for down, across, amplitude in WAVES:
+        total += amplitude * np.cos(2 * np.pi * (down * y + across * x))
+    return Content("image", np.rint(total).astype(values["dtype"]), clean=clean.astype(values["dtype"]))
 
 
 def _steps(values: Options) -> Content:
@@ -209,23 +244,30 @@ DTYPE = Param("dtype", "float32", choices=DTYPES, help="type of the values; inte
 FLOAT = Param("dtype", "float64", choices=("float32", "float64"), help="type of the values")
 RATE = Param("rate", 44100.0, 1e-3, 1e12, unit="Hz", help="samples per second")
 SIZE = Param("size", "", help="HxW makes an image; empty makes a signal of length samples")
+TONES_RATE = replace(RATE, default=1000.0)
 CHANNELS = Param("channels", 1, choices=IMAGE_CHANNELS, help="values per sample or pixel")
-SIGMA = Param("noise", 0.0, 0.0, 1e6, help="standard deviation of the noise added; 0 adds none")
 IMAGE_DTYPE = replace(DTYPE, default="uint8", help="type of the values, which stay 0 to 255")
 CHART_SIZE = replace(SIZE, default="512x512", help="HxW in pixels")
+
+NOISE_IMAGE = (replace(SIZE, default="512x512", help="HxW in pixels"), CHANNELS, SEED, replace(DTYPE, default="uint8"))
+FLAT_IMAGE = (NOISE_IMAGE[0], CHANNELS, Param("level", 128.0), replace(DTYPE, default="uint8"))
 
 SAMPLES: tuple[Sample, ...] = (
     Sample("camera", "image", "Photographer, 512 × 512", (IMAGE_DTYPE,), partial(_picture, "camera")),
     Sample("ascent", "image", "Stairs, 512 × 512", (IMAGE_DTYPE,), partial(_picture, "ascent")),
     Sample("aero", "image", "Aerial view, 512 × 512", (IMAGE_DTYPE,), partial(_picture, "aero")),
+    Sample("waves", "image", "Photographer under two plane waves, 512 × 512", (IMAGE_DTYPE,), _waves),
+    Sample("chart", "image", "Test chart, 512 × 512", (CHART_SIZE, replace(CHANNELS, choices=(1, 3)), DTYPE), _chart),
+    Sample("noise_image", "image", "Uniform noise, 512 × 512", NOISE_IMAGE, _noise),
+    Sample("flat_image", "image", "One gray value, 512 × 512", FLAT_IMAGE, _constant),
     Sample("ecg", "signal", "Electrocardiogram, 1024 samples at 360 Hz", (FLOAT,), _ecg),
-    Sample("blocks", "signal", "Blocks", (LENGTH, SIGMA, SEED, FLOAT), partial(_classic, _blocks)),
-    Sample("bumps", "signal", "Bumps", (LENGTH, SIGMA, SEED, FLOAT), partial(_classic, _bumps)),
-    Sample("heavisine", "signal", "HeaviSine", (LENGTH, SIGMA, SEED, FLOAT), partial(_classic, _heavisine)),
-    Sample("doppler", "signal", "Doppler", (LENGTH, SIGMA, SEED, FLOAT), partial(_classic, _doppler)),
-    Sample("noise", "signal", "Uniform noise", (LENGTH, SIZE, CHANNELS, SEED, DTYPE), _noise),
+    Sample("blocks", "signal", "Blocks", (LENGTH, FLOAT), partial(_classic, _blocks)),
+    Sample("bumps", "signal", "Bumps", (LENGTH, FLOAT), partial(_classic, _bumps)),
+    Sample("heavisine", "signal", "HeaviSine", (LENGTH, FLOAT), partial(_classic, _heavisine)),
+    Sample("doppler", "signal", "Doppler", (LENGTH, FLOAT), partial(_classic, _doppler)),
+    Sample("tones", "signal", "Two tones in noise, at 1000 Hz", (LENGTH, TONES_RATE, SEED, FLOAT), _tones),
     Sample("chirp", "signal", "Chirp from 0 to half the rate", (LENGTH, RATE, DTYPE), _chirp),
+    Sample("noise", "signal", "Uniform noise", (LENGTH, SIZE, CHANNELS, SEED, DTYPE), _noise),
     Sample("steps", "signal", "Random steps", (LENGTH, Param("plateaus", 16, 1, 10**6), SEED, DTYPE), _steps),
     Sample("constant", "signal", "One value", (LENGTH, SIZE, CHANNELS, Param("level", 1.0), DTYPE), _constant),
-    Sample("chart", "image", "Test chart", (CHART_SIZE, replace(CHANNELS, choices=(1, 3)), DTYPE), _chart),
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from gpu_ops.errors import plain
-from gpu_ops.measuring.rows import MAJOR, SCHEMA
+from gpu_ops.measuring.rows import CLOSENESS, MAJOR, SCHEMA
 
 DEEPEST = 32
 """The most levels of nested lists and objects."""
@@ -73,6 +73,13 @@ def _errors(value: Any) -> bool:
     return all(isinstance(e, dict) and all(n in e and _error(e[n]) for n in ("max", "rms")) for e in value.values())
 
 
+def _quality(value: Any) -> bool:
+    if not isinstance(value, dict) or not all(map(_object, value.values())):
+        return False
+    sides = [quality.get(name) for quality in value.values() for name in ("before", "after")]
+    return all(_object(side) and all(k in side and _error(side[k]) for k in CLOSENESS.values()) for side in sides)
+
+
 def _roof(value: Any) -> bool:
     return isinstance(value, dict) and _text(value.get("kind")) and _number(value.get("bytes_s"))
 
@@ -112,6 +119,7 @@ OPTIONAL: Mapping[str, Field] = {
     **dict.fromkeys(("gbps", "share", "share_same_size"), NUMBER),
     "roof": Field("an object with a kind and bytes_s", _roof),
     "flag": TEXT,
+    "quality": Field(f"an object with {', '.join(CLOSENESS.values())} before and after, by output", _quality),
     "counters": Field("an object of numbers", _counters),
     "printed": Field("a list of texts", _texts),
     "speedup": Field("an object of numbers", _speedup),

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from gpu_ops.device_names import is_simulated
 from gpu_ops.input_kinds import Shape
 from gpu_ops.run_key import Items, RunKey, with_tuples
-from gpu_ops.types import Experiment, Run, Timing
+from gpu_ops.types import Closeness, Experiment, Quality, Run, Timing
 
 SCHEMA = "kernelscope-report"
 MAJOR = 1
@@ -61,7 +61,7 @@ class Row:
 
     `clock` is "" where nothing was timed, `edits` the hash of edited kernel files. `findings` hold kind, severity,
     file, line, count, block, thread, detail and text; with `counters` and `printed` they come from a simulated GPU.
-    `others` are keys of a newer version.
+    `quality` is that of outputs whose noise-free original is known. `others` are keys of a newer version.
     """
 
     filter: str
@@ -96,6 +96,7 @@ class Row:
     share_same_size: float | None = None
     flag: str = ""
     speedup: Speedup | None = None
+    quality: Mapping[str, Quality] = field(default_factory=dict)
     others: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -130,6 +131,7 @@ class Row:
             findings=tuple({**vars(f), "text": str(f)} for f in run.findings),
             printed=tuple(run.printed),
             gbps=run.work.bytes / kernel.median / 1e9 if kernel else None,
+            quality=dict(run.quality),
         )
 
     @classmethod
@@ -151,6 +153,7 @@ class Row:
             printed=tuple(row.get("printed", ())),
             roof=Roof(roof["kind"], roof["bytes_s"]) if roof else None,
             speedup=Speedup(speedup.get("against", ""), _without(speedup, ("against",))) if speedup else None,
+            quality={k: _quality(q) for k, q in row.get("quality", {}).items()},
             others=_without(row, _KNOWN),
         )
 
@@ -186,6 +189,8 @@ class Row:
         measured: dict[str, Any] = {"gbps": self.gbps, "share": self.share, "roof": self.roof and self.roof._asdict()}
         measured |= {"share_same_size": self.share_same_size, "flag": self.flag or None}
         content |= {name: value for name, value in measured.items() if value is not None}
+        if self.quality:
+            content["quality"] = {name: _quality_json(q) for name, q in self.quality.items()}
         if self.speedup is not None:
             content["speedup"] = {"against": self.speedup.against, **self.speedup.stages}
         return {**content, **self.others}
@@ -237,7 +242,7 @@ _PLAIN = (
 _KNOWN = (
     *_PLAIN,
     *("params", "knobs", "shape", "stages", "errors", "error_max", "tolerance", "notes", "findings", "printed"),
-    *("roof", "speedup"),
+    *("roof", "speedup", "quality"),
 )
 
 
@@ -290,6 +295,27 @@ def _stage(t: Timing) -> dict[str, Any]:
     figures = {"median_s": t.median, "q1_s": t.q1, "q3_s": t.q3, "min_s": t.min}
     words = {"n": t.n, "stop": t.stop, "clock": t.clock, "mode": t.mode}
     return figures | words | ({"doubt": t.doubt} if t.doubt else {})
+
+
+CLOSENESS = {"snr": "snr_db", "psnr": "psnr_db", "ssim": "ssim"}
+"""The figures of a Closeness and their names in JSON."""
+
+
+def _quality_json(quality: Quality) -> dict[str, Any]:
+    """The closeness before and after, each with its figures."""
+    sides = {"before": quality.before, "after": quality.after}
+    return {
+        name: {key: error_json(getattr(side, figure)) for figure, key in CLOSENESS.items()}
+        for name, side in sides.items()
+    }
+
+
+def _quality(content: Mapping[str, Any]) -> Quality:
+    before, after = (
+        Closeness(**{figure: _parsed(content[name][key]) for figure, key in CLOSENESS.items()})
+        for name in ("before", "after")
+    )
+    return Quality(before, after)
 
 
 def _lists(values: Mapping[str, Any]) -> dict[str, Any]:

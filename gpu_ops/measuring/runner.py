@@ -14,6 +14,7 @@ from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, Ker
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.declared import mistakes
 from gpu_ops.measuring.jobs import Job, Watch, execute, fail, faultless, poison, verify_again, verify_memory
+from gpu_ops.measuring.quality import quality
 from gpu_ops.measuring.rounds import time_jobs
 from gpu_ops.measuring.suitable import check_input
 from gpu_ops.measuring.timing import once
@@ -32,8 +33,9 @@ def run_experiment(
     stop: Callable[[], bool] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Iterator[Run]:
-    """Yield the run of each pick when it is computed, again when it is verified, again when it is timed. Where nothing
-    is timed, all picks are computed before the first is verified.
+    """Yield the run of each pick when it is computed, again when it is verified, again with its quality where the
+    input's noise-free original is known, again when it is timed. Where nothing is timed, all picks are computed before
+    the first is verified.
 
     A pick that its variant does not support, that does not compile, lacks its library or does not fit in memory yields
     a run with its `failure`; the others go on. `deadline` is a time of `time.perf_counter`. It calls `stop` between
@@ -44,7 +46,8 @@ def run_experiment(
     filter, experiment = _check(experiment)
     jobs = [_job(filter, experiment, pick) for pick in experiment.picks]
     watch = Watch(deadline, seed, stop, progress)
-    watch.total = len(jobs) * (1 + (experiment.checks != "off") + (experiment.protocol != "none"))
+    steps = 1, experiment.checks != "off", experiment.input.clean is not None, experiment.protocol != "none"
+    watch.total = len(jobs) * sum(steps)
     resident: dict[str, DeviceArray] = {}
     live = experiment.protocol == "none"
     for job in jobs:
@@ -54,6 +57,8 @@ def run_experiment(
             yield from _verify(job, resident, watch)
     for job in jobs if live else ():  # someone looks on: all results come before the first verdict
         yield from _verify(job, resident, watch)
+    if experiment.input.clean is not None:  # after all pictures, which need not wait for it
+        yield from _compare(jobs, watch)
     if live:
         return
     timed = [j for j in jobs if j.plan is not None and j.run.ok is not False]
@@ -186,6 +191,19 @@ def _count(jobs: list[Job], watch: Watch) -> Iterator[Run]:
                 verify_again(job)
         job.run = replace(job.run, stage="timed")
         yield job.run
+
+
+def _compare(jobs: list[Job], watch: Watch) -> Iterator[Run]:
+    """Compare right outputs with the input's noise-free original."""
+    for job in jobs:
+        watch.begin(f"comparing {job.name} with the original without noise")
+        if job.plan is None or job.run.ok is False:
+            continue
+        with watch.listening():
+            found = quality(job.filter, job.input, job.task.params, job.run.outputs)
+        if found:
+            job.run = replace(job.run, quality=found)
+            yield job.run
 
 
 def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch) -> Iterator[Run]:

@@ -83,6 +83,7 @@ class Controller(QObject):
     """The signals of a session's controller."""
 
     input_array_changed = Signal(object, object)
+    noisy_array_changed = Signal(object, object)
     outputs_changed = Signal(str, str, object)
 
     def __init__(self) -> None:
@@ -226,6 +227,14 @@ def test_a_result_that_goes_is_no_longer_heard(controller: Controller, playback:
     assert playback.playing and playback.choices.keys() == {INPUT, "serial"}
     controller.session.set_filter("mean1d" if controller.session.filter.id == "mean2d" else "mean2d")
     assert not playback.playing and playback.choices.keys() == {INPUT} and playback.chosen == INPUT
+
+
+def test_other_noise_is_heard_at_once(controller: Controller, playback: Playback, library: Library) -> None:
+    controller.bring(np.arange(8, dtype=np.float32) / 10)
+    playback.toggle()
+    library.turn(2)
+    controller.noisy_array_changed.emit(np.full(8, 0.25, np.float32), None)
+    assert library.turn(2)[:, 0].tolist() == [0.25, 0.25] and playback.playing
 
 
 @pytest.mark.parametrize("kind", ["signal", "image"])

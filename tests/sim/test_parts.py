@@ -50,6 +50,22 @@ def test_fma_rounds_once(width: int) -> None:
     holds()
 
 
+@pytest.mark.parametrize("low, high", [(-1074, -1010), (-560, -500), (480, 540), (980, 1023), (-1074, 1023)])
+def test_fma_at_the_ends_of_the_range_is_that_of_fractions(low: int, high: int) -> None:
+    """Subnormal numbers, products that are, products that overflow, halves and sums that cancel."""
+    random = np.random.default_rng(abs(low))
+    parts = random.choice([0.5, 0.75, 1 - 2.0**-53, 0.5 + 2.0**-53, 0.1, -0.3, -0.5, -0.9, 0.0], (3, 4000))
+    a, b, c = np.ldexp(parts, random.integers(low, high + 1, (3, 4000)).astype(np.int32))
+    b[::3] = parts[1, ::3]
+    c[:100], a[:100], b[:100] = 3 * 2.0**-1074, np.arange(100) * 2.0**-1074, 0.5 + np.arange(100) // 50 * 2.0**-53
+    with np.errstate(all="ignore"):
+        c[100::5] = -(a * b)[100::5]
+        c[~np.isfinite(c)] = 1.0
+        found = floating.fma64(a, b, c)
+        right = floating.exactly("fma", "rn", np.float64, a, b, c, plain=a * b + c)
+    assert found.tobytes() == right.tobytes()
+
+
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
 def test_exact_results_in_every_rounding(mode: str) -> None:
     numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)

@@ -8,9 +8,11 @@ from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.models.noise import title_with_noise
 from app.models.search import filter_words
 from app.models.session import Session
 from app.views.experiment.form import ParameterForm
+from app.views.experiment.noise_control import NoiseControl
 from app.views.experiment.preset_chooser import LETTER, PresetChooser
 from app.views.experiment.search_combo import WORDS, SearchCombo
 from app.views.experiment.variant_list import VariantList
@@ -40,6 +42,7 @@ class ExperimentPanel(QWidget):
         self.input_label.setObjectName("inputLabel")
         self.input_label.setWordWrap(True)
         self.input_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.noise = NoiseControl(self)
         self.filters = self._combo(SearchCombo(self), "filters", self.tr("Filter"))
         self.devices = self._combo(QComboBox(self), "devices", self.tr("GPU"))
         self.devices.setMinimumContentsLength(6)  # beside it there is room for the chip
@@ -69,7 +72,7 @@ class ExperimentPanel(QWidget):
     def _letters(self) -> set[str]:
         """The mnemonics of everything but the forms, which change with the filter."""
         texts = [label.text() for label in self._labels] + [self.run_button.text(), self.measure_button.text()]
-        own = {letter(text) for text in texts} | self.variants.letters
+        own = {letter(text) for text in texts} | self.variants.letters | self.noise.letters
         return menu_letters() | set(ELSEWHERE) | own | ({LETTER} if self.presets.isVisibleTo(self) else set())
 
     def _arrange(self) -> None:
@@ -78,6 +81,7 @@ class ExperimentPanel(QWidget):
         self._column, self._labels = QVBoxLayout(content), list[QLabel]()
         self._column.setContentsMargins(gap, gap, gap, gap)
         self._column.addWidget(self.input_label)
+        self._column.addWidget(self.noise)
         for title, combo in ((self.tr("F&ilter"), self.filters), (self.tr("&GPU"), self.devices)):
             row, label = QHBoxLayout(), QLabel(title, self)
             label.setBuddy(combo)
@@ -103,6 +107,10 @@ class ExperimentPanel(QWidget):
     def _listen(self) -> None:
         session = self._session
         session.input_changed.connect(self._show_input)
+        session.input_changed.connect(self.noise.set_input)
+        session.noisy_changed.connect(self._show_figures)
+        session.noise_changed.connect(self.noise.show_noise)
+        self.noise.changed.connect(session.set_noise)
         session.choice_changed.connect(self._show_choice)
         session.device_changed.connect(self._show_device)
         session.baseline_changed.connect(self.variants.set_baseline)
@@ -149,14 +157,19 @@ class ExperimentPanel(QWidget):
         model.item(place).setEnabled(status.available)
 
     @Slot(object)
-    def _show_input(self, shared: Any) -> None:
+    def _show_figures(self, shared: Any) -> None:
+        """Name, size, type and range of the input."""
         locale = QLocale()
         shape = " × ".join(locale.toString(n) for n in shared.array.shape)
         low, high = (locale.toString(float(v), "g", 6) for v in self._limits(shared))
         text = self.tr("<b>{name}</b><br>{shape}, {dtype}<br>values {low} to {high}")
-        name = _escaped(_breakable(shared.name))
+        name = _escaped(_breakable(title_with_noise(shared)))
         self.input_label.setText(text.format(name=name, shape=shape, dtype=shared.array.dtype, low=low, high=high))
-        self.input_label.setToolTip(shared.name)
+        self.input_label.setToolTip(title_with_noise(shared))
+
+    @Slot(object)
+    def _show_input(self, shared: Any) -> None:
+        self._show_figures(shared)
         self._list_filters(shared.kind)
         if self._session.choice.filter == self._shown_filter:
             self._show_variants(self._session.filter)

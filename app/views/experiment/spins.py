@@ -15,8 +15,8 @@ LARGEST = 2**31 - 1
 
 
 def bare(box: QSpinBox | QDoubleSpinBox, text: str) -> str:
-    """The typed text without its unit."""
-    return text.removesuffix(box.suffix()).strip()
+    """The typed text without its sign in front and its unit."""
+    return text.removeprefix(box.prefix()).removesuffix(box.suffix()).strip()
 
 
 class IntSpin(QSpinBox):

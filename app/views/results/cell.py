@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.layer import State
 from app.models.origin import WHOLE, Origin
+from app.models.plane import Plane
 from app.models.span import Span
 from app.models.view_data import ViewData
 from app.views.parts import ElidedLabel, MarkChip, StateChip, mark_size, mark_texts
@@ -27,7 +28,7 @@ class Cell(QWidget):
     """Title, verdict and findings above an area; below it the value under the cursor of its Span, or a line about the
     result, and the mark of a simulated one."""
 
-    def __init__(self, area: QWidget, span: Span, parent: QWidget | None = None) -> None:
+    def __init__(self, area: QWidget, span: Span | Plane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("resultCell")
         self.area: Area = area  # type: ignore[assignment]  # a widget that is an Area as well

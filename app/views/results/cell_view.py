@@ -12,6 +12,7 @@ from app.models.display import Display
 from app.models.entry import Entry
 from app.models.layer import State
 from app.models.origin import Origin
+from app.models.plane import Plane
 from app.models.span import Span
 from app.models.view_data import ViewData
 from app.views.results.cell import Cell
@@ -26,17 +27,23 @@ ASPECT = 1.7
 
 class CellView(QWidget):
     """Cells by key. `make(span, parent)` creates the area of a cell; `plot` draws it and is None where there is no
-    axis. Cells are created once and reused."""
+    axis. All areas have one range and one cursor: those of `span`, or of a `plane`. Cells are created once and
+    reused."""
 
     grid: PaneGrid | None = None
     display: Display | None = None
 
     def __init__(
-        self, make: Callable[[Span, QWidget], QWidget], plot: Plot | None = None, parent: QWidget | None = None
+        self,
+        make: Callable[[Span, QWidget], QWidget],
+        plot: Plot | None = None,
+        parent: QWidget | None = None,
+        plane: Plane | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("cellView")
         self.span = Span(self)
+        self.moves: Span | Plane = plane or self.span
         self.cells: dict[str, Cell] = {}
         self._make, self._plot, self._scale = make, plot, ""
         self._keys: list[str] = []
@@ -85,7 +92,7 @@ class CellView(QWidget):
         self._lay()
 
     def _new_cell(self) -> Cell:
-        return Cell(self._make(self.span, self), self.span, self._page)
+        return Cell(self._make(self.span, self), self.moves, self._page)
 
     def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self.cells[key].show_drawn(drawn, self._scale, origin)
@@ -104,17 +111,23 @@ class CellView(QWidget):
         self.span.set_limits(min(lows), max(highs), min(steps), min(bottoms), max(tops))
 
     def start_over(self, drawn: ViewData | None) -> None:
-        self.span.set_cursor(None)
-        self.span.fit()
+        self.moves.set_cursor(None)
+        self.moves.fit()
 
     def level(self, drawn: ViewData) -> None:
         """The limits follow the drawn values already."""
+
+    def follow(self, drawn: ViewData) -> None:
+        """No cell shows an input."""
 
     def forget(self, key: str) -> None:
         self.cells[key].clear()
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         self.cells[key].set_state(state, text, current)
+
+    def set_note(self, key: str, text: str) -> None:
+        """Results in cells have a line of their own below them."""
 
     def state(self, key: str) -> State | None:
         return self.cells[key].state
@@ -127,13 +140,13 @@ class CellView(QWidget):
     # Navigation
 
     def fit(self) -> None:
-        self.span.fit()
+        self.moves.fit()
 
     def zoom(self, factor: float) -> None:
-        self.span.zoom(factor)
+        self.moves.zoom(factor)
 
     def one_to_one(self) -> None:
-        self.span.one_to_one()
+        self.moves.one_to_one()
 
     def value_text(self, key: str) -> str:
         return self.cells[key].area.value_text()

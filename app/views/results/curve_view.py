@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
@@ -17,7 +18,7 @@ from app.models.origin import Origin
 from app.models.stroke import input_stroke, variant_stroke
 from app.models.view_data import INPUT, ViewData
 from app.views.parts import mark_texts
-from app.views.results.reading import reading_text, values_text
+from app.views.results.reading import drawn_text, reading_text
 from app.views.results.signal_pane import SignalPane
 from gpu_ops.types import Filter
 
@@ -69,6 +70,9 @@ class CurveView:
     def level(self, drawn: ViewData) -> None:
         self.pane.fix_y(None)
 
+    def follow(self, drawn: ViewData) -> None:
+        """The limits follow the values already."""
+
     def forget(self, key: str) -> None:
         self._drawn.pop(key, None)
         if key in self.pane.findings:
@@ -89,11 +93,16 @@ class CurveView:
             if columns.shape[1] > 1:
                 name = translate("CurveView", "{name}, channel {number}").format(name=name, number=channel + 1)
             stroke = input_stroke(channel) if key == INPUT else variant_stroke(self._filter, key, channel)
-            traces.append(Trace(name, columns[:, channel], drawn.form.axes[0], True, mark, stroke, key, drawn.unit))
+            told = partial(_told, drawn, channel)
+            axis = drawn.form.axes[0]
+            traces.append(Trace(name, columns[:, channel], axis, True, mark, stroke, key, drawn.unit, told))
         return traces
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         self.pane.set_state(key, state, text, current)
+
+    def set_note(self, key: str, text: str) -> None:
+        self.pane.set_note(key, text)
 
     def state(self, key: str) -> State | None:
         return next((c.state for c in self.pane.curves if c.visible and c.key == key), None)
@@ -115,11 +124,18 @@ class CurveView:
 
     def value_text(self, key: str) -> str:
         x = self.pane.cursor_x
-        values_or_none = [c.value(x) for c in self.pane.curves if x is not None and c.visible and c.key == key]
-        values = [value for value in values_or_none if value is not None]
-        if x is None or not values:
+        if x is None or key not in self._drawn:
             return ""
-        return reading_text(self.pane.place_text(x), values_text(values, self._drawn[key][0].unit))
+        drawn = self._drawn[key][0]
+        index = round(drawn.form.axes[0].index(x))
+        if not 0 <= index < len(drawn.values):
+            return ""
+        return reading_text(self.pane.place_text(x), drawn_text(drawn, drawn.values[index]))
 
     def picture(self) -> QImage | None:
         return self.pane.grab().toImage() if self._drawn else None
+
+
+def _told(drawn: ViewData, channel: int, index: int) -> str:
+    """The value of a channel, as the cursor reads it."""
+    return drawn_text(drawn, drawn.values.reshape(len(drawn.values), -1)[index, channel])

@@ -78,6 +78,7 @@ class ImagePane(QWidget):
         self.canvas.set_overlay(None)
         self.layer.clear()
         self.layer.set_state(None)
+        self.layer.set_note("")
         self.findings.show_findings((), ())
 
     def set_drawn(self, drawn: ViewData, title: str, origin: Origin = WHOLE) -> None:
@@ -91,13 +92,14 @@ class ImagePane(QWidget):
         self.title.setText(self.layer.title)
         self.chip.show_state(self.layer.state, self.layer.verdict)
         mark = mark_texts(self.layer.origin, self.layer.shape)[1]
-        name = " · ".join(t for t in (self.layer.title, mark) if t)
+        name = " · ".join(t for t in (self.layer.title, self.layer.note, mark) if t)
         self.canvas.setAccessibleName(self.tr("Image {title}").format(title=name))
         self.canvas.setToolTip(mark)
         self.setAccessibleName(self.layer.title)
         # A failed result shows its reason in place of the picture.
         self.canvas.set_notes("", self.layer.verdict if self.layer.state == "failed" else "")
         self._share_width()
+        self._show_value()
 
     def _share_width(self) -> None:
         """Cut the verdict's text before the name."""
@@ -108,7 +110,8 @@ class ImagePane(QWidget):
         self._share_width()
 
     def _show_value(self) -> None:
-        self.status.setText(self._value_text() or self._size_text())
+        """Show the value under the cursor; without one the note, else the size."""
+        self.status.setText(self._value_text() or self.layer.note or self._size_text())
 
     def _value_text(self) -> str:
         """Position and value under the cursor, empty without one."""

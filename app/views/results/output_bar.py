@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QWidget
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QLabel, QWidget
 
 from app.views.flow import FlowLayout
 from app.views.results.choice_button import ChoiceButton
@@ -18,6 +18,12 @@ class Choice(NamedTuple):
     id: str
     title: str
     tip: str = ""
+
+
+def output_title(id: str) -> str:
+    """The title of an output."""
+    text = QCoreApplication.translate("Outputs", id).replace("_", " ")
+    return text[:1].upper() + text[1:]
 
 
 class Buttons(QWidget):
@@ -32,9 +38,8 @@ class Buttons(QWidget):
         self.choices: tuple[Choice, ...] = ()
         self._group = QButtonGroup(self)
         self._group.idClicked.connect(lambda place: self.chosen.emit(self.choices[place].id))
-        row = QHBoxLayout(self)
+        row = FlowLayout(self, wide=True)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
         self._label = QLabel(title, self)
         self._label.setContentsMargins(0, 0, self.fontMetrics().averageCharWidth(), 0)
         row.addWidget(self._label)
@@ -65,6 +70,7 @@ class Buttons(QWidget):
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._group.addButton(button, place)
         self._row.addWidget(button)
+        self._label.setMinimumHeight(button.sizeHint().height())  # in the middle beside the buttons
         button.show()
 
     def button(self, id: str) -> ChoiceButton:

@@ -32,7 +32,7 @@ from app.views.results.image_canvas import ImageCanvas
 from app.views.results.image_canvas import Mode as CanvasMode
 from app.views.results.image_pane import ImagePane
 from app.views.results.pager import Pager
-from app.views.results.reading import pixel_place, values_text
+from app.views.results.reading import drawn_text, pixel_place, values_text
 
 Mode = Literal["side by side", "swipe", "flicker", "difference"]
 MODES: tuple[Mode, ...] = ("side by side", "swipe", "flicker", "difference")
@@ -340,13 +340,14 @@ class PaneGrid(QWidget):
         texts: list[str] = []
         if self.display.cursor is not None and self.mode != "side by side":
             x, y = self.display.cursor
-            values = [(layer.title, value) for layer in self._pair if (value := layer.value(x, y)) is not None]
-            if self.mode == "difference" and len(values) == 2 and values[0][1].shape == values[1][1].shape:
+            shown = [(layer, value) for layer in self._pair if (value := layer.value(x, y)) is not None]
+            words = [(layer.title, drawn_text(layer.drawn, value)) for layer, value in shown]
+            if self.mode == "difference" and len(shown) == 2 and shown[0][1].shape == shown[1][1].shape:
+                one, other = (layer.compared(x, y) for layer, _ in shown)
                 with np.errstate(invalid="ignore", over="ignore"):  # infinity minus infinity is NaN
-                    difference = np.subtract(values[0][1], values[1][1], dtype=np.float64)
-                values.append((self.tr("difference"), difference))
-            if values:
+                    difference = np.subtract(one, other, dtype=np.float64)
+                words.append((self.tr("difference"), values_text(difference, self._unit())))
+            if words:
                 texts = [pixel_place(self._pair[0], x, y)]
-            for title, value in values:
-                texts.append(self.tr("{title} {value}").format(title=title, value=values_text(value, self._unit())))
+            texts += [self.tr("{title} {value}").format(title=title, value=value) for title, value in words]
         self.values.setText("   ".join(texts))

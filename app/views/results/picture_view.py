@@ -65,11 +65,18 @@ class PictureView:
     def level(self, drawn: ViewData) -> None:
         self._display.set_figures(drawn.statistics, _levels(drawn))
 
+    def follow(self, drawn: ViewData) -> None:
+        self._display.follow(drawn.statistics, _levels(drawn))
+
     def forget(self, key: str) -> None:
         self.grid.pane(key).clear()
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         self.grid.pane(key).layer.set_state(state, text, current)
+
+    def set_note(self, key: str, text: str) -> None:
+        if key in self.grid.panes:
+            self.grid.pane(key).layer.set_note(text)
 
     def state(self, key: str) -> State | None:
         return self.grid.pane(key).layer.state

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QImage, QResizeEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QSize, Signal, Slot
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.models.display import Display
 from app.models.drawing import Drawing
+from app.models.noise import title_with_noise
 from app.models.origin import WHOLE
 from app.models.results import Results
 from app.models.session import Session
@@ -20,19 +21,23 @@ from app.models.subject import Subject
 from app.models.verdict import verdict
 from app.models.view_data import INPUT as INPUT
 from app.models.view_data import OutputData, ViewData, as_it_is
-from app.views.results.output_bar import Choice, OutputBar
+from app.views.results.companion import Companion
+from app.views.results.mask_link import MaskLink
+from app.views.results.output_bar import Choice, OutputBar, output_title
+from app.views.results.peak_link import PeakLink
 from app.views.results.result_view import ResultView
+from app.views.results.sides import Sides
 from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, scales_of, view_of
+from app.views.results.wave_link import WaveLink
 from app.views.scrolled import Squeezed
 from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.output_kinds import Form
+from gpu_ops.types import Output
 
 if TYPE_CHECKING:
     from app.views.results.curve_view import CurveView
     from app.views.results.panes import Mode, PaneGrid
     from app.views.results.signal_pane import SignalPane
-
-WIDE = 1.3
-"""The least ratio of width to height at which the input lies left of results of another kind and not above them."""
 
 
 class Pictures(Squeezed):
@@ -41,11 +46,13 @@ class Pictures(Squeezed):
     it.
 
     `arranged`: the set of panes may have changed. `view_changed`: the visible view, output, scale, colour map or mode
-    of comparison changed. `failed(sentence)`: something cannot be drawn.
+    of comparison changed. `drawn_changed`: another result is drawn, or none. `failed(sentence)`: something cannot be
+    drawn.
     """
 
     arranged = Signal()
     view_changed = Signal()
+    drawn_changed = Signal()
     failed = Signal(str)
 
     def __init__(self, display: Display, session: Session, results: Results, parent: QWidget | None = None) -> None:
@@ -68,33 +75,20 @@ class Pictures(Squeezed):
         session.output_changed.connect(self._show_output_again)
         session.device_changed.connect(self._judge_all)
         results.row_changed.connect(self._row_changed)
+        self.waves, self.masks = WaveLink(self, session), MaskLink(self, session)
+        self.companion, self.peaks = Companion(self, session, results), PeakLink(self, session)
 
     def _lay_out(self) -> None:
         self.bar = OutputBar(self._session.set_output, self.set_scale, self)
-        self._main, self._beside = QStackedWidget(self), QStackedWidget(self)
-        self._split = QSplitter(Qt.Orientation.Horizontal, self)
-        self._split.addWidget(self._beside)
-        self._split.addWidget(self._main)
-        self._beside.hide()
+        self._sides = Sides(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.bar)
-        layout.addWidget(self._split, 1)
+        layout.addWidget(self._sides, 1)
 
     def sizeHint(self) -> QSize:
         return self.view.widget.sizeHint()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        across = self.width() > WIDE * self.height()
-        way = Qt.Orientation.Horizontal if across else Qt.Orientation.Vertical
-        if way != self._split.orientation():
-            self._split.setOrientation(way)
-            self._share()
-
-    def _share(self) -> None:
-        """Divide the room between the input and results of another kind."""
-        self._split.setSizes([round(10_000 * (1 - self._spec.room)), round(10_000 * self._spec.room)])
 
     # Views
 
@@ -103,7 +97,7 @@ class Pictures(Squeezed):
         if (spec.id, beside) not in self._views:
             display = self._display if spec is PICTURES else Display(self)
             view = self._views[spec.id, beside] = spec.make(display, self)
-            (self._beside if beside else self._main).addWidget(view.widget)
+            (self._sides.beside if beside else self._sides.main).addWidget(view.widget)
             display.colormap_changed.connect(self.view_changed)
             if view.grid is not None:
                 view.grid.mode_changed.connect(self.view_changed)
@@ -127,13 +121,19 @@ class Pictures(Squeezed):
         """Levels and colours of the main view, else of the input beside it; None where neither has any."""
         return self.view.display or (None if self._alike else self._input_view().display)
 
-    def _input_spec(self) -> ViewSpec:
+    def input_spec(self) -> ViewSpec:
+        """The view of the input."""
         if self._input is None:
             return PICTURES
         return view_of(self._input.result.kind, self._input.result.form.rank)
 
+    def spec_of(self, output: Output, form: Form) -> ViewSpec:
+        """The view of a result of an output."""
+        like = self._input.result.form.axes if self._input is not None else ()
+        return view_of(output.kind, form.rank, form.axes, like, output.signed)
+
     def _input_view(self) -> ResultView:
-        return self.view if self._alike else self._home(self._input_spec(), beside=True)
+        return self.view if self._alike else self._home(self.input_spec(), beside=True)
 
     def view_with(self, key: str) -> ResultView:
         """The view that shows the input or a variant."""
@@ -143,9 +143,13 @@ class Pictures(Squeezed):
         """The titles of variants by id."""
         return {v.id: v.title for v in self._session.filter.variants}
 
+    @property
+    def input_name(self) -> str:
+        return title_with_noise(self._shared) if self._shared is not None else ""
+
     def show_page(self, page: QWidget) -> None:
         """Bring a view's widget to the front before it shows anything."""
-        self._main.setCurrentWidget(page)
+        self._sides.main.setCurrentWidget(page)
 
     # What is shown
 
@@ -175,6 +179,7 @@ class Pictures(Squeezed):
         for key in self._keys:
             if key != INPUT:
                 self.view.forget(key)
+        self.drawn_changed.emit()
 
     @Slot()
     def _show_output_again(self) -> None:
@@ -196,7 +201,7 @@ class Pictures(Squeezed):
     def _settle(self, with_input: bool = True) -> None:
         """Show the view that suits the present output, with the input in it or beside it."""
         result, output = self._any_result(), self._session.output
-        spec = own = self._input_spec()
+        spec = own = self.input_spec()
         if result is not None:
             spec = view_of(result.result.kind, result.result.form.rank)
         elif self._shared is not None:
@@ -211,9 +216,9 @@ class Pictures(Squeezed):
                 view.arrange((), {}, self._session.filter)
             self._spec, self._alike, self._keys = spec, alike, ()
             self.view = self._home(spec)
-            self._main.setCurrentWidget(self.view.widget)
-            self._beside.setVisible(not alike)
-            self._share()
+            self._sides.main.setCurrentWidget(self.view.widget)
+            self._sides.beside.setVisible(not alike)
+            self._sides.share(spec.room)
             if with_input:
                 self._put_input()
             self.view_changed.emit()
@@ -226,15 +231,14 @@ class Pictures(Squeezed):
             return
         view = self._input_view()
         if not self._alike:
-            self._beside.setCurrentWidget(view.widget)
+            self._sides.beside.setCurrentWidget(view.widget)
             view.arrange((INPUT,), self._all_titles(), self._session.filter)
         else:
             self.arrange()
         view.put(INPUT, as_it_is(self._input), WHOLE)
 
     def _all_titles(self) -> Mapping[str, str]:
-        name = self._shared.name if self._shared is not None else ""
-        return {INPUT: name, **self.titles()}
+        return {INPUT: self.input_name, **self.titles()}
 
     def arrange(self) -> None:
         """Make panes for each picked variant, and for the input if it is of the same kind."""
@@ -259,6 +263,13 @@ class Pictures(Squeezed):
         self._judge_all()
         self.view_changed.emit()
 
+    def show_noisy(self, array: np.ndarray, shared: Any) -> None:
+        """Show the same input with other noise: zoom, range, results and levels set by hand stay."""
+        self._input, self._shared = OutputData(shared.result, array), shared
+        self._put_input()
+        self._input_view().follow(as_it_is(self._input))
+        self._judge_all()
+
     @Slot(str, str, object)
     def show_output(self, variant: str, name: str, shown: OutputData) -> None:
         """Show a result: the output `name` of a variant."""
@@ -270,6 +281,12 @@ class Pictures(Squeezed):
             if not had_result:
                 self._settle()
             self._draw(variant)
+        else:
+            self.drawn_changed.emit()
+
+    def shown(self, variant: str, name: str) -> OutputData | None:
+        """The last result of a variant for an output; None while there is none."""
+        return self._shown.get((variant, name))
 
     def _draw(self, variant: str) -> None:
         """Draw the present output of a variant, if there is one."""
@@ -296,6 +313,7 @@ class Pictures(Squeezed):
         self.view.set_scale(self.scale(shown).id)
         self.view.put(variant, drawn, shown.origin if self._alike else shown.origin.loose)
         self._judge_all()
+        self.drawn_changed.emit()
 
     def picture(self) -> QImage | None:
         """The picture to copy: from the main view, else of the input beside it."""
@@ -343,7 +361,7 @@ class Pictures(Squeezed):
 
     def _offer(self, result: OutputData | None) -> None:
         translate = QCoreApplication.translate
-        outputs = [Choice(o.id, _title(o.id)) for o in self._session.filter.outputs] if self._shared else []
+        outputs = [Choice(o.id, output_title(o.id)) for o in self._session.filter.outputs] if self._shared else []
         scales = scales_of(self._spec, result.result.form.dtype if result is not None else "")
         offered = [Choice(s.id, translate("Scales", s.title), translate("Scales", s.tip)) for s in scales]
         self.bar.offer(outputs, self._session.output.id, offered, self.scale(result).id)
@@ -387,9 +405,3 @@ class Pictures(Squeezed):
         state, text = verdict(self._results, self._subjects.get(variant), present)
         current = self._subjects.get(variant, present) == present
         self.view.set_state(variant, state, text, current)
-
-
-def _title(output: str) -> str:
-    """The title of an output."""
-    text = QCoreApplication.translate("Outputs", output).replace("_", " ")
-    return text[:1].upper() + text[1:]

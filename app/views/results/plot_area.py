@@ -156,8 +156,8 @@ class PlotArea(QWidget):
         span, most = self.span, int(height / (2.2 * self.fontMetrics().height()))
         if self.plot.log(self.scale):
             values = powers(10**span.bottom, 10**span.top, most)
-            return [(k, _short(p)) for p in values for k in [_log10(p)]]
-        return [(value, _short(value)) for value in ticks(span.bottom, span.top, most)]
+            return [(k, short(p)) for p in values for k in [_log10(p)]]
+        return [(value, short(value)) for value in ticks(span.bottom, span.top, most)]
 
     # Painting
 
@@ -207,7 +207,7 @@ class PlotArea(QWidget):
             painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
             painter.setPen(text)
             area = QRectF(x - 6 * pad, box.bottom() + 0.1 * line, 12 * pad, line)
-            painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter), _short(place / factor))
+            painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter), short(place / factor))
         title = name_of(axis) + (f" ({unit})" if unit else "")
         below = QRectF(box.left(), box.bottom() + 1.1 * line, box.width(), line)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignCenter), title)
@@ -305,7 +305,7 @@ class PlotArea(QWidget):
         span.set_cursor((place, min(max(int(row) + down + 0.5, 0.0), max(rows - 0.5, 0.0))))
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """A tick in few digits."""
     return number(float(f"{value:.6g}"))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.models.layer import Layer
 from app.models.ticks import scaled
@@ -61,6 +61,27 @@ def _word(value: complex | float) -> str:
     return translate("Reading", "not a number") if value != value else str(value)
 
 
+def drawn_text(drawn: ViewData | None, values: Any) -> str:
+    """Values that the cursor reads in a result, and how many dB they are where that is a measure of them:
+    "3.1 mV (9.83 dB)"."""
+    if drawn is None:
+        return values_text(values, "")
+    text = values_text(values, drawn.values_unit)
+    if not drawn.decade:
+        return text
+    with np.errstate(divide="ignore", invalid="ignore"):
+        levels = drawn.decade * np.log10(np.atleast_1d(values).astype(np.float64))
+    words = ", ".join(decibel_word(level) for level in levels.reshape(-1).tolist())
+    return translate("Reading", "{values} ({decibels} dB)").format(values=text, decibels=words)
+
+
+def decibel_word(level: float) -> str:
+    """A level in hundredths of a dB; nothing at all is −∞ dB."""
+    if np.isinf(level):
+        return "−∞" if level < 0 else "∞"
+    return _word(level) if level != level else QLocale().toString(round(level, 2) + 0.0, "f", 2)
+
+
 def reading_text(place: str, value: str) -> str:
     """A place and its value: "x 5, y 7: 12"."""
     return translate("Reading", "{place}: {value}").format(place=place, value=value)
@@ -71,7 +92,7 @@ def pixel_text(layer: Layer, x: float, y: float) -> str:
     value = layer.value(x, y)
     if value is None:
         return ""
-    return reading_text(pixel_place(layer, x, y), values_text(value, layer.drawn.unit if layer.drawn else ""))
+    return reading_text(pixel_place(layer, x, y), drawn_text(layer.drawn, value))
 
 
 def pixel_place(layer: Layer, x: float, y: float) -> str:
@@ -81,6 +102,9 @@ def pixel_place(layer: Layer, x: float, y: float) -> str:
         return ", ".join(place_text(axis, int(index)) for axis, index in zip(PLAIN, (x, y), strict=True))
     axes = drawn.form.axes[1::-1]
     band = band_at(drawn, pixel)
+    if band is None and axes[0].unit == axes[1].unit and not any(axis.labels for axis in axes):
+        places = (f"{name_of(axis)} {number(axis.at(i))}" for axis, i in zip(axes, pixel[::-1], strict=True))
+        return with_unit(", ".join(places), axes[0].unit)
     if band is None:
         return ", ".join(place_text(axis, index) for axis, index in zip(axes, pixel[::-1], strict=True))
     inside = (number(index - start) for index, start in zip(pixel[::-1], band.start[1::-1], strict=True))

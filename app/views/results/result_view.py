@@ -59,11 +59,17 @@ class ResultView(Protocol):
     def level(self, drawn: ViewData) -> None:
         """The scale of values changed: take the levels from `drawn`."""
 
+    def follow(self, drawn: ViewData) -> None:
+        """The input has other noise: levels that follow its values do so again, everything else stays."""
+
     def forget(self, key: str) -> None:
         """Release a result, its verdict and its findings."""
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         """Set the verdict on a result and whether it fits the present choice; if not, it is drawn faintly."""
+
+    def set_note(self, key: str, text: str) -> None:
+        """Set a remark on a result, or on an input that has no title of its own; empty for none."""
 
     def state(self, key: str) -> State | None:
         """The verdict on a result."""

@@ -8,9 +8,10 @@ from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QWidget
 
-from app.models.curve import Curve
+from app.models.curve import Curve, is_faint
 from app.models.origin import Origin
 from app.models.stroke import input_stroke
+from app.models.view_data import INPUT
 from app.views.parts import ElidedLabel, MarkChip, StateChip, is_dark, mark_size, mark_texts
 from app.views.strokes import pen
 
@@ -35,14 +36,15 @@ class LegendEntry(QWidget):
         layout.addWidget(self.verdict)
         layout.addStretch(0)
 
-    def show_curve(self, curve: Curve) -> None:
-        """Show the curve's name, stroke and mark; hidden if the curve is."""
+    def show_curve(self, curve: Curve, note: str = "", faint: bool = False) -> None:
+        """Show the curve's name with a note, its stroke and its mark; hidden if the curve is."""
+        name = " · ".join(t for t in (curve.name, note) if t)
         self.stroke = curve.stroke
-        self.label.setText(curve.name)
+        self.label.setText(name)
         self.chip.show_texts(mark_texts(Origin(True), None)[0] if curve.mark else "", curve.mark)
         self.verdict.show_state(curve.state if curve.visible else None, curve.verdict)
-        self._faint = not curve.current
-        self.setAccessibleName(" · ".join(t for t in (curve.name, curve.mark, self.verdict.text) if t))
+        self._faint = faint
+        self.setAccessibleName(" · ".join(t for t in (name, curve.mark, self.verdict.text) if t))
         self.update()
         self._fit_mark()
         sides = QSizePolicy.Policy  # the mark stands beside the name, not at the end of the column
@@ -78,13 +80,28 @@ class LegendEntry(QWidget):
 
 
 class LegendGrid(QGridLayout):
-    """Entries in columns of equal width, in as few lines as leave them readable."""
+    """Entries in columns of equal width, in as few lines as leave them readable. `notes` are remarks by the keys of
+    results; that on the input stands beside its name."""
 
     def __init__(self, unit: int) -> None:
         super().__init__()
         self.setContentsMargins(unit, 0, unit, 0)
         self.setHorizontalSpacing(unit * 2)
         self.setVerticalSpacing(unit // 2)
+        self.notes: dict[str, str] = {}
+
+    def show_curves(self, curves: Sequence[Curve], entries: Sequence[LegendEntry], width: int) -> None:
+        """Describe each curve by its entry, and place the visible ones in `width` pixels."""
+        for curve, entry in zip(curves, entries, strict=True):
+            entry.show_curve(curve, self.notes.get(INPUT, "") if curve.key == INPUT else "", is_faint(curve, curves))
+        self.lay([entry for entry, curve in zip(entries, curves, strict=True) if curve.visible], width)
+
+    def remarks(self, curves: Sequence[Curve]) -> str:
+        """The remarks on results in one line, by the names of their curves; one that all have stands alone."""
+        notes = {curve.name: self.notes.get(curve.key, "") for curve in curves if curve.key != INPUT}
+        if len(set(notes.values())) == 1:
+            return next(iter(notes.values()))
+        return "   ".join(f"{name} {note}" for name, note in notes.items() if note)
 
     def lay(self, shown: Sequence[LegendEntry], width: int) -> None:
         """Place these in `width` pixels."""

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QLocale, QObject, QPointF, Qt
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPalette, QPen, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.models.curve import SAMPLES, Curve, Trace
+from app.models.curve import SAMPLES, Curve, Trace, is_faint
 from app.models.layer import State
-from app.models.ticks import PREFIXED
 from app.views.parts import ElidedLabel, is_dark, number
 from app.views.results.findings_bar import FindingsBar
 from app.views.results.reading import name_of, values_text, with_unit
 from app.views.results.signal_legend import LegendEntry, LegendGrid
-from app.views.results.signal_plot import calm_plot
+from app.views.results.signal_plot import calm_plot, label, recolour
+from app.views.results.x_scale import XScale
 from app.views.strokes import pen
 from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import Axis
@@ -43,6 +43,7 @@ class SignalPane(QWidget):
         self.curves: list[Curve] = []
         self.items: list[pg.PlotCurveItem] = []
         self.fixed: tuple[float, float] | None = None
+        self.scale = XScale()
         self.cursor_x: float | None = None
         self._drawn: tuple[float, float, int] | None = None
         self._entries: list[LegendEntry] = []
@@ -72,9 +73,9 @@ class SignalPane(QWidget):
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
         self._legend = LegendGrid(unit)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(unit, 0, unit, 0)
-        foot.addWidget(self.status)
+        self.foot = QHBoxLayout()
+        self.foot.setContentsMargins(unit, 0, unit, 0)
+        self.foot.addWidget(self.status)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, unit // 2, 0, unit // 2)
         layout.setSpacing(unit // 2)
@@ -83,7 +84,7 @@ class SignalPane(QWidget):
         self._bars.setSpacing(unit // 2)
         layout.addLayout(self._bars)
         layout.addWidget(self.plot, 1)
-        layout.addLayout(foot)
+        layout.addLayout(self.foot)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     # What is shown
@@ -98,7 +99,6 @@ class SignalPane(QWidget):
                 curve.set_signal(*curves[index])
             else:
                 curve.clear()
-            self._entries[index].show_curve(curve)
         self._lay_legend()
         axis = self.axis()
         self._label(axis)
@@ -109,13 +109,16 @@ class SignalPane(QWidget):
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         """Set the verdict on a result's curves and whether they fit the present choice; if not, they are faint."""
-        shown = [(c, e) for c, e in zip(self.curves, self._entries, strict=True) if c.visible and c.key == key]
-        changed = [(curve, entry) for curve, entry in shown if curve.set_state(state, text, current)]
-        for curve, entry in changed:
-            entry.show_curve(curve)
-        if changed:
+        shown = [curve for curve in self.curves if curve.visible and curve.key == key]
+        if any([curve.set_state(state, text, current) for curve in shown]):
             self._lay_legend()
             self.refresh()
+
+    def set_note(self, key: str, text: str) -> None:
+        """Set a remark on a result or on the input; empty for none."""
+        self._legend.notes[key] = text
+        self._lay_legend()
+        self._show_values()
 
     def bar(self, key: str) -> FindingsBar:
         """The bar for the findings of a result; created once and reused."""
@@ -135,8 +138,7 @@ class SignalPane(QWidget):
         self._entries.append(LegendEntry(self))
 
     def _lay_legend(self) -> None:
-        shown = [entry for entry, curve in zip(self._entries, self.curves, strict=True) if curve.visible]
-        self._legend.lay(shown, self.width())
+        self._legend.show_curves(self.curves, self._entries, self.width())
 
     def axis(self) -> tuple[str, str]:
         """The name and unit of the x axis: samples where the curves do not agree."""
@@ -144,14 +146,8 @@ class SignalPane(QWidget):
         return axes.pop() if len(axes) == 1 else (SAMPLES.name, SAMPLES.unit)
 
     def _label(self, axis: tuple[str, str]) -> None:
-        name, unit = name_of(Axis(*axis)), axis[1]
-        bottom, left = self.item.getAxis("bottom"), self.item.getAxis("left")
-        bottom.enableAutoSIPrefix(unit in PREFIXED)
-        self.item.setLabel("bottom", name[:1].upper() + name[1:], units=unit or None)
         units = {c.unit for c in self._shown()}
-        title = units.pop() if len(units) == 1 else ""
-        left.setLabel(title)
-        left.showLabel(bool(title))
+        label(self.item, Axis(*axis), units.pop() if len(units) == 1 else "", self.scale.log)
 
     def _shown(self) -> list[Curve]:
         return [curve for curve in self.curves if curve.visible and curve.pyramid is not None]
@@ -159,7 +155,7 @@ class SignalPane(QWidget):
     @property
     def settled(self) -> bool:
         """Whether the plot has the points of the range and the width it shows."""
-        return self._drawn == (*self.view_range(), self._columns())
+        return self._drawn == (*self._coordinates(), self._columns())
 
     def _columns(self) -> int:
         """The width of the plot in screen pixels."""
@@ -177,14 +173,15 @@ class SignalPane(QWidget):
     def _draw(self, start: float, stop: float) -> None:
         """Give the plot the points of a range together with the range, so that it paints only once."""
         columns, low, high = self._columns(), np.inf, -np.inf
+        ends = self.scale.coordinate(start), self.scale.coordinate(stop)
         shown = []
         for curve, item in zip(self.curves, self.items, strict=True):
-            points = curve.points(start, stop, columns) if curve.visible else None
+            points = curve.points(start, stop, columns, self.scale.log) if curve.visible else None
             finite = np.isfinite(points[1]) if points else np.empty(0, bool)
             if points is None or not finite.any():
                 item.setData([], [])
                 continue
-            x, y = points[0], points[1].astype(np.float64)
+            x, y = self.scale.coordinates(points[0]), points[1].astype(np.float64)
             real = y if finite.all() else y[finite]
             low, high = min(low, float(real.min())), max(high, float(real.max()))
             shown.append((item, curve.stroke, x, y, len(real) == len(y)))
@@ -192,11 +189,12 @@ class SignalPane(QWidget):
         dark, scale = is_dark(self.palette()), self.box.height() / max(high - low, 1e-300)
         for item, stroke, x, y, whole in shown:
             straight = np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns
-            faint = not self.curves[self.items.index(item)].current
+            faint = is_faint(self.curves[self.items.index(item)], self.curves)
             curve_pen = pen(stroke, dark, dashed=bool(straight), faint=faint)
             item.setData(x, y, pen=curve_pen, connect="all" if whole else "finite", skipFiniteCheck=whole)
-        self._drawn = (start, stop, columns)
-        self.box.setRange(xRange=(start, stop), yRange=(low, high), padding=0)
+        self._drawn = (*ends, columns)
+        self.item.getAxis("bottom").setTicks(self.scale.marks(start, stop, self._most_ticks()))
+        self.box.setRange(xRange=ends, yRange=(low, high), padding=0)
         self.plot.scene().prepareForPaint()  # else the first paint moves the curves, which causes a second one
         self._show_values()
 
@@ -216,13 +214,28 @@ class SignalPane(QWidget):
 
     # Range of time
 
-    def view_range(self) -> tuple[float, float]:
-        """First and last visible x, in seconds or samples."""
+    def _coordinates(self) -> tuple[float, float]:
+        """The plot's own range of x."""
         start, stop = self.box.viewRange()[0]
         return float(start), float(stop)
 
+    def view_range(self) -> tuple[float, float]:
+        """First and last visible x, in seconds, samples or hertz."""
+        start, stop = self._coordinates()
+        return self.scale.place(start), self.scale.place(stop)
+
     def set_range(self, start: float, stop: float) -> None:
-        self._draw(start, stop)
+        self._draw(max(start, self.scale.least), stop) if self.scale.log else self._draw(start, stop)
+
+    def set_log(self, log: bool) -> None:
+        """Give equal widths to equal ratios of x, or to equal distances; both show all of x at first."""
+        if log != self.scale.log:
+            self.scale.log = log
+            self._label(self.axis())
+            self.fit()
+
+    def _most_ticks(self) -> int:
+        return int(self.box.width() / (self.fontMetrics().averageCharWidth() * 9))
 
     def start_over(self) -> None:
         """Start over for another input: show all of its time, let y follow the values, remove the cursor."""
@@ -234,6 +247,8 @@ class SignalPane(QWidget):
         """Show all of time."""
         curves = [c for c in self.curves if c.pyramid is not None]
         first, last = min((min(0.0, c.begin) for c in curves), default=0.0), max((c.end for c in curves), default=0.0)
+        if self.scale.log:
+            self.scale.least = first = min((c.least for c in curves), default=1.0)
         step = min((c.step for c in curves), default=1.0)
         self.set_range(first if last > first else first - step, last if last > first else first + step)
 
@@ -243,11 +258,12 @@ class SignalPane(QWidget):
         step = min((c.step for c in self.curves if c.pyramid is not None), default=1.0)
         factor = min(factor, (stop - start) / (2 * step))
         if factor > 0:
-            self.set_range(x + (start - x) / factor, x + (stop - x) / factor)
+            middle, ends = self.scale.coordinate(x), self._coordinates()
+            self.set_range(*(self.scale.place(middle + (end - middle) / factor) for end in ends))
 
     def pan(self, dx: float) -> None:
-        start, stop = self.view_range()
-        self.set_range(start + dx, stop + dx)
+        """Move by x units, or by decades of a logarithmic axis."""
+        self.set_range(*(self.scale.place(end + dx) for end in self._coordinates()))
 
     def one_to_one(self) -> None:
         """Show one sample per screen pixel around the present middle."""
@@ -258,6 +274,9 @@ class SignalPane(QWidget):
 
     def x_at(self, point: QPointF) -> float:
         """x under a point of the plot's viewport."""
+        return self.scale.place(self._coordinate_at(point))
+
+    def _coordinate_at(self, point: QPointF) -> float:
         return float(self.box.mapSceneToView(self.plot.mapToScene(point.toPoint())).x())
 
     # Cursor
@@ -267,7 +286,7 @@ class SignalPane(QWidget):
         x = self.cursor_x = None if x is None else self.sample_at(x)
         self.line.setVisible(x is not None)
         if x is not None:
-            self.line.setValue(x)
+            self.line.setValue(self.scale.coordinate(x))
         self._show_values()
 
     def sample_at(self, x: float) -> float:
@@ -277,25 +296,28 @@ class SignalPane(QWidget):
         if not step:
             return x
         first, last = min(c.begin for c in shown), max(c.end for c in shown)
+        first = max(first, self.scale.least) if self.scale.log else first
         return round((min(max(x, first), last) - first) / step) * step + first
 
     def set_heard(self, x: float | None) -> None:
         """Mark the playing position; None for no mark."""
         self.heard.setVisible(x is not None)
         if x is not None:
-            self.heard.setValue(x)
+            self.heard.setValue(self.scale.coordinate(x))
 
     def _show_values(self) -> None:
         if self.cursor_x is None:
             sizes = [len(c.pyramid.array) for c in self._shown() if c.pyramid]
             text = self.tr("{count} samples") if self.axis() in SIGNALS else self.tr("{count} values")
-            self.status.setText(text.format(count=number(max(sizes))) if sizes else "")
+            text = text.format(count=number(max(sizes))) if sizes else ""
+            self.status.setText("   ".join(t for t in (text, self._legend.remarks(self._shown())) if t))
             return
         parts = [self.place_text(self.cursor_x)]
         for curve in self._shown():
             value = curve.value(self.cursor_x)
             if value is not None:
-                text = values_text(value, curve.unit)
+                told = curve.told(round(curve.axis.index(self.cursor_x))) if curve.told else ""
+                text = told or values_text(value, curve.unit)
                 parts.append(self.tr("{name} {value}").format(name=curve.name, value=text))
         self.status.setText("   ".join(parts))
 
@@ -336,14 +358,14 @@ class SignalPane(QWidget):
             self._dragged = None
         elif kind == QEvent.Type.MouseMove:
             if self._dragged is not None:
-                moved, self._dragged = self.x_at(point) - self.x_at(self._dragged), point
+                moved, self._dragged = self._coordinate_at(point) - self._coordinate_at(self._dragged), point
                 self.pan(-moved)
             self.set_cursor(self.x_at(point))
         return True
 
     def _on_key(self, event: QKeyEvent) -> bool:
-        start, stop = self.view_range()
-        key, middle = event.key(), (start + stop) / 2
+        start, stop = self._coordinates()
+        key, middle = event.key(), self.scale.place((start + stop) / 2)
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             way = 1 if key == Qt.Key.Key_Right else -1
             if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
@@ -369,17 +391,7 @@ class SignalPane(QWidget):
             self.refresh()
 
     def _recolor(self) -> None:
-        palette = self.palette()
-        self.plot.setBackground(palette.color(QPalette.ColorRole.Base))
-        text = palette.color(QPalette.ColorRole.Text)
-        for side in ("left", "bottom"):
-            axis = self.item.getAxis(side)
-            axis.setPen(text)
-            axis.setTextPen(text)
-        for line, width in ((self.line, 1), (self.heard, 3)):
-            line_pen = QPen(palette.color(QPalette.ColorRole.Highlight), width)
-            line_pen.setCosmetic(True)
-            line.setPen(line_pen)
+        recolour(self.plot, ((self.line, 1), (self.heard, 3)), self.palette())
 
     def resizeEvent(self, event: QEvent) -> None:
         self._lay_legend()

@@ -1,10 +1,17 @@
-"""Creates the empty plot of a signal pane."""
+"""Creates the plot of a signal pane, names its axes and colours it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pyqtgraph as pg
 from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QPalette, QPen
 from PySide6.QtWidgets import QWidget
+
+from app.models.ticks import PREFIXED
+from app.views.results.reading import name_of
+from gpu_ops.output_kinds import Axis
 
 
 def calm_plot(parent: QWidget) -> pg.PlotWidget:
@@ -32,3 +39,26 @@ def calm_plot(parent: QWidget) -> pg.PlotWidget:
     box.disableAutoRange()
     box.setDefaultPadding(0)
     return plot
+
+
+def label(item: pg.PlotItem, across: Axis, unit: str, log: bool) -> None:
+    """Name the axes of a plot: what lies across, and the unit of the values."""
+    name, bottom, left = name_of(across), item.getAxis("bottom"), item.getAxis("left")
+    bottom.enableAutoSIPrefix(across.unit in PREFIXED and not log)
+    item.setLabel("bottom", name[:1].upper() + name[1:], units=across.unit or None)
+    left.setLabel(unit)
+    left.showLabel(bool(unit))
+
+
+def recolour(plot: pg.PlotWidget, lines: Iterable[tuple[pg.InfiniteLine, int]], palette: QPalette) -> None:
+    """Give a plot and its vertical lines, each with its width, the colours of a palette."""
+    plot.setBackground(palette.color(QPalette.ColorRole.Base))
+    text = palette.color(QPalette.ColorRole.Text)
+    for side in ("left", "bottom"):
+        axis = plot.getPlotItem().getAxis(side)
+        axis.setPen(text)
+        axis.setTextPen(text)
+    for line, width in lines:
+        line_pen = QPen(palette.color(QPalette.ColorRole.Highlight), width)
+        line_pen.setCosmetic(True)
+        line.setPen(line_pen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ class Figures(QAbstractTableModel):
     def show_drawn(self, drawn: ViewData | None) -> None:
         self.beginResetModel()
         self.drawn = drawn
-        self.values = np.zeros((0, 0)) if drawn is None else drawn.values.reshape(len(drawn.values), -1)
+        values = np.zeros((0, 0)) if drawn is None else drawn.values
+        self.values = values.reshape(len(values), math.prod(values.shape[1:]))
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
@@ -103,13 +105,16 @@ class TableArea(QWidget):
         """Show this table; `current` says whether it fits the present choice."""
         if drawn is not self.model.drawn:
             self.model.show_drawn(drawn)
-        self.layers.setCurrentIndex(int(drawn is not None))
+        if drawn is not None and not self.model.rowCount():
+            self.none.setText(self.tr("Nothing was found"))
+        self.layers.setCurrentIndex(int(self.model.rowCount() > 0))
         self.current = current
         self._recolour()
         self._follow()
 
     def set_missing(self, text: str) -> None:
-        self.none.setText(text or self.tr("No result yet"))
+        if self.model.drawn is None:
+            self.none.setText(text or self.tr("No result yet"))
 
     def value_text(self) -> str:
         """The selected cell with the names of its row and column."""

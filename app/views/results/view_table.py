@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.models.display import Display
 from app.models.span import Span
 from app.models.view_data import (
+    TIMES,
     OutputData,
     ViewData,
     around_zero,
@@ -18,12 +19,14 @@ from app.models.view_data import (
     coefficients,
     decibels,
     each_band,
+    filled_rows,
     magnitudes,
+    over_frequencies,
     phases,
 )
 from app.translate import QT_TRANSLATE_NOOP
 from app.views.results.result_view import ResultView
-from gpu_ops.output_kinds import ViewKind
+from gpu_ops.output_kinds import CHANNEL, Axis, ViewKind
 
 if TYPE_CHECKING:
     from app.views.results.plot_area import Plot
@@ -48,13 +51,16 @@ PLAIN = Scale("plain", "", "")
 class ViewSpec:
     """A way to look at results. `make(display, parent)` makes the view when it is first needed; what it is made of is
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
-    results take beside an input of another kind. `signed` is the view of values around zero, which have levels of their
-    own."""
+    results take beside an input of another kind. `uneven` is the view of results whose axes have different units,
+    `foreign` that of results over other axes than the input's, such as phases over frequencies, `signed` that of values
+    around zero."""
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
     scales: tuple[Scale, ...] = (PLAIN,)
     room: float = 0.65
+    uneven: ViewSpec | None = None
+    foreign: ViewSpec | None = None
     signed: ViewSpec | None = None
 
 
@@ -64,10 +70,28 @@ def _pictures(display: Display, parent: QWidget) -> ResultView:
     return PictureView(display, parent=parent)
 
 
+def _spectrum_pictures(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.spectrum_view import SpectrumView
+
+    return SpectrumView(display, parent=parent)
+
+
 def _curves(display: Display, parent: QWidget) -> ResultView:
     from app.views.results.curve_view import CurveView
 
     return CurveView(parent)
+
+
+def _planes(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.heat_view import HeatView
+
+    return HeatView(display, parent)
+
+
+def _spectra(display: Display, parent: QWidget) -> ResultView:
+    from app.views.results.spectra_view import SpectraView
+
+    return SpectraView(parent)
 
 
 def _bars(display: Display, parent: QWidget) -> ResultView:
@@ -126,27 +150,52 @@ BANDS = (
     Scale("each", _N("Scales", "Each band"), _N("Scales", "Every band by its own largest coefficient"), each_band),
     Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
 )
+ROWS = (Scale("plain", "", "", filled_rows),)
 SIGNED = (Scale("signed", "", "", around_zero),)
-PICTURES = ViewSpec("pictures", _pictures, signed=ViewSpec("pictures around zero", _pictures, SIGNED))
-CURVES = ViewSpec("curves", _curves)
+OTHER_AXES = (Scale("plain", "", "", over_frequencies),)
+PICTURES = ViewSpec(
+    "pictures",
+    _pictures,
+    foreign=ViewSpec("pictures of other axes", _spectrum_pictures, OTHER_AXES),
+    signed=ViewSpec("pictures around zero", _pictures, SIGNED),
+)
+PLANES = ViewSpec("planes", _planes, SPECTRUM)
+CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _spectra, OTHER_AXES))
 VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
     "image": {2: PICTURES},
     "signal": {1: CURVES},
-    "spectrum": {1: ViewSpec("spectra", _curves, SPECTRUM), 2: ViewSpec("spectrum pictures", _pictures, SPECTRUM)},
+    "spectrum": {
+        1: ViewSpec("spectra", _spectra, SPECTRUM),
+        2: ViewSpec("spectrum pictures", _spectrum_pictures, SPECTRUM, uneven=PLANES),
+    },
     "bars": {1: ViewSpec("bars", _bars, COUNTS)},
     "pyramid": {1: ViewSpec("levels", _levels), 2: ViewSpec("bands", _pictures, BANDS)},
     "number": {0: ViewSpec("figures", _figures, room=0.3)},
-    "table": {1: ViewSpec("tables", _tables, room=0.4)},
+    "table": {1: ViewSpec("tables", _tables, ROWS, room=0.4)},
     "timeline": {2: ViewSpec("spans", _spans)},
 }
 """By kind, and by the number of axes without channels."""
 
 
-def view_of(kind: ViewKind, rank: int) -> ViewSpec:
-    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest."""
+def view_of(
+    kind: ViewKind, rank: int, axes: Sequence[Axis] = (), like: Sequence[Axis] = (), signed: bool = False
+) -> ViewSpec:
+    """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. `axes` are those
+    of the result, `like` the input's. Pixels are square only where the axes have one unit; `signed` values have levels
+    of their own, and so a view of their own."""
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
-    return ranks[max(below) if below else min(ranks)]
+    spec = ranks[max(below) if below else min(ranks)]
+    if spec.uneven is not None and len({axis.unit for axis in axes if axis.name != CHANNEL}) > 1:
+        return spec.uneven
+    if spec.foreign is not None and axes and like and _names(axes) != _names(like):
+        return spec.foreign
+    return spec.signed if signed and spec.signed is not None else spec
+
+
+def _names(axes: Sequence[Axis]) -> list[str]:
+    """The names of axes but channels, one for all axes of time."""
+    return [TIMES[0] if axis.name in TIMES else axis.name for axis in axes if axis.name != CHANNEL]
 
 
 def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView,
 
 from app.figures import number, percent, relative_error, seconds, times
 from app.models.entry import Entry
+from app.models.quality import gain, quality_text
 from app.models.results import Results
 from app.models.slot import RowSlot
 from app.terms import stage_column, stage_tip
@@ -44,6 +45,7 @@ from app.views.timing.row_text import (
 Index = QModelIndex | QPersistentModelIndex
 SORT = Qt.ItemDataRole.UserRole
 COUNTED = "counted"
+QUALITY = "quality"
 Chooser = Callable[[str, str, str], str]
 """Asks for a file to save: title, proposed name, filter. An empty answer means none."""
 
@@ -75,6 +77,12 @@ def _counted(entry: Entry, results: Results) -> Any:
 
 def _error(entry: Entry, results: Results) -> float | None:
     return entry.row.error_max if entry.row else None
+
+
+def _quality(entry: Entry, results: Results) -> Any:
+    """How much closer the first output comes to the original without noise, and the text of that."""
+    found = next(iter(entry.row.quality.values()), None) if entry.row and entry.current else None
+    return None if found is None or not quality_text(found) else [gain(found), quality_text(found)]
 
 
 def _state(entry: Entry, results: Results) -> str:
@@ -114,6 +122,7 @@ def columns() -> tuple[Column, ...]:
         Column("elapsed", stage_column("elapsed"), _stage("elapsed"), seconds),
         Column("pinned", stage_column("elapsed_pinned"), _stage("elapsed_pinned"), seconds),
         Column(COUNTED, translate("Rows", "counted work"), _counted, lambda counted: str(counted[1])),
+        Column(QUALITY, translate("Rows", "quality"), _quality, lambda found: str(found[1])),
         Column("error", translate("Rows", "error"), _error, relative_error),
         Column("verdict", translate("Rows", "verdict"), lambda e, r: verdict(e), str, False),
         Column("state", translate("Rows", "state"), _state, str, False),
@@ -134,6 +143,10 @@ def _explained() -> dict[str, str]:
         "elapsed": stage_tip("elapsed"),
         "pinned": stage_tip("elapsed_pinned"),
         COUNTED: translate("Rows", "The work that the simulated GPU counted; it has no times"),
+        QUALITY: translate(
+            "Rows",
+            "PSNR of images or SNR of signals against the clean original, of the input and of the result",
+        ),
         "error": translate("Rows", "The largest difference from the reference, relative to the reference's scale"),
         "verdict": translate("Rows", "Whether every error is within the filter's tolerance"),
     }
@@ -293,8 +306,9 @@ class ResultTable(QTableView):
     @Slot()
     def _fit(self) -> None:
         """Make columns as wide as their texts; notes take the rest."""
-        simulated = any(e.simulated for e in self._results.entries())
-        self.setColumnHidden([c.id for c in self.table_model.columns].index(COUNTED), not simulated)
+        entries, ids = self._results.entries(), [c.id for c in self.table_model.columns]
+        self.setColumnHidden(ids.index(COUNTED), not any(e.simulated for e in entries))
+        self.setColumnHidden(ids.index(QUALITY), not any(e.row and e.row.quality for e in entries))
         self.resizeColumnsToContents()
         unit = self.fontMetrics().height()
         self.verticalHeader().setDefaultSectionSize(unit * 7 // 4)

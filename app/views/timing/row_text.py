@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.figures import NONE, count, number, percent, relative_error, seconds, times
 from app.models.entry import Entry, FairBar
+from app.models.quality import quality_lines
 from app.models.results import Results
 from app.models.row_differences import settings_text
 from app.terms import counter_name, stage_name
@@ -138,6 +139,8 @@ def details(entry: Entry, results: Results) -> str:
     if speedup is not None:
         lines.append(f"{times(speedup)} {speedup_heading(results).removeprefix('× ')}")
     lines += [*_verdict_lines(entry), *(str(f["text"]) for f in entry.findings)]
+    if entry.row is not None and entry.current:
+        lines += [line for output, quality in entry.row.quality.items() for line in quality_lines(output, quality)]
     if row is None:
         return "\n".join(lines)
     if knobs := knobs_text(row):

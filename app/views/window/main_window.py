@@ -21,9 +21,11 @@ from app.controllers.xray import XRayController
 from app.models.display import Display
 from app.models.log import Log
 from app.models.messages import Message
+from app.models.noise import title_with_noise
 from app.settings import Settings
 from app.views.results.clipboard import PasteFile
 from app.views.results.cut_bar import CutBar
+from app.views.results.notes import Notes
 from app.views.results.pictures import INPUT as INPUT
 from app.views.results.pictures import Pictures
 from app.views.scrolled import Scrolled, ScrolledAbove
@@ -95,6 +97,7 @@ class MainWindow(QMainWindow):
         self.desk = self._make_desk()
         self.actions_by_id = self.desk.actions
         WindowActions(self.desk)
+        self.notes = Notes(self.stack, context.session, context.results)
         self.status = StatusLine(self.statusBar(), context.results, self.desk.actions["cancel"])
         apply_preferences(context)
         self._listen()
@@ -163,6 +166,7 @@ class MainWindow(QMainWindow):
     def _listen(self) -> None:
         context, controller = self.context, self.context.controller
         controller.input_array_changed.connect(self._show_input)
+        controller.noisy_array_changed.connect(self._show_noisy)
         controller.outputs_changed.connect(self.stack.show_output)
         controller.outputs_changed.connect(self.cut_bar.show_output)
         self.stack.view_changed.connect(self._show_levels)
@@ -214,6 +218,12 @@ class MainWindow(QMainWindow):
             self.desk.recent.add(path)
         self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=shared.name))
         self.stack.show_input(array, shared)
+
+    @Slot(object, object)
+    def _show_noisy(self, array: np.ndarray, shared: Any) -> None:
+        """The same input with other noise, or without any."""
+        self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=title_with_noise(shared)))
+        self.stack.show_noisy(array, shared)
 
     @Slot()
     def _show_levels(self) -> None:

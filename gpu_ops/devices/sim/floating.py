@@ -52,13 +52,18 @@ def _split(a: Array) -> tuple[Array, Array]:
     return high, a - high
 
 
+def _product_error(a: Array, b: Array) -> Array:
+    """a · b less its rounded product, exactly."""
+    ah, al = _split(a)
+    bh, bl = _split(b)
+    return ((ah * bh - a * b) + ah * bl + al * bh) + al * bl
+
+
 def fma64(a: Array, b: Array, c: Array) -> Array:
     """a · b + c rounded once, by error-free transformations; the middle part is rounded to odd."""
     product = a * b
     plain = product + c
-    ah, al = _split(a)
-    bh, bl = _split(b)
-    error = ((ah * bh - product) + ah * bl + al * bh) + al * bl
+    error = _product_error(a, b)
     upper = c + error
     upper_rest = sum_error(c, error, upper)
     total = product + upper
@@ -72,7 +77,44 @@ def fma64(a: Array, b: Array, c: Array) -> Array:
     result = np.where(safe, result, plain)
     # A product with a zero is exact, and a result from an operand that is not finite cannot be better.
     hard = ~safe & (a != 0) & (b != 0) & np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
-    return exactly("fma", "rn", f8, a, b, c, where=hard, plain=result) if hard.any() else result
+    return _fma64_at_the_ends(a, b, c, np.flatnonzero(np.broadcast_to(hard, result.shape)), result)
+
+
+def _fma64_at_the_ends(a: Array, b: Array, c: Array, lanes: Array, plain: Array) -> Array:
+    """`plain` with the right results in `lanes`, whose operands are finite and whose products are very large or very
+    small: computed without their exponents, or in units of the smallest number, or, if neither will do, in fractions.
+    """
+    result = plain.reshape(-1).copy()
+    x, y, z = (np.broadcast_to(v, plain.shape).reshape(-1)[lanes] for v in (a, b, c))
+    (x_part, x_power), (y_part, y_power), (z_part, z_power) = (np.frexp(v) for v in (x, y, z))
+    power = x_power + y_power
+    gap = np.where(z == 0, 0, z_power - power)
+    # Far below the product, only the sign of z counts; far above it, z is the result.
+    near = fma64(x_part, y_part, np.ldexp(z_part, np.clip(gap, -200, 200)))
+    size = np.frexp(near)[1] + power
+    found = np.where(gap > 200, z, np.ldexp(near, power))
+    done = (gap > 200) | ((near != 0) & (size > -1021))
+    units, fits = _fma64_in_units(x_part * y_part, _product_error(x_part, y_part), power, z)
+    fits &= ~done
+    result[lanes] = np.where(fits, units, found)
+    left = lanes[~(done | fits)]
+    if len(left):
+        operands = [np.broadcast_to(v, plain.shape).reshape(-1)[left] for v in (a, b, c)]
+        result[left] = exactly("fma", "rn", f8, *operands, plain=plain.reshape(-1)[left])
+    return result.reshape(plain.shape)
+
+
+def _fma64_in_units(high: Array, low: Array, power: Array, z: Array) -> tuple[Array, Array]:
+    """(high + low) · 2^power + z in whole units of the smallest number, rounded to even, and where that is right."""
+    high, low, whole = np.ldexp(high, power + 1074), np.ldexp(low, power + 1074), np.ldexp(z, 1074)
+    fits = (np.abs(high) < 2.0**51) & (np.abs(whole) < 2.0**51)
+    whole = whole + np.trunc(high)
+    rest = high - np.trunc(high)
+    odd = np.fmod(whole, 2) != 0
+    up = (rest > 0.5) | ((rest == 0.5) & ((low > 0) | ((low == 0) & odd)))
+    down = (rest < -0.5) | ((rest == -0.5) & ((low < 0) | ((low == 0) & odd)))
+    whole = whole + up - down.astype(f8)
+    return np.ldexp(whole, -1074), fits & (whole != 0)
 
 
 def directed(exact: Array, mode: str) -> Array:

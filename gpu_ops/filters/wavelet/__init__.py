@@ -5,7 +5,9 @@ No library for CUDA that CuPy brings has such a filter, so the peers run on the 
 
 from __future__ import annotations
 
-from gpu_ops.filters.wavelet import forms, plans, reference
+from typing import Any
+
+from gpu_ops.filters.wavelet import forms, peers, plans, reference
 from gpu_ops.filters.wavelet.gpu import variants1d, variants2d
 from gpu_ops.types import Filter, Locality, Variant
 
@@ -16,14 +18,26 @@ PARALLEL = (
 )
 
 PYWT = "What most Python programs call: dwt2 and idwt2 level by level on one core, and NumPy between them."
+SKIMAGE = "The function that most people find: denoise_wavelet on one core, with a noise estimate of its own step."
 
 
-def _host() -> tuple[Variant, ...]:
-    """The variants on the CPU, which signals and images share."""
+def _host(*short: tuple[int, ...]) -> tuple[Variant, ...]:
+    """The variants on the CPU, which signals and images share; `short` are shapes that scikit-image never takes."""
+    skimage: dict[str, Any] = {"supports": peers.skimage_takes, "refuses": peers.skimage_refuses(*short)}
     return (
         Variant("serial", "CPU, one core", SERIAL, plans.serial, "cpu", source="S0", largest=forms.largest),
         Variant("parallel", "CPU, all cores", PARALLEL, plans.parallel, "cpu", largest=forms.largest),
         Variant("pywt", "PyWavelets", PYWT, plans.pywavelets, "cpu", library="pywt", largest=forms.largest),
+        Variant(
+            "skimage",
+            "scikit-image",
+            SKIMAGE,
+            plans.skimage,
+            "cpu",
+            library="skimage",
+            largest=forms.largest,
+            **skimage,
+        ),
     )
 
 
@@ -42,7 +56,7 @@ WAVELET1D = Filter(
     check=forms.check,
     source="S0",
     finite_only=True,
-    variants=(*_host(), *variants1d()),
+    variants=(*_host((1,)), *variants1d()),
 )
 
 WAVELET2D = Filter(
@@ -60,5 +74,5 @@ WAVELET2D = Filter(
     check=forms.check,
     source="S0",
     finite_only=True,
-    variants=(*_host(), *variants2d()),
+    variants=(*_host((1, 1), (1, 7), (7, 1)), *variants2d()),
 )

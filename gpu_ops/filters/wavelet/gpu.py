@@ -1,15 +1,120 @@
-"""The CUDA variants of wavelet denoising."""
+"""The CUDA variants of wavelet denoising, and their plans: for each shift forward, thresholds, shrinking, back."""
 
 from __future__ import annotations
 
-from gpu_ops.types import Variant
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from gpu_ops.filters.kit.planning import Job, cuda
+from gpu_ops.filters.kit.support import SHARED, shared_fits
+from gpu_ops.filters.wavelet import forms
+from gpu_ops.filters.wavelet.launches import Lines, Samples, Shape
+from gpu_ops.filters.wavelet.noise import Thresholds
+from gpu_ops.filters.wavelet.tiles import Tiles, shared_bytes
+from gpu_ops.filters.wavelet.transform import Transform, Way
+from gpu_ops.plan import Copy, DeviceArray, Fill, Plan, Step
+from gpu_ops.task import Task
+from gpu_ops.types import Refusal, Variant
+
+AROUND = ("wavelet/median.cu", "wavelet/thresholds.cu", "wavelet/risk.cu", "wavelet/shrink.cu", "wavelet/samples.cu")
+"""The kernels around the transform, which all variants have."""
+GLOBAL = "The source's port: one thread an output pair; it loads every tap and every sample from global memory."
+CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts it: a third of the loads remains."
+SCATTER = "The source's way back: one thread a pair of coefficients adds to the samples it meets, which takes atomics."
+TILES = "A block fetches its samples and what lies around them once; both passes of an image meet in shared memory."
+SEVERAL = "several kernels, each launched for many bands: the loads of one block do not stand for the plan"
+
+
+class Denoising:
+    """The memory and the steps of one plan."""
+
+    def __init__(self, job: Job, way: Way) -> None:
+        self.job, task = job, job.task
+        self.kind, self.shifts = forms.work_type(task), int(job.params["shifts"])
+        self.parts = job.params["result"] == "parts"
+        self.shape = Shape.of(task.meta)
+        self.lines = Lines(job.device, self.kind, self.shape, job.knobs["block"])
+        self.pyramid = job.device.empty(forms.pyramid_shape(task), self.kind)
+        self.transform = (Tiles if way.in_tiles else Transform)(job, self.lines, self.pyramid, way)
+        self.thresholds = Thresholds(job, self.lines, self.pyramid)
+        self.samples = Samples(self.lines, job.dtype)
+
+    def plan(self) -> Plan:
+        """Signals and images alike: the first shift is by 0, and its coefficients and thresholds are the outputs."""
+        job, same = self.job, self.job.dtype == self.kind
+        direct = same and self.shifts == 1
+        back = job.out if direct else job.empty(self.kind)
+        total = back if self.shifts == 1 else job.empty(self.kind)
+        moved = job.x if direct else job.empty(self.kind)
+        outputs: dict[str, DeviceArray] = {job.task.meta.kind: job.out}
+        steps = self._gaps()
+        for shift in range(self.shifts):
+            x = job.x if same and shift == 0 else moved
+            steps += [] if x is job.x else [self.samples.shift(job.x, x, shift)]
+            steps += self.transform.forward(x)
+            steps += self.thresholds.find(wanted=self.parts and shift == 0)
+            if self.parts and shift == 0:
+                kept = {"coefficients": self.pyramid, "figures": self.thresholds.figures}
+                outputs |= {name: job.device.empty(array.shape, array.dtype) for name, array in kept.items()}
+                steps += [Copy(outputs[name], array, f"keep the {name}") for name, array in kept.items()]
+            steps += [*self.thresholds.shrink(), *self.transform.inverse(back)]
+            steps += [self.samples.add(back, total, shift)] if self.shifts > 1 else []
+        steps += [] if direct else [self.samples.finish(total, job.out, self.shifts)]
+        if self.parts:
+            outputs["noise"] = job.empty(forms.real_type(job.task))
+            steps.append(self.samples.removed(job.x, total, outputs["noise"], self.shifts))
+        return Plan(tuple(steps), outputs)
+
+    def _gaps(self) -> list[Step]:
+        """The parts of a pyramid that belong to no band are zeros where it is shown."""
+        used = sum(math.prod(band.shape) for band in forms.bands_of(self.job.task)) * self.shape.channels
+        return [Fill(self.pyramid, 0, "clear the gaps")] if self.parts and used < self.pyramid.size else []
+
+
+def _planned(way: Way) -> Callable[[Job], Plan]:
+    return lambda job: Denoising(job, way).plan()
+
+
+def operations(task: Task) -> int:
+    """The transform's, and per coefficient a comparison, and what the rule needs: a digit of each byte to find the
+    noise, a square for BayesShrink, the steps of a sort for SURE."""
+    size, params = math.prod(forms.pyramid_shape(task)), task.params
+    each = 1 + (0 if params["rule"] == "manual" and params["result"] == "result" else 2 * task.dtype.itemsize)
+    each += {"BayesShrink": 4, "SURE": 45 + 2 * math.ceil(math.log2(size + 1))}.get(params["rule"], 0)
+    return forms.work(task).flops + int(params["shifts"]) * each * size
+
+
+def largest(task: Task) -> float:
+    """The largest magnitude with which neither a coefficient nor the sum over the shifts overflows."""
+    return forms.largest(task) / int(task.params["shifts"])
+
+
+def _kernel(file: str, title: str, idea: str, way: Way, **own: Any) -> Variant:
+    more: dict[str, Any] = {"operations": operations, "largest": largest, "source": "S0", "uncounted": SEVERAL}
+    variant = cuda(f"wavelet/{file}.cu", title, idea, _planned(way), **more, **own)
+    return replace(variant, kernels=(*variant.kernels, *AROUND))
+
+
+def _shared(*refuses: Refusal) -> Variant:
+    tiles: dict[str, Any] = {"supports": shared_fits(shared_bytes), "refuses": refuses}
+    return _kernel("4_shared", "shared tiles", TILES, Way(in_tiles=True), **tiles)
 
 
 def variants1d() -> tuple[Variant, ...]:
     """The ladder of signals."""
-    return ()
+    scatter = _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True))
+    return (*_separable(), scatter, _shared())
 
 
 def variants2d() -> tuple[Variant, ...]:
     """The ladder of images."""
-    return ()
+    return (*_separable(), _shared(SHARED))
+
+
+def _separable() -> tuple[Variant, ...]:
+    return (
+        _kernel("1_global", "global taps", GLOBAL, Way(in_constant=False)),
+        _kernel("2_constant", "constant taps", CONSTANT, Way()),
+    )

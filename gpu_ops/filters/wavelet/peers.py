@@ -1,4 +1,8 @@
-"""Wavelet denoising by PyWavelets: what most Python programs call, level by level, with medians and sorts of NumPy."""
+"""Wavelet denoising by libraries: PyWavelets level by level, with medians and sorts of NumPy, and scikit-image.
+
+scikit-image estimates the noise without the details that are exactly 0, and compares variances with a fixed number; so
+it gets samples in units of the noise that is estimated here, which is part of its cost.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.wavelet.forms import bands_of
+from gpu_ops.filters.wavelet.bases import LENGTHS
+from gpu_ops.filters.wavelet.forms import bands_of, spatial
 from gpu_ops.filters.wavelet.reference import analysed, samples_of, synthesised
-from gpu_ops.filters.wavelet.rules import figures_of, shrunk
+from gpu_ops.filters.wavelet.rules import NORMAL_MEDIAN, figures_of, shrunk
 from gpu_ops.task import Task
+from gpu_ops.types import Refusal
 
 Array = np.ndarray[Any, Any]
 
@@ -34,3 +40,50 @@ class PyWavelets:
         for band, threshold in zip(self.bands[1:], figures[1:].astype(pyramid.dtype), strict=True):
             pyramid[band.part] = shrunk(pyramid[band.part], threshold, self.task.params["threshold"])
         out[...] = synthesised(pyramid, self.task)
+
+
+SKIMAGE_RULES = {"universal": "VisuShrink", "BayesShrink": "BayesShrink"}
+
+
+def skimage_denoise(restoration: Any, task: Task, x: Array, out: Array) -> None:
+    """denoise_wavelet channel by channel; a channel without noise stays as it is."""
+    import pywt
+
+    params, rank = task.params, len(spatial(task))
+    for place in np.ndindex(*x.shape[rank:]):
+        channel = x[(..., *place)] if place else x
+        finest = pywt.dwt2(channel, params["wavelet"])[1][2] if rank == 2 else pywt.dwt(channel, params["wavelet"])[1]
+        noise = float(np.median(np.abs(finest))) / NORMAL_MEDIAN
+        result = channel
+        if noise:
+            how = {"method": SKIMAGE_RULES[params["rule"]], "wavelet_levels": params["levels"], "rescale_sigma": False}
+            result = noise * restoration.denoise_wavelet(channel / noise, 1.0, params["wavelet"], "soft", **how)
+        out[(..., *place)] = result
+
+
+def skimage_takes(task: Task) -> str | None:
+    """None, or why denoise_wavelet cannot do it."""
+    params, length, least = task.params, LENGTHS[task.params["wavelet"]], min(spatial(task))
+    reasons = {
+        "its border is symmetric": params["border"] != "symmetric",
+        "its rules are universal and BayesShrink": params["rule"] not in SKIMAGE_RULES,
+        "it has no garrote, and its hard thresholds keep what lies at them": params["threshold"] != "soft",
+        "it averages over shifts by another function": params["shifts"] > 1,
+        "it gives the result alone": params["result"] != "result",
+        "it is made for orthogonal wavelets": params["wavelet"].startswith(("bior", "rbio")),
+        "a side is too short for its levels": (length - 1) << params["levels"] > least,
+    }
+    return "; ".join(reason for reason, holds in reasons.items() if holds) or None
+
+
+def skimage_refuses(*shapes: tuple[int, ...]) -> tuple[Refusal, ...]:
+    """All that it refuses; `shapes` are those of the contract that are too short for every wavelet."""
+    return (
+        Refusal("border is symmetric", {"param border": ("periodization",)}),
+        Refusal("universal and BayesShrink", {"param rule": ("manual", "SURE")}),
+        Refusal("no garrote", {"param threshold": ("hard", "garrote")}),
+        Refusal("over shifts", {"param shifts": (2,)}),
+        Refusal("result alone", {"param result": ("parts",)}),
+        Refusal("orthogonal wavelets", {"param wavelet": ("bior1.3", "rbio3.1")}),
+        Refusal("too short", {"shape": shapes}),
+    )

@@ -69,6 +69,24 @@ def planned(loops: Loops, device: Device, task: Task) -> Plan:
     return Plan(tuple(steps), outputs)
 
 
+def skimage(device: Device, task: Task) -> Plan:
+    """The plan of scikit-image's denoise_wavelet."""
+    from gpu_ops.filters.wavelet.peers import skimage_denoise
+
+    restoration, kind, x = device.library("skimage.restoration"), work_type(task), task.x
+    steps: list[Step] = []
+    if task.meta.dtype != kind.name:
+        x = device.empty(x.shape, kind)
+        steps.append(Call(np.copyto, (x, task.x), name=f"to {kind.name}"))
+    out = result = device.empty(x.shape, task.meta.dtype)
+    if x is not task.x:
+        result = device.empty(x.shape, kind)
+    steps.append(Call(skimage_denoise, (restoration, task, x, result), name="denoise_wavelet"))
+    if result is not out:
+        steps.append(Call(to_type, (result, out), name=f"to {task.meta.dtype}"))
+    return Plan(tuple(steps), {task.meta.kind: out})
+
+
 def roll(x: Array, shift: int, rank: int, out: Array) -> None:
     """A circular shift along every axis of an image or a signal."""
     out[...] = np.roll(x, (shift,) * rank, tuple(range(rank)))

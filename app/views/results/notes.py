@@ -1,0 +1,47 @@
+"""Remarks on the input and on results: the noise that was added, and how much of it is gone."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Slot
+
+from app.models.noise import noise_text
+from app.models.quality import quality_text
+from app.models.results import Results
+from app.models.session import Session
+from app.models.slot import RowSlot
+from app.views.results.pictures import INPUT, Pictures
+
+
+class Notes(QObject):
+    """Keeps the remarks of the visible panes as the models say. A remark on a result holds only for the present
+    choice."""
+
+    def __init__(self, pictures: Pictures, session: Session, results: Results) -> None:
+        super().__init__(pictures)
+        self._pictures, self._session, self._results = pictures, session, results
+        for changed in (
+            pictures.arranged,
+            pictures.view_changed,
+            results.row_changed,
+            results.rows_reset,
+            session.noisy_changed,
+            session.output_changed,
+        ):
+            changed.connect(self.refresh)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Write all remarks again."""
+        for variant in self._session.choice.picks:
+            self._pictures.view.set_note(variant, self._result_note(variant))
+        shared = self._session.input
+        view = self._pictures.view_with(INPUT)
+        if shared is not None and view.grid is None:  # pictures have the input's name and its noise as their title
+            view.set_note(INPUT, noise_text(shared))
+
+    def _result_note(self, variant: str) -> str:
+        slot = RowSlot(variant, self._session.device_of(variant))
+        entry = self._results.entry(slot) if slot in self._results else None
+        if entry is None or entry.row is None or entry.subject != self._session.subject(variant):
+            return ""
+        return quality_text(entry.row.quality.get(self._session.output.id))

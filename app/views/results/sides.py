@@ -1,0 +1,36 @@
+"""The room for results, and for the input beside them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+
+WIDE = 1.3
+"""The least ratio of width to height at which the input lies left of results of another kind and not above them."""
+
+
+class Sides(QSplitter):
+    """Views of results in one stack, views of an input of another kind in another. `room` is the share of the height or
+    width that results take."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.room = 0.65
+        self.main, self.beside = QStackedWidget(self), QStackedWidget(self)
+        self.addWidget(self.beside)
+        self.addWidget(self.main)
+        self.beside.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        across = self.width() > WIDE * self.height()
+        way = Qt.Orientation.Horizontal if across else Qt.Orientation.Vertical
+        if way != self.orientation():
+            self.setOrientation(way)
+            self.share(self.room)
+
+    def share(self, room: float) -> None:
+        """Divide the room anew."""
+        self.room = room
+        self.setSizes([round(10_000 * (1 - room)), round(10_000 * room)])

@@ -1,0 +1,90 @@
+"""The Fourier transform: the spectrum of a signal, of an image, and an image without some of its frequencies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpu_ops.filters.fft import forms, gpu, host, outputs, parameters, peers, reference
+from gpu_ops.params import holds
+from gpu_ops.task import Task
+from gpu_ops.types import DTYPES, Filter, Locality, Output, Work
+
+
+def work1d(task: Task) -> Work:
+    """The signal read once, the results written once, one real transform of every segment; two for a round trip."""
+    cut = forms.Cut.of(task)
+    return _work(task, outputs.OUTPUTS1D, cut.count * cut.length * cut.channels, cut.length)
+
+
+def work2d(task: Task) -> Work:
+    """The image read once, the results written once, one real transform; two for a round trip."""
+    return _work(task, outputs.OUTPUTS2D, task.meta.size, task.meta.shape[0] * task.meta.shape[1])
+
+
+def work_mask(task: Task) -> Work:
+    """The image read once, the results written once, one real transform there and one back."""
+    there = _work(task, outputs.OUTPUTS_MASK, task.meta.size, task.meta.shape[0] * task.meta.shape[1])
+    return Work(there.bytes_read, there.bytes_written, 2 * there.flops)
+
+
+def _work(task: Task, all_outputs: Sequence[Output], values: int, length: int) -> Work:
+    """Of real transforms of `length` over that many values in all: half the 5 N log2 N of complex ones."""
+    given = [o.form(task) for o in all_outputs if holds(o.when, task.params)]
+    written = sum(math.prod(form.shape) * np.dtype(form.dtype).itemsize for form in given)
+    transforms = 2 if task.params.get("result") == "round trip" else 1
+    return Work(task.meta.nbytes, written, transforms * round(2.5 * values * math.log2(max(length, 2))))
+
+
+FFT1D = Filter(
+    id="fft1d",
+    family="fft",
+    title="Fourier transform (signal)",
+    summary="The spectrum of a signal, channel by channel: amplitudes, power density, phase, spectrogram, peaks.",
+    accepts="signal",
+    dtypes=DTYPES,
+    params=parameters.PARAMS1D,
+    outputs=outputs.OUTPUTS1D,
+    reference=reference.reference1d,
+    work=work1d,
+    locality=Locality("global"),
+    check=parameters.check1d,
+    source="S2",
+    finite_only=True,
+    variants=(*host.variants1d(), *gpu.variants1d(), peers.cupy1d(parameters.RESULTS1D)),
+)
+FFT2D = Filter(
+    id="fft2d",
+    family="fft",
+    title="Fourier transform (image)",
+    summary="The spectrum of an image, channel by channel: amplitudes, power density, phase, radial profile, peaks.",
+    accepts="image",
+    dtypes=DTYPES,
+    params=parameters.PARAMS2D,
+    outputs=outputs.OUTPUTS2D,
+    reference=reference.reference2d,
+    work=work2d,
+    locality=Locality("global"),
+    source="S2",
+    finite_only=True,
+    variants=(*host.variants2d(), *gpu.variants2d(), peers.cupy2d(parameters.RESULTS2D)),
+)
+FFT_MASK = Filter(
+    id="fft_mask",
+    family="fft_mask",
+    title="Frequency mask",
+    summary="An image without some of its frequencies: low, high or band pass, or without one pattern (notch).",
+    accepts="image",
+    dtypes=DTYPES,
+    params=parameters.PARAMS_MASK,
+    outputs=outputs.OUTPUTS_MASK,
+    reference=reference.reference_mask,
+    work=work_mask,
+    locality=Locality("global"),
+    check=parameters.check_mask,
+    source="S2",
+    finite_only=True,
+    variants=(*host.variants_mask(), *gpu.variants_mask(), peers.cupy_mask()),
+)

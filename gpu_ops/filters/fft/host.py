@@ -1,0 +1,50 @@
+"""The variants on the CPU: a compiled transform on one core, and those of NumPy and SciPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from gpu_ops.filters.fft import limits, peers
+from gpu_ops.filters.fft.plans import Engine, Transform, plan1d, plan2d, plan_mask
+from gpu_ops.plan import Device, Plan
+from gpu_ops.types import Variant
+
+SERIAL = "Radix 2 on one core, compiled; Bluestein's method where the length is no power of two."
+NUMPY = "What most Python programs call: pocketfft with mixed radices on one core, in double, rounded at the end."
+SCIPY = "The same method on all cores and SIMD lanes, in the type of the result."
+
+
+def compiled(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
+    """The compiled transforms on one core."""
+    from gpu_ops.filters.fft import serial
+
+    made = serial.Rows(extents[0], dtype) if len(extents) == 1 else serial.Planes(extents[0], extents[1], dtype)
+    return Transform(made.forward, made.back)
+
+
+def _variants(plan: Callable[..., Plan], *libraries: tuple[str, str, str, Engine]) -> tuple[Variant, ...]:
+    own: dict[str, Any] = {"device": "cpu", "largest": limits.largest}
+    serial = Variant("serial", "CPU, one core", SERIAL, partial(plan, compiled), source="S2", **own)
+    others = (Variant(id, title, idea, partial(plan, e), library=id, **own) for id, title, idea, e in libraries)
+    return (serial, *others)
+
+
+NUMPY_VARIANT = ("numpy", "NumPy", NUMPY, peers.numpy)
+SCIPY_VARIANT = ("scipy", "SciPy", SCIPY, peers.scipy)
+
+
+def variants1d() -> tuple[Variant, ...]:
+    """Of signals."""
+    return _variants(plan1d, NUMPY_VARIANT, SCIPY_VARIANT)
+
+
+def variants2d() -> tuple[Variant, ...]:
+    """Of images."""
+    return _variants(plan2d, NUMPY_VARIANT, SCIPY_VARIANT)
+
+
+def variants_mask() -> tuple[Variant, ...]:
+    """Of the mask."""
+    return _variants(plan_mask, SCIPY_VARIANT)

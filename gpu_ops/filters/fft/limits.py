@@ -1,0 +1,125 @@
+"""How exact the results are, and which samples they hold for.
+
+A transform of N values adds log2 N times; each step rounds by half an ulp of what it adds, u = 2^-24 of a float32. The
+tolerances are a few times u · log2 N of the largest value: room for Bluestein's method as well, which transforms three
+times. The errors of right variants are a tenth of that. Squares, and a transform there and back, have twice the error.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gpu_ops.filters.fft.forms import Cut, real_type
+from gpu_ops.filters.fft.windows import window
+from gpu_ops.filters.kit.ranges import top
+from gpu_ops.task import Task
+
+PHASE_FLOOR = 1e-5
+"""Of the largest magnitude: a value below it counts as noise, and its phase is 0."""
+PHASE_TOLERANCE = {"float32": 0.05, "float64": 1e-8}
+"""Of π: errors of 1.5e-6 or 3e-13 of the largest magnitude, at the floor."""
+PEAK_TOLERANCE = {"float32": 2e-3, "float64": 1e-9}
+"""Of the largest frequency, and of the largest height."""
+
+
+def transformed(task: Task) -> int:
+    """The number of values that enter one coefficient."""
+    if task.meta.of_kind.rank == 2:
+        return task.meta.shape[0] * task.meta.shape[1]
+    return Cut.of(task).length
+
+
+def transform_tolerance(task: Task) -> float:
+    """Of one transform, relative to the largest magnitude of the result."""
+    return 2 * float(np.finfo(real_type(task)).eps) * (math.log2(transformed(task)) + 4)
+
+
+def square_tolerance(task: Task) -> float:
+    """Of the square of a magnitude, and of a transform there and back."""
+    return 2 * transform_tolerance(task)
+
+
+def phase_tolerance(task: Task) -> float:
+    """Relative to π."""
+    return PHASE_TOLERANCE[real_type(task).name]
+
+
+def peak_tolerance(task: Task) -> float:
+    """Relative to the largest number of each column."""
+    return PEAK_TOLERANCE[real_type(task).name]
+
+
+def round_trip_tolerance(task: Task) -> float:
+    """Relative to the largest sample. Integers come back exactly; only uint16 in float32 may be one level off where
+    more than 2^18 values enter a coefficient."""
+    if task.meta.dtype.startswith("float"):
+        return square_tolerance(task)
+    return 1 / 65535 if task.meta.dtype == "uint16" and transformed(task) > 1 << 18 else 0.0
+
+
+def mask_tolerance(task: Task) -> float:
+    """Relative to the largest sample. Integers may be one level off: a value that lies on a half within its rounding
+    error may be rounded either way."""
+    return square_tolerance(task) if task.meta.dtype.startswith("float") else 1 / np.iinfo(task.meta.dtype).max
+
+
+def phase_floor(task: Task, largest: float) -> float:
+    """The magnitude below which a phase is 0: PHASE_FLOOR of the largest, and no less than numbers that a type holds
+    without loss."""
+    return max(PHASE_FLOOR * largest, transformed(task) * float(np.finfo(real_type(task)).smallest_normal))
+
+
+def _weights(task: Task) -> tuple[float, float]:
+    """The sum of the window and of its squares."""
+    if task.meta.of_kind.rank == 1:
+        windows = [Cut.of(task).weights]
+    else:
+        windows = [window(task.params.get("window", "none"), n) for n in task.meta.shape[:2]]
+    return math.prod(float(w.sum()) for w in windows), math.prod(float((w * w).sum()) for w in windows)
+
+
+def _offset(task: Task) -> float:
+    """What may remain where the mean is taken off: an eighth of the largest sample, 0 where it is not."""
+    if task.params.get("detrend", "none") == "none":
+        return 0.0
+    kind = np.dtype(task.meta.dtype)
+    return (float(np.iinfo(kind).max) if kind.kind == "u" else task.meta.largest) / 8
+
+
+def _smallest(task: Task) -> float:
+    return float(np.finfo(real_type(task)).smallest_normal)
+
+
+def least_spectrum(task: Task) -> float:
+    """The size of the sums that cancel: the mean before it is taken off; of tiny samples, the smallest sums that a type
+    holds without loss."""
+    return max(_offset(task) * _weights(task)[0], transformed(task) * _smallest(task))
+
+
+def least_magnitude(task: Task) -> float:
+    """The same of amplitudes."""
+    return max(2 * _offset(task), transformed(task) * _smallest(task))
+
+
+def least_density(task: Task) -> float:
+    """The same of power densities."""
+    total, squares = _weights(task)
+    rate = Cut.of(task).rate if task.meta.of_kind.rank == 1 else 1.0
+    return max(2 * (_offset(task) * total) ** 2 / (rate * squares), _smallest(task))
+
+
+def least_peaks(task: Task) -> float:
+    """Tables of peaks have the scale of each column."""
+    return _smallest(task)
+
+
+def largest(task: Task) -> float:
+    """The largest samples of which no sum, and no square that is asked for, overflows. Bluestein's method has sums that
+    exceed those of the samples by the square root of the length."""
+    most: float = top(real_type(task).name)
+    result = task.params.get("result", "")
+    if result in ("power density", "spectrogram", "radial profile"):
+        most = math.sqrt(most)
+    return most / (32 * math.pow(transformed(task), 1.5))

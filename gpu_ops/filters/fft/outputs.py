@@ -1,0 +1,72 @@
+"""The outputs of the three filters: which the result asks for, in which unit, and how exact.
+
+A decibel is a scale of a view, not an output. Frequencies are in hertz where the rate of a signal is known, else in
+cycles per sample, and a sample counts as a second.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from gpu_ops.filters.fft import forms, limits
+from gpu_ops.output_kinds import Form, ViewKind
+from gpu_ops.task import Task
+from gpu_ops.types import Output
+
+Rules = dict[str, Any]
+"""The tolerance and the least scale of an Output."""
+TRANSFORM: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_spectrum}
+AMPLITUDE: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_magnitude}
+DENSITY: Rules = {"tolerance": limits.square_tolerance, "least": limits.least_density}
+ANGLE: Rules = {"tolerance": limits.phase_tolerance, "least": lambda task: math.pi}
+PEAKS: Rules = {"tolerance": limits.peak_tolerance, "least": limits.least_peaks}
+
+
+def _output(
+    id: str, kind: ViewKind, unit: str, form: Callable[[Task], Form], rules: Rules, *results: str, **more: Any
+) -> Output:
+    """An output with a scale of its own, which these results ask for."""
+    return Output(id, kind, unit, form=form, own_scale=True, when={"result": results}, **rules, **more)
+
+
+def _phase(kind: ViewKind, form: Callable[[Task], Form]) -> Output:
+    return _output("phase", kind, "rad", form, ANGLE, "phase", period=2 * math.pi)
+
+
+def _peaks(form: Callable[[Task], Form], *results: str) -> tuple[Output, ...]:
+    """The table of peaks and their number."""
+    count = {"tolerance": lambda task: 0.0}
+    return (
+        _output("peaks", "table", "", form, PEAKS, *results),
+        _output("peak_count", "number", "peaks", forms.peak_count, count, *results),
+    )
+
+
+def _round_trip(id: str, kind: ViewKind) -> Output:
+    return Output(id, kind, "", limits.round_trip_tolerance, when={"result": ("round trip",)})
+
+
+OUTPUTS1D = (
+    _output("spectrum", "spectrum", "", forms.spectrum1d, TRANSFORM, "spectrum"),
+    _output("magnitude", "spectrum", "", forms.values1d, AMPLITUDE, "magnitude"),
+    _output("power_density", "spectrum", "unit²/Hz", forms.values1d, DENSITY, "power density"),
+    _phase("signal", forms.values1d),
+    _output("spectrogram", "spectrum", "unit²/Hz", forms.spectrogram, DENSITY, "spectrogram"),
+    _round_trip("signal", "signal"),
+    *_peaks(forms.peaks1d, "magnitude", "power density"),
+)
+OUTPUTS2D = (
+    _output("spectrum", "spectrum", "", forms.spectrum2d, TRANSFORM, "spectrum"),
+    _output("magnitude", "spectrum", "", forms.values2d, AMPLITUDE, "magnitude"),
+    _output("power_density", "spectrum", "unit²·px²", forms.values2d, DENSITY, "power density"),
+    _phase("image", forms.values2d),
+    _output("radial", "spectrum", "unit²·px²", forms.radial, DENSITY, "radial profile"),
+    _round_trip("image", "image"),
+    *_peaks(forms.peaks2d, "magnitude"),
+)
+OUTPUTS_MASK = (
+    Output("image", "image", "", limits.mask_tolerance),
+    Output("spectrum", "spectrum", "", **AMPLITUDE, form=forms.values2d),
+)

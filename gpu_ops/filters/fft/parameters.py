@@ -1,0 +1,116 @@
+"""The parameters of the three filters, and what does not suit an input."""
+
+from __future__ import annotations
+
+from gpu_ops.errors import ParamError
+from gpu_ops.filters.fft.mask import SHAPES
+from gpu_ops.filters.fft.windows import COSINES
+from gpu_ops.params import Param
+from gpu_ops.task import Task
+
+RESULTS1D = ("spectrum", "magnitude", "power density", "phase", "spectrogram", "round trip")
+RESULTS2D = ("spectrum", "magnitude", "power density", "phase", "radial profile", "round trip")
+SIDED = ("spectrum", "magnitude", "power density", "phase")
+"""The results over all frequencies."""
+CUT: dict[str, tuple[str, ...]] = {"result": ("power density", "spectrogram")}
+"""The results from segments."""
+TRANSFORMED = {"result": tuple(r for r in RESULTS1D if r != "round trip")}
+TRANSFORMED2D = {"result": tuple(r for r in RESULTS2D if r != "round trip")}
+LEVELLED = {"result": tuple(r for r in RESULTS1D if r not in ("phase", "round trip"))}
+LEVELLED2D = {"result": tuple(r for r in RESULTS2D if r not in ("phase", "round trip"))}
+HALF = 0.7071
+"""The largest distance from zero frequency, in the corner of a spectrum, in cycles per pixel."""
+
+
+def _window(when: dict[str, tuple[str, ...]]) -> Param:
+    text = "weights of the samples before the transform"
+    return Param("window", "none", choices=tuple(COSINES), help=text, when=when, tries=("none", "Hann", "flat-top"))
+
+
+def _detrend(when: dict[str, tuple[str, ...]]) -> Param:
+    text = "what is taken off before the transform: nothing or the mean"
+    return Param("detrend", "none", choices=("none", "constant"), help=text, when=when)
+
+
+def _result(choices: tuple[str, ...]) -> Param:
+    return Param("result", "spectrum", choices=choices, help="what is made of the transform")
+
+
+PARAMS1D = (
+    _result(RESULTS1D),
+    Param("sides", "one", choices=("one", "two"), help="frequencies from zero, or both signs", when={"result": SIDED}),
+    _window(TRANSFORMED),
+    _detrend(LEVELLED),
+    Param(
+        "segment",
+        0,
+        0,
+        1 << 24,
+        unit="samples",
+        help="samples a segment; 0 is the whole signal, and 256 of a spectrogram",
+        when=CUT,
+        tries=(0, 7, 64),
+    ),
+    Param("overlap", 50, 0, 95, unit="%", help="how much of a segment the next one shares", when=CUT, tries=(0, 50)),
+)
+PARAMS2D = (
+    _result(RESULTS2D),
+    _window(TRANSFORMED2D),
+    _detrend(LEVELLED2D),
+    Param("centred", False, help="zero frequency in the middle", when={"result": SIDED}),
+)
+PARAMS_MASK = (
+    Param("shape", "low", choices=SHAPES, help="which frequencies stay; a notch takes one away"),
+    Param(
+        "low",
+        0.05,
+        0.0,
+        HALF,
+        unit="cycles/px",
+        help="frequencies below go",
+        when={"shape": ("high", "band")},
+        tries=(0.0, 0.05),
+    ),
+    Param(
+        "high",
+        0.2,
+        0.0,
+        HALF,
+        unit="cycles/px",
+        help="frequencies above go",
+        when={"shape": ("low", "band")},
+        tries=(0.2, HALF),
+    ),
+    Param(
+        "radius",
+        0.05,
+        0.0,
+        HALF,
+        unit="cycles/px",
+        help="reach of the notch",
+        when={"shape": ("notch",)},
+        tries=(0.05,),
+    ),
+    Param("softness", 0.05, 0.0, HALF, unit="cycles/px", help="width of the edge, a raised cosine", tries=(0.0, 0.05)),
+    Param("fy", 0.0, -0.5, 0.5, unit="cycles/px", help="the notch along y", when={"shape": ("notch",)}, tries=(0.0,)),
+    Param(
+        "fx", 0.1, -0.5, 0.5, unit="cycles/px", help="the notch along x", when={"shape": ("notch",)}, tries=(0.1, 0.48)
+    ),
+)
+
+
+def check1d(task: Task) -> None:
+    """Raises ParamError for a segment that is longer than the signal."""
+    length, params = task.meta.shape[0], task.params
+    if params["result"] in CUT["result"] and params["segment"] > length:
+        raise ParamError(
+            f"segment {params['segment']} is longer than the signal of {length} samples; "
+            f"choose 1 to {length} samples, or 0 for {'all of them' if params['result'] == 'power density' else '256'}."
+        )
+
+
+def check_mask(task: Task) -> None:
+    """Raises ParamError for a band that ends before it begins."""
+    low, high = task.params["low"], task.params["high"]
+    if task.params["shape"] == "band" and low >= high:
+        raise ParamError(f"low {low:g} must be less than high {high:g} for a band; move one of them.")

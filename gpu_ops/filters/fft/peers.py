@@ -1,0 +1,81 @@
+"""The transforms of other libraries: NumPy, SciPy, and cuFFT as CuPy calls it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.fft import limits
+from gpu_ops.filters.fft.plans import Transform, plan1d, plan2d, plan_mask
+from gpu_ops.plan import Device
+from gpu_ops.task import Task
+from gpu_ops.types import Refusal, Variant
+
+CUPY = "The library's own transforms (cuFFT), planned beforehand; half spectra, as ours."
+PLAIN = ("spectrum", "round trip")
+"""The results that are little more than the transform itself."""
+
+
+def numpy(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
+    """NumPy's transforms, which keep float32."""
+    axes = tuple(range(-len(extents), 0))
+    return Transform(
+        lambda x, out: np.fft.rfftn(x, axes=axes, out=out),
+        lambda bins, out: np.fft.irfftn(bins, extents, axes=axes, out=out),
+    )
+
+
+def scipy(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
+    """SciPy's transforms on all cores."""
+    fft, axes = device.library("scipy.fft"), tuple(range(-len(extents), 0))
+
+    def forward(x: Any, out: Any) -> None:
+        out[...] = fft.rfftn(x, axes=axes, workers=-1)
+
+    def back(bins: Any, out: Any) -> None:
+        out[...] = fft.irfftn(bins, extents, axes=axes, workers=-1, overwrite_x=True)
+
+    return Transform(forward, back)
+
+
+def cufft(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
+    """cuFFT's transforms. CuPy keeps cuFFT's plans in a cache, which the plan's first run fills."""
+    fft, axes = device.library("cupy").fft, tuple(range(-len(extents), 0))
+
+    def forward(x: Any, out: Any) -> None:
+        out[...] = fft.rfftn(x, axes=axes)
+
+    def back(bins: Any, out: Any) -> None:
+        out[...] = fft.irfftn(bins, extents, axes=axes)
+
+    return Transform(forward, back)
+
+
+def _plain(task: Task) -> str | None:
+    result = task.params["result"]
+    return None if result in PLAIN else f"it stands for the transform alone, not for {result}: choose spectrum"
+
+
+def _never(*results: str) -> dict[str, Any]:
+    never = {"param result": tuple(r for r in results if r not in PLAIN)}
+    return {"supports": _plain, "refuses": (Refusal("the transform alone", never),)}
+
+
+OWN: dict[str, Any] = {"device": "cuda", "library": "cupy", "largest": limits.largest}
+
+
+def cupy1d(results: tuple[str, ...]) -> Variant:
+    """CuPy's transform of signals."""
+    return Variant("cupy", "CuPy", CUPY, partial(plan1d, cufft), **OWN, **_never(*results))
+
+
+def cupy2d(results: tuple[str, ...]) -> Variant:
+    """CuPy's transform of images."""
+    return Variant("cupy", "CuPy", CUPY, partial(plan2d, cufft), **OWN, **_never(*results))
+
+
+def cupy_mask() -> Variant:
+    """The mask with CuPy's transforms."""
+    return Variant("cupy", "CuPy", CUPY, partial(plan_mask, cufft), **OWN)

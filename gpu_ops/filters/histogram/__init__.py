@@ -1,0 +1,158 @@
+"""Histograms of signals and images, with statistics from them and the equalised samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.histogram import peers, plans
+from gpu_ops.filters.histogram.bins import check, counts_form, outside_form, statistics_form
+from gpu_ops.filters.histogram.reference import reference
+from gpu_ops.filters.kit.planning import BLOCK, cuda
+from gpu_ops.filters.kit.support import SHARED as SHARED_MEMORY
+from gpu_ops.filters.kit.support import shared_fits
+from gpu_ops.input_kinds import Kind
+from gpu_ops.params import Param, holds
+from gpu_ops.task import Task
+from gpu_ops.types import DTYPES, Filter, Locality, Output, Refusal, Variant, Work
+
+FARTHEST = 3.4e38
+"""The farthest edge of a given range, about the largest float32."""
+GIVEN = {"range": ("given",)}
+FLOATS = ("float32", "float64")
+RESULTS = ("counts", "statistics", "equalised")
+
+RESULT = Param("result", "counts", choices=RESULTS, help="what is made; each implies those before it")
+BINS = Param("bins", 256, 16, 4096, help="how many bins", tries=(16, 100, 256, 4096))
+RANGE = Param(
+    "range", "auto", choices=("auto", "given"), help="all of an integer type, the extremes of floats; or low to high"
+)
+LOW = Param("low", 0.0, -FARTHEST, FARTHEST, help="the lowest edge", when=GIVEN, tries=(0.0, -0.5))
+HIGH = Param("high", 255.0, -FARTHEST, FARTHEST, help="the highest edge, included", when=GIVEN, tries=(0.75, 100.5))
+COLOURS = Param(
+    "colours",
+    "each",
+    choices=("each", "luminance"),
+    help="each colour has a histogram, or their luminance by Rec. 601 has; alpha is left out",
+)
+PIXELS = Param("pixels", 16, choices=(4, 16), help="pixels or samples a thread")
+
+SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
+PARALLEL = "Each core counts a part in histograms of its own, four in turn; they are added at the end."
+NUMPY = "What most Python programs call: bincount of integers' levels, histogram of floats."
+OPENCV = "A library's calcHist on one core, which looks each level up in a table of bins."
+GLOBAL = "One thread a pixel adds one to a count in global memory; those of one bin wait for one another."
+SHARED = "A block counts in shared memory, and adds its counts to the global ones once."
+CUPY_HISTOGRAM = "The library's histogram over edges, nothing to write yourself; counts outside are three more passes."
+CUPY_BINCOUNT = "The library counts levels, which are joined to bins; it waits for the largest level first."
+
+UNCOUNTED = "a sample's bin takes two bounds or a search among them, and results beside the counts are further kernels"
+
+
+def work(task: Task) -> Work:
+    """Every value read once, every output written once; a subtraction and a product find a bin, and one is added."""
+    forms = [output.form(task) for output in _outputs(task.meta.kind) if holds(output.when, task.params)]
+    written = sum(int(np.prod(form.shape, dtype=np.int64)) * np.dtype(form.dtype).itemsize for form in forms)
+    return Work(task.meta.nbytes, written, 3 * task.meta.size)
+
+
+def _hosts(grey: tuple[Refusal, ...]) -> tuple[Variant, ...]:
+    """The CPU's variants; `grey` is what libraries refuse where an image has a luminance."""
+    own: dict[str, Any] = {"device": "cpu", "source": "S3"}
+    equalised = Refusal("an equalised result", {"param result": ("equalised",)})
+    power = Refusal("power of two", {"param bins": (100,)})
+    last, given = Refusal("upper edge", {"dtype": FLOATS}), Refusal("given range", {"param range": ("given",)})
+    numpy: dict[str, Any] = {"supports": peers.counts_only, "refuses": (equalised, *grey)}
+    opencv: dict[str, Any] = {"supports": peers.opencv_unsupported, "refuses": (equalised, *grey, last, given, power)}
+    counting, calc_hist = plans.library("numpy", peers.numpy_counts), plans.library("cv2", peers.opencv_counts)
+    return (
+        Variant("serial", "CPU, one core", SERIAL, plans.host(plans.serial), **own),
+        Variant("parallel", "CPU, all cores", PARALLEL, plans.host(plans.parallel), **own),
+        Variant("numpy", "NumPy", NUMPY, counting, "cpu", library="numpy", **numpy),
+        Variant("opencv", "OpenCV", OPENCV, calc_hist, "cpu", library="cv2", **opencv),
+    )
+
+
+def _kernels() -> tuple[Variant, ...]:
+    own: dict[str, Any] = {"uncounted": UNCOUNTED, "source": "S3"}
+    shared = {"supports": shared_fits(plans.shared_bytes, "counts take"), "refuses": (SHARED_MEMORY,), **own}
+    return (
+        cuda("histogram/1_global.cu", "global atomics", GLOBAL, plans.atomics, **own),
+        cuda("histogram/2_shared.cu", "shared atomics", SHARED, plans.own_counts, knobs=(BLOCK, PIXELS), **shared),
+    )
+
+
+def _libraries(grey: tuple[Refusal, ...]) -> tuple[Variant, ...]:
+    own: dict[str, Any] = {"device": "cuda", "library": "cupy"}
+    counts = Refusal("it counts only", {"param result": ("statistics", "equalised")})
+    edge, whole = Refusal("a whole number"), Refusal("whole numbers", {"dtype": FLOATS})
+    histogram: dict[str, Any] = {"supports": peers.cupy_unsupported, "refuses": (counts, *grey, edge)}
+    bincount: dict[str, Any] = {"supports": peers.bincount_unsupported, "refuses": (whole, counts, *grey)}
+    return (
+        Variant("cupy_histogram", "cupy.histogram", CUPY_HISTOGRAM, peers.cupy_histogram, **histogram, **own),
+        Variant("cupy_bincount", "cupy.bincount", CUPY_BINCOUNT, peers.cupy_bincount, **bincount, **own),
+    )
+
+
+def _variants(kind: Kind) -> tuple[Variant, ...]:
+    grey = (Refusal("luminance"),) if kind == "image" else ()
+    return (*_hosts(grey), *_kernels(), *_libraries(grey))
+
+
+def _tolerance(task: Task) -> float:
+    """Equalised integers are exact; floats are rounded four times."""
+    return 0.0 if task.dtype.kind == "u" else 4 * float(np.finfo(task.dtype).eps)
+
+
+def _outputs(kind: Kind) -> tuple[Output, ...]:
+    statistics = {"result": ("statistics", "equalised")}
+    return (
+        Output("counts", "bars", "samples", lambda task: 0.0, form=counts_form),
+        Output("outside", "table", "samples", lambda task: 0.0, form=outside_form),
+        Output("statistics", "table", "", lambda task: 1e-12, form=statistics_form, own_scale=True, when=statistics),
+        Output("equalised", "image" if kind == "image" else "signal", "", _tolerance, when={"result": ("equalised",)}),
+    )
+
+
+SUMMARY = (
+    "How many samples lie in each of the bins of a range, with the last edge in the last bin. Statistics take a sample"
+    " as the middle of its bin; equalised samples lie as high in the range as many samples are not above them."
+)
+PICKED = ("serial", "parallel", "global", "shared")
+
+HISTOGRAM1D = Filter(
+    id="histogram1d",
+    family="histogram",
+    title="Histogram (signal)",
+    summary=SUMMARY,
+    accepts="signal",
+    dtypes=DTYPES,
+    params=(RESULT, BINS, RANGE, LOW, HIGH),
+    outputs=_outputs("signal"),
+    reference=reference,
+    work=work,
+    locality=Locality("mergeable"),
+    check=check,
+    source="S3",
+    picked=PICKED,
+    variants=_variants("signal"),
+)
+
+HISTOGRAM2D = Filter(
+    id="histogram2d",
+    family="histogram",
+    title="Histogram (image)",
+    summary=SUMMARY,
+    accepts="image",
+    dtypes=DTYPES,
+    params=(RESULT, BINS, RANGE, LOW, HIGH, COLOURS),
+    outputs=_outputs("image"),
+    reference=reference,
+    work=work,
+    locality=Locality("mergeable"),
+    check=check,
+    source="S3",
+    picked=PICKED,
+    variants=_variants("image"),
+)

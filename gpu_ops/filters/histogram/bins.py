@@ -1,0 +1,187 @@
+"""The bins of a histogram: the one rule by which the reference, the CPU and the GPU count.
+
+Bin k holds the values v with edges[k] <= v < edges[k + 1]; the last one holds its upper edge as well. The edges are
+those of numpy.histogram: numpy.linspace in float64, rounded to the type of floating samples. A value's bin is found by
+comparing it with the edges, never by rounding a quotient, so every variant finds the same one. Compiled loops and
+kernels compare in the samples' own type, with the bounds: the least value that each bin may hold, and the least one
+beyond the last.
+
+The automatic range is that of the type for integers, 0 to 256 or 65536, so that a bin holds whole levels; of floats
+it is from the lowest to the highest finite sample. Where those are one value v, it is v ± max(1/2, |v| / 1024).
+
+The luminance of a colour image is that of Rec. 601: (299 R + 587 G + 114 B + 500) // 1000 of integers; of floats
+0.299 R + 0.587 G + 0.114 B in float64, cut to the range of the three and rounded to their type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.errors import ParamError
+from gpu_ops.output_kinds import CHANNEL, Axis, Form
+from gpu_ops.task import Task
+
+Array = np.ndarray[Any, Any]
+
+COLOURS = ("red", "green", "blue")
+OUTSIDE = ("below the range", "above the range", "not a number")
+PERCENTS = (1, 5, 25, 50, 75, 95, 99)
+FIGURES = (
+    "mean",
+    "deviation",
+    *("median" if percent == 50 else f"percentile {percent}" for percent in PERCENTS),
+    "entropy in bits",
+)
+MOST = 2**32 - 1
+"""Samples of a channel that a count of 32 bits holds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """How samples are counted. `step` are the values of a pixel or sample, the first `colours` of them are counted:
+    each in a histogram of its own, or as one luminance (`grey`). `bounds` (count + 1,) are int32 for integers, else
+    in the samples' type. (v - low) · scale is near a value's bin. `middles` (count,) stand for the samples of each bin
+    in statistics, and `size` is the largest magnitude among them, or 1. `span` is the range before it is rounded."""
+
+    count: int
+    step: int
+    colours: int
+    grey: bool
+    edges: Array
+    bounds: Array
+    middles: Array
+    low: float
+    scale: float
+    size: float
+    span: tuple[float, float]
+
+    @property
+    def histograms(self) -> int:
+        """Histograms that are counted."""
+        return 1 if self.grey else self.colours
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Where equalised samples begin and end: the first and the last level of the range, or its edges."""
+        if self.bounds.dtype.kind == "i":
+            return float(self.bounds[0]), float(max(self.bounds[-1] - 1, self.bounds[0]))
+        return float(self.edges[0]), float(self.edges[-1])
+
+
+def bins_of(task: Task) -> Bins:
+    """The bins of a task whose meta knows the lowest and the highest sample."""
+    count, step = task.params["bins"], task.meta.channels
+    colours, low, top = colours_of(task), *span(task)
+    edges = _edges(low, top, count, task.dtype)
+    bounds = _bounds(edges, task.dtype)
+    middles = _middles(edges, bounds)
+    size = float(np.abs(middles).max()) or 1.0
+    most = float(np.finfo(task.dtype if task.dtype.kind == "f" else np.float32).max)
+    with np.errstate(over="ignore", divide="ignore"):
+        scale = min(float(count / np.float64(edges[-1] - edges[0])), most)
+    grey = histograms_of(task) < colours
+    return Bins(count, step, colours, grey, edges, bounds, middles, float(edges[0]), scale, size, (low, top))
+
+
+def colours_of(task: Task) -> int:
+    """The values of a pixel or sample that count: all but the alpha of an image."""
+    channels = task.meta.channels
+    return 3 if task.meta.kind == "image" and channels == 4 else channels
+
+
+def histograms_of(task: Task) -> int:
+    """How many histograms are counted."""
+    colours = colours_of(task)
+    return 1 if colours == 3 and task.params.get("colours") == "luminance" else colours
+
+
+def span(task: Task) -> tuple[float, float]:
+    """The range of a task: its lowest and its highest edge."""
+    if task.params["range"] == "given":
+        return float(task.params["low"]), float(task.params["high"])
+    if task.dtype.kind == "u":
+        return 0.0, float(np.iinfo(task.dtype).max + 1)
+    low, high = task.meta.low, task.meta.high
+    if low == high:
+        half, most = max(0.5, abs(low) / 1024), float(np.finfo(task.dtype).max)
+        low, high = max(low - half, -most), min(high + half, most)
+    return low, high
+
+
+def check(task: Task) -> None:
+    """Raises ParamError for a range without width, and for more samples than the counts hold."""
+    if task.params["range"] == "given":
+        low, high = span(task)
+        kind: Any = task.dtype.type if task.dtype.kind == "f" else np.float64
+        if not kind(low) < kind(high):
+            raise ParamError(
+                f"The range from {low:.9g} to {high:.9g} has no width in {task.meta.dtype}: "
+                "choose low below high, or range auto."
+            )
+    samples = task.meta.size // task.meta.channels
+    if samples > MOST:
+        raise ParamError(
+            f"A histogram counts up to {MOST} samples of a channel, this input has {samples}: take a part."
+        )
+
+
+def _edges(low: float, high: float, count: int, dtype: np.dtype[Any]) -> Array:
+    """(count + 1,) float64, each of them a number of the samples' type where that is floating."""
+    # linspace multiplies a step, which may overflow, and which is too coarse among denormal numbers.
+    factor = 0.5 if np.isinf(high - low) else 2.0**100 if high - low < 2.0**-900 else 1.0
+    edges = np.linspace(factor * low, factor * high, count + 1) / factor
+    return edges.astype(dtype).astype(np.float64) if dtype.kind == "f" else edges
+
+
+def _bounds(edges: Array, dtype: np.dtype[Any]) -> Array:
+    if dtype.kind == "u":
+        least = np.append(np.ceil(edges[:-1]), np.floor(edges[-1]) + 1)
+        whole: Array = np.clip(least, 0, np.iinfo(dtype).max + 1).astype(np.int32)
+        return whole
+    bounds = edges.astype(dtype)
+    with np.errstate(over="ignore"):
+        bounds[-1] = np.nextafter(bounds[-1], dtype.type(np.inf))
+    return bounds
+
+
+def _middles(edges: Array, bounds: Array) -> Array:
+    """The middle of a bin's levels, of those that may have some; else the middle of its edges."""
+    middles = edges[:-1] / 2 + edges[1:] / 2
+    if bounds.dtype.kind != "i":
+        return middles
+    return np.where(bounds[1:] > bounds[:-1], (bounds[:-1] + bounds[1:] - 1.0) / 2, middles)
+
+
+# The forms of the outputs.
+
+
+def counts_form(task: Task) -> Form:
+    """(B,) of one channel, (C, B) of several."""
+    low, high = span(task)
+    bins, channels = task.params["bins"], _channel_axis(task)
+    axis = Axis("value", start=low, step=high / bins - low / bins)
+    return Form((*(histograms_of(task) for _ in channels), bins), "uint32", (*channels, axis))
+
+
+def outside_form(task: Task) -> Form:
+    return _table(task, "samples", OUTSIDE, "uint32")
+
+
+def statistics_form(task: Task) -> Form:
+    return _table(task, "figure", FIGURES, "float64")
+
+
+def _table(task: Task, name: str, rows: tuple[str, ...], dtype: str) -> Form:
+    """(rows,) of one channel, (rows, C) of several."""
+    channels = _channel_axis(task)
+    return Form((len(rows), *(histograms_of(task) for _ in channels)), dtype, (Axis(name, labels=rows), *channels))
+
+
+def _channel_axis(task: Task) -> tuple[Axis, ...]:
+    """The axis of channels; none of a single one."""
+    if histograms_of(task) == 1:
+        return ()
+    return (Axis(CHANNEL, labels=COLOURS if task.meta.kind == "image" else ()),)

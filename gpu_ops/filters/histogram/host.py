@@ -1,0 +1,288 @@
+"""Histograms on the CPU, compiled by Numba: the plain loop on one thread, and the same on all of them.
+
+A level of an integer finds its bin in a table. A floating sample is scaled to a guess, which its neighbouring bounds
+confirm or correct by one; where neither helps, halving intervals finds its bin. On all threads each counts in
+histograms of its own, which are added at the end: nothing is shared and nothing locked. Neighbouring samples are often
+alike, and a count that was just written cannot be read at once; so each thread has four sets of histograms, for every
+fourth sample each.
+
+Arrays are C-contiguous: x (N,), (N, C), (H, W) or (H, W, C) in uint8, uint16, float32 or float64. Importing this module
+loads Numba: plans import it when they are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads, types
+from numba.extending import overload
+
+from gpu_ops.filters.histogram.bins import Array, Bins
+from gpu_ops.filters.histogram.figures import new_values
+from gpu_ops.filters.kit.loops import compiled, flat, offset, on_all_threads
+from gpu_ops.progress import advance
+
+BAND = 1 << 24
+"""Samples between two progress reports: tens of milliseconds."""
+SETS = 4
+"""Sets of histograms of a thread; a power of two."""
+
+
+def slot_of(v: Any, table: Any, bounds: Any, low: Any, scale: Any) -> Any:
+    """The bin of a value; B below the range, B + 1 above it, B + 2 for NaN."""
+    raise NotImplementedError("for compiled code only")
+
+
+def grey_of(red: Any, green: Any, blue: Any) -> Any:
+    """The luminance of three colours, in their type."""
+    raise NotImplementedError("for compiled code only")
+
+
+def shifted(v: Any, new: Any, old: Any, top: Any) -> Any:
+    """v + new - old; of integers cut to 0…top."""
+    raise NotImplementedError("for compiled code only")
+
+
+def _slot_compiled(v: Any, table: Any, bounds: Any, low: Any, scale: Any) -> Callable[..., Any]:
+    if isinstance(v, types.Integer):
+        return lambda v, table, bounds, low, scale: table[v]
+
+    def search(v: Any, table: Any, bounds: Any, low: Any, scale: Any) -> Any:
+        bins = bounds.size - 1
+        if not v >= bounds[0]:
+            return bins if v < bounds[0] else bins + 2
+        if v >= bounds[bins]:
+            return bins + 1
+        guess = (np.float64(v) - low) * scale
+        k = np.int64(guess) if guess < bins else bins - 1
+        if v < bounds[k]:
+            k -= k > 0
+        elif v >= bounds[k + 1]:
+            k += k < bins - 1
+        if bounds[k] <= v and v < bounds[k + 1]:
+            return k
+        first, last = 0, bins  # bounds[first] <= v < bounds[last]
+        while last - first > 1:
+            middle = (first + last) // 2
+            if v >= bounds[middle]:
+                first = middle
+            else:
+                last = middle
+        return first
+
+    return search
+
+
+def _grey_compiled(red: Any, green: Any, blue: Any) -> Callable[..., Any]:
+    if isinstance(red, types.Integer):
+        return lambda red, green, blue: (
+            (
+                np.uint32(299) * np.uint32(red)
+                + np.uint32(587) * np.uint32(green)
+                + np.uint32(114) * np.uint32(blue)
+                + np.uint32(500)
+            )
+            // np.uint32(1000)
+        )
+    kind = np.float32 if red == types.float32 else np.float64
+
+    def mix(red: Any, green: Any, blue: Any) -> Any:
+        r, g, b = np.float64(red), np.float64(green), np.float64(blue)
+        mixed = (0.299 * r + 0.587 * g) + 0.114 * b
+        least = g if g < r else r
+        most = r if g < r else g
+        least = b if b < least else least
+        most = b if b > most else most
+        mixed = least if mixed < least else mixed  # NaN stays NaN
+        mixed = most if mixed > most else mixed
+        return kind(mixed)
+
+    return mix
+
+
+def _shifted_compiled(v: Any, new: Any, old: Any, top: Any) -> Callable[..., Any]:
+    if isinstance(v, types.Integer):
+        return lambda v, new, old, top: min(max(np.int64(v) + np.int64(new) - np.int64(old), 0), top)
+    return lambda v, new, old, top: v + (new - old)
+
+
+overload(slot_of, strict=False)(_slot_compiled)
+overload(grey_of, strict=False)(_grey_compiled)
+overload(shifted, strict=False)(_shifted_compiled)
+
+
+@compiled
+def _count(
+    x: Array, first: int, last: int, sizes: Any, table: Array, bounds: Array, low: float, scale: float, counts: Array
+) -> None:
+    """Count pixels or samples `first` to `last` in (sets, histograms, slots), flat."""
+    step, colours, grey = offset(sizes[0]), offset(sizes[1]), sizes[2]
+    slots, last_set, one = offset(sizes[3]), offset(sizes[4] - 1), np.uint32(1)
+    if grey:
+        for i in range(offset(first), offset(last)):
+            v = grey_of(x[i * step], x[i * step + offset(1)], x[i * step + offset(2)])
+            counts[(i & last_set) * slots + offset(slot_of(v, table, bounds, low, scale))] += one
+    elif step == 1:
+        for i in range(offset(first), offset(last)):
+            counts[(i & last_set) * slots + offset(slot_of(x[i], table, bounds, low, scale))] += one
+    else:
+        for i in range(offset(first), offset(last)):
+            start = (i & last_set) * colours * slots
+            for c in range(colours):
+                v = x[i * step + c]
+                counts[start + c * slots + offset(slot_of(v, table, bounds, low, scale))] += one
+
+
+@compiled
+def _count_bytes(words: Array, first: int, last: int, counts: Array) -> None:
+    """Count the bytes of words `first` to `last` by their level, in four sets of 256 counts."""
+    byte, one = np.uint64(255), np.uint32(1)
+    for i in range(offset(first), offset(last)):
+        word = words[i]
+        counts[word & byte] += one
+        counts[np.uint64(256) + (word >> np.uint64(8) & byte)] += one
+        counts[np.uint64(512) + (word >> np.uint64(16) & byte)] += one
+        counts[np.uint64(768) + (word >> np.uint64(24) & byte)] += one
+        counts[word >> np.uint64(32) & byte] += one
+        counts[np.uint64(256) + (word >> np.uint64(40) & byte)] += one
+        counts[np.uint64(512) + (word >> np.uint64(48) & byte)] += one
+        counts[np.uint64(768) + (word >> np.uint64(56))] += one
+
+
+@compiled
+def _equalise(
+    x: Array,
+    out: Array,
+    first: int,
+    last: int,
+    sizes: Any,
+    table: Array,
+    bounds: Array,
+    low: float,
+    scale: float,
+    new: Array,
+    moved: Array,
+) -> None:
+    """Pixels or samples `first` to `last`; `new` are the values of bins (histograms, bins), flat."""
+    step, colours, grey, bins, top = sizes
+    for i in range(first, last):
+        at = i * step
+        for c in range(step):
+            out[at + c] = x[at + c]
+        if grey:
+            v = grey_of(x[at], x[at + 1], x[at + 2])
+            k = slot_of(v, table, bounds, low, scale)
+            if k < bins and moved[0]:
+                for c in range(3):
+                    out[at + c] = shifted(x[at + c], new[k], v, top)
+        else:
+            for c in range(colours):
+                k = slot_of(x[at + c], table, bounds, low, scale)
+                if k < bins and moved[c]:
+                    out[at + c] = new[c * bins + k]
+
+
+def _count_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
+    """One worker's share of the pixels, counted in its own histograms."""
+    x, begin, end, step, colours, grey, slots, sets, table, bounds, low, scale, counts = arguments
+    first, last = begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers
+    _count(x, first, last, (step, colours, grey, slots, sets), table, bounds, low, scale, counts[worker])
+
+
+def _bytes_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
+    """One worker's share of the words of a band."""
+    words, begin, end, counts = arguments
+    first, last = begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers
+    _count_bytes(words, first, last, counts[worker])
+
+
+def _equalise_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
+    """One worker's share of the pixels."""
+    x, out, begin, end, step, colours, grey, bins, top, table, bounds, low, scale, new, moved = arguments
+    first, last = begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers
+    _equalise(x, out, first, last, (step, colours, grey, bins, top), table, bounds, low, scale, new, moved)
+
+
+def slots_of_levels(bins: Bins, levels: int) -> Array:
+    """The slot of each level of an integer type, int32."""
+    places = np.searchsorted(bins.bounds, np.arange(levels), "right") - 1
+    return np.where(places < 0, bins.count, np.where(places == bins.count, bins.count + 1, places)).astype(np.int32)
+
+
+def _search(x: Array, bins: Bins) -> tuple[Array, Array, float, float]:
+    """Table, bounds, low and scale as the loops take them: integers need the table alone, floats all but that."""
+    if x.dtype.kind == "u":
+        return slots_of_levels(bins, np.iinfo(x.dtype).max + 1), np.zeros(1), 0.0, 0.0
+    return np.zeros(1, np.int32), bins.bounds.astype(np.float64), bins.low, bins.scale
+
+
+def count_serial(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
+    """Fill `counts` (C, B) and `outside` (3, C), or (B,) and (3,), on one thread."""
+    slots, search, pixels = bins.count + 3, _search(x, bins), x.size // bins.step
+    found = np.zeros(bins.histograms * slots, np.uint32)
+    for first, last in _bands(pixels, bins):
+        _count(flat(x), first, last, (bins.step, bins.colours, bins.grey, slots, 1), *search, found)
+    _give(found.reshape(-1, slots), counts, outside)
+
+
+def count_parallel(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
+    """The same on numba.get_num_threads() threads."""
+    if x.dtype == np.uint8 and bins.step == 1:
+        _count_all_bytes(x, counts, outside, bins)
+        return
+    slots, search, workers = bins.count + 3, _search(x, bins), get_num_threads()
+    found = np.zeros((workers, SETS * bins.histograms * slots), np.uint32)
+    for first, last in _bands(x.size // bins.step, bins):
+        sizes = bins.step, bins.colours, bins.grey, slots, SETS
+        on_all_threads(_count_part, (flat(x), first, last, *sizes, *search, found), workers)
+    every = found.reshape(workers * SETS, -1, slots)
+    _give(every.sum(axis=0, dtype=np.uint32), counts, outside)
+
+
+def _count_all_bytes(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
+    """Bytes are counted by their level, eight of a word at a time; then the levels join their bins."""
+    whole, workers = x.size // 8 * 8, get_num_threads()
+    words = flat(x)[:whole].view(np.uint64)
+    found = np.zeros((workers, SETS * 256), np.uint32)
+    for first, last in _bands(words.size, bins):
+        on_all_threads(_bytes_part, (words, first, last, found), workers)
+    levels = found.reshape(-1, 256).sum(axis=0, dtype=np.uint32) + np.bincount(flat(x)[whole:], minlength=256)
+    slots = np.bincount(slots_of_levels(bins, 256), weights=levels, minlength=bins.count + 3)
+    _give(slots.astype(np.uint32)[None], counts, outside)
+
+
+def _give(found: Array, counts: Array, outside: Array) -> None:
+    counts.reshape(len(found), -1)[...] = found[:, :-3]
+    outside.reshape(3, -1)[...] = found[:, -3:].T
+
+
+def equalise_serial(x: Array, out: Array, counts: Array, bins: Bins) -> None:
+    """Equalised samples into `out` by their counts, on one thread."""
+    search, new, moved = _search(x, bins), *new_values(counts, bins, x.dtype)
+    for first, last in _bands(x.size // bins.step, bins):
+        sizes = bins.step, bins.colours, bins.grey, bins.count, _top(x)
+        _equalise(flat(x), out.reshape(-1, copy=False), first, last, sizes, *search, new, moved)
+
+
+def equalise_parallel(x: Array, out: Array, counts: Array, bins: Bins) -> None:
+    """The same on numba.get_num_threads() threads."""
+    search, new, moved = _search(x, bins), *new_values(counts, bins, x.dtype)
+    for first, last in _bands(x.size // bins.step, bins):
+        sizes = bins.step, bins.colours, bins.grey, bins.count, _top(x)
+        arguments = flat(x), out.reshape(-1, copy=False), first, last, *sizes, *search, new, moved
+        on_all_threads(_equalise_part, arguments, get_num_threads())
+
+
+def _top(x: Array) -> int:
+    return int(np.iinfo(x.dtype).max) if x.dtype.kind == "u" else 0
+
+
+def _bands(pixels: int, bins: Bins) -> Iterator[tuple[int, int]]:
+    """The first and the last pixel of each band."""
+    band = BAND // bins.colours or 1
+    for first in range(0, pixels, band):
+        if first:  # a call of one band reports no progress, which would take longer than the band
+            advance(first, pixels)
+        yield first, min(first + band, pixels)

@@ -1,0 +1,173 @@
+"""Histograms by NumPy, OpenCV and CuPy, each by its fastest function that keeps the contract.
+
+The caller passes the modules; this file imports only NumPy. Integers are counted level by level where that is faster,
+and their levels joined to bins. CuPy's bincount asks the device for the largest value and waits for the answer.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.histogram.bins import Array, Bins, bins_of, colours_of, histograms_of
+from gpu_ops.filters.histogram.plans import Outputs
+from gpu_ops.filters.kit.support import OPENCV_CHANNELS
+from gpu_ops.plan import Call, Device, DeviceArray, Plan
+from gpu_ops.progress import advance
+from gpu_ops.task import Task
+
+OPENCV_SAMPLES = 1 << 24
+"""Samples of a call: OpenCV gives counts in float32, which are exact up to here."""
+ADDED_ONE = 1e6
+"""From 2^24 on one more is the same number of float32."""
+PIECE = 1 << 22
+"""Samples that NumPy counts between two progress reports."""
+
+
+def numpy_counts(numpy: Any, x: Array, counts: Array, outside: Array, bins: Bins) -> None:
+    """bincount of the levels of integers, histogram of floats, which sorts them where its own bins are too coarse."""
+    how: Any = (bins.count, bins.span) if x.dtype.kind == "f" and _numpy_agrees(x.dtype, bins) else (bins.edges,)
+    pixels, rows, beside = x.reshape(-1, bins.step), counts.reshape(bins.histograms, -1), outside.reshape(3, -1)
+    rows[...], beside[...] = 0, 0
+    for first in range(0, len(pixels), PIECE):
+        if first:
+            advance(first, len(pixels))
+        for c in range(bins.histograms):
+            v = pixels[first : first + PIECE, c]
+            if x.dtype.kind == "u":
+                _join(numpy, numpy.bincount(v, minlength=numpy.iinfo(x.dtype).max + 1), rows[c], beside[:, c], bins)
+                continue
+            rows[c] += numpy.histogram(v, *how)[0].astype(numpy.uint32)
+            beside[0, c] += numpy.count_nonzero(v < bins.edges[0])
+            beside[1, c] += numpy.count_nonzero(v > bins.edges[-1])
+            beside[2, c] += numpy.count_nonzero(numpy.isnan(v))
+
+
+def _numpy_agrees(dtype: np.dtype[Any], bins: Bins) -> bool:
+    """Whether NumPy's even bins are these, and it finds them: it divides by the width, and corrects by one bin."""
+    with np.errstate(all="ignore"):
+        if not np.isfinite(dtype.type(bins.span[1] - bins.span[0])):
+            return False
+        edges = np.linspace(*bins.span, bins.count + 1, dtype=dtype)
+    return bool(np.array_equal(edges, bins.edges) and (np.diff(bins.edges) > 0).all())
+
+
+def _join(numpy: Any, levels: Array, counts: Array, outside: Array, bins: Bins) -> None:
+    """Add the counts of levels to those of their bins."""
+    below = numpy.concatenate((numpy.zeros(1, levels.dtype), numpy.cumsum(levels)))
+    at = below[bins.bounds]
+    counts += (at[1:] - at[:-1]).astype(counts.dtype)
+    outside[0] += at[0]
+    outside[1] += below[-1] - at[-1]
+
+
+def counts_only(task: Task) -> str | None:
+    """None, or that a library only counts, and channels only."""
+    if task.params["result"] == "equalised":
+        return "it counts: an equalised result is made by the other variants"
+    if histograms_of(task) < colours_of(task):
+        return "its luminance is rounded otherwise: count each channel"
+    return None
+
+
+def opencv_counts(cv2: Any, x: Array, counts: Array, outside: Array, bins: Bins) -> None:
+    """calcHist of each channel."""
+    pixels, rows = x.reshape(-1, 1, bins.step), counts.reshape(bins.histograms, -1)
+    rows[...] = 0
+    outside[...] = 0
+    ends = [float(bins.edges[0]), float(bins.edges[-1])]
+    for first in range(0, len(pixels), OPENCV_SAMPLES):
+        if first:
+            advance(first, len(pixels))
+        for c in range(bins.histograms):
+            part = pixels[first : first + OPENCV_SAMPLES]
+            rows[c] += cv2.calcHist([part], [c], None, [bins.count], ends).reshape(-1).astype(np.uint32)
+
+
+def opencv_unsupported(task: Task) -> str | None:
+    """None, or why OpenCV cannot do it."""
+    if reason := counts_only(task):
+        return reason
+    if task.dtype.kind == "f":
+        return "its last bin of floats lacks the upper edge"
+    if task.params["range"] == "given":
+        return "it does not count what lies outside a given range"
+    if task.params["bins"] & (task.params["bins"] - 1):
+        return "its bins are exact where their number is a power of two"
+    if task.meta.channels > OPENCV_CHANNELS:
+        return f"it takes at most {OPENCV_CHANNELS} channels, not {task.meta.channels}"
+    return None
+
+
+# CuPy.
+
+
+def cupy_histogram(device: Device, task: Task) -> Plan:
+    """cupy.histogram of each channel, its counts converted, and what lies outside counted by three more passes."""
+    cupy, out, bins = device.library("cupy"), Outputs.on(device, task), bins_of(task)
+    edges = bins.edges.astype(task.dtype) if task.dtype.kind == "f" else bins.edges
+    if task.dtype.kind == "f" and task.params["range"] == "auto":
+        edges[-1] = bins.bounds[-1]  # no sample lies above, and the next number after a large edge is not found
+    ends = float(bins.edges[0]), float(bins.edges[-1])
+    return _each_channel(task, out, bins, partial(_cupy_histogram, cupy, edges, ends))
+
+
+def _cupy_histogram(
+    cupy: Any, edges: Array, ends: tuple[float, float], v: DeviceArray, counts: DeviceArray, outside: DeviceArray
+) -> None:
+    found, _ = cupy.histogram(v, bins=edges)  # edges on the host: those of the device it would wait for
+    cupy.copyto(counts, found, casting="unsafe")
+    low, high = (v.dtype.type(edge) if v.dtype.kind == "f" else float(edge) for edge in ends)
+    for place, odd in enumerate((v < low, v > high, cupy.isnan(v))):
+        outside[place] = cupy.count_nonzero(odd)
+
+
+def cupy_bincount(device: Device, task: Task) -> Plan:
+    """cupy.bincount of the levels of each channel, and the levels joined to bins."""
+    cupy, out, bins = device.library("cupy"), Outputs.on(device, task), bins_of(task)
+    bounds = device.upload(bins.bounds)
+    return _each_channel(task, out, bins, partial(_cupy_bincount, cupy, bounds))
+
+
+def _cupy_bincount(cupy: Any, bounds: DeviceArray, v: DeviceArray, counts: DeviceArray, outside: DeviceArray) -> None:
+    levels = cupy.bincount(v, minlength=np.iinfo(v.dtype).max + 1)
+    below = cupy.concatenate((cupy.zeros(1, levels.dtype), cupy.cumsum(levels)))
+    at = below[bounds]
+    cupy.copyto(counts, at[1:] - at[:-1], casting="unsafe")
+    outside[0] = at[0]
+    outside[1] = below[-1] - at[-1]
+    outside[2] = 0
+
+
+def _each_channel(task: Task, out: Outputs, bins: Bins, count: Any) -> Plan:
+    """A step for each channel, whose samples are gathered first where they do not lie side by side."""
+    pixels = task.x.reshape(-1, bins.step)
+    counts, outside = out.counts.reshape(bins.histograms, -1), out.outside.reshape(3, -1)
+    names = [f"channel {c + 1}" if bins.histograms > 1 else "count" for c in range(bins.histograms)]
+    calls = (Call(count, (pixels[:, c], counts[c], outside[:, c]), name=name) for c, name in enumerate(names))
+    return out.plan(*calls)
+
+
+def cupy_unsupported(task: Task) -> str | None:
+    """None, or why CuPy's histogram cannot do it."""
+    if task.params["result"] != "counts":
+        return "it counts only: statistics and equalised results are made by the other variants"
+    if reason := counts_only(task):
+        return reason
+    high = float(task.params["high"])
+    if task.dtype.kind == "u" and task.params["range"] == "given" and not high.is_integer():
+        return "it adds one to the upper edge of integers, which is right where high is a whole number"
+    if task.dtype.kind == "f" and task.params["range"] == "given" and abs(high) > ADDED_ONE:
+        return f"it adds one to the upper edge of floats, which is right where high is at most {ADDED_ONE:g}"
+    return None
+
+
+def bincount_unsupported(task: Task) -> str | None:
+    """None, or why CuPy's bincount cannot do it."""
+    if task.dtype.kind == "f":
+        return "it counts whole numbers"
+    if task.params["result"] != "counts":
+        return "it counts only: statistics and equalised results are made by the other variants"
+    return counts_only(task)

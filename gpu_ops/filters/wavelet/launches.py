@@ -1,0 +1,112 @@
+"""Launches of the wavelet kernels: sizes of an input as rows and columns, places in memory, grids, samples.
+
+A signal is an image of one row. Sizes along x are counted in values, which are columns times channels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_ops.filters.kit.planning import CTYPES, block_shape
+from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.params import Value
+from gpu_ops.plan import Device, DeviceArray, Launch
+from gpu_ops.task import Meta
+
+
+class Shape(NamedTuple):
+    """The input's rows, columns and channels, and along how many axes it is transformed."""
+
+    rows: int
+    columns: int
+    channels: int
+    rank: int
+
+    @classmethod
+    def of(cls, meta: Meta) -> Shape:
+        rank = meta.of_kind.rank
+        rows, columns = meta.shape[:2] if rank == 2 else (1, meta.shape[0])
+        return cls(rows, columns, meta.channels, rank)
+
+
+class Plane(NamedTuple):
+    """Rows of values in memory, `pitch` values apart."""
+
+    values: DeviceArray
+    pitch: int
+
+
+def plane(array: DeviceArray, rows: int, width: int, pitch: int = 0, start: int = 0) -> Plane:
+    """The rows of `width` values that begin at value `start` of an array, `pitch` values apart (0: one after another).
+    It contains no value beyond them."""
+    apart = pitch or width
+    return Plane(array.reshape(-1)[start : start + (rows - 1) * apart + width], apart)
+
+
+def int64(*numbers: int) -> tuple[Any, ...]:
+    return tuple(np.int64(n) for n in numbers)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Launches with one thread a value of lines; `kind` is the type of coefficients, `block` the threads of a block."""
+
+    device: Device
+    kind: np.dtype[Any]
+    shape: Shape
+    block: int
+
+    @property
+    def real(self) -> str:
+        """The C type of coefficients."""
+        return CTYPES[self.kind.name]
+
+    def kernel(self, file: str, part: str = "", **defines: Value) -> Any:
+        """Kernel wavelet_FILE_part of a file that all variants have."""
+        name = f"wavelet_{file}_{part}" if part else f"wavelet_{file}"
+        return self.device.kernel(f"wavelet/{file}.cu", name, {"REAL": self.real, **defines})
+
+    def over(self, kernel: Any, lines: int, width: int, args: tuple[Any, ...], name: str, **more: Any) -> Launch:
+        """A thread for each of `width` values of lines. Where the lines exceed a grid, a thread does several."""
+        x, y = (self.block, 1) if self.shape.rank == 1 else block_shape(self.block)
+        grid = (max(1, -(-width // x)), min(max(1, -(-lines // y)), MOST_BLOCKS), 1)
+        return Launch(kernel, grid, (x, y, 1), args, name=name, **more)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The steps between samples of the input's type and the transform, which computes in another where it must."""
+
+    lines: Lines
+    dtype: np.dtype[Any]
+
+    def shift(self, x: DeviceArray, y: DeviceArray, by: int) -> Launch:
+        """x shifted by so many columns and rows, in the type of coefficients."""
+        name = f"shift by {by}" if by else f"to {self.lines.kind.name}"
+        return self._launch("shift", (x, y), self._moved(by), name)
+
+    def add(self, y: DeviceArray, total: DeviceArray, by: int) -> Launch:
+        """Add a result, shifted back, to the sum; that of shift 0 begins it."""
+        return self._launch("add", (y, total), (*self._moved(by), np.int32(by == 0)), f"add shift {by}")
+
+    def finish(self, total: DeviceArray, out: DeviceArray, shifts: int) -> Launch:
+        """The mean in the input's type."""
+        return self._launch("finish", (total, out), (self.lines.kind.type(shifts),), f"to {self.dtype.name}")
+
+    def removed(self, x: DeviceArray, total: DeviceArray, noise: DeviceArray, shifts: int) -> Launch:
+        """What the mean leaves out of x."""
+        return self._launch("removed", (x, total, noise), (self.lines.kind.type(shifts),), "what was removed")
+
+    def _moved(self, by: int) -> tuple[Any, ...]:
+        rows, columns, _, rank = self.lines.shape
+        return int64(by % rows if rank == 2 else 0, by % columns)
+
+    def _launch(self, part: str, arrays: tuple[Any, ...], more: tuple[Any, ...], name: str) -> Launch:
+        rows, columns, channels, _ = self.lines.shape
+        integer = int(self.dtype.kind == "u")
+        kernel = self.lines.kernel("samples", part, SAMPLE=CTYPES[self.dtype.name], INTEGER=integer)
+        args = (*arrays, *int64(rows, columns), np.int32(channels), *more)
+        return self.lines.over(kernel, rows, columns * channels, args, name)

@@ -1,0 +1,29 @@
+// What:    one radix-2 stage of the Fourier transform of many lines, from one buffer of global memory into another
+// Idea:    a thread a butterfly and a launch a stage: the end of a launch is the barrier between stages, so a line may
+//          have any power of two as its length. The stages put their points where the next one looks for them
+//          (Stockham), and the last one leaves them in order
+// Shapes:  x, y (lines / inner, 2 << half, inner): a line's points lie `inner` apart; table (1 << half)
+// Launch:  1D grid over lines << half butterflies, any block; launches with `done` = 0, 1 ... half, buffers in turns
+// Traffic: 1 complex number read and 1 written a point in each of log2 n stages; half a twiddle from the caches
+// Source:  S2
+#include "fft.cuh"
+
+extern "C" __global__ void fft_global_stage(
+    const C* __restrict__ x, C* __restrict__ y, const C* __restrict__ table,
+    long long lines, long long inner, int half, int done, int inverse)
+{
+    const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= lines << half) return;
+    const long long line = t >> half;
+    const long long j = t - (line << half);
+    const long long span = 1LL << done;
+    const long long k = j & (span - 1);
+    const long long outer = line / inner;
+    const long long begin = (outer << (half + 1)) * inner + (line - outer * inner);
+
+    const C u = x[begin + j * inner];
+    const C v = times(x[begin + (j + (1LL << half)) * inner], turned(table[k << (half - done)], inverse));
+    const long long first = begin + (2 * j - k) * inner;
+    y[first] = plus(u, v);
+    y[first + span * inner] = minus(u, v);
+}

@@ -1,0 +1,44 @@
+// Radix-2 stages over a line of 2^bits points in shared memory, by all threads of a block. A butterfly reads and writes
+// the same two points, so a stage works in place and needs one barrier. The caller puts a barrier before its own access
+// to the line; the first stage begins with one.
+#pragma once
+#include "fft.cuh"
+
+__device__ __forceinline__ unsigned int reversed(unsigned int i, int bits)
+{
+    return bits ? __brev(i) >> (32 - bits) : 0;
+}
+
+// From reversed order into natural order: spans 1, 2, 4 ... points; the second point is turned, then they are added.
+__device__ __forceinline__ void stages_from_reversed(C* line, const C* __restrict__ table, int bits, int inverse)
+{
+    for (int stage = 0; stage < bits; ++stage) {
+        const int span = 1 << stage;
+        __syncthreads();
+        for (int b = threadIdx.x; b < 1 << (bits - 1); b += blockDim.x) {
+            const int k = b & (span - 1);
+            const int i = 2 * b - k;
+            const C u = line[i];
+            const C v = times(line[i + span], turned(table[k << (bits - 1 - stage)], inverse));
+            line[i] = plus(u, v);
+            line[i + span] = minus(u, v);
+        }
+    }
+}
+
+// From natural order into reversed order: spans n / 2, n / 4 ... 1; the points are added, then the second is turned.
+__device__ __forceinline__ void stages_to_reversed(C* line, const C* __restrict__ table, int bits, int inverse)
+{
+    for (int stage = bits - 1; stage >= 0; --stage) {
+        const int span = 1 << stage;
+        __syncthreads();
+        for (int b = threadIdx.x; b < 1 << (bits - 1); b += blockDim.x) {
+            const int k = b & (span - 1);
+            const int i = 2 * b - k;
+            const C u = line[i];
+            const C v = line[i + span];
+            line[i] = plus(u, v);
+            line[i + span] = times(minus(u, v), turned(table[k << (bits - 1 - stage)], inverse));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// The coefficients of one band as the kernels of noise and thresholds read them. REAL names their type T.
+#pragma once
+
+typedef REAL T;
+typedef long long Index;
+
+#define THREADS 256
+
+// `count` coefficients of each channel: coefficient e lies in row e / columns of `pitch` values, `step` after the one
+// before it; the next channel begins `channel_step` after it.
+struct Band {
+    const T* values;
+    Index count, columns, pitch, step;
+};
+
+__device__ __forceinline__ Band band_of(
+    const T* values, Index count, Index columns, Index pitch, Index step, Index channel_step, int channel)
+{
+    return {values + channel * channel_step, count, columns, pitch, step};
+}
+
+__device__ __forceinline__ T value_of(const Band& band, Index e)
+{
+    const Index row = band.columns == band.count ? 0 : e / band.columns;
+    return band.values[row * band.pitch + (e - row * band.columns) * band.step];
+}
+
+__device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff0000000000000LL); }
+
+// The sum over the block of THREADS threads, for all of them.
+__device__ __forceinline__ double sum_of_block(double value, double* shared)
+{
+    shared[threadIdx.x] = value;
+    __syncthreads();
+    for (int apart = THREADS / 2; apart > 0; apart /= 2) {
+        if (threadIdx.x < apart) shared[threadIdx.x] += shared[threadIdx.x + apart];
+        __syncthreads();
+    }
+    const double sum = shared[0];
+    __syncthreads();
+    return sum;
+}
+
+// The largest over the block, for all of them.
+__device__ __forceinline__ double most_of_block(double value, double* shared)
+{
+    shared[threadIdx.x] = value;
+    __syncthreads();
+    for (int apart = THREADS / 2; apart > 0; apart /= 2) {
+        if (threadIdx.x < apart) shared[threadIdx.x] = fmax(shared[threadIdx.x], shared[threadIdx.x + apart]);
+        __syncthreads();
+    }
+    const double most = shared[0];
+    __syncthreads();
+    return most;
+}

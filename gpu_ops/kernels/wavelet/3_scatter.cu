@@ -1,0 +1,54 @@
+// What:    one level of the wavelet transform of signals, there and back; on the way back coefficients scatter
+// Idea:    the source's way back, one thread a pair of coefficients: each adds its taps to the samples that it meets.
+//          Several threads meet a sample, so plain additions would race; atomic ones are right, and wait for each other
+// Shapes:  x (rows, n, channels), zeros before the way back, low and high (rows, half, channels); each has its own
+//          pitch, in values; bank: low and high there, reversed, then low and high back
+// Launch:  2D grid over (values of a line of coefficients, lines), any 2D block; a thread's lines are a grid apart
+// Traffic: 1 value read and 1 written a value there; back, taps atomic additions a pair
+// Source:  S0
+#include "wavelet.cuh"
+
+#define MOST_TAPS 64
+
+__constant__ T bank[4 * MOST_TAPS];
+
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_scatter_forward_rows(
+    const T* __restrict__ x, T* __restrict__ low, T* __restrict__ high, int taps,
+    Index rows, Index n, Index half, int channels, Index x_pitch, Index low_pitch, Index high_pitch)
+{
+    const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= half * channels) return;
+    const Place p = place_of(e, channels);
+    const Index first = 2 * p.position - reach_of(taps);
+    for (Index r = first_line(); r < rows; r += lines_apart()) {
+        T l = 0, h = 0;
+        for (int t = 0; t < taps; ++t) {
+            const T value = x[r * x_pitch + inside(first + t, n) * channels + p.channel];
+            l += bank[t] * value;
+            h += bank[MOST_TAPS + t] * value;
+        }
+        low[r * low_pitch + e] = l;
+        high[r * high_pitch + e] = h;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_scatter_inverse_rows(
+    const T* __restrict__ low, const T* __restrict__ high, T* __restrict__ x, int taps,
+    Index rows, Index n, Index half, int channels, Index low_pitch, Index high_pitch, Index x_pitch)
+{
+    const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= half * channels) return;
+    const Place p = place_of(e, channels);
+    for (Index r = first_line(); r < rows; r += lines_apart()) {
+        const T l = low[r * low_pitch + e], h = high[r * high_pitch + e];
+        for (int t = 0; t < taps; ++t) {
+            Index i = 2 * p.position + t - reach_of(taps);
+#if BORDER == 0
+            i = around(i, 2 * half);
+#endif
+            if (i >= 0 && i < n)
+                atomicAdd(&x[r * x_pitch + i * channels + p.channel],
+                          bank[2 * MOST_TAPS + t] * l + bank[3 * MOST_TAPS + t] * h);
+        }
+    }
+}

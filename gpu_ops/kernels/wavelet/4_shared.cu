@@ -1,0 +1,169 @@
+// What:    a whole level of the wavelet transform in one launch, there and back, in shared memory
+// Idea:    neighbours share samples, so a block fetches its samples with what lies around them once; images pass along
+//          their rows and then along their columns there, without a trip through global memory between the passes
+// Shapes:  signals: x (n, channels), low and high (half, channels); images: x (rows, columns, channels), four bands
+//          (half_rows, half_columns, channels), details with the same pitch; bank: low and high there, reversed, then
+//          low and high back. Sizes named width count values: columns * channels
+// Launch:  grid over the results of a level, any 2D block (signals: any 1D block), a result or a quadruple a thread;
+//          shared memory for the tiles: their sizes come as arguments
+// Traffic: 1 value read and 1 written a value, and what lies around a tile: taps - 2 samples, or taps / 2 coefficients
+// Source:  S0, S1
+#include "wavelet.cuh"
+
+#define MOST_TAPS 64
+#define LOW_THERE 0
+#define HIGH_THERE MOST_TAPS
+#define LOW_BACK (2 * MOST_TAPS)
+#define HIGH_BACK (3 * MOST_TAPS)
+
+__constant__ T bank[4 * MOST_TAPS];
+
+extern __shared__ __align__(16) unsigned char memory[];
+
+// The coefficient that a tile holds for k: beyond the ends of the symmetric border lies one that no sample needs.
+__device__ __forceinline__ Index held(Index k, Index half)
+{
+#if BORDER == 0
+    return around(k, half);
+#else
+    return k < 0 ? 0 : k < half ? k : half - 1;
+#endif
+}
+
+// The first coefficient that sample i needs.
+__device__ __forceinline__ Index first_needed(Index i, int taps) { return ((i + reach_of(taps)) >> 1) - taps / 2 + 1; }
+
+// taps values of a tile, `apart` from each other, times the taps from `of` on.
+__device__ __forceinline__ T product(const T* tile, int apart, int of, int taps)
+{
+    T sum = 0;
+    for (int t = 0; t < taps; ++t) sum += bank[of + t] * tile[t * apart];
+    return sum;
+}
+
+// Sample i from the coefficients of two tiles, which begin with coefficient `first`.
+__device__ __forceinline__ T gather(const T* low, const T* high, int apart, Index i, Index first, int taps)
+{
+    const Index last = i + reach_of(taps);
+    T sum = 0;
+    for (int t = (int)(last & 1); t < taps; t += 2) {
+        const int k = (int)((last - t) / 2 - first) * apart;
+        sum += bank[LOW_BACK + t] * low[k];
+        sum += bank[HIGH_BACK + t] * high[k];
+    }
+    return sum;
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_forward_line(
+    const T* __restrict__ x, T* __restrict__ low, T* __restrict__ high, int taps, Index n, Index half, int channels,
+    int tile_width)
+{
+    T* tile = (T*)memory;
+    const Index begin = (Index)blockIdx.x * blockDim.x, e = begin + threadIdx.x;
+    const Index first = 2 * (begin / channels) - reach_of(taps);
+    for (int q = threadIdx.x; q < tile_width; q += blockDim.x)
+        tile[q] = x[inside(first + q / channels, n) * channels + q % channels];
+    __syncthreads();
+    if (e >= half * channels) return;
+    const Place p = place_of(e, channels);
+    const T* own = tile + (int)(p.position - begin / channels) * 2 * channels + p.channel;
+    low[e] = product(own, channels, LOW_THERE, taps);
+    high[e] = product(own, channels, HIGH_THERE, taps);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_inverse_line(
+    const T* __restrict__ low, const T* __restrict__ high, T* __restrict__ x, int taps, Index n, Index half,
+    int channels, int tile_width)
+{
+    T* lows = (T*)memory;
+    T* highs = lows + tile_width;
+    const Index begin = (Index)blockIdx.x * blockDim.x, e = begin + threadIdx.x;
+    const Index first = first_needed(begin / channels, taps);
+    for (int q = threadIdx.x; q < tile_width; q += blockDim.x) {
+        const Index from = held(first + q / channels, half) * channels + q % channels;
+        lows[q] = low[from];
+        highs[q] = high[from];
+    }
+    __syncthreads();
+    if (e >= n * channels) return;
+    const Place p = place_of(e, channels);
+    x[e] = gather(lows + p.channel, highs + p.channel, channels, p.position, first, taps);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_forward_level(
+    const T* __restrict__ x, T* __restrict__ approximation, T* __restrict__ horizontal, T* __restrict__ vertical,
+    T* __restrict__ diagonal, int taps, Index rows, Index columns, Index half_rows, Index half_columns, int channels,
+    Index x_pitch, Index pitch, Index detail_pitch, int tile_rows, int tile_width)
+{
+    T* tile = (T*)memory;
+    T* lows = tile + tile_rows * tile_width;
+    T* highs = lows + tile_rows * blockDim.x;
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const Index begin = (Index)blockIdx.x * blockDim.x, e = begin + tx;
+    const Index first = 2 * (begin / channels) - reach_of(taps);
+    const Place p = place_of(e, channels);
+    const int own = (int)(p.position - begin / channels) * 2 * channels + p.channel;
+    for (Index top = (Index)blockIdx.y * blockDim.y; top < half_rows; top += lines_apart()) {
+        for (int r = ty; r < tile_rows; r += blockDim.y) {
+            const T* line = x + inside(2 * top - reach_of(taps) + r, rows) * x_pitch;
+            for (int q = tx; q < tile_width; q += blockDim.x)
+                tile[r * tile_width + q] = line[inside(first + q / channels, columns) * channels + q % channels];
+        }
+        __syncthreads();
+        for (int r = ty; r < tile_rows; r += blockDim.y) {
+            lows[r * blockDim.x + tx] = product(tile + r * tile_width + own, channels, LOW_THERE, taps);
+            highs[r * blockDim.x + tx] = product(tile + r * tile_width + own, channels, HIGH_THERE, taps);
+        }
+        __syncthreads();
+        const Index k = top + ty;
+        if (k < half_rows && e < half_columns * channels) {
+            const int at = 2 * ty * blockDim.x + tx;
+            approximation[k * pitch + e] = product(lows + at, blockDim.x, LOW_THERE, taps);
+            horizontal[k * detail_pitch + e] = product(lows + at, blockDim.x, HIGH_THERE, taps);
+            vertical[k * detail_pitch + e] = product(highs + at, blockDim.x, LOW_THERE, taps);
+            diagonal[k * detail_pitch + e] = product(highs + at, blockDim.x, HIGH_THERE, taps);
+        }
+        __syncthreads();
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_inverse_level(
+    const T* __restrict__ approximation, const T* __restrict__ horizontal, const T* __restrict__ vertical,
+    const T* __restrict__ diagonal, T* __restrict__ x, int taps, Index rows, Index columns, Index half_rows,
+    Index half_columns, int channels, Index x_pitch, Index pitch, Index detail_pitch, int tile_rows, int tile_width)
+{
+    const int size = tile_rows * tile_width;
+    T* tiles = (T*)memory;  // approximation, horizontal, vertical, diagonal
+    T* lows = tiles + 4 * size;
+    T* highs = lows + blockDim.y * tile_width;
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const Index begin = (Index)blockIdx.x * blockDim.x, e = begin + tx;
+    const Index first = first_needed(begin / channels, taps);
+    const Place p = place_of(e, channels);
+    for (Index top = (Index)blockIdx.y * blockDim.y; top < rows; top += lines_apart()) {
+        const Index first_row = first_needed(top, taps);
+        for (int r = ty; r < tile_rows; r += blockDim.y) {
+            const Index row = held(first_row + r, half_rows);
+            for (int q = tx; q < tile_width; q += blockDim.x) {
+                const Index column = held(first + q / channels, half_columns) * channels + q % channels;
+                T* target = tiles + r * tile_width + q;
+                target[0] = approximation[row * pitch + column];
+                target[size] = horizontal[row * detail_pitch + column];
+                target[2 * size] = vertical[row * detail_pitch + column];
+                target[3 * size] = diagonal[row * detail_pitch + column];
+            }
+        }
+        __syncthreads();
+        for (int q = tx; q < tile_width; q += blockDim.x) {
+            const T* column = tiles + q;
+            const int at = ty * tile_width + q;
+            lows[at] = gather(column, column + size, tile_width, top + ty, first_row, taps);
+            highs[at] = gather(column + 2 * size, column + 3 * size, tile_width, top + ty, first_row, taps);
+        }
+        __syncthreads();
+        const int line = ty * tile_width + p.channel;
+        if (top + ty < rows && e < columns * channels)
+            x[(top + ty) * x_pitch + e] = gather(lows + line, highs + line, channels, p.position, first, taps);
+        __syncthreads();
+    }
+}

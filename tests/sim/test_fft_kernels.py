@@ -1,0 +1,156 @@
+"""The Fourier transform's kernels on the simulated GPU, against NumPy in double: any length, there and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_ops.devices import open_device
+from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel
+from gpu_ops.filters import find_filter
+from gpu_ops.filters.fft.transform import Lines, Transforms, chirp, fits, longest_line, padded, twiddles
+from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.plan import Plan
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Experiment, Filter, Input, Pick, Run
+
+Array = np.ndarray[Any, Any]
+SHAPES = ((3, 1, 2), (3, 2, 1), (1, 4, 5), (2, 8, 3), (3, 64, 2), (2, 97, 1), (1, 100, 3), (2, 1024, 1), (1, 1024, 2))
+MOST = {"complex64": 3e-7, "complex128": 8e-16}
+"""The relative root-mean-square error: 1.5e-7 and 7e-16 were measured of these lengths, Bluestein's the largest."""
+
+
+def numbers(shape: tuple[int, ...], dtype: str) -> Array:
+    random = np.random.default_rng(7)
+    return (random.standard_normal(shape) + 1j * random.standard_normal(shape)).astype(dtype)
+
+
+def transformed(x: Array, way: str, inverse: bool = False, longest: int = 0, block: int = 64) -> tuple[Array, int]:
+    """The transform along the middle axis, and the number of its steps. Nothing may be found wrong."""
+    device = open_device("sim").session({})
+    transforms = Transforms(device, x.dtype, way, block, longest)
+    buffer = transforms.take(x.size)
+    device.upload(x.reshape(-1), out=buffer)
+    result = transforms.along(buffer, Lines(*x.shape), "lines", inverse)
+    execution = device.execute(Plan(tuple(transforms.steps), {}))
+    assert execution.findings == ()
+    return device.download(result).reshape(x.shape), len(transforms.steps)
+
+
+def error(right: Array, found: Array) -> float:
+    """Relative, root mean square."""
+    return float(np.sqrt(np.mean(np.abs(found - right) ** 2) / np.mean(np.abs(right) ** 2)))
+
+
+@pytest.mark.parametrize("dtype", MOST)
+@pytest.mark.parametrize("way", ["global", "shared"])
+def test_lines_of_every_length_there_and_back(way: str, dtype: str) -> None:
+    for shape in SHAPES:
+        x = numbers(shape, dtype)
+        found, steps = transformed(x, way)
+        assert error(np.fft.fft(x.astype(np.complex128), axis=1), found) <= MOST[dtype], shape
+        back, _ = transformed(found, way, inverse=True)
+        assert error(x, back / shape[1]) <= 2 * MOST[dtype], shape
+        n = shape[1]
+        ones = 0 if n == 1 else padded(n).bit_length() - 1 if way == "global" else 1
+        assert steps == (ones if padded(n) == n else 3 + 2 * ones), shape
+
+
+@pytest.mark.parametrize("n, longest, block", [(64, 8, 32), (128, 16, 64), (100, 16, 256), (2, 64, 1024)])
+def test_a_line_too_long_for_shared_memory_is_transformed_in_two_parts(n: int, longest: int, block: int) -> None:
+    x = numbers((2, n, 3), "complex128")
+    found, steps = transformed(x, "shared", longest=longest, block=block)
+    assert error(np.fft.fft(x, axis=1), found) <= MOST["complex128"]
+    assert steps == {64: 2, 128: 2, 100: 7, 2: 1}[n]
+    back, _ = transformed(found, "shared", True, longest, block)
+    assert error(x, back / n) <= 2 * MOST["complex128"]
+
+
+def test_tables_are_right_where_k_squared_is_large() -> None:
+    n = (1 << 20) - 3  # odd, so that (n - 2)² is n + 4 modulo 2 n
+    assert abs(chirp(n)[n - 2] - np.exp(-1j * np.pi * (n + 4) / n)) < 1e-15
+    assert abs(twiddles(4096)[1024] - -1j) < 1e-15
+
+
+def test_the_longest_lines_are_known() -> None:
+    single, double = np.dtype(np.complex64), np.dtype(np.complex128)
+    assert [longest_line(b, single) for b in (48 << 10, 64 << 10, 232448)] == [4096, 8192, 16384]
+    assert padded(1) == 1 and padded(2) == 2 and padded(3) == 8 and padded(4096) == 4096 and padded(4097) == 16384
+    assert padded((1 << 24) - 1) == 1 << 25
+    assert fits(1 << 24, "shared", 64 << 10, double) and not fits((1 << 24) - 1, "shared", 64 << 10, double)
+    assert fits((1 << 24) - 1, "global", 64 << 10, double) and fits((1 << 24) - 1, "shared", 64 << 10, single)
+
+
+def run(filter_id: str, variant: str, x: Array, rate: float | None = None, **params: Any) -> Run:
+    """A verified run on the simulated GPU; nothing may be found wrong."""
+    filter = find_filter(filter_id)
+    kind = filter.accepts
+    input = Input(kind, x, INPUT_KINDS[kind].axes[x.ndim], "x", {"generator": "test"}, rate)
+    values = {p.name: p.default for p in filter.params} | params
+    experiment = Experiment(filter.id, input, values, (Pick(variant, "sim"),), protocol="none")
+    result = list(run_experiment(experiment))[-1]
+    assert result.ok and not result.findings, (result.failure, result.errors, result.findings)
+    return result
+
+
+@pytest.mark.parametrize("variant", ["global", "shared"])
+def test_the_peaks_of_tones_are_found(variant: str) -> None:
+    t = np.arange(512) / 1000
+    tones = np.sin(2 * np.pi * 100 * t) + 0.5 * np.cos(2 * np.pi * 333.3 * t) + 40
+    x = np.stack([tones, np.roll(tones, 3) * 2], axis=1).astype(np.float32)
+    found = run("fft1d", variant, x, 1000.0, result="magnitude", window="Hann").outputs
+    assert found["peak_count"] == 4
+    assert found["peaks"][:2, 0] == pytest.approx([100, 333.3], abs=0.2)
+    assert found["peaks"][:2, 2] == pytest.approx(found["peaks"][:2, 0], abs=0.01)
+    assert not found["peaks"][2:].any()
+    density = run("fft1d", variant, x, 1000.0, result="power density", segment=128, detrend="constant", window="Hann")
+    assert density.outputs["peak_count"] == 4
+
+
+@pytest.mark.parametrize("variant", ["global", "shared"])
+def test_signs_and_both_sides_are_right_where_the_length_is_a_power_of_two(variant: str) -> None:
+    x = np.random.default_rng(2).integers(0, 60000, (64, 2)).astype(np.uint16)
+    for result in ("spectrum", "phase"):
+        for sides in ("one", "two"):
+            run("fft1d", variant, x, result=result, sides=sides, window="Hann")
+    image = np.random.default_rng(3).standard_normal((16, 8))
+    for result in ("spectrum", "phase", "magnitude", "radial profile"):
+        run("fft2d", variant, image, result=result, centred=True)
+
+
+def test_a_pattern_is_one_peak_wherever_zero_frequency_lies() -> None:
+    y, x = np.mgrid[:48, :64]
+    image = (3 + np.cos(2 * np.pi * (0.125 * y - 0.25 * x))).astype(np.float32)
+    for centred in (False, True):
+        found = run("fft2d", "shared", image, result="magnitude", centred=centred).outputs
+        assert found["peak_count"] == 1
+        assert found["peaks"][0] == pytest.approx([0.125, -0.25, 0.5], abs=1e-3)
+
+
+def test_what_does_not_fit_into_shared_memory_is_refused_with_another_way() -> None:
+    limits = open_device("sim").limits
+    fft1d, mask = find_filter("fft1d"), find_filter("fft_mask")
+
+    def reason(filter: Filter, variant: str, shape: tuple[int, ...]) -> str:
+        params = {p.name: p.default for p in filter.params}
+        task = Task.of(Meta(filter.accepts, shape, "float64"), params, {"block": 256}, limits)
+        return filter.variant(variant).refusal(task) or ""
+
+    assert "use the variant global" in reason(fft1d, "shared", ((1 << 24) - 1,))
+    assert reason(fft1d, "shared", (1 << 24,)) == reason(fft1d, "global", ((1 << 24) - 1,)) == ""
+    assert "columns of 5000 pixels need 16384 complex numbers" in reason(mask, "fused", (5000, 10))
+    assert reason(mask, "steps", (5000, 10)) == reason(mask, "fused", (2048, 5000)) == ""
+
+
+@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_kernels_beside_the_default_result_compile_too(architecture: str, double: bool) -> None:
+    """With registers for the largest block."""
+    real = "double" if double else "float"
+    for file in ("fft/bluestein.cu", "fft/spectrum.cu", "fft/peaks.cu"):
+        compiled = compile_kernel(file, architecture, {"REAL": real, "COMPLEX": f"{real}2"})
+        assert not compiled.warnings
+        assert all(e.resources["registers"] <= 128 for e in compiled.entries.values())

@@ -1,0 +1,58 @@
+// Wrong on purpose: the mask is read in natural order, the points lie in reversed order
+#include "fft_shared.cuh"
+
+extern __shared__ __align__(16) unsigned char memory[];
+
+// Multiplies the transform of the line by that of a chirp, and turns it back: a convolution.
+__device__ __forceinline__ void convolve(
+    C* line, const C* __restrict__ table, const C* __restrict__ spectrum, int bits, int inverse)
+{
+    stages_to_reversed(line, table, bits, 0);
+    __syncthreads();
+    for (int k = threadIdx.x; k < 1 << bits; k += blockDim.x)
+        line[k] = times(line[k], turned(spectrum[reversed(k, bits)], inverse));
+    stages_from_reversed(line, table, bits, 1);
+    __syncthreads();
+}
+
+extern "C" __global__ void fft_mask_fused(
+    const C* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ chirp,
+    const C* __restrict__ spectrum, const R* __restrict__ mask, R* __restrict__ magnitude,
+    int height, int bits, int width, int channels, R factor)
+{
+    C* line = (C*)memory;
+    const int m = 1 << bits;
+    const bool whole = height == m;
+    const long long columns = (long long)width * channels;
+    const int column = blockIdx.x / channels;
+
+    for (int k = threadIdx.x; k < m; k += blockDim.x) {
+        C z = complex_of(0, 0);
+        if (k < height) z = x[k * columns + blockIdx.x];
+        line[k] = whole || k >= height ? z : times(z, chirp[k]);
+    }
+    if (whole) {
+        stages_to_reversed(line, table, bits, 0);
+        __syncthreads();
+    } else {
+        convolve(line, table, spectrum, bits, 0);
+    }
+    for (int k = threadIdx.x; k < m; k += blockDim.x) {
+        const int row = k;
+        C z = complex_of(0, 0);
+        if (row < height) {
+            z = scaled(line[k], mask[(long long)row * width + column]);
+            magnitude[row * columns + blockIdx.x] = hypot(z.x, z.y) * factor;
+        }
+        line[k] = z;
+    }
+    if (whole) {
+        stages_from_reversed(line, table, bits, 1);
+        __syncthreads();
+    } else {
+        convolve(line, table, spectrum, bits, 1);
+    }
+    for (int k = threadIdx.x; k < height; k += blockDim.x) {
+        y[k * columns + blockIdx.x] = whole ? line[k] : times(line[k], turned(chirp[k], 1));
+    }
+}

@@ -1,0 +1,32 @@
+// Wrong on purpose: no barrier between zeroing the block's counts, which other threads do, and counting
+#include "histogram_after.cuh"
+
+extern __shared__ __align__(16) unsigned char memory[];
+
+extern "C" __global__ void histogram_shared(
+    const T* __restrict__ x, unsigned* __restrict__ counts, unsigned* __restrict__ outside,
+    const Bound* __restrict__ bounds, long long pixels, int step, int colours, int grey, int each, int bins, REAL low,
+    REAL scale)
+{
+    const int histograms = grey ? 1 : colours, slots = bins + 3;
+    Bound* own_bounds = (Bound*)memory;
+    unsigned* own = (unsigned*)(memory + (((bins + 1) * sizeof(Bound) + 7) & ~7ull));
+    for (int k = threadIdx.x; k <= bins; k += blockDim.x) own_bounds[k] = bounds[k];
+    for (int k = threadIdx.x; k < histograms * slots; k += blockDim.x) own[k] = 0;
+
+    const long long begin = (long long)blockIdx.x * blockDim.x * each;
+    for (int j = 0; j < each; ++j) {
+        const long long i = begin + (long long)j * blockDim.x + threadIdx.x;
+        if (i >= pixels) break;
+        for (int h = 0; h < histograms; ++h) {
+            const T value = counted(x + i * step, h, grey);
+            atomicAdd(own + h * slots + slot_of(value, own_bounds, bins, low, scale), 1u);
+        }
+    }
+    __syncthreads();
+
+    for (int n = threadIdx.x; n < histograms * slots; n += blockDim.x) {
+        const int h = n / slots, k = n - h * slots;
+        if (own[n] > 0) atomicAdd(k < bins ? counts + h * bins + k : outside + (k - bins) * histograms + h, own[n]);
+    }
+}

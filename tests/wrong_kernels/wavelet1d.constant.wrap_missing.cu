@@ -1,0 +1,58 @@
+// Wrong on purpose: beyond the end lies the last sample, not what the border says
+#include "wavelet.cuh"
+
+#define MOST_TAPS 64
+
+__constant__ T bank[4 * MOST_TAPS];
+
+__device__ __forceinline__ void make_pair(
+    const T* x, Index step, Index n, Index k, int taps, T* low, T* high)
+{
+    const Index first = 2 * k - reach_of(taps);
+    T l = 0, h = 0;
+    for (int t = 0; t < taps; ++t) {
+        const Index i = first + t < n ? inside(first + t, n) : n - 1;
+        const T value = x[i * step];
+        l += bank[t] * value;
+        h += bank[MOST_TAPS + t] * value;
+    }
+    *low = l;
+    *high = h;
+}
+
+__device__ __forceinline__ T gather(
+    const T* low, Index low_step, const T* high, Index high_step, Index half, Index i, int taps)
+{
+    const Index last = i + reach_of(taps);
+    T sum = 0;
+    for (int t = (int)(last & 1); t < taps; t += 2) {
+        const Index k = coefficient((last - t) / 2, half);
+        sum += bank[2 * MOST_TAPS + t] * low[k * low_step];
+        sum += bank[3 * MOST_TAPS + t] * high[k * high_step];
+    }
+    return sum;
+}
+
+extern "C" __global__ void wavelet_constant_forward_rows(
+    const T* __restrict__ x, T* __restrict__ low, T* __restrict__ high, int taps,
+    Index rows, Index n, Index half, int channels, Index x_pitch, Index low_pitch, Index high_pitch)
+{
+    const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= half * channels) return;
+    const Place p = place_of(e, channels);
+    for (Index r = first_line(); r < rows; r += lines_apart())
+        make_pair(x + r * x_pitch + p.channel, channels, n, p.position, taps, low + r * low_pitch + e,
+                  high + r * high_pitch + e);
+}
+
+extern "C" __global__ void wavelet_constant_inverse_rows(
+    const T* __restrict__ low, const T* __restrict__ high, T* __restrict__ x, int taps,
+    Index rows, Index n, Index half, int channels, Index low_pitch, Index high_pitch, Index x_pitch)
+{
+    const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= n * channels) return;
+    const Place p = place_of(e, channels);
+    for (Index r = first_line(); r < rows; r += lines_apart())
+        x[r * x_pitch + e] = gather(low + r * low_pitch + p.channel, channels, high + r * high_pitch + p.channel,
+                                    channels, half, p.position, taps);
+}

@@ -1,0 +1,47 @@
+// Wrong on purpose: coefficients are added to the samples that they meet without atomics
+#include "wavelet.cuh"
+
+#define MOST_TAPS 64
+
+__constant__ T bank[4 * MOST_TAPS];
+
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_scatter_forward_rows(
+    const T* __restrict__ x, T* __restrict__ low, T* __restrict__ high, int taps,
+    Index rows, Index n, Index half, int channels, Index x_pitch, Index low_pitch, Index high_pitch)
+{
+    const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= half * channels) return;
+    const Place p = place_of(e, channels);
+    const Index first = 2 * p.position - reach_of(taps);
+    for (Index r = first_line(); r < rows; r += lines_apart()) {
+        T l = 0, h = 0;
+        for (int t = 0; t < taps; ++t) {
+            const T value = x[r * x_pitch + inside(first + t, n) * channels + p.channel];
+            l += bank[t] * value;
+            h += bank[MOST_TAPS + t] * value;
+        }
+        low[r * low_pitch + e] = l;
+        high[r * high_pitch + e] = h;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_scatter_inverse_rows(
+    const T* __restrict__ low, const T* __restrict__ high, T* __restrict__ x, int taps,
+    Index rows, Index n, Index half, int channels, Index low_pitch, Index high_pitch, Index x_pitch)
+{
+    const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= half * channels) return;
+    const Place p = place_of(e, channels);
+    for (Index r = first_line(); r < rows; r += lines_apart()) {
+        const T l = low[r * low_pitch + e], h = high[r * high_pitch + e];
+        for (int t = 0; t < taps; ++t) {
+            Index i = 2 * p.position + t - reach_of(taps);
+#if BORDER == 0
+            i = around(i, 2 * half);
+#endif
+            if (i >= 0 && i < n)
+                x[r * x_pitch + i * channels + p.channel] +=
+                    bank[2 * MOST_TAPS + t] * l + bank[3 * MOST_TAPS + t] * h;
+        }
+    }
+}
