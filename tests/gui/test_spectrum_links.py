@@ -407,6 +407,16 @@ def test_a_logarithmic_axis_of_frequencies(qtbot: Any, window: MainWindow) -> No
     assert not view.log.isChecked() and pane.view_range() == pytest.approx((0, 50))
 
 
+def test_units_without_prefixes_keep_their_numbers(window: MainWindow) -> None:
+    open_image(window, picture())
+    choose(window, "fft2d", ("numpy",), result="radial profile")
+    radial = Made("spectrum", np.arange(1.0, 24.0), (Axis("radius", "cycles/px", 0, 1 / SIDE),))
+    bring(window, "numpy", {"radial": radial})
+    window.grab()
+    bottom = window.stack.view.pane.item.getAxis("bottom")  # type: ignore[attr-defined]
+    assert bottom.autoSIPrefixScale == 1.0 and "Radius (cycles/px)" in bottom.labelString()
+
+
 def test_phases_of_a_signal_are_not_drawn_over_time(window: MainWindow) -> None:
     engine: Any = window.controller._engine
     engine.show(Input("signal", wave(), "t", "wave", {"generator": "wave"}, RATE))

@@ -32,6 +32,7 @@ class CellView(QWidget):
 
     grid: PaneGrid | None = None
     display: Display | None = None
+    aspect = ASPECT
 
     def __init__(
         self,
@@ -158,7 +159,7 @@ class CellView(QWidget):
 
     def _best(self) -> int:
         size, unit = self.size(), self.fontMetrics().averageCharWidth()
-        extra, aspect = self.fontMetrics().height() * 3.5, self._plot.aspect if self._plot else ASPECT
+        extra, aspect = self.fontMetrics().height() * 3.5, self._plot.aspect if self._plot else self.aspect
         return best_columns(len(self.pager.in_sight()), size.width(), size.height(), aspect, extra, unit * 26)
 
     def _lay(self) -> None:

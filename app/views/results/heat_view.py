@@ -18,6 +18,8 @@ COLOURS = "viridis"
 class HeatView(CellView):
     """A CellView whose areas paint a plane each. They have common ranges, levels and colours."""
 
+    aspect = 3.0
+
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
         self.plane = plane = Plane()
         super().__init__(lambda _span, parent: HeatArea(plane, display, parent), parent=parent, plane=plane)

@@ -44,8 +44,11 @@ def calm_plot(parent: QWidget) -> pg.PlotWidget:
 def label(item: pg.PlotItem, across: Axis, unit: str, log: bool) -> None:
     """Name the axes of a plot: what lies across, and the unit of the values."""
     name, bottom, left = name_of(across), item.getAxis("bottom"), item.getAxis("left")
-    bottom.enableAutoSIPrefix(across.unit in PREFIXED and not log)
-    item.setLabel("bottom", name[:1].upper() + name[1:], units=across.unit or None)
+    prefixed = across.unit in PREFIXED and not log
+    # Turning prefixes off is not enough: pyqtgraph then keeps the factor of the last range that had one.
+    ranges = None if prefixed else ((0.0, 0.0),)
+    bottom.setLabel(name[:1].upper() + name[1:], units=across.unit or None, siPrefixEnableRanges=ranges)
+    bottom.enableAutoSIPrefix(prefixed)
     left.setLabel(unit)
     left.showLabel(bool(unit))
 

@@ -2,7 +2,7 @@
 
 A transform of N values adds log2 N times; each step rounds by half an ulp of what it adds, u = 2^-24 of a float32. The
 tolerances are a few times u · log2 N of the largest value: room for Bluestein's method as well, which transforms three
-times. The errors of right variants are a tenth of that. Squares, and a transform there and back, have twice the error.
+times. The errors of right variants are less than a third of that. Squares, and a transform there and back, have twice the error.
 """
 
 from __future__ import annotations

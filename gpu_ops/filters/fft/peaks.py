@@ -55,11 +55,22 @@ def levels(values: Array, length: int, one_sided: bool) -> Array:
     return channels
 
 
+def _possible(values: Array, floor: float, reach: int, noise: float) -> Array:
+    """Where values reach the floor and, but for the ends of the last axis, stand above their far neighbours along it:
+    a first look in whole arrays, which leaves few bins to look at one by one."""
+    result: Array = values >= floor - noise
+    if values.shape[-1] > 2 * reach:
+        inner, least = result[..., reach:-reach], EDGE * values[..., reach:-reach] + noise
+        inner &= least > values[..., : -2 * reach]
+        inner &= least > values[..., 2 * reach :]
+    return result
+
+
 def find1d(values: Array, reach: int, noise: float = 0.0) -> Array:
     """The bins of a one-sided spectrum (bins,) that are peaks if comparisons may err by `noise`, in order."""
     last = len(values) - 1
     largest = max(NEAR_ZERO * values[:reach].max(), values[reach:].max(initial=0.0))
-    places = np.flatnonzero(values >= FLOOR * largest - noise)
+    places = np.flatnonzero(_possible(values, FLOOR * largest, reach, noise))
     places = places[(places > 0) & (places < last)]
     for shift in (s for s in range(-reach, reach + 1) if s):
         there = places + shift
@@ -71,10 +82,11 @@ def find1d(values: Array, reach: int, noise: float = 0.0) -> Array:
 def find2d(values: Array, reach: int, noise: float = 0.0) -> Array:
     """The bins (peaks, 2) of a whole spectrum (H, W) that are peaks, one of each mirrored pair, in order."""
     height, width = values.shape
-    ky, kx = (np.minimum(np.arange(n), n - np.arange(n)) < reach for n in (height, width))
-    near = np.ix_(ky, kx)
-    far = max(values[~ky].max(initial=0.0), values[:, ~kx].max(initial=0.0))
-    y, x = np.nonzero(values >= FLOOR * max(NEAR_ZERO * values[near].max(), far) - noise)
+    others = [values[reach : height - reach + 1], values[:, reach : width - reach + 1]]
+    near = values[np.ix_(*(np.arange(1 - reach, reach) % n for n in (height, width)))]
+    largest = max(NEAR_ZERO * near.max(), *(part.max(initial=0.0) for part in others))
+    found = np.flatnonzero(_possible(values[: height // 2 + 1], FLOOR * largest, reach, noise))
+    y, x = np.divmod(found, width)
     half = ((2 * y < height) & (y > 0)) | (((y == 0) | (2 * y == height)) & (2 * x <= width))
     half &= (y > 0) | (x > 0)
     y, x = y[half], x[half]
