@@ -58,6 +58,15 @@ def session(cuda: str) -> Device:
     return open_device(cuda).session({FILE: TEXT})
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (3, 5)])
+@pytest.mark.parametrize("dtype", ["uint32", "float64", "complex64"])
+def test_arrays_of_any_shape_go_there_and_back(session: Device, shape: tuple[int, ...], dtype: str) -> None:
+    array = np.asarray(RANDOM.integers(1, 9, shape)).astype(dtype)
+    for there in (session.upload(array), session.upload(array, session.empty(shape, np.dtype(dtype)))):
+        back = session.download(there)
+        assert back.shape == shape and back.dtype == array.dtype and np.array_equal(back, array)
+
+
 def _scale(session: Device, x, by: float, **how) -> tuple[Launch, object]:  # type: ignore[no-untyped-def]
     out = session.empty(x.shape, x.dtype)
     kernel = session.kernel(FILE, "scale")

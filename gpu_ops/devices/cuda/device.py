@@ -111,9 +111,10 @@ class CudaDevice:
 
     @on_its_device
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
-        array = np.ascontiguousarray(array)
+        array = np.asarray(array, order="C")
         target = self.empty(array.shape, array.dtype) if out is None else out
-        target.set(array, stream=self.stream(0))
+        # CuPy gives the array of a single number an axis before it compares shapes.
+        (target if array.ndim else target.reshape(1)).set(array, stream=self.stream(0))
         self.stream(0).synchronize()
         return target
 
