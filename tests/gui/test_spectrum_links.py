@@ -317,12 +317,18 @@ def test_the_image_stands_beside_its_spectrum_with_its_verdict(window: MainWindo
     layer = grid.pane("scipy").layer
     assert layer.pyramid is not None and np.array_equal(layer.pyramid.array, picture() // 2)
     assert layer.state == "fresh" and layer.current
+    kept = layer.pyramid
+    bring(window, "scipy", {}, ok=True)
+    assert layer.pyramid is kept, "a verdict alone draws nothing anew"
     session.set_params({**session.params, "high": 0.4})
     assert layer.state == "stale" and not layer.current
     open_image(window, picture().T.copy())
     assert grid.keys == [INPUT] and window.links.companion.key == ""
     bring_mask(window)
     assert grid.keys == [INPUT, "scipy"]
+    session.set_output("image")
+    session.set_output("spectrum")
+    assert grid.keys == [INPUT, "scipy"] and grid.pane("scipy").layer.pyramid is not None
     session.set_picks(())
     assert grid.keys == [INPUT]
 

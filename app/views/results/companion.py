@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Slot
 from app.models.results import Results
 from app.models.session import Session
 from app.models.verdict import verdict
-from app.models.view_data import INPUT, as_it_is
+from app.models.view_data import INPUT, OutputData, as_it_is
 from app.views.results.pictures import Pictures
 
 
@@ -19,8 +19,16 @@ class Companion(QObject):
         super().__init__(pictures)
         self._pictures, self._session, self._results = pictures, session, results
         self.key = ""
-        for signal in (pictures.view_changed, pictures.drawn_changed, pictures.arranged, results.row_changed):
+        self._put: OutputData | None = None
+        pictures.view_changed.connect(self._start_over)
+        for signal in (pictures.drawn_changed, pictures.arranged, results.row_changed):
             signal.connect(self._show)
+
+    @Slot()
+    def _start_over(self) -> None:
+        """The view beside may be another one, or be empty."""
+        self._put = None
+        self._show()
 
     @Slot()
     def _show(self) -> None:
@@ -32,11 +40,14 @@ class Companion(QObject):
         name, titles = self._output(), pictures.titles()
         found = [(v, shown) for v in session.choice.picks if (shown := pictures.shown(v, name)) is not None]
         keys = (INPUT, *(variant for variant, _ in found[:1]))
+        self._put = self._put if found else None
         view.arrange(keys, {INPUT: pictures.input_name, **titles}, session.filter)
         for variant, shown in found[:1]:
             self.key = variant
             subject, present = shown.origin.subject, session.subject(variant)
-            view.put(variant, as_it_is(shown), shown.origin)
+            if shown is not self._put:
+                view.put(variant, as_it_is(shown), shown.origin)
+                self._put = shown
             view.set_state(variant, *verdict(self._results, subject, present), subject == present)
 
     def _output(self) -> str:
