@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.action_spec import ActionSpec
+from app.models.display import Display
 from app.translate import QT_TRANSLATE_NOOP
 from app.views.results.panes import Mode
 from app.views.window.desk import Desk
@@ -12,6 +13,11 @@ def _mode(desk: Desk) -> str:
     """The mode of comparison; "" where the view cannot compare pictures in one place."""
     grid = desk.pictures.view.grid
     return grid.mode if grid is not None else ""
+
+
+def _display(desk: Desk) -> Display:
+    """The levels and colours of the view, else those of pictures."""
+    return desk.pictures.display or desk.context.display
 
 
 def _levelled(desk: Desk) -> bool:
@@ -52,9 +58,9 @@ def _colour_map(name: str, text: str, tip: str, checked: bool = False) -> Action
         checked=checked,
         group="map",
         data=name,
-        do=lambda desk: desk.pictures.set_colormap(name),
+        do=lambda desk: _display(desk).set_colormap(name),
         able=_levelled,
-        on=lambda desk: (desk.pictures.display or desk.context.display).colormap == name,
+        on=lambda desk: _display(desk).colormap == name,
     )
 
 
@@ -181,7 +187,7 @@ VIEW = (
         ("Ctrl+L",),
         QT_TRANSLATE_NOOP("Actions", "Set black and white from the input's type and values"),
         separator=True,
-        do=lambda desk: desk.pictures.auto_levels(),
+        do=lambda desk: _display(desk).auto_levels("auto"),
         able=_levelled,
     ),
     _colour_map(

@@ -44,7 +44,7 @@ def test_every_change_is_told_with_its_kind(qtbot) -> None:
 @pytest.mark.parametrize("filter", FILTERS, ids=lambda f: f.id)
 def test_the_key_of_a_choice_is_that_of_its_run(qtbot, filter: Filter) -> None:
     """Also where a form gives lists, and where nobody set a knob, or one that the variant does not have."""
-    session, (array,) = Session(), [np.zeros(64 if filter.accepts == "signal" else (8, 9), np.float32)]
+    session, (array,) = Session(), [np.zeros(128 if filter.accepts == "signal" else (112, 113), np.float32)]
     session.set_filter(filter.id)
     session.set_device("cuda:0")
     lists = {n: list(v) if isinstance(v, tuple) else v for n, v in session.choice.params.items()}

@@ -185,15 +185,16 @@ class CutBar(QWidget):
         lines, counted, output = self.plot.lines, self._counted, self.output
         if not lines or counted is None or output is None:
             return ""
-        chosen = self._chosen()
-        total, unit = counted.total(chosen), output.unit
+        low, high = (with_unit(number(_short(value)), output.unit) for value in (min(lines), max(lines)))
         if len(lines) > 1:
-            text = self.tr("{low} to {high}, one for each band and channel")
-            return text.format(low=number(_short(min(lines))), high=with_unit(number(_short(max(lines))), unit))
-        share = 100 * counted.below(chosen, lines[0]) / max(1, total)
-        text = self.tr("{threshold}: {share} % of {total} coefficients are below")
-        value = with_unit(number(_short(lines[0])), unit)
-        return text.format(threshold=value, share=number(float(f"{share:.3g}")), total=number(total))
+            text = self.tr("{low} to {high}, one for each band and channel").format(low=low, high=high)
+        else:
+            chosen = self._chosen()
+            total = counted.total(chosen)
+            share = number(float(f"{100 * counted.below(chosen, lines[0]) / max(1, total):.3g}"))
+            text = self.tr("{threshold}: {share} % of {total} coefficients are below")
+            text = text.format(threshold=low, share=share, total=number(total))
+        return text if self.plot.current else self.tr("{text}, of an earlier choice").format(text=text)
 
     # Moves
 

@@ -52,12 +52,12 @@ class LevelsPlot:
         for row, band in enumerate(bands):
             middle = frame.box.top() + (row + 0.5) * tall
             values = _first_channel(drawn.array[band.part])
-            largest = float(np.abs(values).max(initial=0.0, where=np.isfinite(values))) or 1.0
+            largest = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
             painter.setPen(QPen(frame.colours.grid, 1))
             painter.drawLine(QPointF(frame.box.left(), middle), QPointF(frame.box.right(), middle))
             series = frame.colours.series[(band.orientation != "approximation") * 2]
             painter.setPen(QPen(series.colour, 1))
-            self._draw(painter, frame, values / largest * ROOM * tall, middle, whole)
+            self._draw(painter, frame, values / (largest or 1.0) * ROOM * tall, middle, whole)
             painter.setPen(frame.palette.color(QPalette.ColorRole.PlaceholderText))
             word = translate("Bands", "± {value}").format(value=number(float(f"{largest:.4g}")))
             if frame.letters.height() * 2.2 < tall:

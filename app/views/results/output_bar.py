@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QLabel, QWidget
 
 from app.views.flow import FlowLayout
 from app.views.results.choice_button import ChoiceButton
+from app.views.results.view_table import Scale
 
 
 class Choice(NamedTuple):
@@ -98,8 +99,10 @@ class OutputBar(QWidget):
         row.addWidget(self.scales)
         self.hide()
 
-    def offer(self, outputs: Sequence[Choice], output: str, scales: Sequence[Choice], scale: str) -> None:
+    def offer(self, outputs: Sequence[str], output: str, scales: Sequence[Scale], scale: str) -> None:
         """Offer these outputs and scales, with one of each checked."""
-        self.outputs.offer(outputs, output)
-        self.scales.offer(scales, scale)
+        translate = QCoreApplication.translate
+        self.outputs.offer([Choice(id, output_title(id)) for id in outputs], output)
+        offered = [Choice(s.id, translate("Scales", s.title), translate("Scales", s.tip)) for s in scales]
+        self.scales.offer(offered, scale)
         self.setVisible(len(outputs) > 1 or len(scales) > 1)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QSize, Signal, Slot
+from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -21,7 +21,7 @@ from app.models.subject import Subject
 from app.models.verdict import verdict
 from app.models.view_data import INPUT as INPUT
 from app.models.view_data import OutputData, ViewData, as_it_is
-from app.views.results.output_bar import Choice, OutputBar, output_title
+from app.views.results.output_bar import OutputBar
 from app.views.results.result_view import ResultView
 from app.views.results.sides import Sides
 from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, scales_of, view_of
@@ -322,14 +322,6 @@ class Pictures(Squeezed):
         if self.view.pager is not None:
             self.view.pager.turn(pages)
 
-    def set_colormap(self, name: str) -> None:
-        if self.display is not None:
-            self.display.set_colormap(name)
-
-    def auto_levels(self) -> None:
-        if self.display is not None:
-            self.display.auto_levels("auto")
-
     # Outputs and scales
 
     def scale(self, shown: OutputData | None = None) -> Scale:
@@ -348,11 +340,9 @@ class Pictures(Squeezed):
         self.view_changed.emit()
 
     def _offer(self, result: OutputData | None) -> None:
-        translate = QCoreApplication.translate
-        outputs = [Choice(o.id, output_title(o.id)) for o in self._session.filter.outputs] if self._shared else []
+        outputs = [output.id for output in self._session.filter.outputs] if self._shared else []
         scales = scales_of(self._spec, result.result.form.dtype if result is not None else "")
-        offered = [Choice(s.id, translate("Scales", s.title), translate("Scales", s.tip)) for s in scales]
-        self.bar.offer(outputs, self._session.output.id, offered, self.scale(result).id)
+        self.bar.offer(outputs, self._session.output.id, scales, self.scale(result).id)
 
     @Slot(object)
     def set_heard(self, x: float | None) -> None:

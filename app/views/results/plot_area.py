@@ -147,7 +147,8 @@ class PlotArea(QWidget):
             left += max((letters.horizontalAdvance(name) for name in names), default=0.0) + pad
         titled = self.drawn is not None and self.plot.value_title(self.drawn)
         top = 1.6 * line if titled else 0.5 * pad  # the highest number reaches half a line above the plot
-        box = QRectF(left, top, max(1.0, self.width() - left - 2 * pad), max(1.0, self.height() - top - 2.3 * line))
+        right = 4 * pad  # the last number reaches half its width beyond the plot
+        box = QRectF(left, top, max(1.0, self.width() - left - right), max(1.0, self.height() - top - 2.3 * line))
         return Frame(box, span.start, span.stop, span.bottom, span.top, log, colours, self.palette(), letters)
 
     def _value_ticks(self, height: float) -> list[tuple[float, str]]:
