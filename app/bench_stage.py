@@ -132,7 +132,7 @@ class Stage:
 
     def turn_to(self, page: QWidget) -> None:
         """Show an empty page before its data come, so that only the data are timed."""
-        self.window.stack.show_page(page)
+        self.window.stack.sides.main.setCurrentWidget(page)
         self.run_for(0.2)
 
     def count_outputs(self) -> list[str]:
@@ -180,6 +180,32 @@ class Stage:
             if time.perf_counter() > end:
                 raise TimeoutError("nothing was painted")
         return (painted.at - begin) * 1000
+
+    def until_drawn(self, variant: str, do: Callable[[], object]) -> float:
+        """Milliseconds from `do()` until another result of the variant has been painted, in whatever view."""
+        before, end = self._drawn(variant)[1], time.perf_counter() + PATIENCE
+        begin = time.perf_counter()
+        do()
+        painted: PaintWatch | None = None
+        while painted is None or painted.at is None:
+            QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 20)
+            widget, shown = self._drawn(variant)
+            if painted is None and shown is not None and shown is not before:
+                painted = PaintWatch(widget)
+                widget.update()
+            if time.perf_counter() > end:
+                raise TimeoutError("no result was painted")
+        return (painted.at - begin) * 1000
+
+    def _drawn(self, variant: str) -> tuple[QWidget, object]:
+        """Where a result of the variant is painted, and something that each result has for itself; None without one."""
+        view: Any = self.window.stack.view
+        if view.grid is not None:
+            pane = view.grid.pane(variant)
+            return pane.canvas, pane.layer.pyramid
+        cell = view.cells[variant]
+        heat = getattr(cell.area, "heat", None)
+        return cell.area, cell.drawn if heat is None or heat.complete else None
 
 
 def private_mb() -> float:

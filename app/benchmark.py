@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from app.bench_live import LIVE_KEYS, spectrogram
+
 Figures = dict[str, Any]
 Command = Callable[[Sequence[str]], int]
 """A function that opens the window, given the command line."""
@@ -264,6 +266,8 @@ BENCHES = (
     Bench("open_meanwhile", "a file opened during a long run, to its picture", "ms", {"show": 1000.0}, _open_meanwhile),
     Bench("memory", "private memory, 8192² float32 and 3 results", "MB", {"private": 400.0}, _memory),
     Bench("key_latency", "key press to new pixels, 1024² float32", "ms", {"median": 100.0}, _key),
+    *(Bench(f"key_{name}", f"the same, {key.what}", "ms", {"median": 100.0}, key) for name, key in LIVE_KEYS.items()),
+    Bench("spectrogram", "10⁷ samples: their choice to the spectrogram", "ms", {"show": 1000.0}, spectrogram),
 )
 
 

@@ -97,7 +97,7 @@ def add_filter(tree: Path) -> None:
     shutil.copy(TOYS / "1_atomics.cu", kernels)
     shutil.copy(TOYS / "toy.py", filters)
     names = filters / "__init__.py"
-    edit(names, "check_filters((", "check_filters((TOY, ")
+    edit(names, "(MEAN1D, ", "(TOY, MEAN1D, ")
     edit(names, "from gpu_ops.types import", "from gpu_ops.filters.toy import TOY\nfrom gpu_ops.types import")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,14 @@ from numba import get_num_threads, set_num_threads
 from gpu_ops import sample
 from gpu_ops.devices import open_device
 from gpu_ops.errors import ParamError
-from gpu_ops.filters.wavelet import WAVELET1D, WAVELET2D, bases, forms, rules
+from gpu_ops.filters.wavelet import WAVELET1D, WAVELET2D, bases, forms, host, parallel, rules
 from gpu_ops.filters.wavelet.estimates import median
 from gpu_ops.filters.wavelet.host import Serial
 from gpu_ops.filters.wavelet.parallel import Parallel
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.params import check_values
+from gpu_ops.progress import Cancelled, listening
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Input, Pick
 
@@ -243,6 +245,21 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
         set_num_threads(threads)
     for a, b in zip(first, second, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+@pytest.mark.parametrize("variant, loops", [("serial", host), ("parallel", parallel)])
+@pytest.mark.parametrize("shape", [(5003,), (70, 61, 3)], ids=str)
+def test_long_work_goes_in_bands_and_can_be_stopped(
+    monkeypatch: pytest.MonkeyPatch, variant: str, loops: ModuleType, shape: tuple[int, ...]
+) -> None:
+    x = RANDOM.standard_normal(shape)
+    filter = WAVELET1D if len(shape) == 1 else WAVELET2D
+    whole = result(filter, variant, x, levels=2, threshold="hard")
+    monkeypatch.setattr(loops, "BAND", 500)
+    with listening(lambda: False):
+        assert (result(filter, variant, x, levels=2, threshold="hard") == whole).all()
+    with listening(lambda: True), pytest.raises(Cancelled):
+        result(filter, variant, x, levels=2, threshold="hard")
 
 
 def test_shifts_are_averaged() -> None:

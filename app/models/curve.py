@@ -24,7 +24,8 @@ SAMPLES = time_axis(None)
 
 class Trace(NamedTuple):
     """What a curve shows: values (N,), their axis, a mark beside the name, the stroke, the key of the result, the unit
-    of the values, and the text of a value by its index where it says more than the value."""
+    of the values, the text of a value by its index where it says more than the value, and the line's width in pixels.
+    """
 
     name: str
     samples: Array
@@ -35,6 +36,7 @@ class Trace(NamedTuple):
     key: str = ""
     unit: str = ""
     told: Callable[[int], str] | None = None
+    width: float = 1
 
 
 class Curve(QObject):
@@ -50,7 +52,7 @@ class Curve(QObject):
         self.name = self.mark = self.key = self.unit = ""
         self.axis = SAMPLES
         self.told: Callable[[int], str] | None = None
-        self.stroke = input_stroke()
+        self.stroke, self.width = input_stroke(), 1.0
         self.visible = self.sharp = False
         self.state: State | None = None
         self.verdict = ""
@@ -70,6 +72,7 @@ class Curve(QObject):
         key: str = "",
         unit: str = "",
         told: Callable[[int], str] | None = None,
+        width: float = 1,
     ) -> None:
         """Show another signal, described as in Trace; its samples are not copied and must not change."""
         if array.ndim != 1:
@@ -77,7 +80,7 @@ class Curve(QObject):
         if key != self.key:
             self.set_state(None, "", True)  # the verdict was on another result
         self.name, self.axis, self.visible, self.mark, self.key = name, axis, visible, mark, key
-        self.stroke, self.unit, self.told = stroke, unit, told
+        self.stroke, self.unit, self.told, self.width = stroke, unit, told, width
         if self.pyramid is None or not _same(self.pyramid.array, array):
             self._background.cancel()
             self.pyramid = pyramid = SignalPyramid(array)

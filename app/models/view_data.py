@@ -15,7 +15,7 @@ from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Form
 
 Array = np.ndarray[Any, Any]
-DECIBEL = "dB"
+DECIBEL, PERCENT = "dB", "%"
 SQUARE = "²"
 """In the unit of values that are squares."""
 TIMES = tuple(time_axis(rate).name for rate in (1.0, None))
@@ -143,6 +143,13 @@ def _beyond(axis: Axis, count: int) -> int:
         return 0
     places = np.arange(count) * axis.step + axis.start
     return int(np.count_nonzero(places >= axis.period / 2 - 1e-9 * axis.period))
+
+
+def cumulative(shown: OutputData) -> ViewData:
+    """Counts added up from the first bar on, in percent of all of their channel; the cursor reads the counts."""
+    sums = np.cumsum(shown.array, axis=-1, dtype=np.float64)
+    share = 100 * sums / np.maximum(sums[..., -1:], 1e-300)
+    return ViewData(share, shown.result.form, PERCENT, read=np.array(shown.array), text=shown.result.text)
 
 
 def each_band(shown: OutputData) -> ViewData:

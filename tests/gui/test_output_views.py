@@ -90,14 +90,21 @@ def point_at(window: MainWindow, name: str) -> None:
         view.pane.set_cursor(12.5 if name != "signal" else 0.25)
 
 
+def share(counts: np.ndarray[Any, Any]) -> str:
+    """The count of bar 3, and what part of all it is."""
+    return f"{counts[3]} ({100 * counts[3] / counts.sum():.3g} %)"
+
+
 def told(name: str) -> str:
     """What is read there, from the array itself."""
     result = made()[name]
     array = result.array
     texts: dict[str, Callable[[], str]] = {
         "image": lambda: f"x 5, y 7: {array[7, 5]}",
-        "histogram": lambda: f"bin 3, value 2.5 … 3.5: {array[3]}",
-        "colours": lambda: f"bin 3, value 3 … 4: red {array[0, 3]}, green {array[1, 3]}, blue {array[2, 3]}",
+        "histogram": lambda: f"bin 3, value 2.5 … 3.5: {share(array)}",
+        "colours": lambda: (
+            f"bin 3, value 3 … 4: red {share(array[0])}, green {share(array[1])}, blue {share(array[2])}"
+        ),
         "signal": lambda: f"time 0.25 s: {array[25]:.7g} mV",
         "spans": lambda: "stream 2, 1.5 ms … 3 ms: 1.5 ms, 8.192 kB, 5.461333 MB/s",
         "figures": lambda: "green, deviation: 3 counts",

@@ -120,15 +120,15 @@ def test_the_point_under_the_cursor_is_a_wave_in_the_picture_beside(window: Main
     assert spot is not None
     QTest.mouseMove(canvas, QPoint(2, 2))
     QTest.mouseMove(canvas, spot.toPoint())
-    assert window.stack.waves.wave is not None and window.stack.waves.wave.fx == pytest.approx(1 / 16)
-    assert wave_text(window.stack.waves.wave) == "wavelength 16 px, direction 0°"
+    assert window.links.waves.wave is not None and window.links.waves.wave.fx == pytest.approx(1 / 16)
+    assert wave_text(window.links.waves.wave) == "wavelength 16 px, direction 0°"
     beside.display.zoom_at(1.0, *beside.display.centre)
     stripes = orange(beside)
     assert np.abs(stripes - before).max() > 30, "stripes lie over the picture"
     turns = np.diff(np.sign(stripes - stripes.mean())) != 0
     assert turns.sum() >= 3, "across it, there are several"
     QApplication.sendEvent(canvas, QEvent(QEvent.Type.Leave))
-    assert window.stack.waves.wave is None
+    assert window.links.waves.wave is None
     assert orange(beside) == pytest.approx(before)
     assert CREST.red() > CREST.blue()
 
@@ -136,9 +136,9 @@ def test_the_point_under_the_cursor_is_a_wave_in_the_picture_beside(window: Main
 def test_keys_move_the_wave_and_fine_ones_ask_for_a_zoom(qtbot: Any, window: MainWindow) -> None:
     view = spectrum_shown(window)
     view.display.set_cursor(16.5, 16.5)
-    assert window.stack.waves.wave == Wave(0.0, 0.0, 0.0)
+    assert window.links.waves.wave == Wave(0.0, 0.0, 0.0)
     qtbot.keyClick(view.canvases()[1], Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    found = window.stack.waves.wave
+    found = window.links.waves.wave
     assert found is not None and (found.fy, found.fx) == (0.0, 1 / SIDE)
     assert "zoom in" in wave_text(Wave(0.0, 0.5), drawn=False)
 
@@ -148,21 +148,21 @@ def test_the_wave_goes_with_its_spectrum(window: MainWindow) -> None:
     view.display.set_cursor(18.5, 16.5)
     assert "wave" in sketch_of(beside).drawings
     open_image(window, picture()[:, ::-1].copy())
-    assert window.stack.waves.wave is None and "wave" not in sketch_of(canvas_beside(window)).drawings
+    assert window.links.waves.wave is None and "wave" not in sketch_of(canvas_beside(window)).drawings
     view = spectrum_shown(window)
     view.display.set_cursor(18.5, 16.5)
     window.controller.session.set_filter("mean2d")
-    assert window.stack.waves.wave is None and "wave" not in sketch_of(beside).drawings
+    assert window.links.waves.wave is None and "wave" not in sketch_of(beside).drawings
 
 
 def test_a_stale_spectrum_says_nothing_of_the_phase(window: MainWindow) -> None:
     view, session = spectrum_shown(window), window.controller.session
     view.display.set_cursor(24.5, 16.5)
-    found = window.stack.waves.wave
+    found = window.links.waves.wave
     assert found is not None and abs(found.turn) < 0.01, "a cosine begins on a crest"
     session.set_params({**session.params, "window": "Hann"})
     view.display.set_cursor(25.5, 17.5)
-    assert window.stack.waves.wave is not None and window.stack.waves.wave.turn == 0.0
+    assert window.links.waves.wave is not None and window.links.waves.wave.turn == 0.0
 
 
 def test_frequencies_stand_at_the_edges(window: MainWindow) -> None:
@@ -257,7 +257,7 @@ def drag(canvas: ImageCanvas, start: QPoint, stop: QPoint, release: bool = True)
 
 def test_a_ring_is_dragged_and_the_parameter_follows_live(qtbot: Any, window: MainWindow) -> None:
     view, canvas = mask_shown(window, shape="low")
-    session, link = window.controller.session, window.stack.masks
+    session, link = window.controller.session, window.links.masks
     centre = view.display.centre
     drag(canvas, at(canvas, 0.0, 0.2), at(canvas, -0.35, 0.0), release=False)
     assert link.params["high"] == pytest.approx(0.35, abs=0.02), "the ring is at the pointer at once"
@@ -267,6 +267,8 @@ def test_a_ring_is_dragged_and_the_parameter_follows_live(qtbot: Any, window: Ma
     assert session.params["high"] == pytest.approx(0.3, abs=0.02) and view.display.centre == centre
     assert window.panel.form is not None
     assert window.panel.form.values()["high"] == session.params["high"]
+    window.actions_by_id["undo"].trigger()
+    assert session.params["high"] == link.params["high"] == 0.2, "a drag is one step of undo"
     drag(canvas, at(canvas, 0.0, 0.0), at(canvas, 0.1, 0.1))
     assert view.display.centre != centre, "off the ring, a drag moves the picture"
 
@@ -284,7 +286,7 @@ def test_a_notch_is_dragged_by_itself_or_its_mirror_image(window: MainWindow) ->
 
 def test_keys_choose_and_move_a_handle(qtbot: Any, window: MainWindow) -> None:
     _, canvas = mask_shown(window, shape="band")
-    session, link = window.controller.session, window.stack.masks
+    session, link = window.controller.session, window.links.masks
     alt, shift = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ShiftModifier
     assert link.handles[link.chosen].names == ("low",)
     qtbot.keyClick(canvas, Qt.Key.Key_Right, alt)
@@ -311,14 +313,14 @@ def test_handles_are_only_over_spectra_of_a_mask(window: MainWindow) -> None:
 def test_the_image_stands_beside_its_spectrum_with_its_verdict(window: MainWindow) -> None:
     mask_shown(window, shape="low")
     session, grid = window.controller.session, window.stack.view_with(INPUT).grid
-    assert grid is not None and grid.keys == [INPUT, "scipy"] and window.stack.companion.key == "scipy"
+    assert grid is not None and grid.keys == [INPUT, "scipy"] and window.links.companion.key == "scipy"
     layer = grid.pane("scipy").layer
     assert layer.pyramid is not None and np.array_equal(layer.pyramid.array, picture() // 2)
     assert layer.state == "fresh" and layer.current
     session.set_params({**session.params, "high": 0.4})
     assert layer.state == "stale" and not layer.current
     open_image(window, picture().T.copy())
-    assert grid.keys == [INPUT] and window.stack.companion.key == ""
+    assert grid.keys == [INPUT] and window.links.companion.key == ""
     bring_mask(window)
     assert grid.keys == [INPUT, "scipy"]
     session.set_picks(())

@@ -122,9 +122,29 @@ class BarsPlot:
                 low=number(axis.at(index)),
                 high=with_unit(number(axis.at(index + 1)), axis.unit),
             )
-        counts, names = np.atleast_2d(drawn.array)[:, index], channel_names(drawn)
-        values = [" ".join(t for t in (n, values_text(c, "")) if t) for n, c in zip(names, counts, strict=True)]
-        return reading_text(where, with_unit(", ".join(values), drawn.unit))
+        rows, names = np.atleast_2d(drawn.values), channel_names(drawn)
+        unit = drawn.unit if len(names) == 1 and drawn.read is None else ""
+        texts = [_count_text(row, index, unit, drawn.read is not None) for row in rows]
+        return reading_text(
+            where, ", ".join(" ".join(t for t in (n, w) if t) for n, w in zip(names, texts, strict=True))
+        )
+
+
+def _count_text(row: Array, index: int, unit: str, summed: bool) -> str:
+    """A count with its share of all, and with that of all counts up to it where bars show sums."""
+    text, total = values_text(row[index], unit), float(row.sum(dtype=np.float64))
+    if not (total > 0 and np.isfinite(total) and row.min() >= 0):
+        return text
+    share, below = (
+        number(float(f"{100 * float(part.sum(dtype=np.float64)) / total:.3g}"))
+        for part in (row[index : index + 1], row[: index + 1])
+    )
+    words = (
+        translate("Bars", "{count} ({share} %, {below} % up to here)")
+        if summed
+        else translate("Bars", "{count} ({share} %)")
+    )
+    return words.format(count=text, share=share, below=below)
 
 
 def _looks(frame: Frame, names: list[str]) -> list[Series]:

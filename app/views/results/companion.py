@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Slot
 
 from app.models.results import Results
 from app.models.session import Session
 from app.models.verdict import verdict
 from app.models.view_data import INPUT, as_it_is
-
-if TYPE_CHECKING:
-    from app.views.results.pictures import Pictures
+from app.views.results.pictures import Pictures
 
 
 class Companion(QObject):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
@@ -15,8 +16,8 @@ from app.models.display import Display
 from app.models.entry import Entry
 from app.models.layer import State
 from app.models.origin import Origin
-from app.models.stroke import input_stroke, variant_stroke
-from app.models.view_data import INPUT, ViewData
+from app.models.stroke import Stroke, input_stroke, variant_stroke
+from app.models.view_data import INPUT, Array, ViewData
 from app.views.parts import mark_texts
 from app.views.results.reading import drawn_text, reading_text
 from app.views.results.signal_pane import SignalPane
@@ -25,6 +26,8 @@ from gpu_ops.types import Filter
 if TYPE_CHECKING:
     from app.views.results.pager import Pager
     from app.views.results.panes import PaneGrid
+
+MARKED, MARKED_KEY = Stroke(3, 0), "marked"
 
 
 class CurveView:
@@ -40,6 +43,7 @@ class CurveView:
         self._titles: Mapping[str, str] = {}
         self._filter: Filter | None = None
         self._drawn: dict[str, tuple[ViewData, Origin]] = {}
+        self._chosen: tuple[str, Array] | None = None
 
     @property
     def widget(self) -> QWidget:
@@ -62,6 +66,17 @@ class CurveView:
 
     def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self._drawn[key] = drawn, origin
+        if key == INPUT:
+            self._chosen = None  # they were samples of the input before
+        self._draw()
+
+    def drawn(self, key: str) -> ViewData | None:
+        """What is drawn of a result, or of the input."""
+        return self._drawn[key][0] if key in self._drawn else None
+
+    def mark(self, meaning: str, samples: Array | None) -> None:
+        """Draw some samples of the input, (N, C) with NaN where none is, over its curves; None removes them."""
+        self._chosen = None if samples is None else (meaning, samples)
         self._draw()
 
     def start_over(self, drawn: ViewData | None) -> None:
@@ -81,7 +96,17 @@ class CurveView:
 
     def _draw(self) -> None:
         keys = [key for key in self._keys if key in self._drawn]
-        self.pane.set_curves([trace for key in keys for trace in self._traces(key, *self._drawn[key])])
+        traces = [trace for key in keys for trace in self._traces(key, *self._drawn[key])]
+        self.pane.set_curves([*traces, *self._marked_traces()])
+
+    def _marked_traces(self) -> list[Trace]:
+        if self._chosen is None or INPUT not in self._drawn:
+            return []
+        (name, samples), drawn = self._chosen, self._drawn[INPUT][0]
+        return [
+            Trace(name, column, drawn.form.axes[0], stroke=MARKED, key=MARKED_KEY, unit=drawn.unit, width=3)
+            for column in np.ascontiguousarray(samples.T)
+        ]
 
     def _traces(self, key: str, drawn: ViewData, origin: Origin) -> list[Trace]:
         assert self._filter is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
@@ -12,11 +12,9 @@ from app.models.mask import Handle, dragged, handles, nudged
 from app.models.session import Session
 from app.views.results.image_canvas import ImageCanvas
 from app.views.results.mask_paint import draw_handles, screen_of
+from app.views.results.pictures import Pictures
 from app.views.results.sketch import sketch_of
 from app.views.results.spectrum_view import SpectrumView
-
-if TYPE_CHECKING:
-    from app.views.results.pictures import Pictures
 
 THROTTLE_MS = 40
 """The least time between two changes of the parameters while a handle moves."""
@@ -27,16 +25,16 @@ GRIP = 0.7
 
 
 class MaskLink(QObject):
-    """Lays the handles of the present filter over every visible spectrum of an image. A drag moves a handle; H takes
-    the next one, Alt+arrows move it, with Shift ten times as far. `params` are those that the handles show: they run
-    ahead of the session while a handle moves."""
+    """Lays the handles of the present filter over every visible spectrum of an image. A drag moves a handle, in one
+    step of undo; H takes the next one, Alt+arrows move it, with Shift ten times as far. `params` are those that the
+    handles show: they run ahead of the session while a handle moves."""
 
     def __init__(self, pictures: Pictures, session: Session) -> None:
         super().__init__(pictures)
         self._pictures, self._session = pictures, session
         self.params: dict[str, Any] = {}
         self.chosen = 0
-        self._held = self._mirror = False
+        self._held = self._mirror = self._going_on = False
         self._filter = session.filter
         self._canvases: list[ImageCanvas] = []
         self._later = QTimer(self)
@@ -143,8 +141,9 @@ class MaskLink(QObject):
             canvas.display.set_cursor(*canvas.pixel_at(point))
         elif kind == QEvent.Type.MouseButtonRelease and self._held:
             self._drag(canvas, point)
-            self._held = False
             self._send()
+            self._held = self._going_on = False
+            self._take()
             return True
         elif kind == QEvent.Type.MouseMove and event.buttons() == Qt.MouseButton.NoButton:
             if self.at(canvas, point) is None:
@@ -157,7 +156,7 @@ class MaskLink(QObject):
     def _grip(self, canvas: ImageCanvas, point: QPointF) -> None:
         """Hold the handle under a point, if there is one."""
         handle, place = self.at(canvas, point), self.frequency(canvas, point)
-        self._held = handle is not None
+        self._held, self._going_on = handle is not None, False
         if handle is not None and place is not None:
             near, far = (math.dist(place, (sign * handle.fy, sign * handle.fx)) for sign in (1, -1))
             self._mirror = handle.mirrored and far < near
@@ -182,7 +181,9 @@ class MaskLink(QObject):
     @Slot()
     def _send(self) -> None:
         self._later.stop()
-        self._session.set_params({**self._session.choice.params, **self.params})
+        before = self._session.params
+        self._session.set_params({**self._session.choice.params, **self.params}, same_step=self._going_on)
+        self._going_on = self._held and (self._going_on or self.params != before)
         self._take()
 
     def _on_key(self, event: QKeyEvent) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import QObject, Slot
 
 from app.models.noise import noise_text
@@ -10,6 +12,7 @@ from app.models.results import Results
 from app.models.session import Session
 from app.models.slot import RowSlot
 from app.views.results.pictures import INPUT, Pictures
+from gpu_ops.types import Quality
 
 
 class Notes(QObject):
@@ -32,16 +35,20 @@ class Notes(QObject):
     @Slot()
     def refresh(self) -> None:
         """Write all remarks again."""
+        main, view, output = self._pictures.view, self._pictures.view_with(INPUT), self._session.output.id
         for variant in self._session.choice.picks:
-            self._pictures.view.set_note(variant, self._result_note(variant))
+            quality = self._quality(variant)
+            main.set_note(variant, quality_text(quality.get(output)))
+            if view is not main:  # a result may stand beside the input as well
+                view.set_note(variant, quality_text(next(iter(quality.values()), None)))
         shared = self._session.input
-        view = self._pictures.view_with(INPUT)
         if shared is not None and view.grid is None:  # pictures have the input's name and its noise as their title
             view.set_note(INPUT, noise_text(shared))
 
-    def _result_note(self, variant: str) -> str:
+    def _quality(self, variant: str) -> Mapping[str, Quality]:
+        """By output; empty for a result of an earlier choice."""
         slot = RowSlot(variant, self._session.device_of(variant))
         entry = self._results.entry(slot) if slot in self._results else None
         if entry is None or entry.row is None or entry.subject != self._session.subject(variant):
-            return ""
-        return quality_text(entry.row.quality.get(self._session.output.id))
+            return {}
+        return entry.row.quality

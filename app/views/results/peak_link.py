@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QObject, Slot
 
 from app.models.peaks import PEAKS, Peak, peaks_of
 from app.models.session import Session
-
-if TYPE_CHECKING:
-    from app.views.results.pictures import Pictures
+from app.views.results.pictures import Pictures
 
 
 @runtime_checkable

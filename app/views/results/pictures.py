@@ -21,14 +21,10 @@ from app.models.subject import Subject
 from app.models.verdict import verdict
 from app.models.view_data import INPUT as INPUT
 from app.models.view_data import OutputData, ViewData, as_it_is
-from app.views.results.companion import Companion
-from app.views.results.mask_link import MaskLink
 from app.views.results.output_bar import OutputBar
-from app.views.results.peak_link import PeakLink
 from app.views.results.result_view import ResultView
 from app.views.results.sides import Sides
 from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, scales_of, view_of
-from app.views.results.wave_link import WaveLink
 from app.views.scrolled import Squeezed
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import Form
@@ -75,17 +71,15 @@ class Pictures(Squeezed):
         session.output_changed.connect(self._show_output_again)
         session.device_changed.connect(self._judge_all)
         results.row_changed.connect(self._row_changed)
-        self.waves, self.masks = WaveLink(self, session), MaskLink(self, session)
-        self.companion, self.peaks = Companion(self, session, results), PeakLink(self, session)
 
     def _lay_out(self) -> None:
         self.bar = OutputBar(self._session.set_output, self.set_scale, self)
-        self._sides = Sides(self)
+        self.sides = Sides(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.bar)
-        layout.addWidget(self._sides, 1)
+        layout.addWidget(self.sides, 1)
 
     def sizeHint(self) -> QSize:
         return self.view.widget.sizeHint()
@@ -97,7 +91,7 @@ class Pictures(Squeezed):
         if (spec.id, beside) not in self._views:
             display = self._display if spec is PICTURES else Display(self)
             view = self._views[spec.id, beside] = spec.make(display, self)
-            (self._sides.beside if beside else self._sides.main).addWidget(view.widget)
+            (self.sides.beside if beside else self.sides.main).addWidget(view.widget)
             display.colormap_changed.connect(self.view_changed)
             if view.grid is not None:
                 view.grid.mode_changed.connect(self.view_changed)
@@ -146,10 +140,6 @@ class Pictures(Squeezed):
     @property
     def input_name(self) -> str:
         return title_with_noise(self._shared) if self._shared is not None else ""
-
-    def show_page(self, page: QWidget) -> None:
-        """Bring a view's widget to the front before it shows anything."""
-        self._sides.main.setCurrentWidget(page)
 
     # What is shown
 
@@ -204,7 +194,7 @@ class Pictures(Squeezed):
         spec = own = self.input_spec()
         if result is not None:
             spec = self.spec_of(output, result.result.form)
-        elif self._shared is not None and (task := self._session.task) is not None:
+        elif (task := self._session.task) is not None:
             spec = self.spec_of(output, output.form(task))
         elif self._shared is not None:
             spec = view_of(output.kind, INPUT_KINDS[self._shared.kind].rank)
@@ -214,9 +204,9 @@ class Pictures(Squeezed):
                 view.arrange((), {}, self._session.filter)
             self._spec, self._alike, self._keys = spec, alike, ()
             self.view = self._home(spec)
-            self._sides.main.setCurrentWidget(self.view.widget)
-            self._sides.beside.setVisible(not alike)
-            self._sides.share(spec.room)
+            self.sides.main.setCurrentWidget(self.view.widget)
+            self.sides.beside.setVisible(not alike)
+            self.sides.share(spec.room)
             if with_input:
                 self._put_input()
             self.view_changed.emit()
@@ -229,7 +219,7 @@ class Pictures(Squeezed):
             return
         view = self._input_view()
         if not self._alike:
-            self._sides.beside.setCurrentWidget(view.widget)
+            self.sides.beside.setCurrentWidget(view.widget)
             view.arrange((INPUT,), self._all_titles(), self._session.filter)
         else:
             self.arrange()

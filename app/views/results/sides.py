@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 WIDE = 1.3
 """The least ratio of width to height at which the input lies left of results of another kind and not above them."""
+
+
+class Pages(QStackedWidget):
+    """A stack that needs room for the visible page only: a hidden one may have been laid out for a wider window."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.currentChanged.connect(self.updateGeometry)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        page = self.currentWidget()
+        return super().minimumSizeHint() if page is None else page.minimumSizeHint()
 
 
 class Sides(QSplitter):
@@ -17,7 +29,7 @@ class Sides(QSplitter):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.room = 0.65
-        self.main, self.beside = QStackedWidget(self), QStackedWidget(self)
+        self.main, self.beside = Pages(self), Pages(self)
         self.addWidget(self.beside)
         self.addWidget(self.main)
         self.beside.hide()

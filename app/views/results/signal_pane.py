@@ -188,9 +188,10 @@ class SignalPane(QWidget):
         low, high = self._limits(low, high)
         dark, scale = is_dark(self.palette()), self.box.height() / max(high - low, 1e-300)
         for item, stroke, x, y, whole in shown:
-            straight = np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns
-            faint = is_faint(self.curves[self.items.index(item)], self.curves)
-            curve_pen = pen(stroke, dark, dashed=bool(straight), faint=faint)
+            straight = bool(np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns)
+            curve = self.curves[self.items.index(item)]
+            width, faint = curve.width if straight else 1, is_faint(curve, self.curves)
+            curve_pen = pen(stroke, dark, width, straight, faint)
             item.setData(x, y, pen=curve_pen, connect="all" if whole else "finite", skipFiniteCheck=whole)
         self._drawn = (*ends, columns)
         self.item.getAxis("bottom").setTicks(self.scale.marks(start, stop, self._most_ticks()))

@@ -17,6 +17,7 @@ from app.models.view_data import (
     around_zero,
     as_it_is,
     coefficients,
+    cumulative,
     decibels,
     each_band,
     filled_rows,
@@ -95,9 +96,9 @@ def _spectra(display: Display, parent: QWidget) -> ResultView:
 
 
 def _bars(display: Display, parent: QWidget) -> ResultView:
-    from app.views.results.bars_plot import BarsPlot
+    from app.views.results.bars_view import BarsView
 
-    return _plots(BarsPlot(), parent)
+    return BarsView(parent)
 
 
 def _levels(display: Display, parent: QWidget) -> ResultView:
@@ -145,6 +146,9 @@ SPECTRUM = (
 COUNTS = (
     Scale("linear", _N("Scales", "Linear"), _N("Scales", "Bar heights proportional to the counts")),
     Scale("logarithmic", _N("Scales", "Logarithmic"), _N("Scales", "Small counts stay visible beside large ones")),
+    Scale(
+        "cumulative", _N("Scales", "Cumulative"), _N("Scales", "Each bar with all before it, in percent"), cumulative
+    ),
 )
 BANDS = (
     Scale("each", _N("Scales", "Each band"), _N("Scales", "Every band by its own largest coefficient"), each_band),

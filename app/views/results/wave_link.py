@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
@@ -12,12 +11,10 @@ from app.models.session import Session
 from app.models.view_data import INPUT
 from app.models.wave import Wave, in_place
 from app.views.results.image_canvas import ImageCanvas
+from app.views.results.pictures import Pictures
 from app.views.results.sketch import Sketch, sketch_of
 from app.views.results.spectrum_paint import draw_wave
 from app.views.results.spectrum_view import SpectrumView
-
-if TYPE_CHECKING:
-    from app.views.results.pictures import Pictures
 
 
 class WaveLink(QObject):

@@ -25,6 +25,7 @@ from app.models.noise import title_with_noise
 from app.settings import Settings
 from app.views.results.clipboard import PasteFile
 from app.views.results.cut_bar import CutBar
+from app.views.results.links import Links
 from app.views.results.notes import Notes
 from app.views.results.pictures import INPUT as INPUT
 from app.views.results.pictures import Pictures
@@ -90,6 +91,7 @@ class MainWindow(QMainWindow):
             _recorded_reports,
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
+        self.links = Links(self.stack, context.session, context.results)
         self.cut_bar = CutBar(context.session, self)
         self.docks = Docks(self, context)
         self._name_parts()

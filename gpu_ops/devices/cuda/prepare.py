@@ -95,7 +95,9 @@ class Prepared:
         check_launch(step, kernel.entry, limits)
         check_constants(kernel.compiled, step.constants)
         if step.shared_bytes > _WITHOUT_OPT_IN:
-            driver.funcSetAttribute(kernel.pointer, _DYNAMIC_SHARED, step.shared_bytes)
+            # All that a block may have: launches of one kernel with other sizes share this attribute.
+            most = limits.shared_bytes - kernel.entry.resources.get("shared_bytes", 0)
+            driver.funcSetAttribute(kernel.pointer, _DYNAMIC_SHARED, most)
         values = [_packed(arg) for arg in step.args]
         addresses = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(v) for v in values))
         self._keep += [values, addresses, kernel, step.args]

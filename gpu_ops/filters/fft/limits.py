@@ -1,8 +1,9 @@
 """How exact the results are, and which samples they hold for.
 
 A transform of N values adds log2 N times; each step rounds by half an ulp of what it adds, u = 2^-24 of a float32. The
-tolerances are a few times u · log2 N of the largest value: room for Bluestein's method as well, which transforms three
-times. The errors of right variants are less than a third of that. Squares, and a transform there and back, have twice the error.
+tolerances are a few times u · log2 N of the largest value, with room for Bluestein's method, which transforms three
+times; the errors of right variants stay below a half of them. Squares, and a transform there and back, have twice the
+error of one transform.
 """
 
 from __future__ import annotations
@@ -39,6 +40,13 @@ def transform_tolerance(task: Task) -> float:
 def square_tolerance(task: Task) -> float:
     """Of the square of a magnitude, and of a transform there and back."""
     return 2 * transform_tolerance(task)
+
+
+def density_tolerance(task: Task) -> float:
+    """Of mean power densities of all segments, or of a ring of bins, which are summed in float64."""
+    meta = task.meta
+    count = 4 * max(meta.shape[:2]) if meta.of_kind.rank == 2 else Cut.of(task).count
+    return square_tolerance(task) + count * float(np.finfo(np.float64).eps)
 
 
 def phase_tolerance(task: Task) -> float:

@@ -19,7 +19,7 @@ Rules = dict[str, Any]
 """The tolerance and the least scale of an Output."""
 TRANSFORM: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_spectrum}
 AMPLITUDE: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_magnitude}
-DENSITY: Rules = {"tolerance": limits.square_tolerance, "least": limits.least_density}
+DENSITY: Rules = {"tolerance": limits.density_tolerance, "least": limits.least_density}
 ANGLE: Rules = {"tolerance": limits.phase_tolerance, "least": lambda task: math.pi}
 PEAKS: Rules = {"tolerance": limits.peak_tolerance, "least": limits.least_peaks}
 

@@ -106,7 +106,7 @@ def _with_peaks1d(task: Task, name: str, values: Array) -> dict[str, Array]:
 
     channels = peaks.levels(values, cut.length, task.params["sides"] == "one")
     power = name == "power_density"
-    error = (limits.square_tolerance if power else limits.transform_tolerance)(task)
+    error = (limits.density_tolerance if power else limits.transform_tolerance)(task)
     least = (limits.least_density if power else limits.least_magnitude)(task)
     return {name: values, **_peaks(list(channels), find, rows, error, least)}
 

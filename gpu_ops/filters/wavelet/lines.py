@@ -15,48 +15,46 @@ CHUNK = 1024
 
 
 @piece
-def _two(x: Array, at: Array, w: Array, start: int, out: Array, t: int, count: int) -> None:
+def _two(x: Array, at: Array, start: int, w: Array, k: int, out: Array, t: int, count: int) -> None:
     p, q = offset(at[0] + start), offset(at[1] + start)
-    a, b = w[0], w[1]
+    a, b = w[k], w[k + 1]
     t = offset(t)
     for v in range(offset(count)):
         out[t + v] = a * x[p + v] + b * x[q + v]
 
 
 @piece
-def _four(x: Array, at: Array, w: Array, start: int, out: Array, t: int, count: int) -> None:
+def _four(x: Array, at: Array, start: int, w: Array, k: int, out: Array, t: int, count: int) -> None:
     p, q, r, s = offset(at[0] + start), offset(at[1] + start), offset(at[2] + start), offset(at[3] + start)
-    a, b, c, d = w[0], w[1], w[2], w[3]
+    a, b, c, d = w[k], w[k + 1], w[k + 2], w[k + 3]
     t = offset(t)
     for v in range(offset(count)):
         out[t + v] = (a * x[p + v] + b * x[q + v]) + (c * x[r + v] + d * x[s + v])
 
 
 @piece
-def _add_four(x: Array, at: Array, j: int, w: Array, start: int, out: Array, t: int, count: int) -> None:
-    p, q, r, s = (
-        offset(at[j] + start),
-        offset(at[j + 1] + start),
-        offset(at[j + 2] + start),
-        offset(at[j + 3] + start),
-    )
-    a, b, c, d = w[j], w[j + 1], w[j + 2], w[j + 3]
+def _add_four(x: Array, at: Array, j: int, start: int, w: Array, k: int, out: Array, t: int, count: int) -> None:
+    p, q = offset(at[j] + start), offset(at[j + 1] + start)
+    r, s = offset(at[j + 2] + start), offset(at[j + 3] + start)
+    a, b, c, d = w[k + j], w[k + j + 1], w[k + j + 2], w[k + j + 3]
     t = offset(t)
     for v in range(offset(count)):
         out[t + v] += (a * x[p + v] + b * x[q + v]) + (c * x[r + v] + d * x[s + v])
 
 
 @piece
-def weigh(x: Array, at: Array, shift: int, w: Array, out: Array, t: int, count: int) -> None:
-    """out[t + v] = sum of w[j] · x[at[j] + shift + v], for v below count; the weights are even in number."""
+def weigh(x: Array, at: Array, shift: int, w: Array, side: int, out: Array, t: int, count: int) -> None:
+    """out[t + v] = sum of w[j] · x[at[j] + shift + v], for v below count. The weights are even in number; those of
+    side 1 stand behind those of side 0."""
+    taps = at.size
     for start in range(0, count, CHUNK):
         size = min(CHUNK, count - start)
-        if w.size % 4:
-            _two(x, at, w, start + shift, out, t + start, size)
+        if taps % 4:
+            _two(x, at, start + shift, w, side * taps, out, t + start, size)
         else:
-            _four(x, at, w, start + shift, out, t + start, size)
-        for j in range(2 if w.size % 4 else 4, w.size, 4):
-            _add_four(x, at, j, w, start + shift, out, t + start, size)
+            _four(x, at, start + shift, w, side * taps, out, t + start, size)
+        for j in range(2 if taps % 4 else 4, taps, 4):
+            _add_four(x, at, j, start + shift, w, side * taps, out, t + start, size)
 
 
 @piece

@@ -67,10 +67,10 @@ def _level(n: Array) -> Level:
 
 def _image_forward(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some rows of coefficients of an image."""
-    x, low, pyramid, spare, numbers, w0, w1 = arguments
+    x, low, pyramid, spare, numbers, weights = arguments
     o = _level(numbers)
     begin, share, h, w, c, mw = o.begin, o.end - o.begin, o.height, o.width, o.channels, o.columns
-    taps, half, buffer = w0.size, mw * c, spare[worker]
+    taps, half, buffer = weights.size // 2, mw * c, spare[worker]
     phases, count = taps * 2 * half, mw + taps // 2 - 1
     at, pairs = np.empty(taps, np.int64), np.empty(taps, np.int64)
     for q in range(taps // 2):
@@ -81,23 +81,22 @@ def _image_forward(arguments: tuple[Any, ...], worker: int, workers: int) -> Non
         for i in range(0 if k == first else taps - 2, taps):
             row, slot = source_of(top + i, h, o.periodic), (2 * k + i) % taps * 2 * half
             split(x, row * w * c, w, c, o.base, count, o.periodic, buffer, phases)
-            weigh(buffer, pairs, 0, w0, buffer, slot, half)
-            weigh(buffer, pairs, 0, w1, buffer, slot + half, half)
+            for side in range(2):
+                weigh(buffer, pairs, 0, weights, side, buffer, slot + side * half, half)
         for i in range(taps):
             at[i] = (2 * k + i) % taps * 2 * half
-        weigh(buffer, at, 0, w0, low, k * half, half)
-        weigh(buffer, at, 0, w1, pyramid, o.below + k * o.line, half)
-        weigh(buffer, at, half, w0, pyramid, o.beside + k * o.line, half)
-        weigh(buffer, at, half, w1, pyramid, o.across + k * o.line, half)
+        weigh(buffer, at, 0, weights, 0, low, k * half, half)
+        for shift, side, start in ((0, 1, o.below), (half, 0, o.beside), (half, 1, o.across)):
+            weigh(buffer, at, shift, weights, side, pyramid, start + k * o.line, half)
 
 
 def _image_back(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some pairs of rows of an image."""
-    low, pyramid, out, spare, numbers, w0, w1, thresholds = arguments
+    low, pyramid, out, spare, numbers, weights, thresholds = arguments
     o = _level(numbers)
     begin, share, h, w, c, mw = o.begin, o.end - o.begin, o.height, o.width, o.channels, o.columns
     line, odd, ahead, how = o.line, o.odd, o.ahead, o.how
-    deep, half, buffer = w0.size // 2, mw * c, spare[worker]
+    deep, half, buffer = weights.size // 4, mw * c, spare[worker]
     wide, pairs = 2 * half, (w + odd + 1) // 2
     lines = deep * 2 * wide
     ends = lines + 2 * wide
@@ -126,20 +125,20 @@ def _image_back(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
         for side in range(2):
             row = 2 * u - odd + side
             if 0 <= row < h:
-                weigh(buffer, at, 0, w1 if side else w0, buffer, lines, wide)
+                weigh(buffer, at, 0, weights, side, buffer, lines, wide)
                 extend(buffer, lines, mw, c, ahead - deep + 1, count, o.periodic, buffer, ends)
                 extend(buffer, lines + half, mw, c, ahead - deep + 1, count, o.periodic, buffer, ends + count * c)
-                weigh(buffer, along, 0, w0, buffer, made, pairs * c)
-                weigh(buffer, along, 0, w1, buffer, made + pairs * c, pairs * c)
+                for pixel in range(2):
+                    weigh(buffer, along, 0, weights, pixel, buffer, made + pixel * pairs * c, pairs * c)
                 join(buffer, made, pairs, c, out, row * w * c, w, -odd)
 
 
 def _signal_forward(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some pieces of a signal's coefficients."""
-    x, low, pyramid, spare, numbers, w0, w1 = arguments
+    x, low, pyramid, spare, numbers, weights = arguments
     o = _level(numbers)
     begin, share, n, c = o.begin, o.end - o.begin, o.width, o.channels
-    taps, buffer, at = w0.size, spare[worker], np.empty(w0.size, np.int64)
+    taps, buffer, at = weights.size // 2, spare[worker], np.empty(weights.size // 2, np.int64)
     for index in range(begin + worker * share // workers, begin + (worker + 1) * share // workers):
         k = index * PIECE
         size = min(PIECE, o.columns - k)
@@ -147,16 +146,16 @@ def _signal_forward(arguments: tuple[Any, ...], worker: int, workers: int) -> No
         for q in range(taps // 2):
             at[2 * q], at[2 * q + 1] = q * c, (count + q) * c
         split(x, 0, n, c, 2 * k + o.base, count, o.periodic, buffer, 0)
-        weigh(buffer, at, 0, w0, low, k * c, size * c)
-        weigh(buffer, at, 0, w1, pyramid, o.below + k * c, size * c)
+        weigh(buffer, at, 0, weights, 0, low, k * c, size * c)
+        weigh(buffer, at, 0, weights, 1, pyramid, o.below + k * c, size * c)
 
 
 def _signal_back(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some pieces of a signal's pairs of samples."""
-    low, pyramid, out, spare, numbers, w0, w1, thresholds = arguments
+    low, pyramid, out, spare, numbers, weights, thresholds = arguments
     o = _level(numbers)
     begin, share, n, c, m = o.begin, o.end - o.begin, o.width, o.channels, o.columns
-    deep, buffer, at = w0.size // 2, spare[worker], np.empty(w0.size, np.int64)
+    deep, buffer, at = weights.size // 4, spare[worker], np.empty(weights.size // 2, np.int64)
     pairs = (n + o.odd + 1) // 2
     for index in range(begin + worker * share // workers, begin + (worker + 1) * share // workers):
         u = index * PIECE
@@ -169,8 +168,8 @@ def _signal_back(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
         extend(low, 0, m, c, u + o.ahead - deep + 1, count, o.periodic, buffer, 0)
         extend(pyramid, o.below, m, c, u + o.ahead - deep + 1, count, o.periodic, buffer, count * c)
         shrink_line(buffer, count * c, thresholds, 0, count * c, o.how)
-        weigh(buffer, at, 0, w0, buffer, made, size * c)
-        weigh(buffer, at, 0, w1, buffer, made + size * c, size * c)
+        for side in range(2):
+            weigh(buffer, at, 0, weights, side, buffer, made + side * size * c, size * c)
         join(buffer, made, size, c, out, 0, n, 2 * u - o.odd)
 
 
@@ -180,9 +179,9 @@ class Parallel:
     def __init__(self, task: Task) -> None:
         self.task, self.bands, self.kind = task, bands_of(task), work_type(task)
         taps = taps_of(task.params["wavelet"]).astype(self.kind)
-        self.there = taps.dec_lo[::-1].copy(), taps.dec_hi[::-1].copy()
+        self.there = np.concatenate([taps.dec_lo[::-1], taps.dec_hi[::-1]])
         pairs = np.stack([taps.rec_lo, taps.rec_hi], axis=1)
-        self.back = pairs[0::2].ravel(), pairs[1::2].ravel()
+        self.back = np.concatenate([pairs[0::2].ravel(), pairs[1::2].ravel()])
         self.image = task.meta.of_kind.rank == 2
         shapes = [s if self.image else (1, *s) for s in sizes(task)]
         self.averages = [np.empty(h * w * task.meta.channels, self.kind) for h, w in shapes[1:]]
@@ -193,7 +192,7 @@ class Parallel:
 
     def _level(self, level: int, shapes: list[tuple[int, ...]]) -> Level:
         """The sizes of a level and where its bands lie."""
-        params, c, length = self.task.params, self.task.meta.channels, len(self.there[0])
+        params, c, length = self.task.params, self.task.meta.channels, len(self.there) // 2
         each = 3 if self.image else 1
         line = (pyramid_shape(self.task)[1] if self.image else 1) * c
         details = self.bands[1 + (len(shapes) - 1 - level) * each :][:each]
@@ -213,7 +212,7 @@ class Parallel:
         for level, target in zip(self.levels, self.averages, strict=True):
             count = level.rows if self.image else -(-level.columns // PIECE)
             rest = (flat(source), target, pyramid.reshape(-1, copy=False), self.spare)
-            self._run(part, rest, level, count, self.there)
+            self._run(part, rest, level, count, (self.there,))
             source = target
         self._last(pyramid)[...] = source.reshape(self._last(pyramid).shape)
 
@@ -229,13 +228,13 @@ class Parallel:
         each = 3 if self.image else 1
         for place, level in enumerate(reversed(self.levels)):
             target = self.averages[-2 - place] if place + 1 < len(self.levels) else out.reshape(-1, copy=False)
-            pixels = level.columns if self.image else PIECE + len(self.back[0])
+            pixels = level.columns if self.image else PIECE + len(self.back) // 2
             rows = figures[1 + each * place :][:each] * (1 + AT if level.how == 1 else 1)
             thresholds = np.concatenate([np.tile(row, pixels) for row in rows]).astype(self.kind)
             pairs = ((level.height if self.image else level.width) + level.odd + 1) // 2
             count = pairs if self.image else -(-pairs // PIECE)
             rest = (flat(source), flat(pyramid), target, self.spare)
-            self._run(part, rest, level, count, (*self.back, thresholds))
+            self._run(part, rest, level, count, (self.back, thresholds))
             source = target
 
     def _last(self, pyramid: Array) -> Array:
