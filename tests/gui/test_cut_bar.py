@@ -22,6 +22,7 @@ from gpu_ops.types import Cut, Input, Output
 RULE = Param("rule", "universal", choices=("universal", "manual"))
 VALUE = Param("value", 0.0, 0.0, 1e6, when={"rule": ("manual",)})
 RESULT = Param("result", "result", choices=("result", "parts"))
+LEVELS = Param("levels", 1, 1, 4)
 PARTS = {"result": ("parts",)}
 
 
@@ -58,7 +59,7 @@ def window(qtbot: Any) -> Iterator[MainWindow]:
     filter = find_filter("mean2d")
     before = filter.outputs, filter.params
     object.__setattr__(filter, "outputs", outputs("image"))
-    object.__setattr__(filter, "params", (RULE, VALUE, RESULT))
+    object.__setattr__(filter, "params", (RULE, VALUE, RESULT, LEVELS))
     engine: Any = window.controller._engine
     engine.show(Input("image", picture(), "yx", "waves", {"generator": "waves"}))
     session = window.controller.session
@@ -129,7 +130,7 @@ def test_a_drag_moves_the_threshold_live_and_is_one_step_of_undo(qtbot: Any, win
     assert plot.lines == (session.params["value"],)
     assert window.panel.form.values()["value"] == session.params["value"]
     session.undo()
-    assert session.params == {"rule": "universal", "value": 0.0, "result": "parts"} and plot.lines == (4.0,)
+    assert (session.params["rule"], session.params["value"], plot.lines) == ("universal", 0.0, (4.0,))
     session.redo()
     assert plot.lines == (told[-1],)
 
@@ -197,6 +198,14 @@ def test_a_parameter_of_another_run_makes_it_faint_until_the_new_one_comes(qtbot
     assert bar.plot.lines == (4.0,) and not bar.plot.current and bar.words.text().endswith("of an earlier choice")
     bring(window, "serial", parts((2.5,) * 6), ok=True)
     qtbot.waitUntil(lambda: bar.plot.lines == (2.5,) and bar.plot.current, timeout=5_000)
+    session.set_param("value", 3.0)
+    assert bar.plot.lines == (3.0,) and bar.plot.current, "the coefficients do not depend on it"
+    session.set_param("levels", 2)
+    assert not bar.plot.current
+    session.set_param("levels", 1)
+    assert bar.plot.current
+    session.set_noisy(session.input, None)
+    assert not bar.plot.current, "the input has other noise"
 
 
 def test_a_newer_threshold_waits_for_pictures_but_not_for_verdicts(qtbot: Any, window: MainWindow) -> None:

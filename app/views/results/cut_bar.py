@@ -56,6 +56,7 @@ class CutBar(QWidget):
         self._arrange()
         session.choice_changed.connect(self._choice_changed)
         session.input_changed.connect(self.forget)
+        session.noisy_changed.connect(self._show)
         self._choice_changed()
 
     def _arrange(self) -> None:
@@ -153,14 +154,24 @@ class CutBar(QWidget):
         output = self.output
         assert output is not None and output.cut is not None
         cut, params = output.cut, self._session.params
-        if next(p for p in self._session.filter.params if p.name == cut.param).matters(params):
-            return [float(params[cut.param])], True
+        param = next(p for p in self._session.filter.params if p.name == cut.param)
+        if param.matters(params):
+            return [float(params[cut.param])], self._counts_hold({param.name, *param.when})
         subject, rows = self._tables.get(self._variant, (None, np.zeros((0, 1))))
         if len(rows) < cut.first + len(self._bands):
             return [], False
         finest = sorted(self._chosen(), key=lambda k: self._bands[k].level)
         values = [float(value) for k in finest for value in rows[cut.first + k]]
         return list(dict.fromkeys(values)), subject == self._session.subject(self._variant)
+
+    def _counts_hold(self, free: set[str]) -> bool:
+        """Whether the coefficients are those of the present choice; the parameters in `free` change only what is below
+        the threshold."""
+        subject = self._shown.origin.subject if self._shown is not None else None
+        if subject is None or subject.input != self._session.inputs:
+            return False
+        params = self._session.key(self._variant).params
+        return all(subject.key.params[name] == value for name, value in params.items() if name not in free)
 
     @Slot()
     def _show(self) -> None:

@@ -299,7 +299,8 @@ class Pictures(Squeezed):
         self._fresh = self._other_scale = False
         self._subjects[variant] = shown.origin.subject
         self.view.set_scale(self.scale(shown).id)
-        self.view.put(variant, drawn, shown.origin if self._alike else shown.origin.loose)
+        placed = self._alike or self._spec is self.input_spec().signed
+        self.view.put(variant, drawn, shown.origin if placed else shown.origin.loose)
         self._judge_all()
         self.drawn_changed.emit()
 

@@ -12,6 +12,7 @@ loads Numba: plans import it when they are made.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,6 +29,8 @@ BAND = 1 << 24
 """Samples between two progress reports: tens of milliseconds."""
 SETS = 4
 """Sets of histograms of a thread; a power of two."""
+MOST_INTERLEAVED = 4
+"""Channels of bytes whose levels are all counted: with more the counts would leave the first-level cache."""
 
 
 def slot_of(v: Any, table: Any, bounds: Any, low: Any, scale: Any) -> Any:
@@ -136,19 +139,20 @@ def _count(
 
 
 @compiled
-def _count_bytes(words: Array, first: int, last: int, counts: Array) -> None:
-    """Count the bytes of words `first` to `last` by their level, in four sets of 256 counts."""
-    byte, one = np.uint64(255), np.uint32(1)
-    for i in range(offset(first), offset(last)):
-        word = words[i]
-        counts[word & byte] += one
-        counts[np.uint64(256) + (word >> np.uint64(8) & byte)] += one
-        counts[np.uint64(512) + (word >> np.uint64(16) & byte)] += one
-        counts[np.uint64(768) + (word >> np.uint64(24) & byte)] += one
-        counts[word >> np.uint64(32) & byte] += one
-        counts[np.uint64(256) + (word >> np.uint64(40) & byte)] += one
-        counts[np.uint64(512) + (word >> np.uint64(48) & byte)] += one
-        counts[np.uint64(768) + (word >> np.uint64(56))] += one
+def _count_bytes(words: Array, where: Array, first: int, last: int, counts: Array) -> None:
+    """Count the bytes of groups of words by their level; where[j] is where the counts of byte j of a group begin."""
+    length, byte, one = offset(where.size // 8), np.uint64(255), np.uint32(1)
+    for group in range(offset(first), offset(last)):
+        for w in range(length):
+            word, k = words[group * length + w], w * offset(8)
+            counts[where[k] + (word & byte)] += one
+            counts[where[k + offset(1)] + (word >> np.uint64(8) & byte)] += one
+            counts[where[k + offset(2)] + (word >> np.uint64(16) & byte)] += one
+            counts[where[k + offset(3)] + (word >> np.uint64(24) & byte)] += one
+            counts[where[k + offset(4)] + (word >> np.uint64(32) & byte)] += one
+            counts[where[k + offset(5)] + (word >> np.uint64(40) & byte)] += one
+            counts[where[k + offset(6)] + (word >> np.uint64(48) & byte)] += one
+            counts[where[k + offset(7)] + (word >> np.uint64(56))] += one
 
 
 @compiled
@@ -192,10 +196,10 @@ def _count_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
 
 
 def _bytes_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
-    """One worker's share of the words of a band."""
-    words, begin, end, counts = arguments
+    """One worker's share of the groups of words of a band."""
+    words, where, begin, end, counts = arguments
     first, last = begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers
-    _count_bytes(words, first, last, counts[worker])
+    _count_bytes(words, where, first, last, counts[worker])
 
 
 def _equalise_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
@@ -222,19 +226,19 @@ def count_serial(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
     """Fill `counts` (C, B) and `outside` (3, C), or (B,) and (3,), on one thread."""
     slots, search, pixels = bins.count + 3, _search(x, bins), x.size // bins.step
     found = np.zeros(bins.histograms * slots, np.uint32)
-    for first, last in _bands(pixels, bins):
+    for first, last in _bands(pixels, bins.colours):
         _count(flat(x), first, last, (bins.step, bins.colours, bins.grey, slots, 1), *search, found)
     _give(found.reshape(-1, slots), counts, outside)
 
 
 def count_parallel(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
     """The same on numba.get_num_threads() threads."""
-    if x.dtype == np.uint8 and bins.step == 1:
+    if x.dtype == np.uint8 and bins.step <= MOST_INTERLEAVED and not bins.grey:
         _count_all_bytes(x, counts, outside, bins)
         return
     slots, search, workers = bins.count + 3, _search(x, bins), get_num_threads()
     found = np.zeros((workers, SETS * bins.histograms * slots), np.uint32)
-    for first, last in _bands(x.size // bins.step, bins):
+    for first, last in _bands(x.size // bins.step, bins.colours):
         sizes = bins.step, bins.colours, bins.grey, slots, SETS
         on_all_threads(_count_part, (flat(x), first, last, *sizes, *search, found), workers)
     every = found.reshape(workers * SETS, -1, slots)
@@ -242,15 +246,23 @@ def count_parallel(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
 
 
 def _count_all_bytes(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
-    """Bytes are counted by their level, eight of a word at a time; then the levels join their bins."""
-    whole, workers = x.size // 8 * 8, get_num_threads()
-    words = flat(x)[:whole].view(np.uint64)
-    found = np.zeros((workers, SETS * 256), np.uint32)
-    for first, last in _bands(words.size, bins):
-        on_all_threads(_bytes_part, (words, first, last, found), workers)
-    levels = found.reshape(-1, 256).sum(axis=0, dtype=np.uint32) + np.bincount(flat(x)[whole:], minlength=256)
-    slots = np.bincount(slots_of_levels(bins, 256), weights=levels, minlength=bins.count + 3)
-    _give(slots.astype(np.uint32)[None], counts, outside)
+    """Bytes are counted by their level, eight of a word at a time; then the levels join their bins. A group of words
+    begins with a pixel, so that the channel of each of its bytes is known."""
+    step, group, workers = bins.step, math.lcm(8, bins.step), get_num_threads()
+    place = np.arange(group)
+    where = ((place // step % SETS * step + place % step) * 256).astype(np.uint64)
+    whole = x.size // group * group
+    words, rest = flat(x)[:whole].view(np.uint64), flat(x)[whole:]
+    found = np.zeros((workers, SETS * step * 256), np.uint32)
+    for first, last in _bands(whole // group, group):
+        on_all_threads(_bytes_part, (words, where, first, last, found), workers)
+    levels = found.reshape(-1, step, 256).sum(axis=0, dtype=np.uint32)
+    slots = slots_of_levels(bins, 256)
+    joined = [
+        np.bincount(slots, weights=levels[c] + np.bincount(rest[c::step], minlength=256), minlength=bins.count + 3)
+        for c in range(bins.histograms)
+    ]
+    _give(np.array(joined).astype(np.uint32), counts, outside)
 
 
 def _give(found: Array, counts: Array, outside: Array) -> None:
@@ -261,7 +273,7 @@ def _give(found: Array, counts: Array, outside: Array) -> None:
 def equalise_serial(x: Array, out: Array, counts: Array, bins: Bins) -> None:
     """Equalised samples into `out` by their counts, on one thread."""
     search, new, moved = _search(x, bins), *new_values(counts, bins, x.dtype)
-    for first, last in _bands(x.size // bins.step, bins):
+    for first, last in _bands(x.size // bins.step, bins.colours):
         sizes = bins.step, bins.colours, bins.grey, bins.count, _top(x)
         _equalise(flat(x), out.reshape(-1, copy=False), first, last, sizes, *search, new, moved)
 
@@ -269,7 +281,7 @@ def equalise_serial(x: Array, out: Array, counts: Array, bins: Bins) -> None:
 def equalise_parallel(x: Array, out: Array, counts: Array, bins: Bins) -> None:
     """The same on numba.get_num_threads() threads."""
     search, new, moved = _search(x, bins), *new_values(counts, bins, x.dtype)
-    for first, last in _bands(x.size // bins.step, bins):
+    for first, last in _bands(x.size // bins.step, bins.colours):
         sizes = bins.step, bins.colours, bins.grey, bins.count, _top(x)
         arguments = flat(x), out.reshape(-1, copy=False), first, last, *sizes, *search, new, moved
         on_all_threads(_equalise_part, arguments, get_num_threads())
@@ -279,9 +291,9 @@ def _top(x: Array) -> int:
     return int(np.iinfo(x.dtype).max) if x.dtype.kind == "u" else 0
 
 
-def _bands(pixels: int, bins: Bins) -> Iterator[tuple[int, int]]:
-    """The first and the last pixel of each band."""
-    band = BAND // bins.colours or 1
+def _bands(pixels: int, values: int) -> Iterator[tuple[int, int]]:
+    """The first and the last pixel of each band; a pixel, or a group of them, has so many values."""
+    band = BAND // values or 1
     for first in range(0, pixels, band):
         if first:  # a call of one band reports no progress, which would take longer than the band
             advance(first, pixels)
