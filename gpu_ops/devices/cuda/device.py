@@ -111,10 +111,9 @@ class CudaDevice:
 
     @on_its_device
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
-        array = np.asarray(array, order="C")
+        array = np.asarray(array, order="C")  # ascontiguousarray would give a single number an axis
         target = self.empty(array.shape, array.dtype) if out is None else out
-        # CuPy gives the array of a single number an axis before it compares shapes.
-        (target if array.ndim else target.reshape(1)).set(array, stream=self.stream(0))
+        target.set(array, stream=self.stream(0))
         self.stream(0).synchronize()
         return target
 
