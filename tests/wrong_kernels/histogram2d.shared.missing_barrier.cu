@@ -1,4 +1,4 @@
-// Wrong on purpose: no barrier between zeroing the block's counts, which other threads do, and counting
+// Wrong on purpose: no barrier between the counting, which other warps may still do, and the block's counts being added up
 #include "histogram_after.cuh"
 
 extern __shared__ __align__(16) unsigned char memory[];
@@ -13,6 +13,7 @@ extern "C" __global__ void histogram_shared(
     unsigned* own = (unsigned*)(memory + (((bins + 1) * sizeof(Bound) + 7) & ~7ull));
     for (int k = threadIdx.x; k <= bins; k += blockDim.x) own_bounds[k] = bounds[k];
     for (int k = threadIdx.x; k < histograms * slots; k += blockDim.x) own[k] = 0;
+    __syncthreads();
 
     const long long begin = (long long)blockIdx.x * blockDim.x * each;
     for (int j = 0; j < each; ++j) {
@@ -23,7 +24,6 @@ extern "C" __global__ void histogram_shared(
             atomicAdd(own + h * slots + slot_of(value, own_bounds, bins, low, scale), 1u);
         }
     }
-    __syncthreads();
 
     for (int n = threadIdx.x; n < histograms * slots; n += blockDim.x) {
         const int h = n / slots, k = n - h * slots;
