@@ -28,6 +28,7 @@ KERNELS = [
 FAULTS = {
     "past_the_end": "out of bounds",
     "missing_barrier": "read-after-write hazard",
+    "missing_last_barrier": "read-after-atomic hazard",
     "half_a_halo": "uninitialised read",
     "wrong_word": "uninitialised read",
     "scatter_race": "two blocks write one element",
