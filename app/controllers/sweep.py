@@ -134,7 +134,8 @@ class SweepController(QObject):
     def _update(self) -> None:
         """Update what may vary and the recorded sweeps for the present input and filter."""
         filter, shared = self._session.filter, self._session.input
-        self.options = options(filter, self._meta()) if shared is not None and shared.kind == filter.accepts else ()
+        fits = shared is not None and shared.kind == filter.accepts
+        self.options = options(filter, self._meta(), self._session.params) if fits else ()
         if self._reports is not None and self._recorded_of != filter.id:
             self._recorded_of = filter.id
             sweeps = [recorded_sweeps(filter, r.rows, machine_name(r.provenance)) for r in self._reports.values()]

@@ -28,7 +28,7 @@ from gpu_ops.measuring.sweeps import (
     slices,
     sweep_lines,
 )
-from gpu_ops.params import Param
+from gpu_ops.params import Param, Values
 from gpu_ops.run_key import Items
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Pick
@@ -144,18 +144,34 @@ def _full_name(title: str, apart: Items) -> str:
     return BETWEEN.join(text for text in (title, settings_text(dict(apart), BETWEEN)) if text)
 
 
-def options(filter: Filter, meta: Meta) -> tuple[Option, ...]:
-    """What may vary for an input: its size, whole-number parameters and the knobs of all variants."""
+def options(filter: Filter, meta: Meta, params: Values) -> tuple[Option, ...]:
+    """What may vary for an input beside these parameters: its size, whole-number parameters that matter, and the knobs
+    of all variants. Values that do not suit the filter are not proposed."""
     result: list[Option] = []
     if meta.of_kind.largest_noise:
-        result.append(Option(SIZE, proposed_sizes(min(meta.of_kind.spatial(meta.shape))), "middle"))
-        result.append(Option(SIZE, proposed_sizes(meta.of_kind.largest_noise), "noise"))
+        places: tuple[tuple[int, Where], ...] = (
+            (min(meta.of_kind.spatial(meta.shape)), "middle"),
+            (meta.of_kind.largest_noise, "noise"),
+        )
+        for largest, where in places:
+            sizes = proposed_sizes(largest)
+            suit = tuple(n for n in sizes if _suits(filter, _sized(meta, n, where), params))
+            result.append(Option(SIZE, suit, where))
     knobs = {knob.name: knob for v in reversed(filter.variants) for knob in v.knobs}
-    for param in filter.params:
-        result.append(Option(Varied("param", param.name), proposed_values(param), help=param.help))
+    for param in (p for p in filter.params if p.matters(params)):
+        values = (v for v in proposed_values(param) if _suits(filter, meta, {**params, param.name: v}))
+        result.append(Option(Varied("param", param.name), tuple(values), help=param.help))
     for name, knob in knobs.items():
         result.append(Option(Varied("knob", name), proposed_values(knob), help=knob.help))
     return tuple(option for option in result if len(option.proposed) > 1 or option.varied == SIZE)
+
+
+def _suits(filter: Filter, meta: Meta, params: Values) -> bool:
+    try:
+        filter.check(Task.of(meta, params))
+    except ParamError:
+        return False
+    return True
 
 
 def parse_values(text: str) -> tuple[int, ...]:

@@ -67,7 +67,7 @@ def test_all_that_is_offered_can_be_run_as_it_is_proposed(filter) -> None:
     meta = Meta("image", (600, 512), "float32") if filter.accepts == "image" else Meta("signal", (4096,), "float64")
     picks = [Pick(v.id, "cpu" if v.device == "cpu" else "cuda:0") for v in filter.variants]
     params = {p.name: p.default for p in filter.params}
-    offered = options(filter, meta)
+    offered = options(filter, meta, params)
     assert [o.where for o in offered[:2]] == ["middle", "noise"] and len(offered) > 2
     for option in offered:
         text = ", ".join(str(v) for v in option.proposed)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPointF, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPalette, QPen, QPolygonF, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.background import Background
 from app.theme import colours_of
 from app.views.experiment.editors import Editor
-from app.views.experiment.search_combo import WORDS, SearchCombo
+from app.views.experiment.search_combo import WORDS, SearchCombo, disable
 from gpu_ops.params import Curve, Look, Param, Value
 
 translate = QCoreApplication.translate
@@ -26,7 +26,7 @@ class LookEditor(Editor):
         assert param.look is not None
         self.combo = SearchCombo(self)
         self.combo.setMaxVisibleItems(24)
-        self._headings: list[QStandardItem] = []
+        self._headings: list[int] = []
         self._list(param.look)
         self._ink_headings()
         self.curves = CurveSketch(param.look, self)
@@ -39,17 +39,15 @@ class LookEditor(Editor):
 
     def _list(self, look: Look) -> None:
         """List the choices below the headings of their families."""
-        model, before = self.combo.model(), ""
-        assert isinstance(model, QStandardItemModel)
+        before, font = "", QFont(self.combo.font())
+        font.setBold(True)
         for choice in self.param.choices:
             if (family := look.family(choice)) != before:
                 before = family
                 self.combo.addItem(_title(family))
-                heading = model.item(model.rowCount() - 1)
-                heading.setEnabled(False)
-                font = QFont(self.combo.font())
-                font.setBold(True)
-                heading.setFont(font)
+                heading = self.combo.count() - 1
+                disable(self.combo, heading)
+                self.combo.setItemData(heading, font, Qt.ItemDataRole.FontRole)
                 self._headings.append(heading)
             self.combo.addItem(str(choice), choice)
             self.combo.setItemData(self.combo.count() - 1, _title(family), WORDS)
@@ -60,7 +58,8 @@ class LookEditor(Editor):
     def _ink_headings(self) -> None:
         """Headings cannot be chosen, but are to be read."""
         for heading in self._headings:
-            heading.setForeground(self.palette().color(QPalette.ColorRole.Text))
+            ink = self.palette().color(QPalette.ColorRole.Text)
+            self.combo.setItemData(heading, ink, Qt.ItemDataRole.ForegroundRole)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

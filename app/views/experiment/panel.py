@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.models.noise import title_with_noise
@@ -14,7 +13,7 @@ from app.models.session import Session
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.noise_control import NoiseControl
 from app.views.experiment.preset_chooser import LETTER, PresetChooser
-from app.views.experiment.search_combo import WORDS, SearchCombo
+from app.views.experiment.search_combo import WORDS, SearchCombo, disable
 from app.views.experiment.variant_list import VariantList
 from app.views.keys import ELSEWHERE, letter, menu_letters
 from app.views.parts import MarkChip
@@ -152,9 +151,8 @@ class ExperimentPanel(QWidget):
         self.devices.addItem(name.format(name=status.name, model=status.model), status.name)
         self.devices.setItemData(place, status.reason or status.model, Qt.ItemDataRole.ToolTipRole)
         self.devices.setItemData(place, status.reason, Qt.ItemDataRole.AccessibleDescriptionRole)
-        model = self.devices.model()
-        assert isinstance(model, QStandardItemModel)
-        model.item(place).setEnabled(status.available)
+        if not status.available:
+            disable(self.devices, place)
 
     @Slot(object)
     def _show_figures(self, shared: Any) -> None:

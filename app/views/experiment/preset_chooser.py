@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Signal
-from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
+from app.views.experiment.search_combo import disable
 from gpu_ops.types import Filter
 
 LETTER = "p"
@@ -50,9 +50,7 @@ class PresetChooser(QWidget):
             for name in self._presets:
                 self.combo.addItem(QCoreApplication.translate("Presets", name), name)
             self.combo.addItem(self.tr("custom"))
-        model = self.combo.model()
-        assert isinstance(model, QStandardItemModel)
-        model.item(self.combo.count() - 1).setEnabled(False)  # the values decide it; nobody can choose it
+        disable(self.combo, self.combo.count() - 1)  # the values decide it; nobody can choose it
         self.setVisible(bool(self._presets))
 
     def show_values(self, params: Mapping[str, Any]) -> None:

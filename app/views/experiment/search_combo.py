@@ -11,6 +11,14 @@ from app.models.search import matches
 WORDS = Qt.ItemDataRole.UserRole + 1
 """The role of an item's other search words."""
 ENABLED = Qt.ItemFlag.ItemIsEnabled
+FLAGS = Qt.ItemDataRole.UserRole - 1
+"""The role under which Qt's standard items keep their flags. The items themselves stay untouched: PySide may keep what
+stands for one beyond its end, and take it for another object that comes to lie at its address."""
+
+
+def disable(combo: QComboBox, place: int) -> None:
+    """Make an item of a combo box one that cannot be chosen."""
+    combo.setItemData(place, Qt.ItemFlag.NoItemFlags.value, FLAGS)
 
 
 class SearchCombo(QComboBox):
