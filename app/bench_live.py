@@ -13,7 +13,7 @@ Figures = dict[str, Any]
 
 @dataclass(frozen=True)
 class LiveKey:
-    """The key Up in the field of one of a filter's parameters, on 1024² float32."""
+    """The keys Up and Down in the field of one of a filter's parameters, on 1024² float32."""
 
     what: str
     filter: str
@@ -38,8 +38,8 @@ class LiveKey:
             assert form is not None, f"{self.filter} has a form"
             control, times = form.editor(self.parameter).control(), []
             control.setFocus()
-            for _ in range(5 if quick else 15):
-                press = partial(QTest.keyClick, control, Qt.Key.Key_Up)
+            for turn in range(6 if quick else 16):
+                press = partial(QTest.keyClick, control, Qt.Key.Key_Down if turn % 2 else Qt.Key.Key_Up)
                 times.append(stage.until_drawn(self.variant, press))
                 stage.settle()
         return {"median": statistics.median(times), "slowest": max(times), "runs": times}
@@ -48,7 +48,7 @@ class LiveKey:
 LIVE_KEYS = {
     "histogram": LiveKey("the number of bins", "histogram2d", "parallel", "bins"),
     "spectrum": LiveKey("the window of a spectrum", "fft2d", "scipy", "window", {"window": "flat-top"}),
-    "mask": LiveKey("the radius of a mask", "fft_mask", "scipy", "low"),
+    "mask": LiveKey("the radius of a mask", "fft_mask", "scipy", "high"),
     "wavelet": LiveKey("the threshold of wavelets", "wavelet2d", "parallel", "value", {"rule": "manual"}),
 }
 

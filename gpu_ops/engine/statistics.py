@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ Array = np.ndarray[Any, Any]
 PERCENTILES = (0.1, 1.0, 50.0, 99.0, 99.9)
 BINS = 256
 FINE_BINS = 1 << 16
+MOST_KEPT = 1 << 23
+"""Values whose bins are kept from one pass for the next, two bytes each."""
 CHUNK = 1 << 15
 """Values at a time; their intermediate results fit into a second-level cache."""
 
@@ -59,13 +61,18 @@ def statistics(array: Array) -> Statistics:
         return Statistics(0.0, 0.0, 0.0, nothing, (0,) * BINS, extremes.nan, extremes.infinite)
     whole = extremes.finite == flat.size
     low, high = float(extremes.low), float(extremes.high)
-    counts = np.zeros(FINE_BINS, np.int64)
+    counts, kept = np.zeros(FINE_BINS, np.int64), []
     with stage(1, 3):
         for values in _finite_chunks(flat, whole):
-            counts += np.bincount(_bins(values, low, high), minlength=FINE_BINS)
+            bins = _bins(values, low, high)
+            counts += np.bincount(bins, minlength=FINE_BINS)
+            if flat.size <= MOST_KEPT:
+                kept.append(bins.astype(np.uint16))
     histogram = counts.reshape(BINS, -1).sum(axis=1)
     with stage(2, 3):
-        percentiles = _percentiles(flat, whole, counts, low, high)
+        chunks = _finite_chunks(flat, whole)
+        binned = zip(chunks, kept, strict=True) if kept else ((v, _bins(v, low, high)) for v in chunks)
+        percentiles = _percentiles(binned, counts)
     return Statistics(low, high, extremes.mean, percentiles, tuple(histogram.tolist()), extremes.nan, extremes.infinite)
 
 
@@ -112,14 +119,17 @@ def _bins(values: Array, low: float, high: float) -> Array:
     return places.astype(np.intp)
 
 
-def _percentiles(flat: Array, whole: bool, counts: Array, low: float, high: float) -> dict[float, float]:
-    """Percentiles by rank: gather the values of the bins that contain the ranks, and select among them."""
+def _percentiles(binned: Iterable[tuple[Array, Array]], counts: Array) -> dict[float, float]:
+    """Percentiles by rank: gather the values of the bins that contain the ranks, and select among them. `binned` are
+    values and their fine bins, chunk by chunk."""
     total = int(counts.sum())
     exact = {p: p / 100 * (total - 1) for p in PERCENTILES}
     ranks = sorted({min(int(r) + step, total - 1) for r in exact.values() for step in (0, 1)})
     before = np.concatenate(([0], np.cumsum(counts)))
     bins = np.unique(np.searchsorted(before, ranks, side="right") - 1)
-    sample = _gather(flat, whole, bins, low, high)
+    inside = np.zeros(FINE_BINS, np.bool_)
+    inside[bins] = True
+    sample = np.concatenate([values[inside[places]] for values, places in binned])
     # Ranks among all values become ranks among the sample.
     starts = np.concatenate(([0], np.cumsum(counts[bins])))
     places = {}
@@ -135,11 +145,3 @@ def _percentiles(flat: Array, whole: bool, counts: Array, low: float, high: floa
         b = float(sample[places[min(below + 1, total - 1)]])
         percentiles[percentile] = a * (1 - weight) + b * weight if a != b else a
     return percentiles
-
-
-def _gather(flat: Array, whole: bool, bins: Array, low: float, high: float) -> Array:
-    """A copy of the values in these bins."""
-    inside = np.zeros(FINE_BINS, np.bool_)
-    inside[bins] = True
-    parts = [values[inside[_bins(values, low, high)]] for values in _finite_chunks(flat, whole)]
-    return np.concatenate(parts)

@@ -242,3 +242,18 @@ def test_a_parameter_is_seen_while_it_matters(qtbot) -> None:
     assert form.values()["rule"] == "manual" and form.editor("threshold").isVisible()
     form.set_values({"rule": "universal"})
     assert not form.editor("threshold").isVisible()
+
+
+@pytest.mark.parametrize(
+    ("start", "high", "steps", "end"),
+    [(0.2, 0.7071, 1, 0.205), (0.2, 0.7071, 200, 0.7071), (0.0, 1e9, 1, 0.1), (25.0, 1e9, -2, 23.0)],
+)
+def test_arrow_keys_step_numbers_by_what_suits_their_range(
+    qtbot, start: float, high: float, steps: int, end: float
+) -> None:
+    form = ParameterForm((Param("radius", start, 0.0, high),))
+    qtbot.addWidget(form)
+    spin = form.editor("radius").control()
+    for _ in range(abs(steps)):
+        QTest.keyClick(spin, Qt.Key.Key_Up if steps > 0 else Qt.Key.Key_Down)
+    assert form.values()["radius"] == pytest.approx(end)

@@ -91,6 +91,16 @@ class FloatSpin(QDoubleSpinBox):
         if param.unit:
             self.setSuffix(f" {param.unit}")
 
+    def stepBy(self, steps: int) -> None:  # noqa: N802
+        value = self.value() + steps * self._step_at(self.value())
+        self.setValue(max(self._low, min(self._high, round(value, 12))))
+
+    def _step_at(self, value: float) -> float:
+        """A hundredth of the range; of a wide one, a tenth of the value's first digit."""
+        if self._step <= 1:
+            return self._step
+        return 10.0 ** (math.floor(math.log10(abs(value))) - 1) if value else 0.1
+
     def textFromValue(self, value: float) -> str:  # noqa: N802
         return self.locale().toString(value, "g", 7)
 
