@@ -203,6 +203,8 @@ class Stage:
         if view.grid is not None:
             pane = view.grid.pane(variant)
             return pane.canvas, pane.layer.pyramid
+        if not hasattr(view, "cells"):  # curves have no place of their own
+            return view.widget, None
         cell = view.cells[variant]
         heat = getattr(cell.area, "heat", None)
         return cell.area, cell.drawn if heat is None or heat.complete else None
