@@ -79,8 +79,12 @@ def draw_frequencies(painter: QPainter, canvas: ImageCanvas) -> None:
     bottom = area.bottom() - line - gap / 2
     title = _titled(across)
     room = canvas.fontMetrics().horizontalAdvance(title) + 7 * gap
+    free = area.left()
     for place in x_at.ticks(area.left() + 8 * gap, area.right() - room, int(area.width() / (11 * gap))):
-        _tag_at(painter, QPointF(x_at.screen(place), bottom), short(place))
+        half = canvas.fontMetrics().horizontalAdvance(short(place)) / 2 + gap
+        if x_at.screen(place) - half >= free:  # a number that would lie over the one before is left out
+            _tag_at(painter, QPointF(x_at.screen(place), bottom), short(place))
+            free = x_at.screen(place) + half
     for place in y_at.ticks(area.top() + 2 * line, area.bottom() - 2.5 * line, int(area.height() / (4 * line))):
         draw_tag(painter, QPointF(area.left() + gap / 2, y_at.screen(place) - line / 2), short(place), 12 * gap)
     draw_tag(painter, QPointF(area.right() - gap / 2, bottom), title, area.width() / 2, right=True)
