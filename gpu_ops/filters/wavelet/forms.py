@@ -34,7 +34,7 @@ RULE = Param("rule", "universal", choices=RULES, help="where the threshold comes
 VALUE = Param(
     "value", 0.1, 0.0, 1e9, help="the threshold, in the input's unit", when={"rule": ("manual",)}, tries=(0.0, 0.37)
 )
-SHIFTS = Param("shifts", 1, 1, 16, unit="shifts", help="circular shifts whose results are averaged", tries=(1, 2))
+SHIFTS = Param("shifts", 1, 1, 16, help="circular shifts whose results are averaged", tries=(1, 2))
 RESULT = Param("result", "result", choices=("result", "parts"), help="the result alone, or what it is made of as well")
 PARAMS = (WAVELET, LEVELS, BORDER, THRESHOLD, RULE, VALUE, SHIFTS, RESULT)
 
