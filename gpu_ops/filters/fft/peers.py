@@ -13,8 +13,8 @@ from gpu_ops.plan import Device
 from gpu_ops.task import Task
 from gpu_ops.types import Refusal, Variant
 
-CUPY = "The library's own transforms (cuFFT), planned beforehand; half spectra, as ours."
-PLAIN = ("spectrum", "round trip")
+CUPY = "The library's own transforms (cuFFT), planned beforehand; half spectra, as on the CPU."
+PLAIN = ("spectrum", "spectrogram", "round trip")
 """The results that are little more than the transform itself."""
 
 
@@ -53,14 +53,18 @@ def cufft(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
     return Transform(forward, back)
 
 
-def _plain(task: Task) -> str | None:
-    result = task.params["result"]
-    return None if result in PLAIN else f"it stands for the transform alone, not for {result}: choose spectrum"
+def _plain(*results: str) -> dict[str, Any]:
+    """What a variant declares that gives only the plain ones of these results."""
+    plain = [r for r in results if r in PLAIN]
 
+    def supports(task: Task) -> str | None:
+        result = task.params["result"]
+        if result in plain:
+            return None
+        return f"it stands for the transform alone, not for {result}: choose {', '.join(plain)}"
 
-def _never(*results: str) -> dict[str, Any]:
     never = {"param result": tuple(r for r in results if r not in PLAIN)}
-    return {"supports": _plain, "refuses": (Refusal("the transform alone", never),)}
+    return {"supports": supports, "refuses": (Refusal("the transform alone", never),)}
 
 
 OWN: dict[str, Any] = {"device": "cuda", "library": "cupy", "largest": limits.largest}
@@ -68,12 +72,12 @@ OWN: dict[str, Any] = {"device": "cuda", "library": "cupy", "largest": limits.la
 
 def cupy1d(results: tuple[str, ...]) -> Variant:
     """CuPy's transform of signals."""
-    return Variant("cupy", "CuPy", CUPY, partial(plan1d, cufft), **OWN, **_never(*results))
+    return Variant("cupy", "CuPy", CUPY, partial(plan1d, cufft), **OWN, **_plain(*results))
 
 
 def cupy2d(results: tuple[str, ...]) -> Variant:
     """CuPy's transform of images."""
-    return Variant("cupy", "CuPy", CUPY, partial(plan2d, cufft), **OWN, **_never(*results))
+    return Variant("cupy", "CuPy", CUPY, partial(plan2d, cufft), **OWN, **_plain(*results))
 
 
 def cupy_mask() -> Variant:

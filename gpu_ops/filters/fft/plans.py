@@ -86,7 +86,8 @@ def plan1d(engine: Engine, device: Device, task: Task) -> Plan:
         build.call("back", transform.back, spectra, samples)
         build.call("join", steps.join, samples, build.output("signal", forms.like_input(task)))
     elif result == "spectrogram":
-        build.call(result, steps.spectrogram, bins, cut, build.output(result, forms.spectrogram(task)))
+        factors = build.weights(steps.spectrogram_factors(cut))
+        build.call(result, steps.spectrogram, bins, cut, factors, build.output(result, forms.spectrogram(task)))
     elif result in ("spectrum", "phase"):
         _complex1d(build, cut, bins)
     else:
@@ -98,8 +99,8 @@ def _segments(build: Build, cut: Cut) -> DeviceArray:
     """The samples (C, segments, L) as the transform takes them."""
     x, length = build.samples(), build.task.meta.shape[0]
     plain = cut.window == "none" and not cut.detrend
-    if cut.length == length and plain and cut.channels == 1:
-        return x.reshape(1, 1, length)
+    if plain and cut.step == cut.length and cut.channels == 1:  # segments lie side by side
+        return x[: cut.count * cut.length].reshape(1, cut.count, cut.length)
     segments = build.real(cut.channels, cut.count, cut.length)
     if cut.length < length:
         build.call("cut", steps.cut_segments, x, cut, build.weights(cut.weights), segments)

@@ -2,7 +2,7 @@
 
 Work arrays put channels first, so that what is transformed is contiguous: signals (C, segments, L) and (C, segments,
 bins), images (C, H, W) and (C, H, W // 2 + 1). Each function fills its `out` whole. CuPy's arrays take those functions
-that the spectrum, the way back and the mask need.
+that the spectrum, the spectrogram, the way back and the mask need.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def cut_signal(x: Array, detrend: bool, weights: Array, out: Array) -> None:
 def cut_segments(x: Array, cut: Cut, weights: Array, out: Array) -> None:
     """The segments of (N,) or (N, C) times the window, without their means where the cut says so."""
     windows = np.lib.stride_tricks.sliding_window_view(x.reshape(len(x), -1), cut.length, axis=0)[:: cut.step]
-    for band in _bands(cut.count, cut.length * cut.channels):
+    for band in _bands(out, cut.count, cut.length * cut.channels):
         segments = windows[band].transpose(1, 0, 2)
         if cut.detrend:
             mean = segments.mean(axis=2, keepdims=True, dtype=np.float64)
@@ -47,9 +47,10 @@ def cut_segments(x: Array, cut: Cut, weights: Array, out: Array) -> None:
         np.multiply(segments, weights, out=out[:, band])
 
 
-def _bands(count: int, values: int) -> Iterator[slice]:
-    """Slices of `count` things of so many values; reports progress after each."""
-    step = max(1, BAND // values)
+def _bands(out: Array, count: int, values: int) -> Iterator[slice]:
+    """Slices of `count` things of so many values; reports progress after each. A GPU takes all at once: there, each
+    operation is a launch."""
+    step = max(1, BAND // values) if isinstance(out, np.ndarray) else count
     for start in range(0, count, step):
         yield slice(start, min(start + step, count))
         advance(min(start + step, count), count)
@@ -93,7 +94,7 @@ def magnitude(bins: Array, cut: Cut, one_sided: bool, out: Array) -> None:
 def density(bins: Array, cut: Cut, one_sided: bool, out: Array) -> None:
     """The mean power density of all segments, from (C, segments, bins), summed in float64."""
     values = np.zeros((cut.bins, cut.channels))
-    for band in _bands(cut.count, cut.bins * cut.channels):
+    for band in _bands(out, cut.count, cut.bins * cut.channels):
         values += _squares(bins[:, band]).sum(axis=1, dtype=np.float64).T
     values *= _density(cut) / cut.count
     if one_sided:
@@ -110,12 +111,17 @@ def _squares(bins: Array) -> Array:
     return bins.real * bins.real + bins.imag * bins.imag
 
 
-def spectrogram(bins: Array, cut: Cut, out: Array) -> None:
+def spectrogram_factors(cut: Cut) -> Array:
+    """What turns squared magnitudes into the power density, a factor a bin: (bins, 1, 1)."""
+    factors = np.full((cut.bins, 1, 1), _density(cut))
+    factors[cut.doubled] *= 2
+    return factors
+
+
+def spectrogram(bins: Array, cut: Cut, factors: Array, out: Array) -> None:
     """The power density of each segment, (bins, segments) or (bins, segments, C), from (C, segments, bins)."""
     values = out.reshape(cut.bins, cut.count, cut.channels)
-    factors = np.full((cut.bins, 1, 1), _density(cut), out.dtype)
-    factors[cut.doubled] *= 2
-    for band in _bands(cut.count, cut.bins * cut.channels):
+    for band in _bands(out, cut.count, cut.bins * cut.channels):
         np.multiply(_squares(bins[:, band]).transpose(2, 1, 0), factors, out=values[:, band])
 
 
