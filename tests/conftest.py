@@ -36,13 +36,13 @@ def small_machine() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The whole product runs only when it is asked for with -m full."""
-    if "full" in (config.getoption("-m") or ""):
-        return
-    skip = pytest.mark.skip(reason="the whole product runs with -m full")
-    for item in items:
-        if "full" in item.keywords:
-            item.add_marker(skip)
+    """What takes long runs only when it is asked for: with -m full, or -m thorough as .ci/run does."""
+    asked = config.getoption("-m") or ""
+    for mark in {"full", "thorough"} - {word for word in ("full", "thorough") if word in asked}:
+        skip = pytest.mark.skip(reason=f"it takes long: -m {mark} runs it")
+        for item in items:
+            if mark in item.keywords:
+                item.add_marker(skip)
 
 
 def pytest_collection_finish() -> None:

@@ -76,6 +76,23 @@ def covering_cases(
     return cases
 
 
+def each_choice(cases: Sequence[Case]) -> list[Case]:
+    """A few of these cases, in which every value that one of them has occurs at least once: every shape, dtype, kind of
+    data, and value of a parameter or knob."""
+    open_values = {value for case in cases for value in _values(case)}
+    chosen: list[Case] = []
+    while open_values:
+        best = max(cases, key=lambda case: len(open_values & _values(case)))
+        chosen.append(best)
+        open_values -= _values(best)
+    return chosen
+
+
+def _values(case: Case) -> set[tuple[str, Any]]:
+    settings = {("shape", case.shape), ("dtype", case.dtype), ("data", case.data)}
+    return settings | {*case.params.items(), *case.knobs.items()}
+
+
 def _best_case(
     filter: Filter,
     variant: Variant,

@@ -155,6 +155,7 @@ def test_live_runs(qtbot, stage: tuple[MainWindow, SessionController], runs: int
         live(runs)
 
 
+@pytest.mark.thorough
 def test_filters_come_and_go(qtbot, stage: tuple[MainWindow, SessionController]) -> None:
     _, controller = stage
 
@@ -171,7 +172,9 @@ def test_filters_come_and_go(qtbot, stage: tuple[MainWindow, SessionController])
             choose(filter)
 
 
-@pytest.mark.parametrize("cycles", [4, pytest.param(50, marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "cycles", [pytest.param(4, marks=pytest.mark.thorough), pytest.param(50, marks=pytest.mark.full)]
+)
 def test_windows_open_and_close(qtbot, qapp: QApplication, cycles: int) -> None:
     def cycle() -> None:
         engine, look = Engine(), Look(qapp, "light")

@@ -1,8 +1,8 @@
 """The contract of every kernel of the product, and of kernels that are wrong on purpose, on the simulated GPU.
 
-A kernel variant costs the suite about five seconds of one core: 3.5 for its covering set, 0.6 for the ends of the
-range, one where tests/test_compiler.py assembles it. Half of that is compiling, once for each set of defines that its
-cases have; a wrong kernel costs half a second.
+The default lane tries every choice once, which costs a kernel variant about COST_A seconds of one core, COST_B more for
+the ends of the range; the thorough one tries pairs of choices, which costs COST_C. Half of that is compiling, once for
+each set of defines that the cases have; a wrong kernel costs half a second.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from wrong import WRONG, parts
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import FILTERS, find_filter
-from gpu_ops.measuring.contract import SIMULATED_WORK, Case, check_case, covering_cases, end_cases
+from gpu_ops.measuring.contract import SIMULATED_WORK, Case, check_case, covering_cases, each_choice, end_cases
 from gpu_ops.types import Filter, Run, Variant
 
 MOST = 25
-"""Cases of a kernel at most, evenly from longer sets: each case is a compilation. A real GPU runs whole sets."""
+"""Cases of a kernel at most in the thorough lane, evenly from longer sets. A real GPU runs whole sets."""
 STEP = 7
 """Between the cases that a wrong kernel meets one after the other. A set begins with its smallest shapes, in which few
 faults show."""
@@ -43,6 +43,14 @@ def _failure(filter: Filter, variant: Variant, case: Case) -> str:
     return "" if run.ok else f"{case}: {run.errors} {run.notes}"
 
 
+@pytest.mark.parametrize("filter, variant", KERNELS)
+def test_every_choice(filter: Filter, variant: Variant) -> None:
+    cases = each_choice(covering_cases(filter, variant, open_device("sim").limits, most_work=SIMULATED_WORK))
+    assert len(cases) >= 6
+    assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("filter, variant", KERNELS)
 def test_covering_set(filter: Filter, variant: Variant) -> None:
     cases = covering_cases(filter, variant, open_device("sim").limits, most_work=SIMULATED_WORK)
