@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -34,13 +34,31 @@ SOURCE_TITLES = {
 """The published texts whose methods are variants here, and whose statements are claims."""
 
 
+class Pixel(NamedTuple):
+    """The size of a pixel, or the distance of two: along y and x, in a unit such as "µm"."""
+
+    y: float
+    x: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a file says beside its values: how many `frames` it has, of which the input shows one or a projection, the
+    size of a pixel where it is known, and the names of a signal's channels where they have some."""
+
+    frames: int = 1
+    pixel: Pixel | None = None
+    labels: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Input:
     """An array with its meaning.
 
     `axes` names each axis ("yx", "yxc", "t", "tc", or any letters for a stack). `rate` is in hertz. `origin` is
     JSON: {"path", "hash"} or {"generator", "seed", …}, then {"steps": […]} with the changes since.
-    `clean` is the noise-free original where there is one.
+    `clean` is the noise-free original where there is one, `facts` what the file says beside the values.
     """
 
     kind: Kind
@@ -51,6 +69,7 @@ class Input:
     rate: float | None = None
     clean: np.ndarray[Any, Any] | None = None
     finite: bool = True
+    facts: Facts = Facts()
 
     @property
     def meta(self) -> Meta:

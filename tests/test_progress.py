@@ -18,8 +18,9 @@ from gpu_ops.devices import open_device
 from gpu_ops.devices.cuda.device import _FAULTS, _LOST, _as_error
 from gpu_ops.engine import server
 from gpu_ops.engine.desk import Desk
-from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate, SaveRequest, SharedInput
+from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate, SaveRequest
 from gpu_ops.engine.segments import SegmentPool
+from gpu_ops.engine.shared import SharedInput
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import DeviceError, DeviceLost, KernelFault
 from gpu_ops.filters import find_filter
@@ -333,7 +334,7 @@ def test_the_desk_lets_go_of_an_input_whose_segment_is_gone_or_used_anew() -> No
 
 
 def _shared(pool: SegmentPool, array: np.ndarray[Any, Any], name: str) -> SharedInput:
-    from gpu_ops.engine.messages import SharedArray
+    from gpu_ops.engine.shared import SharedArray
 
     shared = SharedArray(pool.take(array.nbytes), array.shape, array.dtype.name)
     np.copyto(pool.array(shared, writeable=True), array)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from gpu_ops.engine import segments
-from gpu_ops.engine.messages import SharedArray
 from gpu_ops.engine.segments import Attachments, SegmentPool, clean_stale
+from gpu_ops.engine.shared import SharedArray
 from gpu_ops.errors import DeviceMemoryError
 
 PAGE = 4096

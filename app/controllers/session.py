@@ -34,10 +34,11 @@ from gpu_ops.engine.messages import (
     RunUpdate,
     SampleRequest,
     SaveRequest,
-    SharedResult,
+    Surveyed,
     XRayAnswer,
     XRayRequest,
 )
+from gpu_ops.engine.shared import SharedResult
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Pick
 
@@ -373,6 +374,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Progress: SessionController._take_progress,
     Loaded: SessionController._take_loaded,
     Noisy: SessionController._take_noisy,
+    Surveyed: lambda *_: None,  # ImportController takes it
     RunUpdate: SessionController._take_update,
     DoctorAnswer: SessionController._take_doctor,
     XRayAnswer: SessionController._take_xray,

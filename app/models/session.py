@@ -12,7 +12,7 @@ from app.models.noise import Noise
 from app.models.subject import Subject
 from gpu_ops import FILTERS, KernelscopeError, find_filter
 from gpu_ops.device_names import is_simulated
-from gpu_ops.engine.messages import SharedInput
+from gpu_ops.engine.shared import SharedInput
 from gpu_ops.params import holds
 from gpu_ops.run_key import RunKey
 from gpu_ops.task import Meta, Task

@@ -9,7 +9,7 @@ import numpy as np
 
 from app.models.display import Levels
 from app.models.origin import WHOLE, Origin
-from gpu_ops.engine.messages import SharedResult, Statistics
+from gpu_ops.engine.shared import SharedResult, Statistics
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Form

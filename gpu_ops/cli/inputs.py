@@ -13,7 +13,7 @@ from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import NOISE, SAMPLES, add_noise, convert, load, sample
+from gpu_ops.io import CHOICES, NOISE, SAMPLES, add_noise, convert, load, sample
 from gpu_ops.io.regular import require_regular
 from gpu_ops.measuring.runner import default_picks
 from gpu_ops.params import Param, Value, Values, nearest
@@ -44,6 +44,7 @@ def _clean_input(args: argparse.Namespace, values: Mapping[str, str], overrides:
     dtype = overrides.get("dtype", args.dtype)
     if args.input is not None:
         options: dict[str, Any] = {} if args.limit is None else {"limit": args.limit}
+        options |= {p.name: values[p.name] for p in CHOICES if p.name in values}
         file_input = load(args.input, kind=args.kind, nonfinite=args.nonfinite or "refuse", **options)
         return convert(file_input, dtype) if dtype else file_input
     for name in ("kind", "limit", "nonfinite"):
@@ -73,6 +74,7 @@ def check_flags(
 ) -> None:
     """Raises ParamError for a flag that the input, the filter and all of the variants would ignore."""
     options = {p.name for p in _options(args)}
+    options |= {p.name for p in CHOICES} if args.input is not None else set()
     names = {p.name for p in filter.params} | {k.name for v in variants for k in v.knobs} | options | {"dtype"}
     names |= {p.name for p in NOISE}
     for name in (*flag_values(args), *overrides):
@@ -87,12 +89,19 @@ def _unknown_flag(name: str, args: argparse.Namespace, filter: Filter, names: Se
             f"{name} is a knob of {', '.join(owners)}, and none of them runs here; name one with --variant, and a "
             "device that it runs on with --device."
         )
-    if name in {p.name for s in SAMPLES for p in s.params}:
+    if name in {p.name for p in CHOICES} and args.input is None and name not in {p.name for p in _all_options()}:
+        return f"--{name} says how a file is read; name one with --input FILE, or leave --{name} out."
+    if name in {p.name for p in _all_options()}:
         if args.input is not None:
             return f"{name} is an option of samples, and --input names a file; leave one of them out."
         options = ", ".join(p.name for p in _options(args)) or "none"
         return f"Sample {_sample_name(args)} has no option {name!r}; it has {options}."
     return f"Nothing in {filter.id} is called {plain(name, 40)}{nearest(name, names)}; there are {', '.join(names)}."
+
+
+def _all_options() -> list[Param]:
+    """The options of all samples."""
+    return [p for s in SAMPLES for p in s.params]
 
 
 def _default_sample(name: str) -> str:

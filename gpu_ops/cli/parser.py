@@ -14,7 +14,7 @@ from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import plain
 from gpu_ops.filters import FILTERS
-from gpu_ops.io import NOISE, SAMPLES
+from gpu_ops.io import CHOICES, NOISE, SAMPLES
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE
 from gpu_ops.measuring.report import target_of
 from gpu_ops.output_kinds import OUTPUT_KINDS
@@ -118,7 +118,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--limit", type=int, metavar="N", help="values that a file may hold (default 2^30)")
     group.add_argument("--nonfinite", choices=NONFINITE, help="NaN and infinities (default: refuse)")
     _add_flags(group, NOISE)
-    _add_flags(group, (p for s in SAMPLES for p in s.params if p.name != "dtype"))
+    _add_flags(group, (*CHOICES, *(p for s in SAMPLES for p in s.params if p.name != "dtype")))
 
 
 def _add_values(parser: argparse.ArgumentParser, filters: list[Filter]) -> None:

@@ -16,8 +16,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gpu_ops.devices import open_device
-from gpu_ops.engine.messages import Answer, Progress, SegmentGrant, SegmentRequest, SharedArray, SharedInput
+from gpu_ops.engine.messages import Answer, Progress, SegmentGrant, SegmentRequest
 from gpu_ops.engine.segments import Attachments
+from gpu_ops.engine.shared import SharedArray, SharedInput
 from gpu_ops.errors import DeviceError, DeviceMemoryError, InputError, KernelFault
 from gpu_ops.measuring.affordable import affordable
 from gpu_ops.measuring.provenance import machine
@@ -127,7 +128,7 @@ class Desk:
         for segment in shared.segments:
             self._drop_inputs(segment)
         meta = (shared.axes, shared.name, shared.origin, shared.rate)
-        input = Input(shared.kind, array, *meta, clean=clean, finite=shared.finite)
+        input = Input(shared.kind, array, *meta, clean=clean, finite=shared.finite, facts=shared.facts)
         self._inputs = [(shared, input), *self._inputs[: INPUT_CACHE_SIZE - 1]]
         return input
 

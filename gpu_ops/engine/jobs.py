@@ -20,17 +20,17 @@ from gpu_ops.engine.messages import (
     RunUpdate,
     SampleRequest,
     SaveRequest,
-    SharedArray,
-    SharedInput,
-    SharedResult,
+    Surveyed,
+    SurveyRequest,
     XRayAnswer,
     XRayRequest,
 )
+from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import KernelscopeError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import SAMPLES, add_noise, convert, load, sample, save_result
+from gpu_ops.io import SAMPLES, add_noise, convert, load, sample, save_result, survey
 from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import crop_note, exact_crop
 from gpu_ops.measuring.doctor import examine
@@ -46,7 +46,9 @@ from gpu_ops.run_key import RunKey
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Output, Pick, Run
 
-Job = LoadRequest | SampleRequest | NoiseRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest
+Job = (
+    LoadRequest | SurveyRequest | SampleRequest | NoiseRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest
+)
 
 
 def work(desk: Desk, job: Job) -> None:
@@ -59,6 +61,10 @@ def work(desk: Desk, job: Job) -> None:
         match job:
             case LoadRequest():
                 _load(desk, job)
+            case SurveyRequest():
+                desk.progress(f"looking into {plain(job.path)}")
+                with finite():
+                    desk.send(Surveyed(job.job, survey(job.path, **job.choices)))
             case SampleRequest():
                 _sample(desk, job)
             case NoiseRequest():
@@ -120,7 +126,7 @@ def _shared_input(desk: Desk, input: Input, clean: SharedArray | None = None) ->
         if clean is None and input.clean is not None:
             clean = desk.share(input.clean)
     meta = (input.axes, input.name, input.origin, input.rate, input.finite)
-    return SharedInput(input.kind, array, *meta, figures, clean)
+    return SharedInput(input.kind, array, *meta, figures, clean, input.facts)
 
 
 def _values(input: Input) -> Array:

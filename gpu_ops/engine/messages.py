@@ -11,78 +11,14 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.errors import plain
-from gpu_ops.input_kinds import INPUT_KINDS, Kind, Shape
+from gpu_ops.io.opening import Survey
 from gpu_ops.measuring.rows import Row
-from gpu_ops.output_kinds import Form, ViewKind
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Pick, Stage
 
-PROTOCOL = 4
-
-
-@dataclass(frozen=True)
-class SharedArray:
-    """An array at the start of a segment. `segment` is its name."""
-
-    segment: str
-    shape: Shape
-    dtype: str
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """Exact figures of an array. `histogram` counts finite values in 256 equal bins from minimum to maximum;
-    `percentiles` has 0.1, 1, 50, 99 and 99.9. All are 0 if no value is finite."""
-
-    minimum: float
-    maximum: float
-    mean: float
-    percentiles: Mapping[float, float]
-    histogram: tuple[int, ...]
-    nan: int
-    infinite: int
-
-
-@dataclass(frozen=True)
-class SharedResult:
-    """One output of a run: an array in a segment, and everything that a view needs. `kind` is one of
-    gpu_ops.output_kinds.OUTPUT_KINDS, `form` has the axes, `unit` is that of the values, `text` one line about it.
-    `statistics` are None if the kind has none; for complex values they are those of the magnitudes."""
-
-    kind: ViewKind
-    array: SharedArray
-    form: Form
-    unit: str
-    text: str
-    statistics: Statistics | None
-
-
-@dataclass(frozen=True)
-class SharedInput:
-    """An Input whose array is in a segment, with its noise-free original if there is one."""
-
-    kind: Kind
-    array: SharedArray
-    axes: str
-    name: str
-    origin: Mapping[str, Any]
-    rate: float | None
-    finite: bool
-    statistics: Statistics
-    clean: SharedArray | None = None
-
-    @property
-    def segments(self) -> tuple[str, ...]:
-        """The names of its segments."""
-        return (self.array.segment,) if self.clean is None else (self.array.segment, self.clean.segment)
-
-    @property
-    def result(self) -> SharedResult:
-        """The input in the form in which it is shown and saved."""
-        kind, shape = INPUT_KINDS[self.kind], self.array.shape
-        form = Form(shape, self.array.dtype, kind.axes_of(shape, self.rate))
-        return SharedResult(kind.view, self.array, form, "", "", self.statistics)
+PROTOCOL = 5
 
 
 # Requests of the window. `job` numbers grow; an answer names its job.
@@ -90,11 +26,21 @@ class SharedInput:
 
 @dataclass(frozen=True)
 class LoadRequest:
-    """Load a file. `options` are those of gpu_ops.load, such as {"nonfinite": "zero"}, and `dtype` to convert to."""
+    """Load a file. `options` are those of gpu_ops.load, such as {"nonfinite": "zero", "frame": 3}, and `dtype` to
+    convert to."""
 
     job: int
     path: str
     options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SurveyRequest:
+    """Find what a file holds and what can be chosen about it, as gpu_ops.survey does with these `choices`."""
+
+    job: int
+    path: str
+    choices: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -233,6 +179,14 @@ class Loaded:
 
 
 @dataclass(frozen=True)
+class Surveyed:
+    """The answer to SurveyRequest."""
+
+    job: int
+    survey: Survey
+
+
+@dataclass(frozen=True)
 class Noisy:
     """The answer to NoiseRequest: the input with noise. Its clean original lies in a segment of the request's input, so
     the answer hands over only the segment of its array."""
@@ -318,9 +272,17 @@ class Failed:
 
 
 Request = (
-    LoadRequest | SampleRequest | NoiseRequest | RunRequest | XRayRequest | SaveRequest | CancelRequest | DoctorRequest
+    LoadRequest
+    | SurveyRequest
+    | SampleRequest
+    | NoiseRequest
+    | RunRequest
+    | XRayRequest
+    | SaveRequest
+    | CancelRequest
+    | DoctorRequest
 )
-Answer = Ready | Progress | Loaded | Noisy | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
+Answer = Ready | Progress | Loaded | Surveyed | Noisy | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
 
 
 def activity(request: Request) -> str:
@@ -328,6 +290,8 @@ def activity(request: Request) -> str:
     match request:
         case LoadRequest():
             return f"loaded {plain(PurePath(request.path).name)}"
+        case SurveyRequest():
+            return f"looked into {plain(PurePath(request.path).name)}"
         case SampleRequest():
             return f"made the sample {request.id}"
         case NoiseRequest():

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.engine.messages import SharedArray
+from gpu_ops.engine.shared import SharedArray
 from gpu_ops.errors import DeviceMemoryError
 
 try:

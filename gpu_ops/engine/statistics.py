@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.engine.messages import Statistics
+from gpu_ops.engine.shared import Statistics
 from gpu_ops.progress import advance, stage
 
 Array = np.ndarray[Any, Any]

@@ -1,18 +1,21 @@
 """Inputs and results: files, samples, arrays. A decoder is imported when a file first needs it."""
 
 from gpu_ops.io.crop import crop
-from gpu_ops.io.files import FORMATS, load, save
+from gpu_ops.io.files import FORMATS, load, save, survey
 from gpu_ops.io.inputs import convert, from_array
 from gpu_ops.io.noise import NOISE, add_noise
+from gpu_ops.io.opening import CHOICES, Survey
 from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.results import save_result
 from gpu_ops.io.samples import SAMPLES, sample
 
 __all__ = [
+    "CHOICES",
     "FORMATS",
     "NOISE",
     "SAMPLES",
+    "Survey",
     "add_noise",
     "convert",
     "crop",
@@ -23,4 +26,5 @@ __all__ = [
     "sample",
     "save",
     "save_result",
+    "survey",
 ]

@@ -9,13 +9,13 @@ import os
 import re
 import struct
 import warnings
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from gpu_ops.errors import InputError, plain
-from gpu_ops.io.inputs import Array, Decoded, check_file_shape, check_limit
+from gpu_ops.io.inputs import Array, check_file_shape, check_limit
+from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.io.pieces import read_into, write_from
 
 MAGIC = b"\x93NUMPY"
@@ -24,8 +24,9 @@ WIDEST = 8
 """Bytes of the widest numbers that it reads."""
 
 
-def read_npy(path: Path, name: str, limit: int) -> Decoded:
+def read_npy(opening: Opening) -> Decoded:
     """The file's array in its own type. Raises InputError for damaged, cut, too large and unsuitable files."""
+    path, name, limit, _ = opening
     with open(path, "rb") as file:
         dtype, shape, fortran = _header(file, name)
         check_file_shape(shape, name)

@@ -7,9 +7,9 @@ import errno
 import hashlib
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,8 +18,10 @@ import numpy as np
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io import arrays, images, sound, text
-from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, Decoded, check_choice, enough_memory, make_input
+from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
+from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
+from gpu_ops.params import Param, Value
 from gpu_ops.progress import advance, finite, stage
 from gpu_ops.types import Input
 
@@ -29,20 +31,24 @@ LIMIT = 2**30
 HASHED = 1 << 24
 """Bytes that are hashed at a time."""
 
-Reader = Callable[[Path, str, int], Decoded]
+Reader = Callable[[Opening], Decoded]
+Surveyor = Callable[[Opening], Survey]
 Writer = Callable[[IO[bytes], Array, "float | None", str], None]
 
 
 @dataclass(frozen=True)
 class Format:
-    """A file format and the kinds of input that it can hold. `read` takes (path, name, limit), `write` takes (file,
-    array, rate in hertz, name); both call the file `name` in errors."""
+    """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
+    the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
+    nothing to choose."""
 
     title: str
     suffixes: tuple[str, ...]
     kinds: tuple[Kind, ...]
     read: Reader
     write: Writer | None = None
+    choices: tuple[Param, ...] = ()
+    look: Surveyor | None = None
 
 
 FORMATS = (
@@ -78,14 +84,19 @@ TEXT_BYTES = bytes([9, 10, 11, 12, 13, *range(32, 127), *range(128, 256)])
 
 
 def load(
-    path: str | os.PathLike[str], *, kind: Kind | None = None, limit: int = LIMIT, nonfinite: str = "refuse"
+    path: str | os.PathLike[str],
+    *,
+    kind: Kind | None = None,
+    limit: int = LIMIT,
+    nonfinite: str = "refuse",
+    **choices: object,
 ) -> Input:
-    """An Input from a PNG, JPEG, BMP, NPY, WAV or text file.
+    """An Input from a file of one of FORMATS.
 
     Images are (H, W) or (H, W, C), signals (N,) or (N, C) with their rate in hertz where the file has one; `kind`
     overrules the shape, such as "signal" for an (N, C) array. At most `limit` values are decoded. `nonfinite` is the
-    rule for NaN and infinity: "refuse", "keep" or "zero". Raises InputError for anything wrong with the file,
-    ParamError for the arguments.
+    rule for NaN and infinity: "refuse", "keep" or "zero". `choices` are those of the file's format, such as frame=3;
+    `survey` says what a file offers. Raises InputError for anything wrong with the file, ParamError for the arguments.
     """
     if kind is not None:
         check_choice("kind", kind, FILE_KINDS)
@@ -98,9 +109,13 @@ def load(
     with enough_memory(name, "load a smaller file"):
         try:
             with stage(0, 2):
-                decoded = _find_format(file, label).read(file, label, limit)
+                format = _find_format(file, label)
+                opening = Opening(file, label, limit, _check_choices(format, label, choices))
+                decoded = format.read(opening)
             with stage(1, 2):
                 origin: dict[str, Any] = {"path": name, "hash": hash_file(file), "steps": decoded.steps}
+                chosen = {p.name: v for p in format.choices if (v := opening.choices[p.name]) != p.default}
+                origin |= {"choices": chosen} if chosen else {}
         except OSError as error:
             raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
         if kind is not None:
@@ -109,7 +124,32 @@ def load(
             raise InputError(f"{label} holds sound, which is a signal and no {kind}; leave the kind out.")
         natural: Kind | None = kind if decoded.rate is None else "signal"
         with finite():
-            return make_input(decoded.array, natural, plain(file.name), origin, decoded.rate, nonfinite, label)
+            about = (origin, decoded.rate, nonfinite, label, decoded.facts)
+            return make_input(decoded.array, natural, plain(file.name), *about)
+
+
+def survey(path: str | os.PathLike[str], **choices: object) -> Survey:
+    """What a file holds and what can be chosen about it, found without reading it all; `choices` as in load(). Raises
+    InputError for anything wrong with the file, ParamError for the choices."""
+    file, label = Path(path), plain(os.fspath(path))
+    require_regular(file, "an input")
+    try:
+        format = _find_format(file, label)
+        opening = Opening(file, label, LIMIT, _check_choices(format, label, choices))
+        found = Survey(format.title) if format.look is None else format.look(opening)
+    except OSError as error:
+        raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
+    return replace(found, facts=(*found.facts, ("file", f"{file.stat().st_size:,} bytes")))
+
+
+def _check_choices(format: Format, name: str, choices: Mapping[str, object]) -> dict[str, Value]:
+    """A value of each choice of the format. Raises ParamError for one that it does not have."""
+    known = {param.name: param for param in format.choices}
+    for choice in choices:
+        if choice not in known:
+            what = f"{name} is {format.title}, which has no choice {plain(choice, 40)!r}"
+            raise ParamError(f"{what}; its choices are {', '.join(known) or 'none'}.")
+    return {key: param.check(choices.get(key, param.default)) for key, param in known.items()}
 
 
 def hash_file(path: str | os.PathLike[str]) -> str:

@@ -10,7 +10,6 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -18,7 +17,8 @@ import numpy as np
 from gpu_ops.errors import InputError
 from gpu_ops.input_kinds import IMAGE_CHANNELS
 from gpu_ops.io.codec import codec
-from gpu_ops.io.inputs import Array, Decoded, check_limit
+from gpu_ops.io.inputs import Array, check_limit
+from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.io.orientation import find_orientation, turn_upright
 from gpu_ops.io.pieces import read_whole
 from gpu_ops.progress import advance
@@ -54,9 +54,10 @@ MOST_SCANS = 100
 """Each scan of a progressive JPEG goes over the whole picture; encoders make about ten."""
 
 
-def read_png(path: Path, name: str, limit: int) -> Decoded:
+def read_png(opening: Opening) -> Decoded:
     """(H, W), (H, W, 3) or (H, W, 4) as uint8, or uint16 for 16-bit files; gray with alpha becomes RGBA. Turned upright
     where the file has an orientation."""
+    path, name, limit, _ = opening
     data = read_whole(path)
     png = _scan_png(data, name)
     width, height = struct.unpack(">II", png.header[:8])
@@ -121,8 +122,9 @@ def _png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
     raise _too_many(name, most, "chunks")
 
 
-def read_jpeg(path: Path, name: str, limit: int) -> Decoded:
+def read_jpeg(opening: Opening) -> Decoded:
     """(H, W) or (H, W, 3) as uint8, turned upright where the file has an orientation."""
+    path, name, limit, _ = opening
     data = read_whole(path)
     frame, huffman, exif, scans, rest = b"", False, b"", 0, 0
     picture = [data[:2]]
@@ -172,8 +174,9 @@ def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
     raise _too_many(name, MOST_SEGMENTS, "segments")
 
 
-def read_bmp(path: Path, name: str, limit: int) -> Decoded:
+def read_bmp(opening: Opening) -> Decoded:
     """(H, W), (H, W, 3) or (H, W, 4) as uint8; a palette of grays gives (H, W)."""
+    path, name, limit, _ = opening
     data = read_whole(path)
     try:
         (header,) = struct.unpack_from("<I", data, 14)

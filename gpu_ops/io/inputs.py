@@ -6,30 +6,22 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gpu_ops.errors import InputError, NonFiniteError, ParamError, plain
 from gpu_ops.input_kinds import IMAGE, IMAGE_CHANNELS, INPUT_KINDS, MOST_CHANNELS, SIGNAL, STACK, Kind
-from gpu_ops.types import DTYPES, Input
+from gpu_ops.types import DTYPES, Facts, Input
 
 Array = np.ndarray[Any, Any]
 
 KINDS: tuple[Kind, ...] = tuple(kind.id for kind in INPUT_KINDS.values())
 FILE_KINDS: tuple[Kind, ...] = (IMAGE.id, SIGNAL.id)
 NONFINITE = ("refuse", *NonFiniteError.choices)
+NO_FACTS = Facts()
 NO_THREAD = "can't start new thread"
 """Python's message where memory is too small for the stack of another thread."""
-
-
-class Decoded(NamedTuple):
-    """The content of a file: its array, its rate in hertz where it has one, and the steps from the stored values to
-    it."""
-
-    array: Array
-    rate: float | None = None
-    steps: tuple[dict[str, Any], ...] = ()
 
 
 @contextmanager
@@ -162,8 +154,11 @@ def make_input(
     rate: float | None = None,
     nonfinite: str = "refuse",
     label: str = "",
+    facts: Facts = NO_FACTS,
 ) -> Input:
-    """An Input of a checked array; `label` is its name in errors. Boolean images become uint8 of 0 and 255."""
+    """An Input of a checked array; `label` is its name in errors, `facts` what its file says beside the values. Boolean
+    images become uint8 of 0 and 255.
+    """
     label = label or name
     array = check_array(array, label)
     kind = kind or find_kind(array.shape, label)
@@ -171,7 +166,8 @@ def make_input(
     if kind == IMAGE.id and array.dtype == np.bool_:
         array = array.astype(np.uint8) * np.uint8(255)
     array, finite, steps = settle_nonfinite(array, nonfinite, label)
-    return Input(kind, array, axes, name, {**origin, "steps": [*origin.get("steps", ()), *steps]}, rate, finite=finite)
+    origin = {**origin, "steps": [*origin.get("steps", ()), *steps]}
+    return Input(kind, array, axes, name, origin, rate, finite=finite, facts=facts)
 
 
 def from_array(

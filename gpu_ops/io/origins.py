@@ -27,7 +27,8 @@ def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
         raise InputError(f"The step {plain(unknown[0], 40)} of this origin is unknown; choose from {', '.join(STEPS)}.")
     rules = [step["rule"] for step in steps if step["step"] == "nonfinite"]
     if "path" in origin:
-        result = load(origin["path"], kind=origin.get("kind"), limit=limit, nonfinite=rules[0] if rules else "refuse")
+        how = {"kind": origin.get("kind"), "nonfinite": rules[0] if rules else "refuse", **origin.get("choices", {})}
+        result = load(origin["path"], limit=limit, **how)
         if result.origin["hash"] != origin.get("hash"):
             raise InputError(f"{plain(origin['path'])} has changed since; bring the old file back or load it again.")
     elif "generator" in origin:

@@ -13,7 +13,8 @@ import numpy as np
 from gpu_ops.errors import InputError
 from gpu_ops.input_kinds import MOST_CHANNELS
 from gpu_ops.io.codec import codec
-from gpu_ops.io.inputs import Array, Decoded, check_channels, check_limit
+from gpu_ops.io.inputs import Array, check_channels, check_limit
+from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.io.pieces import write_from
 from gpu_ops.progress import advance
 
@@ -30,11 +31,12 @@ MOST_CHUNKS = 1000
 IEEE_FLOAT = 3
 
 
-def read_wav(path: Path, name: str, limit: int) -> Decoded:
+def read_wav(opening: Opening) -> Decoded:
     """Samples (N,) or (N, C) and the rate in hertz: float32, or float64 for 24 and 32-bit integers and doubles.
 
     Integers are scaled to [-1, 1). Raises InputError for damaged, cut and too large files, and too many channels.
     """
+    path, name, limit, _ = opening
     import soundfile
 
     _check_whole(path, name)

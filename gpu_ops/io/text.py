@@ -16,7 +16,8 @@ from typing import IO
 import numpy as np
 
 from gpu_ops.errors import InputError, plain
-from gpu_ops.io.inputs import Array, Decoded, check_limit
+from gpu_ops.io.inputs import Array, check_limit
+from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.progress import advance, collect, finite, stage
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -30,11 +31,12 @@ LARGEST = 2.0**63
 """From this value on the whole part does not fit a machine word."""
 
 
-def read_text(path: Path, name: str, limit: int) -> Decoded:
+def read_text(opening: Opening) -> Decoded:
     """The numbers as (N,) float64. It counts lines first, so it needs memory for the result and a few pieces only.
 
     Raises InputError that quotes a line that is not a number; blank lines are allowed at the end only.
     """
+    path, name, limit, _ = opening
     cuts = _cut(path)
     pieces = list(pairwise(cuts))
     if not pieces:

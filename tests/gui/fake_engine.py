@@ -21,10 +21,8 @@ from gpu_ops.engine.messages import (
     Loaded,
     LoadRequest,
     NonFinite,
-    SharedArray,
-    SharedInput,
-    Statistics,
 )
+from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
 from gpu_ops.errors import KernelscopeError, NonFiniteError
 
 

@@ -14,7 +14,8 @@ from result_rows import row
 
 from app.views.window.main_window import MainWindow
 from gpu_ops import find_filter
-from gpu_ops.engine.messages import RunUpdate, SharedArray, SharedResult
+from gpu_ops.engine.messages import RunUpdate
+from gpu_ops.engine.shared import SharedArray, SharedResult
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Band, Form, ViewKind
 from gpu_ops.types import Filter, Output

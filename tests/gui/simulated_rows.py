@@ -11,7 +11,8 @@ from result_rows import row
 
 from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.messages import PROTOCOL, Ready, RunUpdate, SharedArray, SharedResult, Statistics
+from gpu_ops.engine.messages import PROTOCOL, Ready, RunUpdate
+from gpu_ops.engine.shared import SharedArray, SharedResult, Statistics
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.measuring.rows import Row
 from gpu_ops.output_kinds import Form

@@ -16,7 +16,8 @@ from app.models.slot import RowSlot
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import LEVELS
 from gpu_ops import save
-from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate, Statistics
+from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate
+from gpu_ops.engine.shared import Statistics
 from gpu_ops.measuring.rows import Row
 from gpu_ops.types import Input
 

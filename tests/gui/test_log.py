@@ -24,10 +24,8 @@ from gpu_ops.engine.messages import (
     RunRequest,
     RunUpdate,
     SampleRequest,
-    SharedArray,
-    SharedInput,
-    Statistics,
 )
+from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
 from gpu_ops.measuring.rows import Row
 from gpu_ops.types import Pick
 

@@ -28,9 +28,8 @@ from gpu_ops.engine.messages import (
     Noisy,
     RunRequest,
     RunUpdate,
-    SharedArray,
-    Statistics,
 )
+from gpu_ops.engine.shared import SharedArray, Statistics
 from gpu_ops.measuring.quality import compare
 from gpu_ops.types import Closeness, Quality
 

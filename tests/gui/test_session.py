@@ -7,7 +7,7 @@ import pytest
 
 from app.models.session import MOST_STEPS, Session
 from gpu_ops import FILTERS, KernelscopeError, from_array
-from gpu_ops.engine.messages import SharedArray, SharedInput, Statistics
+from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
 from gpu_ops.measuring.runner import planned_run
 from gpu_ops.params import Param
 from gpu_ops.types import Experiment, Filter

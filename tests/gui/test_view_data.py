@@ -10,7 +10,7 @@ import pytest
 from app.models.span import Span
 from app.models.ticks import powers, scaled, ticks
 from app.models.view_data import OutputData, centred, coefficients, decibels, each_band, magnitudes, phases
-from gpu_ops.engine.messages import SharedArray, SharedResult
+from gpu_ops.engine.shared import SharedArray, SharedResult
 from gpu_ops.output_kinds import CHANNEL, Axis, Band, Form
 
 

@@ -1,0 +1,71 @@
+"""What a reader gets and gives: the file with the user's choices, its content, and what it holds before it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_ops.params import Param, Value, Values
+from gpu_ops.types import Facts
+
+MOST_FRAMES = 1 << 24
+
+FRAME = Param("frame", 0, 0, MOST_FRAMES - 1, help="the frame of a stack, counted from 0")
+PROJECT = Param(
+    "project", "none", choices=("none", "max", "mean"), help="one image of all frames of a stack instead of one frame"
+)
+MEMBER = Param("member", "", help="the array of an .npz file by its name; without one the only array")
+COLUMNS = Param("columns", "", help="columns of a table by name or number from 1, such as 2,3; without any all numbers")
+SEPARATOR = Param(
+    "separator", "auto", choices=("auto", "comma", "semicolon", "tab", "space"), help="what lies between two columns"
+)
+DECIMAL = Param("decimal", "auto", choices=("auto", "point", "comma"), help="what lies before the decimals of a number")
+HEADER = Param("header", -1, -1, 1000, help="lines before the numbers of a table; -1 finds out")
+RATE = Param("rate", 0.0, 0.0, 1e12, unit="Hz", help="samples a second; 0 takes the file's own, where it has one")
+CHOICES: tuple[Param, ...] = (FRAME, PROJECT, MEMBER, COLUMNS, SEPARATOR, DECIMAL, HEADER, RATE)
+"""Every choice of how a file is read. A format names those that it asks for; each default leaves the choice to it."""
+
+
+class Opening(NamedTuple):
+    """A file to read. `name` is its name in errors, `limit` the most values to decode, `choices` has a checked value of
+    each choice of the format."""
+
+    path: Path
+    name: str
+    limit: int
+    choices: Values = {}
+
+
+class Decoded(NamedTuple):
+    """The content of a file: its array, its rate in hertz where it has one, the steps from the stored values to it, and
+    what else the file says."""
+
+    array: np.ndarray[Any, Any]
+    rate: float | None = None
+    steps: tuple[dict[str, Any], ...] = ()
+    facts: Facts = Facts()
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a file holds, found without reading it all.
+
+    `facts` are (label, value) in words, such as ("size", "2048 × 2048, uint16"). `allowed` are the values that a choice
+    may have in this file, such as {"member": ("before", "after")}, and `found` those that are taken where a choice is
+    left at its default, such as {"separator": "semicolon"}. `asks` says that a person should choose before it is
+    opened, because no default is likely right. `heading` and `rows` are the names and the first cells of a table, as
+    the choices cut it.
+    """
+
+    title: str
+    facts: tuple[tuple[str, str], ...] = ()
+    frames: int = 1
+    allowed: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    found: Values = field(default_factory=dict)
+    asks: bool = False
+    heading: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
