@@ -1,0 +1,62 @@
+"""Frames of one file or folder: one of them, or a projection of all."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from gpu_ops.errors import InputError, ParamError
+from gpu_ops.io.inputs import Array, check_limit
+from gpu_ops.io.opening import Decoded, Opening
+from gpu_ops.progress import advance
+from gpu_ops.types import Facts
+
+
+class Stack(Protocol):
+    """Frames that are read one at a time. `shape` is that of one frame, (H, W) or (H, W, C), `steps` are those from the
+    stored values to a frame, and `facts` has the number of frames. `read` raises InputError for a damaged frame."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def facts(self) -> Facts: ...
+    @property
+    def steps(self) -> tuple[dict[str, Any], ...]: ...
+    def read(self, frame: int) -> Array: ...
+
+
+def decode_stack(stack: Stack, opening: Opening) -> Decoded:
+    """The frame that the choices "frame" and "project" ask for. A projection reads one frame at a time; a mean is
+    float32, or float64 of float64. Raises ParamError for a frame that is not there, InputError, Cancelled."""
+    frames, frame, way = stack.facts.frames, int(opening.choices["frame"]), opening.choices["project"]
+    check_limit(opening.name, int(np.prod(stack.shape, dtype=object)), opening.limit)
+    if way != "none":
+        return Decoded(_project(stack, str(way)), None, (*stack.steps, {"step": "project", "how": way}), stack.facts)
+    if frame >= frames:
+        raise ParamError(f"{opening.name} has {frames} frames; choose one from 0 to {frames - 1}, not {frame}.")
+    return Decoded(_same(stack.read(frame), stack, opening.name), None, stack.steps, stack.facts)
+
+
+def _project(stack: Stack, way: str) -> Array:
+    """The largest or the mean value of each pixel over all frames."""
+    count, result = stack.facts.frames, np.empty(0)
+    wide = np.float64 if way == "mean" else stack.dtype
+    for frame in range(count):
+        advance(frame, count)
+        values = stack.read(frame)
+        if frame == 0:
+            result = values.astype(wide)
+        elif way == "mean":
+            result += values
+        else:
+            np.maximum(result, values, out=result)
+    return result if way == "max" else (result / count).astype("float64" if stack.dtype == "float64" else "float32")
+
+
+def _same(frame: Array, stack: Stack, name: str) -> Array:
+    if frame.shape != stack.shape:
+        raise InputError(f"{name} has frames of {stack.shape} and of {frame.shape}; a stack has one size: split it.")
+    return frame
