@@ -198,7 +198,7 @@ class TestReading:
 
     def test_pieces_end_at_line_breaks(self, tmp_path, compiled):
         content = b"".join(b"%d\n" % i for i in range(500))
-        cuts = text._cut(write(tmp_path, content))
+        cuts = text.cut(write(tmp_path, content))
         assert len(cuts) > 10
         assert b"".join(content[a:b] for a, b in pairwise(cuts)) + b"\n" == content
         assert all(content[cut - 1 : cut] == b"\n" for cut in cuts[1:-1])

@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from gpu_ops.errors import InputError, plain
+from gpu_ops.io.columns import chosen_rate
 from gpu_ops.io.inputs import Array, check_file_shape, check_limit
 from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.io.pieces import read_into, write_from
@@ -28,7 +29,7 @@ def read_npy(opening: Opening) -> Decoded:
     """The file's array in its own type. Raises InputError for damaged, cut, too large and unsuitable files."""
     path, name, limit, _ = opening
     with open(path, "rb") as file:
-        dtype, shape, fortran = _header(file, name)
+        dtype, shape, fortran = read_header(file, name)
         check_file_shape(shape, name)
         count = math.prod(shape)
         check_limit(name, count, limit)
@@ -39,10 +40,12 @@ def read_npy(opening: Opening) -> Decoded:
             )
         array = np.empty(count, dtype)
         read_into(file, array.view(np.uint8))
-        return Decoded(array.reshape(shape, order="F" if fortran else "C"))
+        return Decoded(array.reshape(shape, order="F" if fortran else "C"), chosen_rate(opening))
 
 
-def _header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
+def read_header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
+    """The dtype and the shape of an array, and whether its columns lie together. Raises InputError for a damaged header
+    and for types that no input has."""
     damaged = InputError(f"{name} has a damaged NPY header; save the array again with numpy.save.")
     head = file.read(8)
     sizes = {1: "<H", 2: "<I", 3: "<I"}.get(head[6] if len(head) == 8 else 0)

@@ -17,9 +17,9 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import arrays, images, sound, text
+from gpu_ops.io import arrays, compressed, edf, images, npz, sound, tables, text, wfdb
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
-from gpu_ops.io.opening import Decoded, Opening, Survey
+from gpu_ops.io.opening import COLUMNS, DECIMAL, HEADER, MEMBER, RATE, SEPARATOR, Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
 from gpu_ops.params import Param, Value
 from gpu_ops.progress import advance, finite, stage
@@ -40,7 +40,7 @@ Writer = Callable[[IO[bytes], Array, "float | None", str], None]
 class Format:
     """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
     the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
-    nothing to choose."""
+    nothing to choose. `text` says that its content is text, and only its ending tells it from other text."""
 
     title: str
     suffixes: tuple[str, ...]
@@ -49,15 +49,33 @@ class Format:
     write: Writer | None = None
     choices: tuple[Param, ...] = ()
     look: Surveyor | None = None
+    text: bool = False
 
+
+TABLE = (COLUMNS, SEPARATOR, DECIMAL, HEADER, RATE)
 
 FORMATS = (
     Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png),
     Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg),
     Format("a BMP image", (".bmp",), ("image",), images.read_bmp),
-    Format("a NumPy array", (".npy",), ("image", "signal"), arrays.read_npy, arrays.write_npy),
-    Format("WAV sound", (".wav",), ("signal",), sound.read_wav, sound.write_wav),
-    Format("text", (".txt", ".dat", ".csv"), ("signal",), text.read_text, text.write_text),
+    Format("a NumPy array", (".npy",), ("image", "signal"), arrays.read_npy, arrays.write_npy, (RATE,)),
+    Format("a NumPy archive", (".npz",), ("image", "signal"), npz.read_npz, None, (MEMBER, RATE), npz.look_npz),
+    Format("WAV sound", (".wav",), ("signal",), sound.read_wav, sound.write_wav, (), compressed.look_sound),
+    Format(
+        "FLAC sound", (".flac",), ("signal",), compressed.read_flac, compressed.write_flac, (), compressed.look_sound
+    ),
+    Format("Ogg sound", (".ogg", ".oga", ".opus"), ("signal",), compressed.read_ogg, None, (), compressed.look_sound),
+    Format(
+        "text",
+        (".txt", ".dat", ".csv", ".tsv"),
+        ("signal",),
+        tables.read_table,
+        text.write_text,
+        TABLE,
+        tables.look_table,
+    ),
+    Format("an EDF record", (".edf", ".bdf"), ("signal",), edf.read_edf, None, (COLUMNS,), edf.look_edf),
+    Format("a WFDB record", (".hea",), ("signal",), wfdb.read_record, None, (COLUMNS,), wfdb.look_record, True),
 )
 """In the order of preference: the first format that can hold a result is the default for it."""
 BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}
@@ -71,11 +89,12 @@ SIGNATURES = (
     (b"GIF8", "a GIF image"),
     (b"II*\0", "a TIFF image"),
     (b"MM\0*", "a TIFF image"),
-    (b"PK\x03\x04", "a ZIP archive (as .npz files are)"),
+    (b"fLaC", ".flac"),
+    (b"OggS", ".ogg"),
+    (b"\xffBIOSEMI", ".edf"),
+    (npz.MAGIC, "a ZIP archive without NumPy arrays"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"\x89HDF", "an HDF5 file"),
-    (b"fLaC", "FLAC sound"),
-    (b"OggS", "Ogg sound"),
     (b"ID3", "MP3 sound"),
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),
@@ -178,7 +197,7 @@ def _find_format(file: Path, name: str) -> Format:
             f"{name} has the unknown file type '{plain(suffix, 20)}'; the types are {' '.join(BY_SUFFIX)}; {advice}."
         )
     format = BY_SUFFIX[suffix]
-    if actual is not format:
+    if actual is not format and not (format.text and holds == ".txt"):
         content, advice = (actual.title, rename) if actual else (holds, f"convert it to {format.title} first")
         raise InputError(f"{name} holds {content}, not {format.title} as its ending {suffix} says; {advice}.")
     return format
@@ -188,6 +207,10 @@ def _holds(head: bytes) -> str:
     """The first suffix of the format that the first bytes of a file show, or words for any other content."""
     if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
         return ".wav"
+    if npz.is_npz(head):
+        return ".npz"
+    if edf.is_edf(head):
+        return ".edf"
     for start, what in SIGNATURES:
         if head.startswith(start):
             return what

@@ -13,7 +13,7 @@ from gpu_ops.io.noise import add_noise
 from gpu_ops.io.samples import sample
 from gpu_ops.types import Input
 
-STEPS = ("upright", "nonfinite", "convert", "crop", "noise")
+STEPS = ("upright", "physical", "nonfinite", "convert", "crop", "noise")
 
 
 def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:

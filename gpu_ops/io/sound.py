@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import struct
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from gpu_ops.io.inputs import Array, check_channels, check_limit
 from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.io.pieces import write_from
 from gpu_ops.progress import advance
+
+if TYPE_CHECKING:
+    import soundfile
 
 DEFAULT_RATE = 44100
 WIDE = ("PCM_24", "PCM_32", "DOUBLE")
@@ -36,20 +39,22 @@ def read_wav(opening: Opening) -> Decoded:
 
     Integers are scaled to [-1, 1). Raises InputError for damaged, cut and too large files, and too many channels.
     """
-    path, name, limit, _ = opening
-    import soundfile
+    _check_whole(opening.path, opening.name)
+    return read_samples(opening, "WAV file", "save it again as PCM or float WAV")
 
-    _check_whole(path, name)
-    damaged = InputError(f"{name} is a damaged or unusual WAV file; save it again as PCM or float WAV.")
-    with codec(damaged):
-        # As bytes where the system's names are bytes: the library refuses a name that is no UTF-8.
-        sound_file = soundfile.SoundFile(os.fsencode(path) if os.name == "posix" else path)
-    with sound_file as file:
-        if file.frames < 0 or file.samplerate < 1:
-            raise damaged
+
+def read_samples(opening: Opening, what: str, advice: str, whole: bool = False) -> Decoded:
+    """The samples of a sound file, in the types that read_wav gives; `what` it is and the `advice` are for errors.
+    `whole` says that a file with fewer samples than it says is cut. Raises InputError."""
+    name = opening.name
+    damaged = InputError(f"{name} is a damaged or unusual {what}; {advice}.")
+    with open_sound(opening, what, advice) as file:
+        if file.frames >= 2**62:
+            raise InputError(f"{name} does not say how long it is; {advice}.")
         check_channels(file.channels, name)
-        check_limit(name, file.frames * file.channels, limit)
-        shape = (file.frames, file.channels) if file.channels > 1 else (file.frames,)
+        check_limit(name, file.frames * file.channels, opening.limit)
+        frames = file.frames
+        shape = (frames, file.channels) if file.channels > 1 else (frames,)
         array = np.empty(shape, "float64" if file.subtype in WIDE else "float32")
         done, read = 0, 1
         while read:
@@ -57,7 +62,24 @@ def read_wav(opening: Opening) -> Decoded:
                 read = len(file.read(out=array[done : done + FRAMES]))
             done += read
             advance(done, max(len(array), 1))
+        if whole and done < frames:
+            raise InputError(f"{name} is cut short: it holds {done} of {frames} samples; copy or save it again.")
         return Decoded(array[:done], float(file.samplerate))
+
+
+def open_sound(opening: Opening, what: str, advice: str) -> soundfile.SoundFile:
+    """The file as libsndfile opens it. Raises InputError, with `advice`, where it cannot."""
+    import soundfile
+
+    damaged = InputError(f"{opening.name} is a damaged or unusual {what}; {advice}.")
+    path = opening.path
+    with codec(damaged):
+        # As bytes where the system's names are bytes: the library refuses a name that is no UTF-8.
+        file = soundfile.SoundFile(os.fsencode(path) if os.name == "posix" else path)
+    if file.frames < 0 or file.samplerate < 1:
+        file.close()
+        raise damaged
+    return file
 
 
 def _check_whole(path: Path, name: str) -> None:

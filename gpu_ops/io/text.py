@@ -37,25 +37,27 @@ def read_text(opening: Opening) -> Decoded:
     Raises InputError that quotes a line that is not a number; blank lines are allowed at the end only.
     """
     path, name, limit, _ = opening
-    cuts = _cut(path)
+    cuts = cut(path)
     pieces = list(pairwise(cuts))
     if not pieces:
         raise InputError(f"{name} holds no numbers; write one number a line.")
     parse = _parse_short if cuts[-1] <= SHORT_BYTES else _parse_long
     with ThreadPoolExecutor(WORKERS) as pool:
         with stage(0, 2):
-            counts = collect(pool.map(lambda piece: _count_lines(_read(path, piece)), pieces), len(pieces))
+            counts = collect(pool.map(lambda piece: count_lines(read_piece(path, piece)), pieces), len(pieces))
         rows = list(accumulate(counts, initial=0))
         check_limit(name, rows[-1], limit)
         values = np.empty(rows[-1])
         parts = [values[row:end] for row, end in pairwise(rows)]
         with stage(1, 2):
-            done = pool.map(lambda piece, part, row: parse(_read(path, piece), part, row, name), pieces, parts, rows)
+            done = pool.map(
+                lambda piece, part, row: parse(read_piece(path, piece), part, row, name), pieces, parts, rows
+            )
             collect(done, len(pieces))
     return Decoded(values)
 
 
-def _cut(path: Path) -> list[int]:
+def cut(path: Path) -> list[int]:
     """Offsets of pieces of whole lines, from behind a byte order mark to behind the last byte that is not blank."""
     with open(path, "rb") as file:
         start = len(BYTE_ORDER_MARK) if file.read(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK else 0
@@ -74,13 +76,13 @@ def _cut(path: Path) -> list[int]:
     return cuts
 
 
-def _read(path: Path, piece: tuple[int, int]) -> bytes:
+def read_piece(path: Path, piece: tuple[int, int]) -> bytes:
     with open(path, "rb") as file:
         file.seek(piece[0])
         return file.read(piece[1] - piece[0])
 
 
-def _count_lines(data: bytes) -> int:
+def count_lines(data: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n"))) + (not data.endswith(b"\n"))
 
 

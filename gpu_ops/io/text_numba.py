@@ -132,7 +132,7 @@ def _exponent(data: Bytes, i: int, stop: int) -> Any:
 
 
 @numba.njit(cache=True, nogil=True)
-def _number(data: Bytes, i: int, stop: int) -> Any:
+def number(data: Bytes, i: int, stop: int) -> Any:
     """Read one number: its end, its bits, and whether they are sure."""
     sign = ZERO
     if i < stop and (data[i] == PLUS or data[i] == MINUS):
@@ -164,7 +164,7 @@ def parse_lines(data: Bytes, bits: Words, doubtful: np.ndarray[Any, np.dtype[np.
         begin = i
         while i < stop and (data[i] == SPACE or data[i] == TAB):
             i += 1
-        i, value, sure = _number(data, i, stop)
+        i, value, sure = number(data, i, stop)
         while i < stop and (data[i] == SPACE or data[i] == TAB or data[i] == RETURN):
             i += 1
         if i < stop and data[i] != NEWLINE:

@@ -1,0 +1,104 @@
+"""Records of the European Data Format, EDF, EDF+ and BDF, read with pyedflib."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.errors import InputError
+from gpu_ops.io.channels import Channel, choose, survey_of
+from gpu_ops.io.codec import codec
+from gpu_ops.io.columns import labels_of
+from gpu_ops.io.opening import Decoded, Opening, Survey
+from gpu_ops.progress import advance
+from gpu_ops.types import Facts
+
+VERSION = b"0       "
+FIXED, EACH = 256, 256
+"""Bytes of the header before the channels, and of each channel."""
+PIECE = 1 << 20
+"""Samples of a channel that are read at a time."""
+
+
+def is_edf(head: bytes) -> bool:
+    """Whether a file begins with the header of an EDF record: a version, and a size that fits its number of
+    channels."""
+    size, count = head[184:192].strip(), head[252:256].strip()
+    if not (head.startswith(VERSION) and size.isdigit() and count.isdigit()):
+        return False
+    return int(size) == FIXED + EACH * int(count)
+
+
+def read_edf(opening: Opening) -> Decoded:
+    """Physical values (N,) or (N, C) as float64, the rate in hertz, and the names of the channels with their units.
+
+    Raises InputError for damaged and cut files, for channels of several rates, and where pyedflib is not installed;
+    ParamError for a channel that is not there.
+    """
+    damaged = _damaged(opening)
+    with _record(opening) as record:
+        channels = _channels(opening, record)
+        places = choose(opening, channels)
+        samples = channels[places[0]].samples
+        array = np.empty((samples, len(places)))
+        for done, place in enumerate(places):
+            for start in range(0, samples, PIECE):
+                advance(done * samples + start, samples * len(places))
+                count = min(PIECE, samples - start)
+                with codec(damaged):
+                    part = record.readSignal(place, start, count)
+                if len(part) != count:
+                    raise damaged
+                array[start : start + count, done] = part
+    labels = labels_of([channels[k].label for k in places])
+    step = {"step": "physical", "units": [channels[k].unit for k in places]}
+    return Decoded(array[:, 0] if len(places) == 1 else array, channels[places[0]].rate, (step,), Facts(labels=labels))
+
+
+def look_edf(opening: Opening) -> Survey:
+    """The channels with their units, rates and lengths; asks where their rates differ."""
+    with _record(opening) as record:
+        return survey_of(opening, "an EDF record", _channels(opening, record))
+
+
+def _damaged(opening: Opening) -> InputError:
+    return InputError(
+        f"{opening.name} is a damaged, cut or interrupted EDF record; copy it again, or save it as continuous EDF+."
+    )
+
+
+@contextmanager
+def _record(opening: Opening) -> Iterator[Any]:
+    try:
+        import pyedflib
+    except ImportError:
+        raise InputError(
+            f"{opening.name} needs pyedflib: install it with pip install 'kernelscope[formats]'."
+        ) from None
+    with codec(_damaged(opening)):
+        record = pyedflib.EdfReader(os.fspath(opening.path), annotations_mode=pyedflib.DO_NOT_READ_ANNOTATIONS)
+    try:
+        yield record
+    finally:
+        record.close()
+
+
+def _channels(opening: Opening, record: Any) -> list[Channel]:
+    with codec(_damaged(opening)):
+        counts = record.getNSamples()
+        found = [
+            Channel(
+                record.getLabel(k).strip(),
+                record.getPhysicalDimension(k).strip(),
+                float(record.getSampleFrequency(k)),
+                int(counts[k]),
+            )
+            for k in range(record.signals_in_file)
+        ]
+    if not found or any(channel.samples < 1 or not channel.rate > 0 for channel in found):
+        raise InputError(f"{opening.name} has no channel, or one without samples or rate; save it again as EDF.")
+    return found

@@ -1,0 +1,254 @@
+"""Text with numbers: one a line, or a table with columns. Numbers are bit-equal to Python's float().
+
+A table of one column without a heading goes to the reader for one number a line. Others go through compiled functions
+where they are long, which give a line back to Python where they are not sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from gpu_ops.errors import InputError, plain
+from gpu_ops.io import text
+from gpu_ops.io.columns import chosen_columns, chosen_rate, hertz, labels_of, listed
+from gpu_ops.io.inputs import Array, check_channels, check_limit
+from gpu_ops.io.opening import Decoded, Opening, Survey
+from gpu_ops.io.stamps import even_step, first_times, is_count, is_counter, rate_of, time_unit
+from gpu_ops.io.table_layout import SEPARATORS, Layout, find_layout, first_lines, number, split
+from gpu_ops.params import Value
+from gpu_ops.progress import advance, collect, finite, stage
+from gpu_ops.types import Facts
+
+SHOWN_ROWS = 20
+FEWEST_TIMES = 3
+"""Rows from which on a column without a name may be the times of the others."""
+POINT_FROM_COMMA = bytes.maketrans(b",.", b".?")
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Which columns are read: the `channels`, and the column of `times`, which may be one of them. `sure` says that the
+    name of that column tells that it has times."""
+
+    channels: tuple[int, ...]
+    times: int | None
+    sure: bool
+    chosen: bool
+
+
+def read_table(opening: Opening) -> Decoded:
+    """The numbers as (N,) or (N, C) float64, NaN where a cell is empty, with the rate that a column of times gives.
+
+    A column of times or of counts is no channel unless it is chosen. Raises InputError that quotes the line and the
+    cell that is not a number, for lines of another number of columns, blank lines, and times that are not even;
+    ParamError for a column that is not there.
+    """
+    layout = find_layout(opening)
+    if layout is None or layout.plain:
+        if layout is not None:
+            chosen_columns(opening, layout.titles())
+        return Decoded(text.read_text(opening).array, chosen_rate(opening))
+    plan = _plan(opening, layout)
+    wanted = list(dict.fromkeys([*plan.channels, *(() if plan.times is None else (plan.times,))]))
+    values = _read_cells(opening, layout, wanted, list(pairwise(_cut(opening.path))))
+    return _decoded(opening, layout, plan, wanted, values)
+
+
+def _cut(path: Path) -> list[int]:
+    """Offsets of pieces of whole lines. The last line keeps its blanks: tabs may separate empty cells."""
+    *cuts, stop = text.cut(path)
+    with open(path, "rb") as file:
+        file.seek(stop)
+        return [*cuts, stop + len(file.readline().rstrip(b"\r\n"))]
+
+
+def _plan(opening: Opening, layout: Layout) -> _Plan:
+    chosen = chosen_columns(opening, layout.titles())
+    numeric, named = layout.numeric, any(layout.names)
+    times = first_times(layout.names, numeric) if named else None
+    sure = times is not None
+    if not named and len(numeric) > 1:
+        times = numeric[0]
+    open_to_all = [k for k in numeric if not sure or k != times]
+    counters = [k for k in open_to_all if named and is_counter(layout.names[k])]
+    channels = chosen or [k for k in open_to_all if k not in counters] or open_to_all or list(numeric)
+    check_channels(len(channels), opening.name)
+    return _Plan(tuple(channels), times, sure, bool(chosen))
+
+
+def _decoded(opening: Opening, layout: Layout, plan: _Plan, wanted: Sequence[int], values: Array) -> Decoded:
+    """The channels of the columns that were read, with their names and the rate."""
+    channels, rate = list(plan.channels), chosen_rate(opening)
+    if plan.times is not None:
+        times = values[:, wanted.index(plan.times)]
+        apart = plan.sure or _looks_like_times(times)
+        if apart and not plan.chosen and len(channels) > 1:
+            channels = [k for k in channels if k != plan.times]
+        if rate is None and apart:
+            rate = _rate(opening, layout, plan, times)
+    labels = labels_of([layout.names[k] for k in channels])
+    picked = values[:, [wanted.index(k) for k in channels]] if len(channels) < len(wanted) else values
+    array = np.ascontiguousarray(picked)
+    return Decoded(array[:, 0] if array.shape[1] == 1 else array, rate, (), Facts(labels=labels))
+
+
+def _looks_like_times(times: Array) -> bool:
+    """Whether a column without a name grows evenly, as times and counts do."""
+    return len(times) >= FEWEST_TIMES and even_step(times) is not None
+
+
+def _rate(opening: Opening, layout: Layout, plan: _Plan, times: Array) -> float | None:
+    """The rate in hertz that the times give. Raises InputError where they say that they are times, and are not even."""
+    assert plan.times is not None
+    name = layout.names[plan.times]
+    unit = time_unit(name) if plan.sure else 1.0
+    if not plan.sure and is_count(times):
+        return None
+    rate = rate_of(times, unit or 1.0) if len(times) > 1 else None
+    if rate is None and plan.sure and len(times) > 1 and plan.times not in plan.channels:
+        steps = np.diff(times)
+        odd = int(np.argmax(np.abs(steps - np.median(steps)))) + 1 if np.isfinite(steps).all() else 1
+        raise InputError(
+            f"{opening.name} has times that are not evenly spaced: column {plain(name, 40)!r} has "
+            f"{times[odd - 1]:.10g}, then {times[odd]:.10g} in line {layout.header + odd + 1}; resample it, or add "
+            "--rate with the samples a second to count samples instead."
+        )
+    return rate
+
+
+def _read_cells(opening: Opening, layout: Layout, wanted: list[int], pieces: list[tuple[int, int]]) -> Array:
+    """The wanted columns as (N, columns)."""
+    path, name = opening.path, opening.name
+    short = not pieces or pieces[-1][1] <= text.SHORT_BYTES
+    with ThreadPoolExecutor(text.WORKERS) as pool:
+        with stage(0, 2):
+            counts = collect(pool.map(lambda p: text.count_lines(text.read_piece(path, p)), pieces), len(pieces))
+        ends = list(accumulate(counts, initial=0))
+        rows = ends[-1] - layout.header
+        if rows < 1:
+            raise InputError(f"{name} has {ends[-1]} lines, and {layout.header} of them are no numbers; choose fewer.")
+        check_limit(name, rows * len(wanted), opening.limit)
+        values = np.empty((rows, len(wanted)))
+        target = np.full(layout.columns, -1)
+        target[wanted] = range(len(wanted))
+        parser = _Parser(layout, target, name, short)
+
+        def parse(piece: tuple[int, int], first: int, last: int) -> None:
+            data, skipped = text.read_piece(path, piece), max(0, min(last, layout.header) - first)
+            lines = data.split(b"\n", skipped)[-1] if skipped else data
+            if last > layout.header:
+                row = first + skipped
+                parser.parse(lines, values[row - layout.header : last - layout.header], row)
+
+        with stage(1, 2):
+            collect(pool.map(parse, pieces, ends[:-1], ends[1:]), len(pieces))
+    return values
+
+
+@dataclass(frozen=True)
+class _Parser:
+    """Turns lines into rows of numbers. `target` has the place of each column in a row, negative for none."""
+
+    layout: Layout
+    target: Array
+    name: str
+    short: bool
+
+    def parse(self, data: bytes, values: Array, row: int) -> None:
+        """Fill `values` with the lines of `data`, of which the first is line `row` of the file, from 0."""
+        if self.short:
+            for i, line in zip(range(len(values)), data.split(b"\n"), strict=False):
+                if i % 4096 == 0:
+                    advance(i, len(values))
+                self._line(line, values[i], row + i)
+            return
+        from gpu_ops.io.table_numba import NOTHING, parse_rows
+
+        mark = SEPARATORS.get(self.layout.separator)
+        pointed = data.translate(POINT_FROM_COMMA) if self.layout.decimal == "comma" else data
+        bits, doubtful = values.view(np.uint64), np.empty(len(values), np.bool_)
+        with finite():  # compiles when first called
+            parse_rows(np.frombuffer(pointed, np.uint8), mark[0] if mark else NOTHING, self.target, bits, doubtful)
+        for i in np.flatnonzero(doubtful).tolist():
+            begin = int(bits[i, 0])
+            end = data.find(b"\n", begin)
+            self._line(data[begin : end if end >= 0 else len(data)], values[i], row + i)
+
+    def _line(self, line: bytes, values: Array, row: int) -> None:
+        cells = split(line, self.layout.separator)
+        if len(cells) != len(self.target) or not line.strip():
+            self._refuse_row(line, cells, row)
+        for column, place in enumerate(self.target.tolist()):
+            if place >= 0:
+                value = number(cells[column], self.layout.decimal)
+                if value is None:
+                    self._refuse_cell(cells[column], column, row)
+                values[place] = value
+
+    def _refuse_row(self, line: bytes, cells: list[bytes], row: int) -> NoReturn:
+        if not line.strip():
+            raise InputError(f"{self.name}, line {row + 1}: the line is blank; take it out, or end the file there.")
+        shown = plain(line[:1000].decode("utf-8", "replace").strip(), 60)
+        raise InputError(
+            f"{self.name}, line {row + 1}: {len(cells)} columns where others have {len(self.target)}, in {shown!r}; "
+            "write the same number of cells in each line, or choose another --separator or --header."
+        )
+
+    def _refuse_cell(self, cell: bytes, column: int, row: int) -> NoReturn:
+        shown = plain(cell[:1000].decode("utf-8", "replace"), 40)
+        title = plain(self.layout.titles()[column], 40)
+        where = f"column {title}" if title == str(column + 1) else f"column {column + 1}, {title!r}"
+        raise InputError(
+            f"{self.name}, line {row + 1}, {where}: '{shown}' is not a number; write one such as 0.5 or -2e-3, or "
+            "leave the column out with --columns."
+        )
+
+
+def look_table(opening: Opening) -> Survey:
+    """The layout as the choices and the first lines give it, with its first rows; asks where there are no numbers, or
+    where a comma may be a decimal mark or a separator."""
+    layout = find_layout(opening)
+    if layout is None:
+        lines = [line.decode("utf-8", "replace") for line in first_lines(opening.path, opening.name)[:SHOWN_ROWS]]
+        shown = tuple((plain(line, 200),) for line in lines)
+        return Survey("text", (("numbers", "none found"),), asks=True, heading=("text",), rows=shown)
+    rows = tuple(tuple(plain(c.decode("utf-8", "replace"), 40) for c in row) for row in layout.rows[:SHOWN_ROWS])
+    found: dict[str, Value] = {"decimal": layout.decimal, "header": layout.header}
+    if layout.separator != "none":
+        found["separator"] = layout.separator
+    if layout.columns == 1:
+        words = listed(layout.titles()) if any(layout.names) else "one number a line"
+        return Survey("text", (("columns", words),), found=found, asks=layout.close, heading=layout.titles(), rows=rows)
+    plan = _plan(opening, layout)
+    channels, facts, rate = _facts_of(opening, layout, plan)
+    found |= {"columns": ",".join(str(k + 1) for k in channels)} | ({"rate": rate} if rate else {})
+    allowed = {"columns": tuple(layout.titles()[k] for k in layout.numeric)}
+    return Survey("a table", facts, 1, allowed, found, layout.close, layout.titles(), rows)
+
+
+def _facts_of(
+    opening: Opening, layout: Layout, plan: _Plan
+) -> tuple[list[int], tuple[tuple[str, str], ...], float | None]:
+    """The channels, what can be said about the columns, and the rate, by the first rows."""
+    titles, channels, rate = layout.titles(), list(plan.channels), chosen_rate(opening)
+    facts = [("columns", f"{layout.columns}: {listed(titles)}")]
+    if len(layout.numeric) < layout.columns:
+        facts.append(("not numbers", listed([t for k, t in enumerate(titles) if k not in layout.numeric])))
+    if plan.times is not None:
+        cells = [number(row[plan.times], layout.decimal) for row in layout.rows if len(row) == layout.columns]
+        times = np.array([np.nan if cell is None else cell for cell in cells])
+        if plan.sure or _looks_like_times(times):
+            channels = [k for k in channels if plan.chosen or len(channels) == 1 or k != plan.times]
+            own = rate_of(times, (time_unit(layout.names[plan.times]) if plan.sure else 1.0) or 1.0)
+            own = None if not plan.sure and is_count(times) else own
+            words = "counts samples" if not plan.sure and is_count(times) else hertz(own) if own else "not even"
+            facts.append(("times", f"column {titles[plan.times]}: {words}"))
+            rate = rate or own
+    return channels, (*facts, ("channels", listed([titles[k] for k in channels]))), rate
