@@ -56,8 +56,9 @@ class _Extremes:
 def statistics(array: Array) -> Statistics:
     """The statistics of an array of real numbers, any shape. Percentiles interpolate as NumPy's do.
 
-    Samples of eight and sixteen bits are counted, each value by itself. Else there are three passes: the extremes; a histogram of 65,536 bins, which shows the bin of each percentile; and the
-    values in those few bins, which give the percentiles exactly. Raises Cancelled if the listener wants to stop.
+    Samples of eight and sixteen bits are counted, each value by itself. Of others there are three passes: the extremes;
+    a histogram of 65,536 bins, which shows the bin of each percentile; and the values in those few bins, which give the
+    percentiles exactly. Raises Cancelled if the listener wants to stop.
     """
     if array.dtype.name in COUNTED and array.size:
         return _of_counts(_count(array))
