@@ -17,7 +17,8 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import arrays, compressed, edf, images, npz, sound, tables, text, wfdb
+from gpu_ops.io import apart, arrays, compressed, edf, images, npz, sound, tables, text, wfdb
+from gpu_ops.io.compressed import look_sound
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.opening import COLUMNS, DECIMAL, HEADER, MEMBER, RATE, SEPARATOR, Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
@@ -40,7 +41,8 @@ Writer = Callable[[IO[bytes], Array, "float | None", str], None]
 class Format:
     """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
     the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
-    nothing to choose. `text` says that its content is text, and only its ending tells it from other text."""
+    nothing to choose. `foreign` says that another library decodes it, so that it is read apart from this process.
+    `text` says that its content is text, and only its ending tells it from other text."""
 
     title: str
     suffixes: tuple[str, ...]
@@ -49,33 +51,27 @@ class Format:
     write: Writer | None = None
     choices: tuple[Param, ...] = ()
     look: Surveyor | None = None
+    foreign: bool = False
     text: bool = False
 
 
-TABLE = (COLUMNS, SEPARATOR, DECIMAL, HEADER, RATE)
+SIGNALS: tuple[Kind, ...] = ("signal",)
+TEXTS, TABLE = (".txt", ".dat", ".csv", ".tsv"), (COLUMNS, SEPARATOR, DECIMAL, HEADER, RATE)
 
 FORMATS = (
-    Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png),
-    Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg),
-    Format("a BMP image", (".bmp",), ("image",), images.read_bmp),
+    Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png, foreign=True),
+    Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg, foreign=True),
+    Format("a BMP image", (".bmp",), ("image",), images.read_bmp, foreign=True),
     Format("a NumPy array", (".npy",), ("image", "signal"), arrays.read_npy, arrays.write_npy, (RATE,)),
     Format("a NumPy archive", (".npz",), ("image", "signal"), npz.read_npz, None, (MEMBER, RATE), npz.look_npz),
-    Format("WAV sound", (".wav",), ("signal",), sound.read_wav, sound.write_wav, (), compressed.look_sound),
+    Format("WAV sound", (".wav",), SIGNALS, sound.read_wav, sound.write_wav, (), look_sound, foreign=True),
     Format(
-        "FLAC sound", (".flac",), ("signal",), compressed.read_flac, compressed.write_flac, (), compressed.look_sound
+        "FLAC sound", (".flac",), SIGNALS, compressed.read_flac, compressed.write_flac, (), look_sound, foreign=True
     ),
-    Format("Ogg sound", (".ogg", ".oga", ".opus"), ("signal",), compressed.read_ogg, None, (), compressed.look_sound),
-    Format(
-        "text",
-        (".txt", ".dat", ".csv", ".tsv"),
-        ("signal",),
-        tables.read_table,
-        text.write_text,
-        TABLE,
-        tables.look_table,
-    ),
-    Format("an EDF record", (".edf", ".bdf"), ("signal",), edf.read_edf, None, (COLUMNS,), edf.look_edf),
-    Format("a WFDB record", (".hea",), ("signal",), wfdb.read_record, None, (COLUMNS,), wfdb.look_record, True),
+    Format("Ogg sound", (".ogg", ".oga", ".opus"), SIGNALS, compressed.read_ogg, None, (), look_sound, foreign=True),
+    Format("text", TEXTS, SIGNALS, tables.read_table, text.write_text, TABLE, tables.look_table),
+    Format("an EDF record", (".edf", ".bdf"), SIGNALS, edf.read_edf, None, (COLUMNS,), edf.look_edf, foreign=True),
+    Format("a WFDB record", (".hea",), SIGNALS, wfdb.read_record, None, (COLUMNS,), wfdb.look_record, text=True),
 )
 """In the order of preference: the first format that can hold a result is the default for it."""
 BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}
@@ -130,7 +126,7 @@ def load(
             with stage(0, 2):
                 format = _find_format(file, label)
                 opening = Opening(file, label, limit, _check_choices(format, label, choices))
-                decoded = format.read(opening)
+                decoded = apart.read(format.read, opening) if format.foreign else format.read(opening)
             with stage(1, 2):
                 origin: dict[str, Any] = {"path": name, "hash": hash_file(file), "steps": decoded.steps}
                 chosen = {p.name: v for p in format.choices if (v := opening.choices[p.name]) != p.default}
@@ -155,10 +151,15 @@ def survey(path: str | os.PathLike[str], **choices: object) -> Survey:
     try:
         format = _find_format(file, label)
         opening = Opening(file, label, LIMIT, _check_choices(format, label, choices))
-        found = Survey(format.title) if format.look is None else format.look(opening)
+        found = Survey(format.title) if format.look is None else _look(format, opening)
     except OSError as error:
         raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
     return replace(found, facts=(*found.facts, ("file", f"{file.stat().st_size:,} bytes")))
+
+
+def _look(format: Format, opening: Opening) -> Survey:
+    assert format.look is not None
+    return apart.look(format.look, opening) if format.foreign else format.look(opening)
 
 
 def _check_choices(format: Format, name: str, choices: Mapping[str, object]) -> dict[str, Value]:

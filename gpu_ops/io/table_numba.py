@@ -75,8 +75,8 @@ def parse_rows(
             elif target[column] >= 0:
                 i, value, good = _cell(data, i, stop, separator)
                 bits[row, target[column]] = value
-                apart = separator != SPACE or i == stop or data[i] == NEWLINE or data[i - 1] == SPACE
-                sure = good and (apart or data[i] == TAB or data[i - 1] == TAB or data[i - 1] == RETURN)
+                alone = separator != SPACE or i == stop or data[i] == NEWLINE or data[i - 1] == SPACE
+                sure = good and (alone or data[i] == TAB or data[i - 1] == TAB or data[i - 1] == RETURN)
             else:
                 i = _skip(data, i, stop, separator)
             column += 1
