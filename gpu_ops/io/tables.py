@@ -19,13 +19,14 @@ from gpu_ops.errors import InputError, plain
 from gpu_ops.io import text
 from gpu_ops.io.columns import chosen_columns, chosen_rate, hertz, labels_of, listed
 from gpu_ops.io.inputs import Array, check_channels, check_limit
-from gpu_ops.io.opening import Decoded, Opening, Survey
+from gpu_ops.io.opening import DECIMAL, HEADER, SEPARATOR, Decoded, Opening, Survey
 from gpu_ops.io.stamps import even_step, first_times, is_count, is_counter, rate_of, time_unit
 from gpu_ops.io.table_layout import SEPARATORS, Layout, find_layout, first_lines, number, split
 from gpu_ops.params import Value
 from gpu_ops.progress import advance, collect, finite, stage
 from gpu_ops.types import Facts
 
+CUTS = (HEADER, SEPARATOR, DECIMAL)
 SHOWN_ROWS = 20
 FEWEST_TIMES = 3
 """Rows from which on a column without a name may be the times of the others."""
@@ -51,6 +52,11 @@ def read_table(opening: Opening) -> Decoded:
     ParamError for a column that is not there.
     """
     layout = find_layout(opening)
+    if layout is None and any(opening.choices.get(p.name, p.default) != p.default for p in CUTS):
+        raise InputError(
+            f"{opening.name} has no line of numbers as it is cut: choose fewer --header lines, or another --separator "
+            "or --decimal."
+        )
     if layout is None or layout.plain:
         if layout is not None:
             chosen_columns(opening, layout.titles())
