@@ -37,6 +37,30 @@ def _arrays() -> list[bytes]:
     return found
 
 
+def _archives() -> list[bytes]:
+    found = []
+    for write in (np.savez, np.savez_compressed):
+        write(file := io.BytesIO(), a=np.arange(20.0))
+        found.append(file.getvalue())
+    return found
+
+
+def _encoded(format: str) -> list[bytes]:
+    soundfile.write(file := io.BytesIO(), np.linspace(-0.9, 0.9, 40).reshape(20, 2), 8000, format=format)
+    return [file.getvalue()]
+
+
+def _records() -> list[bytes]:
+    fields = [("0", 8), ("p", 80), ("r", 80), ("01.01.26", 8), ("00.00.00", 8), ("512", 8), ("", 44), ("3", 8),
+              ("1", 8), ("1", 4), ("EEG", 16), ("", 80), ("uV", 8), ("-200", 8), ("200", 8), ("-2048", 8),
+              ("2047", 8), ("", 80), ("20", 8), ("", 32)]  # fmt: skip
+    return ["".join(text.ljust(width) for text, width in fields).encode() + np.arange(60, dtype="<i2").tobytes()]
+
+
+TABLES = [b"time,ecg,resp\n0,1.5,2\n0.1,2,3\n0.2,1,\n", b'"a";"b"\r\n"1,5";2\r\n-3;"4"\r\n', b"1 2\t3\n4 5 6\n"]
+HEADERS = [b"x 2 360 4\nx.dat 212 200(5)/mV 11\nx.dat 212 200 11 0\n"]
+
+
 def _sounds() -> list[bytes]:
     found = []
     for subtype in ("PCM_16", "PCM_24", "PCM_32", "FLOAT"):
@@ -51,6 +75,12 @@ SEEDS: dict[str, Callable[[], list[bytes]]] = {
     ".bmp": lambda: _images(".bmp"),
     ".npy": _arrays,
     ".wav": _sounds,
+    ".npz": _archives,
+    ".flac": lambda: _encoded("FLAC"),
+    ".ogg": lambda: _encoded("OGG"),
+    ".edf": _records,
+    ".csv": lambda: TABLES,
+    ".hea": lambda: HEADERS,
     ".txt": lambda: [b"1\n2.5\n-3e4\n", b"nan\ninf\r\n1_0\n", "\ufeff0x1\n١\n".encode()],
 }
 
@@ -105,6 +135,7 @@ STRUCTURED = {".png": _mutate_png, ".npy": _mutate_npy}
 @pytest.mark.parametrize("suffix", SEEDS)
 def test_a_damaged_file_is_loaded_or_refused(suffix: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     chance, path = random.Random(suffix), tmp_path / f"x{suffix}"
+    (tmp_path / "x.dat").write_bytes(bytes(range(12)))  # beside a header
     seeds = SEEDS[suffix]()
     for i in range(MUTATIONS):
         mutate = STRUCTURED.get(suffix, _mutate) if i % 2 else _mutate

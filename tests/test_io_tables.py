@@ -143,7 +143,16 @@ def test_the_rate_of_rounded_times(rate, digits):
 
 
 def test_names_of_times():
-    units = {"time": 1, "T": 1, "seconds": 1, "ms": 1e-3, "Time (ms)": 1e-3, "t[us]": 1e-6, "time_s": 1, "Zeit/ms": 1e-3}
+    units = {
+        "time": 1,
+        "T": 1,
+        "seconds": 1,
+        "ms": 1e-3,
+        "Time (ms)": 1e-3,
+        "t[us]": 1e-6,
+        "time_s": 1,
+        "Zeit/ms": 1e-3,
+    }
     assert {name: time_unit(name) for name in units} == units
     assert [time_unit(name) for name in ("ecg", "temp", "", "h", "timer", "mean time", "s1")] == [None] * 7
 

@@ -200,6 +200,9 @@ def _find_format(file: Path, name: str) -> Format:
     format = BY_SUFFIX[suffix]
     if actual is not format and not (format.text and holds == ".txt"):
         content, advice = (actual.title, rename) if actual else (holds, f"convert it to {format.title} first")
+        header = file.with_suffix(".hea")
+        if suffix == ".dat" and not actual and header.exists():
+            advice = f"open {plain(header.name)} beside it"
         raise InputError(f"{name} holds {content}, not {format.title} as its ending {suffix} says; {advice}.")
     return format
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import zipfile
 import zlib
@@ -90,6 +91,8 @@ def _archive(opening: Opening) -> Iterator[zipfile.ZipFile]:
             archive = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, LookupError, OverflowError):
             raise damaged from None
+        except OSError as error:
+            raise (damaged if error.errno == errno.EINVAL else error) from None  # a place before the file's start
         with archive:
             yield archive
 
@@ -119,11 +122,14 @@ def _reading(archive: zipfile.ZipFile, info: zipfile.ZipInfo, label: str) -> Ite
         raise InputError(f"{label} is encrypted; save it without a password.")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise InputError(f"{label} is compressed in a way that NumPy does not use; save it with numpy.savez.")
+    damaged = InputError(f"{label} is damaged; save it again with numpy.savez.")
     try:
         with archive.open(info) as file:
             yield file
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, OverflowError):
-        raise InputError(f"{label} is damaged; save it again with numpy.savez.") from None
+        raise damaged from None
+    except OSError as error:
+        raise (damaged if error.errno == errno.EINVAL else error) from None
 
 
 def _check_size(info: zipfile.ZipInfo, needed_bytes: int, label: str) -> None:
