@@ -87,7 +87,8 @@ def test_floats_are_rounded_to_24_bits(tmp_path, dtype):
     [(np.array([0.5, 1.0]), None, r"values from 0.5 to 1; FLAC takes -1 to less than 1: scale it first"),
      (np.array([0, np.nan]), None, "cannot hold values"), (np.array([2**23]), None, "int64"),
      (np.array([2**23], np.int32), None, "-8388608 to 8388607"), (np.zeros((9, 9)), None, "at most 8 channels"),
-     (np.zeros(9), 0.5, "whole hertz from 1"), (np.zeros(9), 1e6, "whole hertz"), (np.zeros(9, "c16"), None, "complex")],
+     (np.zeros(9), 0.5, "whole hertz from 1"), (np.zeros(9), 1e6, "whole hertz"),
+     (np.zeros(9, "c16"), None, "complex")],
 )  # fmt: skip
 def test_what_flac_cannot_hold_is_refused_and_nothing_is_written(tmp_path, array, rate, words):
     with pytest.raises(InputError, match=words):

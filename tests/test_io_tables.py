@@ -167,7 +167,8 @@ def test_an_empty_cell_is_nan_and_counted(write, way):
 
 @pytest.mark.parametrize(
     ("row", "words"),
-    [(b"1,oops", "line 61, column 2, 'b': 'oops' is not a number"), (b"1,2,3", "line 61: 3 columns where others have 2"),
+    [(b"1,oops", "line 61, column 2, 'b': 'oops' is not a number"),
+     (b"1,2,3", "line 61: 3 columns where others have 2"),
      (b"1", "line 61: 1 columns"), (b"", "line 61: the line is blank"), (b"1,1_0", "'1_0' is not a number"),
      (b"1,0x10", "'0x10' is not a number"), (b"1 2,3", "'1 2' is not a number"),
      (b'1,"2', "is not a number|1 columns"), (b"1," + b"9" * 5000 + b"x", "is not a number")],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from gpu_ops.progress import advance
 from gpu_ops.types import Facts
 
 VERSION = b"0       "
+BDF = b"\xffBIOSEMI"
+MOST_SIGNALS = 4096
 FIXED, EACH = 256, 256
 """Bytes of the header before the channels, and of each channel."""
 PIECE = 1 << 20
@@ -71,6 +74,30 @@ def _damaged(opening: Opening) -> InputError:
     )
 
 
+def _check_size(opening: Opening) -> None:
+    """Raises InputError where the file has another size than its header says."""
+    with open(opening.path, "rb") as file:
+        fixed = file.read(FIXED)
+        count = _whole(fixed[252:256])
+        fields = file.read(EACH * count) if 0 < count <= MOST_SIGNALS else b""
+        size = file.seek(0, os.SEEK_END)
+    records = _whole(fixed[236:244])
+    each = [_whole(fields[start : start + 8]) for start in range(216 * count, 224 * count, 8)]
+    if len(fields) < EACH * count or not each or min(each) < 1 or records < 1:
+        raise _damaged(opening)
+    wide = 3 if fixed.startswith(BDF) else 2
+    needed_bytes = FIXED + EACH * count + records * sum(each) * wide
+    if size != needed_bytes:
+        raise InputError(
+            f"{opening.name} is damaged or cut: it has {size} bytes, and its header says {needed_bytes}; copy it again."
+        )
+
+
+def _whole(field: bytes) -> int:
+    """The number in a field of the header, -1 where it has none."""
+    return int(field) if field.strip().isdigit() else -1
+
+
 @contextmanager
 def _record(opening: Opening) -> Iterator[Any]:
     try:
@@ -79,7 +106,8 @@ def _record(opening: Opening) -> Iterator[Any]:
         raise InputError(
             f"{opening.name} needs pyedflib: install it with pip install 'kernelscope[formats]'."
         ) from None
-    with codec(_damaged(opening)):
+    _check_size(opening)
+    with codec(_damaged(opening)), redirect_stdout(StringIO()):
         record = pyedflib.EdfReader(os.fspath(opening.path), annotations_mode=pyedflib.DO_NOT_READ_ANNOTATIONS)
     try:
         yield record

@@ -87,7 +87,7 @@ SIGNATURES = (
     (b"MM\0*", "a TIFF image"),
     (b"fLaC", ".flac"),
     (b"OggS", ".ogg"),
-    (b"\xffBIOSEMI", ".edf"),
+    (edf.BDF, ".edf"),
     (npz.MAGIC, "a ZIP archive without NumPy arrays"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"\x89HDF", "an HDF5 file"),
