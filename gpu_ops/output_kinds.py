@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -81,6 +81,14 @@ class Form:
     def rank(self) -> int:
         """The number of axes that are not of channels."""
         return sum(axis.name != CHANNEL for axis in self.axes)
+
+    def named(self, labels: tuple[str, ...]) -> Form:
+        """The form with these names of its channels, where it has as many and no names of its own."""
+        own = [place for place, axis in enumerate(self.axes) if axis.name == CHANNEL and not axis.labels]
+        if len(own) != 1 or self.shape[own[0]] != len(labels):
+            return self
+        axes = tuple(replace(axis, labels=labels) if k in own else axis for k, axis in enumerate(self.axes))
+        return replace(self, axes=axes)
 
     def cut(self, part: tuple[slice, ...]) -> Form:
         """The form of a part along the first axes."""

@@ -24,7 +24,8 @@ SAMPLES = time_axis(None)
 
 class Trace(NamedTuple):
     """What a curve shows: values (N,), their axis, a mark beside the name, the stroke, the key of the result, the unit
-    of the values, the text of a value by its index where it says more than the value, and the line's width in pixels.
+    of the values, the text of a value by its index where it says more than the value, the line's width in pixels, the
+    channel, and the name of the result without it.
     """
 
     name: str
@@ -37,6 +38,8 @@ class Trace(NamedTuple):
     unit: str = ""
     told: Callable[[int], str] | None = None
     width: float = 1
+    channel: int = 0
+    title: str = ""
 
 
 class Curve(QObject):
@@ -49,7 +52,8 @@ class Curve(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.name = self.mark = self.key = self.unit = ""
+        self.name = self.mark = self.key = self.unit = self.title = ""
+        self.channel = 0
         self.axis = SAMPLES
         self.told: Callable[[int], str] | None = None
         self.stroke, self.width = input_stroke(), 1.0
@@ -73,6 +77,8 @@ class Curve(QObject):
         unit: str = "",
         told: Callable[[int], str] | None = None,
         width: float = 1,
+        channel: int = 0,
+        title: str = "",
     ) -> None:
         """Show another signal, described as in Trace; its samples are not copied and must not change."""
         if array.ndim != 1:
@@ -81,6 +87,7 @@ class Curve(QObject):
             self.set_state(None, "", True)  # the verdict was on another result
         self.name, self.axis, self.visible, self.mark, self.key = name, axis, visible, mark, key
         self.stroke, self.unit, self.told, self.width = stroke, unit, told, width
+        self.channel, self.title = channel, title
         if self.pyramid is None or not _same(self.pyramid.array, array):
             self._background.cancel()
             self.pyramid = pyramid = SignalPyramid(array)

@@ -12,13 +12,14 @@ Unused rows at the end are 0."""
 
 
 class Peak(NamedTuple):
-    """A peak along the spectrum's axis, and its height in the unit of the spectrum."""
+    """A peak along the spectrum's axis, its height in the unit of the spectrum, and its channel."""
 
     place: float
     height: float
+    channel: int = 0
 
 
 def peaks_of(table: OutputData) -> tuple[Peak, ...]:
     """The peaks (place, height) of all channels of a signal."""
-    pairs = table.array.reshape(-1, 2).tolist()
-    return tuple(Peak(place, height) for place, height in pairs if height > 0)
+    pairs = table.array.reshape(len(table.array), -1, 2).tolist()
+    return tuple(Peak(pair[0], pair[1], channel) for row in pairs for channel, pair in enumerate(row) if pair[1] > 0)

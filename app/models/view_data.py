@@ -9,7 +9,7 @@ import numpy as np
 
 from app.models.display import Levels
 from app.models.origin import WHOLE, Origin
-from gpu_ops.engine.shared import SharedResult, Statistics
+from gpu_ops.engine.shared import SharedInput, SharedResult, Statistics
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Form
@@ -58,6 +58,13 @@ class ViewData:
     def values_unit(self) -> str:
         """The unit of the values that the cursor reads."""
         return self.read_unit if self.decade else self.unit
+
+
+def named(shown: OutputData, input: SharedInput | None) -> OutputData:
+    """A result whose channels have the names of those of the input, where they are as many and have no others."""
+    labels = input.facts.labels if input is not None else ()
+    form = shown.result.form.named(labels)
+    return shown if form is shown.result.form else replace(shown, result=replace(shown.result, form=form))
 
 
 # Computed arrays have memory of their own: the result's may be released while the view still draws.

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.models.curve import Trace
 from app.models.display import Display
 from app.models.entry import Entry
+from app.models.lanes import choice_of
 from app.models.layer import State
 from app.models.origin import Origin
 from app.models.stroke import Stroke, input_stroke, variant_stroke
 from app.models.view_data import INPUT, Array, ViewData
 from app.views.parts import mark_texts
-from app.views.results.reading import drawn_text, reading_text
+from app.views.results.channel_bar import ChannelBar
+from app.views.results.reading import channel_names, drawn_text, reading_text
 from app.views.results.signal_pane import SignalPane
 from gpu_ops.types import Filter
 
@@ -39,6 +41,10 @@ class CurveView:
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.pane = SignalPane(parent)
+        self.choice = choice_of(parent or self.pane)
+        self.channels = ChannelBar(self.choice, self.pane.plot, self.pane)
+        cast("QVBoxLayout", self.pane.layout()).insertWidget(0, self.channels)
+        self.choice.changed.connect(self._draw)
         self._keys: tuple[str, ...] = ()
         self._titles: Mapping[str, str] = {}
         self._filter: Filter | None = None
@@ -68,6 +74,7 @@ class CurveView:
         self._drawn[key] = drawn, origin
         if key == INPUT:
             self._chosen = None  # they were samples of the input before
+            self.choice.set_names(channel_names(drawn))
         self._draw()
 
     def drawn(self, key: str) -> ViewData | None:
@@ -96,31 +103,41 @@ class CurveView:
 
     def _draw(self) -> None:
         keys = [key for key in self._keys if key in self._drawn]
+        self._lay(keys)
         traces = [trace for key in keys for trace in self._traces(key, *self._drawn[key])]
         self.pane.set_curves([*traces, *self._marked_traces()])
+
+    def _lay(self, keys: Sequence[str]) -> None:
+        """Give each visible channel a lane, or none."""
+        names = max((channel_names(self._drawn[key][0]) for key in keys), key=len, default=[])
+        order = self.choice.visible(len(names)) if self.choice.stacked else []
+        self.pane.lanes.set_order(order, [names[channel] for channel in order])
+        self.channels.set_offered(len(names) > 1)
 
     def _marked_traces(self) -> list[Trace]:
         if self._chosen is None or INPUT not in self._drawn:
             return []
         (name, samples), drawn = self._chosen, self._drawn[INPUT][0]
+        columns, axis = np.ascontiguousarray(samples.T), drawn.form.axes[0]
         return [
-            Trace(name, column, drawn.form.axes[0], stroke=MARKED, key=MARKED_KEY, unit=drawn.unit, width=3)
-            for column in np.ascontiguousarray(samples.T)
+            Trace(name, columns[k], axis, True, "", MARKED, MARKED_KEY, drawn.unit, None, 3, k, name)
+            for k in self.choice.visible(len(columns))
         ]
 
     def _traces(self, key: str, drawn: ViewData, origin: Origin) -> list[Trace]:
         assert self._filter is not None
         translate = QCoreApplication.translate
         columns, mark = drawn.array.reshape(len(drawn.array), -1), mark_texts(origin, drawn.array.shape)[1]
-        traces = []
-        for channel in range(columns.shape[1]):
-            name = translate("CurveView", "input") if key == INPUT else self._titles[key]
+        traces, axis, channels = [], drawn.form.axes[0], channel_names(drawn)
+        title = name = translate("CurveView", "input") if key == INPUT else self._titles[key]
+        for channel in self.choice.visible(columns.shape[1]):
             if columns.shape[1] > 1:
-                name = translate("CurveView", "{name}, channel {number}").format(name=name, number=channel + 1)
-            stroke = input_stroke(channel) if key == INPUT else variant_stroke(self._filter, key, channel)
+                name = translate("CurveView", "{name}, {channel}").format(name=title, channel=channels[channel])
+            dash = 0 if self.pane.lanes else channel
+            stroke = input_stroke(dash) if key == INPUT else variant_stroke(self._filter, key, dash)
             told = partial(_told, drawn, channel)
-            axis = drawn.form.axes[0]
-            traces.append(Trace(name, columns[:, channel], axis, True, mark, stroke, key, drawn.unit, told))
+            samples, unit = columns[:, channel], drawn.unit
+            traces.append(Trace(name, samples, axis, True, mark, stroke, key, unit, told, 1, channel, title))
         return traces
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:

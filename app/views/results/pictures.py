@@ -20,7 +20,7 @@ from app.models.slot import RowSlot
 from app.models.subject import Subject
 from app.models.verdict import verdict
 from app.models.view_data import INPUT as INPUT
-from app.models.view_data import OutputData, ViewData, as_it_is
+from app.models.view_data import OutputData, ViewData, as_it_is, named
 from app.views.results.output_bar import OutputBar
 from app.views.results.result_view import ResultView
 from app.views.results.sides import Sides
@@ -264,7 +264,7 @@ class Pictures(Squeezed):
         if variant not in self._session.choice.picks:
             return
         had_result = self._any_result() is not None
-        self._shown[variant, name] = shown
+        shown = self._shown[variant, name] = named(shown, self._shared)
         if name == self._session.output.id:
             if not had_result:
                 self._settle()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QSize
+from PySide6.QtCore import QCoreApplication, QPointF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QWidget
 
@@ -16,6 +17,8 @@ from app.views.parts import ElidedLabel, MarkChip, StateChip, is_dark, mark_size
 from app.views.strokes import pen
 
 LEGEND_LINES = 3
+MOST_ENTRIES = 12
+"""Curves that have an entry each; of more, those of one result share one."""
 
 
 class LegendEntry(QWidget):
@@ -36,9 +39,10 @@ class LegendEntry(QWidget):
         layout.addWidget(self.verdict)
         layout.addStretch(0)
 
-    def show_curve(self, curve: Curve, note: str = "", faint: bool = False) -> None:
-        """Show the curve's name with a note, its stroke and its mark; hidden if the curve is."""
-        name = " · ".join(t for t in (curve.name, note) if t)
+    def show_curve(self, curve: Curve, name: str, note: str = "", faint: bool = False, leads: bool = True) -> None:
+        """Show a name with a note, the curve's stroke and its mark; hidden if the curve is, or if another one `leads`
+        the curves of one entry."""
+        name = " · ".join(t for t in (name, note) if t)
         self.stroke = curve.stroke
         self.label.setText(name)
         self.chip.show_texts(mark_texts(Origin(True), None)[0] if curve.mark else "", curve.mark)
@@ -50,7 +54,7 @@ class LegendEntry(QWidget):
         sides = QSizePolicy.Policy  # the mark stands beside the name, not at the end of the column
         beside = bool(curve.mark or curve.state)
         self.label.setSizePolicy(sides.Maximum if beside else sides.Expanding, sides.Fixed)
-        self.setVisible(curve.visible)
+        self.setVisible(curve.visible and leads)
 
     def least_width(self) -> int:
         """The width at which the beginning of the name can be read beside the shortest mark."""
@@ -90,15 +94,34 @@ class LegendGrid(QGridLayout):
         self.setVerticalSpacing(unit // 2)
         self.notes: dict[str, str] = {}
 
-    def show_curves(self, curves: Sequence[Curve], entries: Sequence[LegendEntry], width: int) -> None:
-        """Describe each curve by its entry, and place the visible ones in `width` pixels."""
+    def show_curves(
+        self, curves: Sequence[Curve], entries: Sequence[LegendEntry], width: int, stacked: bool = False
+    ) -> None:
+        """Describe each curve by its entry, and place the visible ones in `width` pixels. The channels of a result
+        share one where they are many, or `stacked`, because their lanes have their names."""
+        visible = [curve for curve in curves if curve.visible]
+        grouped = stacked or len(visible) > MOST_ENTRIES
+        counts, shown = Counter(curve.key for curve in visible), []
+        led: set[str] = set()
         for curve, entry in zip(curves, entries, strict=True):
-            entry.show_curve(curve, self.notes.get(INPUT, "") if curve.key == INPUT else "", is_faint(curve, curves))
-        self.lay([entry for entry, curve in zip(entries, curves, strict=True) if curve.visible], width)
+            together = grouped and bool(curve.title) and counts[curve.key] > 1
+            leads = not together or curve.key not in led
+            name = self._group_name(curve.title, counts[curve.key], stacked) if together else curve.name
+            note = self.notes.get(INPUT, "") if curve.key == INPUT else ""
+            entry.show_curve(curve, name, note, is_faint(curve, curves), leads)
+            if curve.visible and leads:
+                shown.append(entry)
+                led.add(curve.key)
+        self.lay(shown, width)
+
+    @staticmethod
+    def _group_name(title: str, count: int, stacked: bool) -> str:
+        text = QCoreApplication.translate("SignalLegend", "{name}, {count} channels")
+        return title if stacked else text.format(name=title, count=count)
 
     def remarks(self, curves: Sequence[Curve]) -> str:
         """The remarks on results in one line, by the names of their curves; one that all have stands alone."""
-        notes = {curve.name: self.notes.get(curve.key, "") for curve in curves if curve.key != INPUT}
+        notes = {curve.title or curve.name: self.notes.get(curve.key, "") for curve in curves if curve.key != INPUT}
         if len(set(notes.values())) == 1:
             return next(iter(notes.values()))
         return "   ".join(f"{name} {note}" for name, note in notes.items() if note)

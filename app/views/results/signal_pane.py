@@ -7,26 +7,27 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QLocale, QObject, QPointF, Qt
+from PySide6.QtCore import QEvent, QLocale, QObject, QPointF, QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.models.curve import SAMPLES, Curve, Trace, is_faint
+from app.models.curve import SAMPLES, Curve, Trace
+from app.models.lanes import Lanes
 from app.models.layer import State
 from app.views.parts import ElidedLabel, is_dark, number
+from app.views.results.curve_paint import paint_curves
 from app.views.results.findings_bar import FindingsBar
+from app.views.results.lane_names import LaneNames
 from app.views.results.reading import name_of, values_text, with_unit
 from app.views.results.signal_legend import LegendEntry, LegendGrid
 from app.views.results.signal_plot import calm_plot, label, recolour
 from app.views.results.x_scale import XScale
-from app.views.strokes import pen
 from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import Axis
 
 ZOOM, PAN = 1.25, 0.1
 SIGNALS = tuple((axis.name, axis.unit) for axis in (time_axis(1.0), time_axis(None)))
 """The axes of signals that are sampled in time."""
-STRAIGHT = 40  # curves longer than so many view widths are solid: dashes would be invisible and take seconds
 
 
 class SignalPane(QWidget):
@@ -43,7 +44,7 @@ class SignalPane(QWidget):
         self.curves: list[Curve] = []
         self.items: list[pg.PlotCurveItem] = []
         self.fixed: tuple[float, float] | None = None
-        self.scale = XScale()
+        self.scale, self.lanes = XScale(), Lanes()
         self.cursor_x: float | None = None
         self._drawn: tuple[float, float, int] | None = None
         self._entries: list[LegendEntry] = []
@@ -69,6 +70,8 @@ class SignalPane(QWidget):
         self.plot.viewport().installEventFilter(self)
         self.plot.viewport().setMouseTracking(True)
         self._dragged: QPointF | None = None
+        area = lambda: QRectF(self.plot.mapFromScene(self.box.sceneBoundingRect()).boundingRect())  # noqa: E731
+        self.lane_names = LaneNames(self.plot.viewport(), self.lanes, area)
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
@@ -138,7 +141,7 @@ class SignalPane(QWidget):
         self._entries.append(LegendEntry(self))
 
     def _lay_legend(self) -> None:
-        self._legend.show_curves(self.curves, self._entries, self.width())
+        self._legend.show_curves(self.curves, self._entries, self.width(), bool(self.lanes))
 
     def axis(self) -> tuple[str, str]:
         """The name and unit of the x axis: samples where the curves do not agree."""
@@ -172,29 +175,16 @@ class SignalPane(QWidget):
 
     def _draw(self, start: float, stop: float) -> None:
         """Give the plot the points of a range together with the range, so that it paints only once."""
-        columns, low, high = self._columns(), np.inf, -np.inf
+        columns, height = self._columns(), float(self.box.height())
         ends = self.scale.coordinate(start), self.scale.coordinate(stop)
-        shown = []
-        for curve, item in zip(self.curves, self.items, strict=True):
-            points = curve.points(start, stop, columns, self.scale.log) if curve.visible else None
-            finite = np.isfinite(points[1]) if points else np.empty(0, bool)
-            if points is None or not finite.any():
-                item.setData([], [])
-                continue
-            x, y = self.scale.coordinates(points[0]), points[1].astype(np.float64)
-            real = y if finite.all() else y[finite]
-            low, high = min(low, float(real.min())), max(high, float(real.max()))
-            shown.append((item, curve.stroke, x, y, len(real) == len(y)))
-        low, high = self._limits(low, high)
-        dark, scale = is_dark(self.palette()), self.box.height() / max(high - low, 1e-300)
-        for item, stroke, x, y, whole in shown:
-            straight = bool(np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns)
-            curve = self.curves[self.items.index(item)]
-            width, faint = curve.width if straight else 1, is_faint(curve, self.curves)
-            curve_pen = pen(stroke, dark, width, straight, faint)
-            item.setData(x, y, pen=curve_pen, connect="all" if whole else "finite", skipFiniteCheck=whole)
+        size, dark = (columns, height), is_dark(self.palette())
+        x_range, lanes, limits = (start, stop), self.lanes, self._limits
+        low, high = paint_curves(self.curves, self.items, x_range, self.scale, lanes, limits, size, dark)
         self._drawn = (*ends, columns)
         self.item.getAxis("bottom").setTicks(self.scale.marks(start, stop, self._most_ticks()))
+        marks = lanes.marks(height, self.fontMetrics().height())
+        self.item.getAxis("left").setTicks([[(y, number(float(f"{v:.6g}"))) for y, v in marks], []] if lanes else None)
+        self.lane_names.update()
         self.box.setRange(xRange=ends, yRange=(low, high), padding=0)
         self.plot.scene().prepareForPaint()  # else the first paint moves the curves, which causes a second one
         self._show_values()

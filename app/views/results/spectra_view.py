@@ -14,7 +14,7 @@ from app.models.view_data import DECIBEL, ViewData
 from app.views.results.choice_button import ChoiceButton
 from app.views.results.curve_view import CurveView
 from app.views.results.peak_marks import PeakMarks
-from app.views.results.reading import quantity
+from app.views.results.reading import channel_names, quantity
 from gpu_ops.types import Filter
 
 translate = QCoreApplication.translate
@@ -40,6 +40,7 @@ class SpectraView(CurveView):
         self.marks = PeakMarks(pane.plot.viewport(), self._screen)
         pane.box.sigRangeChanged.connect(self._mark)
         pane.box.sigResized.connect(self._mark)
+        self.choice.changed.connect(self._mark)
         key = QShortcut(QKeySequence(Qt.Key.Key_L), pane.plot)
         key.setContext(Qt.ShortcutContext.WidgetShortcut)
         key.activated.connect(self._turn_axis)
@@ -68,13 +69,15 @@ class SpectraView(CurveView):
         drawn = self._drawn[self._peak_key][0] if self._peak_key in self._drawn else None
         box = self.pane.box.sceneBoundingRect()
         area = QRectF(self.pane.plot.mapFromScene(box).boundingRect())
-        ranked = sorted(self.peaks, key=lambda peak: -peak.height) if drawn is not None else []
+        visible = self.choice.visible(len(channel_names(drawn))) if drawn is not None else []
+        ranked = sorted((p for p in self.peaks if p.channel in visible), key=lambda peak: -peak.height)
         self.marks.show_peaks([self._marked(drawn, peak) for peak in ranked if drawn is not None], area)
 
     def _marked(self, drawn: ViewData, peak: Peak) -> tuple[float, float, str]:
         """A peak in the plot's coordinates, with its frequency."""
         axis = drawn.form.axes[0]
         height = drawn.decade * math.log10(peak.height) if drawn.unit == DECIBEL else peak.height
+        height = self.pane.lanes.place(peak.channel, height)
         return self.pane.scale.coordinate(peak.place), height, quantity(float(f"{peak.place:.5g}"), axis.unit)
 
     def _screen(self, x: float, y: float) -> QPointF:

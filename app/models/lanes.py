@@ -1,0 +1,117 @@
+"""How the channels of signals lie in one plot: over each other, or each in a lane of its own. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.models.ticks import ticks
+
+Array = np.ndarray[Any, Any]
+MARGIN = 0.08
+"""The part of a lane that stays free above its curves and below them."""
+
+
+class ChannelChoice(QObject):
+    """Which channels are shown, and whether they are stacked; for all plots of one input. `names` are those of its
+    channels, `only` is the place of the one that is shown, None for all. `changed`: any of these."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("channelChoice")
+        self.names: tuple[str, ...] = ()
+        self.only: int | None = None
+        self.stacked = False
+
+    def set_names(self, names: Sequence[str]) -> None:
+        """The channels of the input. What was chosen stays while they do."""
+        if tuple(names) != self.names:
+            self.names, self.only = tuple(names), None
+            self.changed.emit()
+
+    def set_stacked(self, stacked: bool) -> None:
+        if stacked != self.stacked:
+            self.stacked = stacked
+            self.changed.emit()
+
+    def show_only(self, channel: int | None) -> None:
+        """Show one channel; None shows all."""
+        if channel != self.only:
+            self.only = channel
+            self.changed.emit()
+
+    def step(self, by: int) -> None:
+        """The next channel, or the one before; all of them come before the first and after the last."""
+        places = [None, *range(len(self.names))]
+        self.show_only(places[(places.index(self.only) + by) % len(places)])
+
+    def visible(self, channels: int) -> list[int]:
+        """The channels that are shown of a signal with so many; all where these are other ones than the input's."""
+        if self.only is not None and channels == len(self.names) > 1:
+            return [self.only]
+        return list(range(channels))
+
+
+def choice_of(owner: QObject) -> ChannelChoice:
+    """The choice that all plots of an owner share, created when it is first needed."""
+    return owner.findChild(ChannelChoice, options=Qt.FindChildOption.FindDirectChildrenOnly) or ChannelChoice(owner)
+
+
+class Lanes:
+    """The lanes of a plot, from the top, by the channels in `order`; none where curves lie over each other. A lane is 1
+    high, the lowest ends at 0, and `limits` are the values at the ends of each."""
+
+    def __init__(self) -> None:
+        self.order: tuple[int, ...] = ()
+        self.names: tuple[str, ...] = ()
+        self.limits: dict[int, tuple[float, float]] = {}
+
+    def set_order(self, order: Sequence[int], names: Sequence[str]) -> None:
+        """Lanes for these channels; fewer than two need none."""
+        self.order, self.names = (tuple(order), tuple(names)) if len(order) > 1 else ((), ())
+        self.limits = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.order)
+
+    def fit(self, values: Mapping[int, Sequence[tuple[float, float]]]) -> None:
+        """Give each lane the range of the values in it, as (low, high) of each curve."""
+        for channel in self.order:
+            low = min((low for low, _ in values.get(channel, ())), default=0.0)
+            high = max((high for _, high in values.get(channel, ())), default=0.0)
+            margin = (high - low) * MARGIN or max(abs(low) * MARGIN, 0.5)
+            self.limits[channel] = low - margin, high + margin
+
+    def place(self, channel: int, values: Any) -> Any:
+        """The plot's y of values of a channel."""
+        if channel not in self.limits:
+            return values
+        low, high = self.limits[channel]
+        return self.bottom(channel) + (values - low) / (high - low)
+
+    def bottom(self, channel: int) -> float:
+        """The plot's y of the lower end of a lane."""
+        return float(len(self.order) - 1 - self.order.index(channel))
+
+    def marks(self, height: float, line: float) -> list[tuple[float, float]]:
+        """Places and values for the numbers of the y axis, where lanes `height` tall in all have room for them: numbers
+        are `line` tall."""
+        most = int(height / len(self.order) / (2 * line)) if self.order else 0
+        if most < 1:
+            return []
+        found = []
+        for channel in self.order:
+            low, high = self.limits[channel]
+            inner = (high - low) * 0.6 * line * len(self.order) / height  # a number must not reach into the next lane
+            values = [v for v in ticks(low, high, most) if low + inner <= v <= high - inner]
+            found += [(float(self.place(channel, v)), v) for v in (values if most > 1 else values[:1])]
+        return found
+
+    def every(self, height: float, line: float) -> int:
+        """Of how many lanes one has room for its name."""
+        return max(1, -int(-line * len(self.order) // max(height, 1.0)))
