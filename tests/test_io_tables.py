@@ -157,6 +157,18 @@ def test_names_of_times():
     assert [time_unit(name) for name in ("ecg", "temp", "", "h", "timer", "mean time", "s1")] == [None] * 7
 
 
+def test_a_table_is_a_signal_with_or_without_a_rate(write, way):
+    found = load(write(b"a,b,c\n" + b"1,2,4\n" * 5))
+    assert (found.kind, found.array.shape, found.rate) == ("signal", (5, 3), None)
+    assert load(write(b"a,b\n" + b"1,2\n" * 5), kind="image").kind == "image"
+
+
+def test_an_ecg_lead_is_no_count(write, way):
+    found = load(write(b"sample,I,II\n" + b"".join(b"%d,%d,2\n" % (i, i * i) for i in range(9))))
+    assert found.facts.labels == ("I", "II")
+    assert load(write(b"index,I\n7,1\n5,2\n8,3\n")).facts.labels == ("index", "I")
+
+
 def test_an_empty_cell_is_nan_and_counted(write, way):
     path = write(b"a,b\n1,2\n,4\n5,\n6,7")
     refused(path, "2 NaN and 0 infinite values, the first at index")

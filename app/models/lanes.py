@@ -34,9 +34,10 @@ class ChannelChoice(QObject):
             self.names, self.only = tuple(names), None
             self.changed.emit()
 
-    def set_stacked(self, stacked: bool) -> None:
-        if stacked != self.stacked:
-            self.stacked = stacked
+    def show_all(self, stacked: bool) -> None:
+        """Show all channels, stacked or over each other."""
+        if (self.stacked, self.only) != (stacked, None):
+            self.stacked, self.only = stacked, None
             self.changed.emit()
 
     def show_only(self, channel: int | None) -> None:
@@ -107,9 +108,12 @@ class Lanes:
         found = []
         for channel in self.order:
             low, high = self.limits[channel]
-            inner = (high - low) * 0.6 * line * len(self.order) / height  # a number must not reach into the next lane
-            values = [v for v in ticks(low, high, most) if low + inner <= v <= high - inner]
-            found += [(float(self.place(channel, v)), v) for v in (values if most > 1 else values[:1])]
+            inner = (high - low) * 0.5 * line * len(self.order) / height  # a number must not reach into the next lane
+            tried = (
+                [v for v in ticks(low, high, n) if low + inner <= v <= high - inner] for n in range(most, 4 * most)
+            )
+            values = next((values for values in tried if len(values) >= min(most, 2)), [])
+            found += [(float(self.place(channel, v)), v) for v in values]
         return found
 
     def every(self, height: float, line: float) -> int:

@@ -137,7 +137,8 @@ def load(
             origin["kind"] = kind
         if decoded.rate is not None and kind not in (None, "signal"):
             raise InputError(f"{label} holds sound, which is a signal and no {kind}; leave the kind out.")
-        natural: Kind | None = kind if decoded.rate is None else "signal"
+        is_signal = decoded.rate is not None or (kind is None and format.kinds == SIGNALS)
+        natural: Kind | None = "signal" if is_signal else kind
         with finite():
             about = (origin, decoded.rate, nonfinite, label, decoded.facts)
             return make_input(decoded.array, natural, plain(file.name), *about)

@@ -13,7 +13,7 @@ TIME_NAMES = ("t", "time", "times", "timestamp", "zeit", "temps", "tiempo")
 UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3, "millisecond": 1e-3,
          "milliseconds": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "microseconds": 1e-6, "ns": 1e-9, "min": 60.0,
          "minutes": 60.0, "h": 3600.0, "hours": 3600.0}  # fmt: skip
-COUNT_NAMES = ("sample", "samples", "index", "idx", "i", "n", "no", "nr", "number", "row")
+COUNT_NAMES = ("sample", "samples", "index", "idx", "no", "nr", "number", "row", "")
 NAME = re.compile(r"([^\W_]+)?[\s_]*[(\[/]?\s*([^\W_]+)?\s*[)\]]?")
 DIGITS = 12
 """Decimals of a time at most."""
@@ -79,7 +79,7 @@ def rate_of(times: Array, seconds: float) -> float | None:
 
 def is_count(values: Array) -> bool:
     """Whether values are 0, 1, 2 … or 1, 2, 3 …"""
-    return bool(values[0] in (0, 1) and np.array_equal(values, values[0] + np.arange(len(values))))
+    return bool(len(values) and values[0] in (0, 1) and np.array_equal(values, values[0] + np.arange(len(values))))
 
 
 def first_times(names: Sequence[str], places: Sequence[int]) -> int | None:

@@ -83,10 +83,16 @@ def _plan(opening: Opening, layout: Layout) -> _Plan:
     if not named and len(numeric) > 1:
         times = numeric[0]
     open_to_all = [k for k in numeric if not sure or k != times]
-    counters = [k for k in open_to_all if named and is_counter(layout.names[k])]
+    counters = [k for k in open_to_all if named and is_counter(layout.names[k]) and is_count(_first(layout, k))]
     channels = chosen or [k for k in open_to_all if k not in counters] or open_to_all or list(numeric)
     check_channels(len(channels), opening.name)
     return _Plan(tuple(channels), times, sure, bool(chosen))
+
+
+def _first(layout: Layout, column: int) -> Array:
+    """The first values of a column, NaN where a cell is no number."""
+    cells = [number(row[column], layout.decimal) for row in layout.rows if len(row) == layout.columns]
+    return np.array([np.nan if cell is None else cell for cell in cells])
 
 
 def _decoded(opening: Opening, layout: Layout, plan: _Plan, wanted: Sequence[int], values: Array) -> Decoded:
@@ -248,8 +254,7 @@ def _facts_of(
     if len(layout.numeric) < layout.columns:
         facts.append(("not numbers", listed([t for k, t in enumerate(titles) if k not in layout.numeric])))
     if plan.times is not None:
-        cells = [number(row[plan.times], layout.decimal) for row in layout.rows if len(row) == layout.columns]
-        times = np.array([np.nan if cell is None else cell for cell in cells])
+        times = _first(layout, plan.times)
         if plan.sure or _looks_like_times(times):
             channels = [k for k in channels if plan.chosen or len(channels) == 1 or k != plan.times]
             own = rate_of(times, (time_unit(layout.names[plan.times]) if plan.sure else 1.0) or 1.0)

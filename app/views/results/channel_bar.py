@@ -37,6 +37,8 @@ class ChannelBar(QWidget):
         row.addWidget(self.list)
         row.addSpacing(unit)
         self.overlaid, self.stacked = self._button(self.tr("Overlaid"), False), self._button(self.tr("Stacked"), True)
+        self.overlaid.setToolTip(self.tr("All channels in one plot (key S while the curves are focused)"))
+        self.stacked.setToolTip(self.tr("A lane and an axis for each channel (key S while the curves are focused)"))
         row.addWidget(self.overlaid)
         row.addSpacing(-unit // 2)
         row.addWidget(self.stacked)
@@ -44,7 +46,7 @@ class ChannelBar(QWidget):
         self.list.activated.connect(lambda place: choice.show_only(place - 1 if place else None))
         choice.changed.connect(self.refresh)
         for key, act in (
-            (Qt.Key.Key_S, lambda: choice.set_stacked(not choice.stacked)),
+            (Qt.Key.Key_S, lambda: choice.show_all(not choice.stacked)),
             (Qt.Key.Key_Down, lambda: choice.step(1)),
             (Qt.Key.Key_Up, lambda: choice.step(-1)),
         ):
@@ -64,7 +66,7 @@ class ChannelBar(QWidget):
         return button
 
     def _stack(self, stacked: bool) -> None:
-        self.choice.set_stacked(stacked)
+        self.choice.show_all(stacked)
         self.refresh()  # a click on the checked button leaves it checked
 
     def set_offered(self, offered: bool) -> None:
@@ -85,11 +87,5 @@ class ChannelBar(QWidget):
             self.list.setMinimumContentsLength(min(max(longest, 8), LONGEST))
         self.list.setCurrentIndex(0 if choice.only is None else choice.only + 1)
         for button, stacked in ((self.overlaid, False), (self.stacked, True)):
-            button.setChecked(choice.stacked == stacked)
-            button.setEnabled(choice.only is None)
-            button.setToolTip(
-                translate("ChannelBar", "Stacked curves have a lane for each channel (key S while they are focused)")
-                if choice.only is None
-                else translate("ChannelBar", "Show all channels to stack them")
-            )
+            button.setChecked(choice.only is None and choice.stacked == stacked)
         self.setVisible(self._offered and len(choice.names) > 1)

@@ -44,7 +44,8 @@ class CurveView:
         self.choice = choice_of(parent or self.pane)
         self.channels = ChannelBar(self.choice, self.pane.plot, self.pane)
         cast("QVBoxLayout", self.pane.layout()).insertWidget(0, self.channels)
-        self.choice.changed.connect(self._draw)
+        self.choice.changed.connect(self._draw_channels)
+        self._states: dict[str, tuple[State | None, str, bool]] = {}
         self._keys: tuple[str, ...] = ()
         self._titles: Mapping[str, str] = {}
         self._filter: Filter | None = None
@@ -62,6 +63,7 @@ class CurveView:
     def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
         self._keys, self._titles, self._filter = tuple(keys), titles, filter
         self._drawn = {key: drawn for key, drawn in self._drawn.items() if key in keys}
+        self._states = {key: state for key, state in self._states.items() if key in keys}
         for key, bar in self.pane.findings.items():
             if key not in self._drawn:
                 bar.show_findings((), ())
@@ -97,6 +99,7 @@ class CurveView:
 
     def forget(self, key: str) -> None:
         self._drawn.pop(key, None)
+        self._states.pop(key, None)
         if key in self.pane.findings:
             self.pane.bar(key).show_findings((), ())
         self._draw()
@@ -106,6 +109,12 @@ class CurveView:
         self._lay(keys)
         traces = [trace for key in keys for trace in self._traces(key, *self._drawn[key])]
         self.pane.set_curves([*traces, *self._marked_traces()])
+
+    def _draw_channels(self) -> None:
+        """Draw other channels, whose curves have the verdicts of before."""
+        self._draw()
+        for key, state in self._states.items():
+            self.pane.set_state(key, *state)
 
     def _lay(self, keys: Sequence[str]) -> None:
         """Give each visible channel a lane, or none."""
@@ -130,10 +139,11 @@ class CurveView:
         columns, mark = drawn.array.reshape(len(drawn.array), -1), mark_texts(origin, drawn.array.shape)[1]
         traces, axis, channels = [], drawn.form.axes[0], channel_names(drawn)
         title = name = translate("CurveView", "input") if key == INPUT else self._titles[key]
-        for channel in self.choice.visible(columns.shape[1]):
+        visible = self.choice.visible(columns.shape[1])
+        for channel in visible:
             if columns.shape[1] > 1:
                 name = translate("CurveView", "{name}, {channel}").format(name=title, channel=channels[channel])
-            dash = 0 if self.pane.lanes else channel
+            dash = 0 if self.pane.lanes or len(visible) == 1 else channel
             stroke = input_stroke(dash) if key == INPUT else variant_stroke(self._filter, key, dash)
             told = partial(_told, drawn, channel)
             samples, unit = columns[:, channel], drawn.unit
@@ -141,6 +151,7 @@ class CurveView:
         return traces
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
+        self._states[key] = state, text, current
         self.pane.set_state(key, state, text, current)
 
     def set_note(self, key: str, text: str) -> None:
