@@ -99,14 +99,20 @@ class Lanes:
         """The plot's y of the lower end of a lane."""
         return float(len(self.order) - 1 - self.order.index(channel))
 
+    def room(self, height: float, line: float) -> int:
+        """How many numbers, `line` tall, have room beside each lane; all lanes are `height` tall."""
+        return int(height / len(self.order) / (2 * line)) if self.order else 0
+
+    def names_at(self, height: float, line: float) -> list[tuple[float, str]]:
+        """Places and names for the y axis where it has no room for numbers: of as many lanes as it has room for."""
+        every = max(1, -int(-line * len(self.order) // max(height, 1.0)))
+        return [(self.bottom(self.order[k]) + 0.5, self.names[k]) for k in range(0, len(self.order), every)]
+
     def marks(self, height: float, line: float) -> list[tuple[float, float]]:
-        """Places and values for the numbers of the y axis, where lanes `height` tall in all have room for them: numbers
-        are `line` tall."""
-        most = int(height / len(self.order) / (2 * line)) if self.order else 0
-        if most < 1:
-            return []
-        found = []
-        for channel in self.order:
+        """Places and values for the numbers of the y axis, where it has room for them."""
+        most = self.room(height, line)
+        found: list[tuple[float, float]] = []
+        for channel in self.order if most else ():
             low, high = self.limits[channel]
             inner = (high - low) * 0.5 * line * len(self.order) / height  # a number must not reach into the next lane
             tried = (
@@ -115,7 +121,3 @@ class Lanes:
             values = next((values for values in tried if len(values) >= min(most, 2)), [])
             found += [(float(self.place(channel, v)), v) for v in values]
         return found
-
-    def every(self, height: float, line: float) -> int:
-        """Of how many lanes one has room for its name."""
-        return max(1, -int(-line * len(self.order) // max(height, 1.0)))

@@ -5,14 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.models.lanes import Lanes
 from app.theme import colours_of
+from app.views.parts import number
 
+LONGEST = 14
+"""Letters of a name beside the y axis at most."""
 VEIL = 200
 """The opacity of the ground of a name."""
+
+
+def lane_ticks(lanes: Lanes, height: float, letters: QFontMetrics) -> list[list[tuple[float, str]]] | None:
+    """The ticks of the y axis of a plot `height` tall, as pyqtgraph takes them: numbers beside each lane, or names of
+    the lanes where those have no room. None without lanes: the axis makes its own."""
+    if not lanes:
+        return None
+    line = letters.height()
+    if lanes.room(height, line):
+        return [[(y, number(float(f"{value:.6g}"))) for y, value in lanes.marks(height, line)], []]
+    middle, most = Qt.TextElideMode.ElideMiddle, LONGEST * letters.averageCharWidth()
+    return [[(y, letters.elidedText(name, middle, most)) for y, name in lanes.names_at(height, line)], []]
 
 
 class LaneNames(QWidget):
@@ -32,13 +47,12 @@ class LaneNames(QWidget):
         return False
 
     def shown(self) -> list[tuple[str, QRectF]]:
-        """The names that have room, and their boxes."""
+        """The names and their boxes, where lanes are tall; else the axis has the names in place of numbers."""
         lanes, area, letters = self._lanes, self._area(), self.fontMetrics()
-        if not lanes or area.height() < 1:
+        if not lanes.room(area.height(), letters.height()):
             return []
         tall, gap, found = area.height() / len(lanes.order), letters.averageCharWidth(), []
-        every = lanes.every(area.height(), letters.height())
-        for place in range(0, len(lanes.order), every):
+        for place in range(len(lanes.order)):
             text = letters.elidedText(lanes.names[place], Qt.TextElideMode.ElideMiddle, round(area.width() / 3))
             top = min(area.top() + place * tall + 1, area.bottom() - letters.height())
             box = QRectF(area.left() + gap / 2, top, letters.horizontalAdvance(text) + gap, letters.height())
@@ -47,7 +61,7 @@ class LaneNames(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         names = self.shown()
-        if not names:
+        if not self._lanes:
             return
         painter, palette, area = QPainter(self), self.palette(), self._area()
         count = len(self._lanes.order)

@@ -17,7 +17,7 @@ from app.models.layer import State
 from app.views.parts import ElidedLabel, is_dark, number
 from app.views.results.curve_paint import paint_curves
 from app.views.results.findings_bar import FindingsBar
-from app.views.results.lane_names import LaneNames
+from app.views.results.lane_names import LaneNames, lane_ticks
 from app.views.results.reading import name_of, values_text, with_unit
 from app.views.results.signal_legend import LegendEntry, LegendGrid
 from app.views.results.signal_plot import calm_plot, label, recolour
@@ -182,8 +182,7 @@ class SignalPane(QWidget):
         low, high = paint_curves(self.curves, self.items, x_range, self.scale, lanes, limits, size, dark)
         self._drawn = (*ends, columns)
         self.item.getAxis("bottom").setTicks(self.scale.marks(start, stop, self._most_ticks()))
-        marks = lanes.marks(height, self.fontMetrics().height())
-        self.item.getAxis("left").setTicks([[(y, number(float(f"{v:.6g}"))) for y, v in marks], []] if lanes else None)
+        self.item.getAxis("left").setTicks(lane_ticks(lanes, height, self.fontMetrics()))
         self.lane_names.update()
         self.box.setRange(xRange=ends, yRange=(low, high), padding=0)
         self.plot.scene().prepareForPaint()  # else the first paint moves the curves, which causes a second one
