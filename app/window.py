@@ -78,7 +78,7 @@ class Script(QObject):
     def start(self) -> None:
         self._controller.start()
         if self._args.file:
-            self._controller.open_file(self._args.file)
+            self._window.files.open_path(self._args.file)
         else:
             self._controller.open_sample(self._args.sample or DEFAULT_SAMPLE)
         self._controller.settled.connect(self._next)

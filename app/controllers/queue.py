@@ -50,6 +50,11 @@ class RunQueue(QObject):
         self._overdue.timeout.connect(self._give_way)
 
     @property
+    def engine(self) -> Engine:
+        """Where the jobs go."""
+        return self._engine
+
+    @property
     def busy(self) -> bool:
         """Whether anything runs, waits, or is about to be timed."""
         return bool(self.jobs or self._waiting or self._to_simulate or self._quiet.isActive())

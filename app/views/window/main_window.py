@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 import gpu_ops
 from app.actions import build_actions, fill_menu_bar
 from app.context import Context
+from app.controllers.importing import ImportController
 from app.controllers.look import Look
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
@@ -36,9 +37,10 @@ from app.views.window.command_palette import CommandPalette
 from app.views.window.desk import Desk
 from app.views.window.diagnostics import DiagnosticsPage
 from app.views.window.docks import Docks
-from app.views.window.files import Chooser, Files, choose_file, choose_target
+from app.views.window.files import Chooser, Files, Opener, choose_files, choose_target
 from app.views.window.focus import order_focus
 from app.views.window.handlers import show_diagnostics
+from app.views.window.import_dialog import ImportDialog
 from app.views.window.message_bar import MessageBar
 from app.views.window.page_window import Pages
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, XRAY
@@ -67,7 +69,7 @@ class MainWindow(QMainWindow):
         self,
         controller: SessionController,
         look: Look,
-        chooser: Chooser = choose_file,
+        chooser: Opener = choose_files,
         target: Chooser = choose_target,
         settings: Settings | None = None,
         log: Log | None = None,
@@ -77,14 +79,16 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Kernelscope")
         self.setAcceptDrops(True)
         messages, settings = MessageBar(self), settings or Settings()
+        importing = ImportController(controller, settings, self)
         self.context = context = Context(
             controller,
+            importing,
             Display(self),
             look,
             settings,
             log or Log(self),
             messages,
-            Files(self, controller, messages, settings, chooser, target),
+            Files(self, controller, importing, messages, settings, chooser, target),
             Playback(controller, parent=self),
             RecordedRuns(controller.session, controller.results, _recorded_reports, self),
             XRayController(controller, self),
@@ -103,6 +107,7 @@ class MainWindow(QMainWindow):
         self.status = StatusLine(self.statusBar(), context.results, self.desk.actions["cancel"])
         apply_preferences(context)
         self._listen()
+        self.import_dialog = ImportDialog(importing, self)
         self.docks.note_first()
 
     def _name_parts(self) -> None:
@@ -146,8 +151,7 @@ class MainWindow(QMainWindow):
     def _make_desk(self) -> Desk:
         context, actions = self.context, build_actions(self)
         menus = fill_menu_bar(self.menuBar(), actions)
-        open_file = context.controller.open_file
-        recent = RecentMenu(menus["file/recent"], actions["clear_recent"], context.settings, open_file)
+        recent = RecentMenu(menus["file/recent"], actions["clear_recent"], context.settings, context.importing.open)
         makers = {
             "claims": self._claims_page,
             "shortcuts": lambda: ShortcutsPage(actions),
@@ -173,9 +177,11 @@ class MainWindow(QMainWindow):
         controller.outputs_changed.connect(self.cut_bar.show_output)
         self.stack.view_changed.connect(self._show_levels)
         self.stack.failed.connect(self._say_not_drawn)
+        context.importing.message.connect(context.messages.show_message)
         for speaker in (controller, context.recorded, context.playback):
             speaker.message.connect(context.messages.show_message)
             speaker.succeeded.connect(context.messages.settle)
+        context.files.list.changed.connect(self._show_title)
         context.messages.shown.connect(self._log_message)
         context.messages.more_wanted.connect(lambda: show_diagnostics(self.desk, log=True))
         context.playback.moved.connect(self.stack.set_heard)
@@ -218,14 +224,22 @@ class MainWindow(QMainWindow):
         path = str(shared.origin.get("path", ""))
         if path and path != self.desk.pasted.path:
             self.desk.recent.add(path)
-        self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=shared.name))
+        self._show_title()
         self.stack.show_input(array, shared)
 
     @Slot(object, object)
     def _show_noisy(self, array: np.ndarray, shared: Any) -> None:
         """The same input with other noise, or without any."""
-        self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=title_with_noise(shared)))
+        self._show_title()
         self.stack.show_noisy(array, shared)
+
+    @Slot()
+    def _show_title(self) -> None:
+        """Name the input, and its place among the files that were opened together."""
+        input = self.controller.session.input
+        if input is not None:
+            name = " ".join(filter(None, (title_with_noise(input), self.context.files.place_text())))
+            self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=name))
 
     @Slot()
     def _show_levels(self) -> None:

@@ -1,0 +1,115 @@
+"""The first rows of a table as it would be read, with the columns that are chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QFont, QPalette
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
+
+from app.theme import colours_of, mix
+
+WIDEST = 22
+"""Letters of a column at most; a longer name or cell is cut and complete in its tooltip."""
+LEAST_LINES, MOST_LINES = 4, 10
+
+
+class ImportTable(QTableWidget):
+    """Shows a heading and rows. `clicked_column(place)` says that a heading was clicked. Without chosen columns all
+    count; else the others are faint."""
+
+    clicked_column = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("importTable")
+        self.setAccessibleName(self.tr("The first rows of the table"))
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setTabKeyNavigation(False)
+        self.setWordWrap(False)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header = self.horizontalHeader()
+        header.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        header.setHighlightSections(False)
+        header.sectionClicked.connect(self.clicked_column)
+        self._heading: tuple[str, ...] = ()
+        self._rows: tuple[tuple[str, ...], ...] = ()
+        self._chosen: tuple[int, ...] = ()
+        self.selectable = False
+
+    def show_rows(self, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Show these names and cells; there is nothing to see without any."""
+        before = self._heading, self._rows
+        self._heading, self._rows = tuple(heading), tuple(map(tuple, rows))
+        if before == (self._heading, self._rows):
+            return
+        columns = max(len(heading), max(map(len, rows), default=0))
+        self.clear()
+        self.setColumnCount(columns)
+        self.setRowCount(len(rows))
+        for place in range(columns):
+            for line, row in enumerate(rows):
+                if place < len(row):
+                    item = QTableWidgetItem(row[place])
+                    item.setToolTip(row[place])
+                    self.setItem(line, place, item)
+        self.setVisible(bool(columns))
+        self._mark()
+        self.resizeColumnsToContents()
+        widest = WIDEST * self.fontMetrics().averageCharWidth()
+        for place in range(columns):
+            self.setColumnWidth(place, min(self.columnWidth(place), widest))
+        self._fit_height()
+
+    def choose(self, places: Sequence[int]) -> None:
+        """Mark these columns as chosen; () where all count."""
+        if tuple(places) != self._chosen:
+            self._chosen = tuple(places)
+            self._mark()
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        return self._chosen
+
+    def _mark(self) -> None:
+        palette = self.palette()
+        base, text = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
+        marked = mix(base, palette.color(QPalette.ColorRole.Highlight), 0.16)
+        faint = colours_of(palette).muted
+        for place in range(self.columnCount()):
+            is_chosen = place in self._chosen
+            header = QTableWidgetItem()
+            name = self._heading[place] if place < len(self._heading) else ""
+            title = name if name.strip() == str(place + 1) else f"{place + 1}  {name}".rstrip()
+            header.setText(f"✓ {title}" if is_chosen else title)
+            header.setToolTip(self._tip(name, is_chosen))
+            font = QFont(self.font())
+            font.setBold(is_chosen)
+            header.setFont(font)
+            self.setHorizontalHeaderItem(place, header)
+            for line in range(self.rowCount()):
+                item = self.item(line, place)
+                if item is not None:
+                    item.setBackground(marked if is_chosen else base)
+                    item.setForeground(text if is_chosen or not self._chosen else faint)
+
+    def _tip(self, name: str, is_chosen: bool) -> str:
+        if not self.selectable:
+            return name
+        words = self.tr("click to leave this column out") if is_chosen else self.tr("click to choose this column")
+        return f"{name}: {words}" if name else words
+
+    def _fit_height(self) -> None:
+        """As high as its rows, within limits."""
+        line = self.verticalHeader().sectionSize(0) if self.rowCount() else self.fontMetrics().height() * 3 // 2
+        frame = self.horizontalHeader().sizeHint().height() + self.horizontalScrollBar().sizeHint().height() + 4
+        self.setMinimumHeight(frame + line * max(LEAST_LINES, min(self.rowCount(), MOST_LINES)))
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_chosen"):
+            self._mark()
