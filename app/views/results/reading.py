@@ -9,6 +9,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.models.layer import Layer
+from app.models.nonfinite import value_word
 from app.models.ticks import scaled
 from app.models.view_data import ViewData
 from app.views.parts import number
@@ -58,7 +59,7 @@ def _word(value: complex | float) -> str:
         )
     if np.isfinite(value):
         return number(value)
-    return translate("Reading", "not a number") if value != value else str(value)
+    return value_word(value)
 
 
 def drawn_text(drawn: ViewData | None, values: Any) -> str:
