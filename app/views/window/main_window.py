@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from app.controllers.importing import ImportController
 from app.controllers.look import Look
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
+from app.controllers.refusal import Refusal
 from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
 from app.models.display import Display
@@ -80,6 +81,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         messages, settings = MessageBar(self), settings or Settings()
         importing = ImportController(controller, settings, self)
+        self.refusal = Refusal(controller, self)
         self.context = context = Context(
             controller,
             importing,
@@ -178,6 +180,8 @@ class MainWindow(QMainWindow):
         self.stack.view_changed.connect(self._show_levels)
         self.stack.failed.connect(self._say_not_drawn)
         context.importing.message.connect(context.messages.show_message)
+        self.refusal.found.connect(self._show_refusal)
+        self.refusal.gone.connect(lambda: context.messages.settle("refused"))
         for speaker in (controller, context.recorded, context.playback):
             speaker.message.connect(context.messages.show_message)
             speaker.succeeded.connect(context.messages.settle)
@@ -248,6 +252,10 @@ class MainWindow(QMainWindow):
         self.docks.offer(LEVELS, display is not None)
         if display is not None:
             self.docks[LEVELS].set_display(display)
+
+    @Slot(str, object)
+    def _show_refusal(self, sentence: str, choices: Mapping[str, Callable[[], object]]) -> None:
+        self.context.messages.show_message("warning", sentence, "", "refused", choices=choices)
 
     @Slot(str)
     def _say_not_drawn(self, sentence: str) -> None:
