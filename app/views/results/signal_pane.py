@@ -186,11 +186,11 @@ class SignalPane(QWidget):
             x, y = self.scale.coordinates(points[0]), points[1].astype(np.float64)
             real = y if finite.all() else y[finite]
             low, high = min(low, float(real.min())), max(high, float(real.max()))
-            shown.append((item, curve, x, y, len(real) == len(y)))
+            shown.append((item, curve, x, y, real))
         low, high = self._limits(low, high)
         dark, scale = is_dark(self.palette()), self.box.height() / max(high - low, 1e-300)
-        for item, curve, x, y, whole in shown:
-            straight = bool(np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns)
+        for item, curve, x, y, real in shown:
+            straight, whole = bool(np.abs(np.diff(real)).sum() * scale < STRAIGHT * columns), len(real) == len(y)
             width, faint = curve.width if straight else 1, is_faint(curve, self.curves)
             curve_pen = pen(curve.stroke, dark, width, straight, faint)
             item.setData(x, y, pen=curve_pen, connect="all" if whole else "finite", skipFiniteCheck=whole)

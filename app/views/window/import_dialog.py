@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QCheckBox,
     QDialog,
     QDialogButtonBox,
@@ -44,6 +45,7 @@ class ImportDialog(QDialog):
         self._importing = importing
         self._question: Question | None = None
         self._fields: tuple[Param, ...] = ()
+        self._refused: tuple[str, ...] = ()
         self.form: ParameterForm | None = None
         self._make_parts()
         self._arrange()
@@ -111,6 +113,7 @@ class ImportDialog(QDialog):
     def ask(self, question: Question) -> None:
         """Ask about a file: a new question, or another file's."""
         self._clear_form()
+        self._refused = ()
         self.setWindowTitle(self.tr("Open {name}").format(name=PurePath(question.path).name))
         self.name.setText(PurePath(question.path).name)
         self.remember.setChecked(question.remembered or question.survey.asks)
@@ -238,13 +241,25 @@ class ImportDialog(QDialog):
 
     def accept(self) -> None:
         """Open the file with the present choices."""
-        focused = self.focusWidget()
-        if focused is not None:
-            focused.clearFocus()  # typed text counts now
-        values = self.form.values() if self.form is not None else {}
-        if self.form is not None and any(self.form.reason(param.name) for param in self._fields):
+        reasons = self._commit()
+        if reasons and reasons != self._refused:
+            self._refused = reasons  # once: a second press takes the values that are shown now
             return
+        values = self.form.values() if self.form is not None else {}
         self._importing.accept(values, self.remember.isChecked() and bool(self._fields))
+
+    def _commit(self) -> tuple[str, ...]:
+        """Take what is typed but not yet entered. Returns why entries were rejected."""
+        if self.form is None:
+            return ()
+        for param in self._fields:
+            field = self.form.editor(param.name)
+            control = field.control()
+            if isinstance(control, QAbstractSpinBox):
+                control.interpretText()
+            elif isinstance(field, TextEditor):
+                field.edited.emit(True)
+        return tuple(filter(None, (self.form.reason(param.name) for param in self._fields)))
 
     def reject(self) -> None:
         """Leave everything as it is."""
