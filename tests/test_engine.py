@@ -740,6 +740,25 @@ def test_statistics_of_long_arrays_take_several_chunks(monkeypatch: pytest.Monke
     assert np.abs(counts - found.histogram).sum() <= 4  # NumPy rounds a value at an edge its own way
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("law", ["normal", "few", "bad", "huge", "same"])
+def test_statistics_of_very_many_floats(dtype: str, law: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(4)
+    array = random.standard_normal((401, 503)).astype(dtype)
+    if law == "few":
+        array = random.integers(0, 3, (401, 503)).astype(dtype)
+    elif law == "bad":
+        array[random.random(array.shape) < 0.2] = np.nan
+        array[3, 4:9] = np.inf
+    elif law == "huge":
+        array *= np.finfo(dtype).max / (8 if dtype == "float32" else 1e9)
+    elif law == "same":
+        array[:] = 7
+    monkeypatch.setattr(statistics_module, "MANY_FLOATS", 1)
+    monkeypatch.setattr(statistics_module, "FLOATS", 1 << 14)
+    _same(statistics(array), array)
+
+
 @pytest.mark.parametrize("value", [0.0, 7.0, -1e300, 5e-324])
 def test_a_constant_has_one_bin(value: float) -> None:
     found = statistics(np.full(1000, value))

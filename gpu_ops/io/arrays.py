@@ -15,6 +15,7 @@ import numpy as np
 
 from gpu_ops.errors import InputError, plain
 from gpu_ops.io.inputs import Array, check_file_shape, check_limit
+from gpu_ops.io.memory import empty
 from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.io.pieces import read_into, write_from
 
@@ -37,7 +38,7 @@ def read_npy(opening: Opening) -> Decoded:
             raise InputError(
                 f"{name} is cut short: it holds {present_bytes} of {needed_bytes} bytes of data; copy or save it again."
             )
-        array = np.empty(count, dtype)
+        array = empty((count,), dtype)
         read_into(file, array.view(np.uint8))
         return Decoded(array.reshape(shape, order="F" if fortran else "C"))
 
