@@ -323,6 +323,16 @@ def test_the_choices_survive_a_channel() -> None:
     assert str(error).startswith("x holds 2 NaN and 1 infinite values; add --nonfinite keep")
 
 
+def test_a_large_file_is_read_into_the_windows_memory(shared: Talk, tmp_path: Path) -> None:
+    array = np.random.default_rng(0).random((1100, 4001), dtype=np.float32)
+    for wanted in (array, np.asfortranarray(array), array.astype(">f4")):
+        np.save(tmp_path / "large.npy", wanted)
+        loaded = shared.do(LoadRequest(shared.job(), str(tmp_path / "large.npy")))[-2]
+        assert isinstance(loaded, Loaded)
+        np.testing.assert_array_equal(shared.pool.array(loaded.input.array), array)
+        shared.pool.release(loaded.input.array.segment)
+
+
 def test_an_odd_name_is_said_in_one_line(shared: Talk, tmp_path: Path) -> None:
     path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9\n.npy")
     found = shared.do(LoadRequest(shared.job(), path))

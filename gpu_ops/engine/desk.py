@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import mmap
+import os
+import sys
 import threading
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -19,9 +21,10 @@ import numpy as np
 
 from gpu_ops.devices import open_device
 from gpu_ops.engine.messages import Answer, Progress, SegmentGrant, SegmentRequest
-from gpu_ops.engine.segments import Attachments
+from gpu_ops.engine.segments import Attachments, open_segment
 from gpu_ops.engine.shared import SharedArray, SharedInput
 from gpu_ops.errors import DeviceError, DeviceMemoryError, InputError, KernelFault
+from gpu_ops.io.memory import allocating
 from gpu_ops.measuring.affordable import affordable
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.progress import Cancelled, advance, in_finite_call
@@ -112,13 +115,27 @@ class Desk:
             target[start : start + step] = source[start : start + step]
         return shared
 
-    def allocate(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-        """An array in a segment of the window, to be filled; `share` need not copy it. What the job does not share, the
-        window takes back."""
-        shared = self._segment(shape, dtype)
-        array = self._attached.array(shared, writeable=True)
-        self._allocated.append((shared, array))
-        return array
+    @contextmanager
+    def allocating(self) -> Iterator[None]:
+        """Inside, large files are read into segments of the window, which `share` need not copy. What the job does not
+        share, the window takes back."""
+        opened: list[int] = []
+
+        def allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], int | None]:
+            shared = self._segment(shape, dtype)
+            array = self._attached.array(shared, writeable=True)
+            self._allocated.append((shared, array))
+            if sys.platform != "linux":  # others send to sockets only
+                return array, None
+            opened.append(open_segment(shared.segment))
+            return array, opened[-1]
+
+        try:
+            with allocating(allocate):
+                yield
+        finally:
+            for descriptor in opened:
+                os.close(descriptor)
 
     def _segment(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> SharedArray:
         self.send(SegmentRequest(next(self._tickets), math.prod(shape) * dtype.itemsize))

@@ -31,7 +31,6 @@ from gpu_ops.errors import KernelscopeError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, add_noise, convert, load, sample, save_result, survey
-from gpu_ops.io.memory import allocating
 from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import crop_note, exact_crop
 from gpu_ops.measuring.doctor import examine
@@ -85,7 +84,7 @@ def _load(desk: Desk, request: LoadRequest) -> None:
     desk.progress(f"loading {plain(request.path)}")
     options = dict(request.options)
     dtype = options.pop("dtype", None)
-    with stage(0, 2), allocating(desk.allocate):
+    with stage(0, 2), desk.allocating():
         input = load(request.path, **options)
     _answer(desk, request.job, input, dtype)
 

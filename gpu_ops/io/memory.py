@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,18 +14,21 @@ import numpy as np
 
 from gpu_ops.errors import InputError
 from gpu_ops.io.inputs import Array
-from gpu_ops.io.pieces import read_into
+from gpu_ops.io.pieces import PIECE, read_into
+from gpu_ops.progress import advance
 
 LARGE = 1 << 24
 """Bytes from which on it is worth asking for the caller's memory."""
-Allocate = Callable[[tuple[int, ...], np.dtype[Any]], Array]
+Allocate = Callable[[tuple[int, ...], np.dtype[Any]], tuple[Array, int | None]]
+"""From shape and dtype to an array, and the descriptor of the file in memory in which it begins, where there is one:
+the system fills that three times as fast as a program fills fresh memory."""
 
 _allocate: ContextVar[Allocate | None] = ContextVar("allocate", default=None)
 
 
 @contextmanager
 def allocating(allocate: Allocate) -> Iterator[None]:
-    """Inside, large arrays of files are read into what `allocate(shape, dtype)` gives."""
+    """Inside, large arrays of files are read into what `allocate` gives."""
     token = _allocate.set(allocate)
     try:
         yield
@@ -31,11 +36,10 @@ def allocating(allocate: Allocate) -> Iterator[None]:
         _allocate.reset(token)
 
 
-def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Memory for an array of a file, in C order. Raises MemoryError."""
+def _empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Array, int | None]:
     allocate = _allocate.get()
-    nbytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
-    return np.empty(shape, dtype) if allocate is None or nbytes < LARGE else allocate(shape, dtype)
+    small = math.prod(shape) * dtype.itemsize < LARGE
+    return (np.empty(shape, dtype), None) if allocate is None or small else allocate(shape, dtype)
 
 
 def place_of(array: Array) -> int | None:
@@ -51,10 +55,26 @@ def place_of(array: Array) -> int | None:
 def read_at(path: Path, name: str, place: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Values that lie in a file as they are. It is read, not mapped: a file that becomes shorter meanwhile would end a
     process that has it mapped. Raises InputError where bytes are missing, OSError."""
-    array = empty(shape, dtype)
+    array, target = _empty(shape, dtype)
     with open(path, "rb") as file:
-        file.seek(place)
-        done = read_into(file, array.reshape(-1).view(np.uint8))
+        if target is not None:
+            done = _send(file.fileno(), place, target, array.nbytes)
+        else:
+            file.seek(place)
+            done = read_into(file, array.reshape(-1).view(np.uint8))
     if done < array.nbytes:
         raise InputError(f"{name} is cut short: {array.nbytes - done} bytes are missing; copy or save it again.")
     return array
+
+
+def _send(source: int, place: int, target: int, nbytes: int) -> int:
+    """Copy bytes from one file to the beginning of another, within the system; returns how many there were."""
+    done = 0
+    os.lseek(target, 0, os.SEEK_SET)
+    while done < nbytes:
+        advance(done, nbytes)
+        sent = os.sendfile(target, source, place + done, min(PIECE, nbytes - done))
+        if not sent:
+            break
+        done += sent
+    return done
