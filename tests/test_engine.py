@@ -327,9 +327,10 @@ def test_a_large_file_is_read_into_the_windows_memory(shared: Talk, tmp_path: Pa
     array = np.random.default_rng(0).random((1100, 4001), dtype=np.float32)
     for wanted in (array, np.asfortranarray(array), array.astype(">f4")):
         np.save(tmp_path / "large.npy", wanted)
-        loaded = shared.do(LoadRequest(shared.job(), str(tmp_path / "large.npy")))[-2]
+        loaded = shared.do(LoadRequest(shared.job(), str(tmp_path / "large.npy")), release=False)[-2]
         assert isinstance(loaded, Loaded)
-        np.testing.assert_array_equal(shared.pool.array(loaded.input.array), array)
+        np.testing.assert_array_equal(shared.client.pool.array(loaded.input.array), array)
+        shared.release(loaded)
         shared.pool.release(loaded.input.array.segment)
 
 
