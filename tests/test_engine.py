@@ -331,7 +331,6 @@ def test_a_large_file_is_read_into_the_windows_memory(shared: Talk, tmp_path: Pa
         assert isinstance(loaded, Loaded)
         np.testing.assert_array_equal(shared.client.pool.array(loaded.input.array), array)
         shared.release(loaded)
-        shared.pool.release(loaded.input.array.segment)
 
 
 def test_an_odd_name_is_said_in_one_line(shared: Talk, tmp_path: Path) -> None:
