@@ -123,7 +123,7 @@ class Desk:
 
         def allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], int | None]:
             shared = self._segment(shape, dtype)
-            array = self._attached.array(shared, writeable=True)
+            array = self._attached.array(shared, writeable=True).view(dtype)
             self._allocated.append((shared, array))
             if sys.platform != "linux":  # others send to sockets only
                 return array, None
