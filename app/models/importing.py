@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -50,7 +51,7 @@ def _narrowed(param: Param, survey: Survey) -> Param | None:
         most = max(HEADER_LINES, int(survey.found.get(param.name, 0)))
         return replace(param, choices=tuple(range(-1, most + 1)))
     if param.name == COLUMNS.name or not allowed:
-        return param if survey.heading or param.name not in (COLUMNS.name, SEPARATOR.name) else None
+        return param if column_names(survey) or param.name not in (COLUMNS.name, SEPARATOR.name) else None
     if param.name == MEMBER.name:
         first = survey.found.get(param.name, allowed[0])
         return replace(param, choices=allowed, default=first) if len(allowed) > 1 else None
@@ -65,9 +66,10 @@ def changed(values: Values, choices: Sequence[Param]) -> dict[str, Value]:
 def kind_key(survey: Survey) -> str:
     """What files that are read alike have in common: their format, the names of their columns, or, without names, how
     many there are, and the names of their arrays."""
-    named = [name for name in survey.heading if not name.strip().isdigit()]
-    heading = list(survey.heading) if named else len(survey.heading)
-    return json.dumps([survey.title, heading, [str(name) for name in survey.allowed.get(MEMBER.name, ())]])
+    names = column_names(survey)
+    named = any(not name.strip().isdigit() for name in names)
+    columns = list(names) if named else len(names)
+    return json.dumps([survey.title, columns, [str(name) for name in survey.allowed.get(MEMBER.name, ())]])
 
 
 def fits(values: Values, choices: Sequence[Param], survey: Survey) -> bool:
@@ -84,21 +86,49 @@ def lasting(values: Values) -> dict[str, Value]:
     return {name: value for name, value in values.items() if name not in _OF_ONE_FILE}
 
 
-def chosen_columns(text: str, heading: Sequence[str]) -> tuple[int, ...]:
-    """The places of the columns that a text such as "2,ecg" chooses; () for the default. Unknown names are left out."""
-    places = []
-    for word in (word.strip() for word in text.split(",")):
-        if word.isdigit() and 1 <= int(word) <= len(heading):
-            places.append(int(word) - 1)
-        elif word in heading:
-            places.append(list(heading).index(word))
+def column_names(survey: Survey) -> tuple[str, ...]:
+    """The names of the columns to choose from, in the order of their numbers. A survey names them in the heading of its
+    table, or, where its table has a row for each, as the allowed ones."""
+    allowed = tuple(str(name) for name in survey.allowed.get(COLUMNS.name, ()))
+    return survey.heading if set(allowed) <= set(survey.heading) else allowed
+
+
+def pickable(survey: Survey) -> tuple[int, ...]:
+    """The places of the columns that may be chosen."""
+    allowed = survey.allowed.get(COLUMNS.name, ())
+    return tuple(place for place, name in enumerate(column_names(survey)) if not allowed or name in allowed)
+
+
+def row_choice(survey: Survey) -> str:
+    """The choice whose values are the rows of the survey's table: columns, member, or "" where the rows are samples."""
+    if column_names(survey) != survey.heading and survey.rows:
+        return COLUMNS.name
+    return MEMBER.name if survey.allowed.get(MEMBER.name) and survey.rows else ""
+
+
+def chosen_columns(text: str, names: Sequence[str]) -> tuple[int, ...]:
+    """The places of the columns that a text such as "2,ecg,5-8" chooses, as readers take it: a name comes before a
+    number. () for the default. What names no column is left out."""
+    lower, whole = [name.casefold() for name in names], text.strip()
+    places: list[int] = []
+    for word in [whole] if whole.casefold() in lower else (part.strip() for part in whole.split(",")):
+        ends = re.fullmatch(r"([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?", word)
+        if word and word.casefold() in lower:
+            places.append(names.index(word) if word in names else lower.index(word.casefold()))
+        elif ends and 1 <= int(ends[1]) <= int(ends[2] or ends[1]) <= len(names):
+            places += range(int(ends[1]) - 1, int(ends[2] or ends[1]))
     return tuple(dict.fromkeys(places))
 
 
-def toggled(text: str, heading: Sequence[str], place: int) -> str:
+def toggled(text: str, names: Sequence[str], place: int) -> str:
     """The text that chooses the same columns and one more, or one less where it is among them."""
-    places = set(chosen_columns(text, heading)) ^ {place}
-    return ",".join(str(place + 1) for place in sorted(places))
+    places = set(chosen_columns(text, names)) ^ {place}
+    return ",".join(_by_number(names, place) for place in sorted(places))
+
+
+def _by_number(names: Sequence[str], place: int) -> str:
+    """A column by its number; by its name where another column is called like the number."""
+    return names[place] if str(place + 1) in names else str(place + 1)
 
 
 def values_words(values: Values, choices: Sequence[Param]) -> str:

@@ -389,6 +389,8 @@ def test_columns_are_chosen_by_name_or_number() -> None:
     assert chosen_columns("2, 7", heading) == (1, 2) and chosen_columns("", heading) == ()
     assert chosen_columns("nothing,time,1", heading) == (0,)
     assert toggled("ecg", heading, 0) == "1,2" and toggled("1,2", heading, 1) == "1" and toggled("2", heading, 1) == ""
+    assert chosen_columns("2 - 3,ECG", heading) == (1, 2) and chosen_columns("3-2,0,4", heading) == ()
+    assert chosen_columns("a, b", ("x", "a, b")) == (1,) and toggled("", ("2", "1"), 0) == "2", "names come first"
 
 
 def test_only_what_matters_is_asked() -> None:
@@ -397,3 +399,50 @@ def test_only_what_matters_is_asked() -> None:
     )
     frame, project = fields((FRAME, PROJECT), Survey("a toy table", frames=3))
     assert frame.high == 2 and project == PROJECT
+
+
+def click_cell(qtbot, dialog: ImportDialog, row: int, column: int) -> None:
+    table = dialog.table
+    at = table.visualItemRect(table.item(row, column)).center()
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def test_a_click_on_a_row_chooses_a_channel_where_rows_are_channels(qtbot, window, engine) -> None:
+    rows = (("1", "EEG", "250 Hz"), ("2", "ECG", "250 Hz"), ("3", "SpO2", "1 Hz"))
+    record = Survey(
+        "a toy table",
+        allowed={"columns": ("EEG", "ECG", "SpO2")},
+        found={"columns": "1,2"},
+        asks=True,
+        heading=("channel", "name", "rate"),
+        rows=rows,
+    )
+    dialog = asked(qtbot, window, engine, survey=record)
+    assert dialog.found.text() == "Found in the file: columns 1,2" and "rows" in dialog.hint.text()
+    assert dialog.table.horizontalHeaderItem(0).text() == "channel", "no column number where rows are channels"
+    for row in (2, 0, 2, 1):
+        click_cell(qtbot, dialog, row, 1)
+    assert dialog.form.values()["columns"] == "1,2" and dialog.table.chosen == (0, 1)
+    press_open(qtbot, dialog)
+    assert engine.of(LoadRequest)[-1].options == {"columns": "1,2"}
+
+
+def test_a_click_on_a_row_chooses_an_array(qtbot, window, engine) -> None:
+    rows = (("before", "5 × 5", "uint8"), ("after", "9", "float64"))
+    archive = Survey("a toy table", allowed={"member": ("before", "after")}, heading=("a", "b", "c"), rows=rows)
+    dialog = asked(qtbot, window, engine, survey=replace(archive, asks=True))
+    assert dialog.table.chosen == (0,)
+    click_cell(qtbot, dialog, 1, 2)
+    assert dialog.form.values()["member"] == "after" and dialog.table.chosen == (1,)
+    press_open(qtbot, dialog)
+    assert engine.of(LoadRequest)[-1].options == {"member": "after"}
+
+
+def test_a_column_of_words_cannot_be_chosen_by_a_click(qtbot, window, engine) -> None:
+    dialog = asked(qtbot, window, engine, survey=replace(TABLE, allowed={"columns": ("time", "breath")}))
+    header = dialog.table.horizontalHeader()
+    for place in (1, 2):
+        at = QPoint(header.sectionViewportPosition(place) + 9, 4)
+        qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert dialog.form.values()["columns"] == "3"
+    assert dialog.table.horizontalHeaderItem(1).toolTip() == "ecg: no numbers in this column"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from html import escape
 from pathlib import PurePath
 
@@ -19,14 +19,22 @@ from PySide6.QtWidgets import (
 )
 
 from app.controllers.importing import ImportController
-from app.models.importing import Question, chosen_columns, toggled, values_words
+from app.models.importing import (
+    Question,
+    chosen_columns,
+    column_names,
+    pickable,
+    row_choice,
+    toggled,
+    values_words,
+)
 from app.theme import colours_of, inked
 from app.views.experiment.editors import ChoiceEditor, TextEditor
 from app.views.experiment.form import ParameterForm
 from app.views.parts import ElidedLabel
 from app.views.upright import Upright
 from app.views.window.import_table import ImportTable
-from gpu_ops.io.opening import COLUMNS
+from gpu_ops.io.opening import COLUMNS, MEMBER, Survey
 from gpu_ops.params import Param, Value
 
 AUTOMATIC: tuple[Value, ...] = ("auto", -1)
@@ -51,7 +59,7 @@ class ImportDialog(QDialog):
         self._arrange()
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        self.table.clicked_column.connect(self._toggle_column)
+        self.table.clicked_place.connect(self._pick)
         importing.asked.connect(self.ask)
         importing.surveyed.connect(self.show_question)
         importing.refused.connect(self._show_reason)
@@ -136,14 +144,24 @@ class ImportDialog(QDialog):
         self._show_found(survey.found)
         self.remember.setVisible(bool(question.fields))
         self.what.setText(self._words(question))
-        self.table.selectable = any(param.name == COLUMNS.name for param in question.fields)
-        self.table.show_rows(survey.heading, survey.rows)
+        self._show_table(survey, {param.name for param in question.fields})
+
+    def _show_table(self, survey: Survey, choices: Set[str]) -> None:
+        """The rows of the survey, of which some can be chosen by a click."""
+        by = row_choice(survey)
+        places: Sequence[int] = ()
+        if (by or COLUMNS.name) in choices:
+            places = range(len(survey.rows)) if by else pickable(survey)
+        self.table.show_rows(survey.heading, survey.rows, places, bool(by))
         self.table.setVisible(bool(survey.heading or survey.rows))
         self._mark_columns()
-        self.hint.setVisible(self.table.selectable and bool(survey.heading))
-        self.hint.setText(
-            self.tr("Click a heading to choose its column. Without a choice all columns of numbers count.")
-        )
+        hints = {
+            "": self.tr("Click a heading to choose its column. Without a choice all columns of numbers count."),
+            COLUMNS.name: self.tr("Click rows to choose these channels."),
+            MEMBER.name: self.tr("Click a row to choose this array."),
+        }
+        self.hint.setText(hints[by])
+        self.hint.setVisible(bool(places))
 
     def _words(self, question: Question) -> str:
         """What the file is, and what can be chosen about it."""
@@ -225,18 +243,29 @@ class ImportDialog(QDialog):
         self._importing.look_again(values)
 
     def _mark_columns(self) -> None:
-        if self._question is not None and self.form is not None:
-            text = str(self.form.values().get(COLUMNS.name, ""))
-            self.table.choose(chosen_columns(text, self._question.survey.heading))
+        """Mark in the table what the fields choose."""
+        if self._question is None or self.form is None:
+            self.table.choose(())
+            return
+        values, survey = self.form.values(), self._question.survey
+        if row_choice(survey) == MEMBER.name:
+            members = survey.allowed[MEMBER.name]
+            self.table.choose([k for k, member in enumerate(members) if member == values.get(MEMBER.name)])
+        else:
+            self.table.choose(chosen_columns(str(values.get(COLUMNS.name, "")), column_names(survey)))
 
     @Slot(int)
-    def _toggle_column(self, place: int) -> None:
-        """A click on a heading chooses its column, or leaves it out."""
-        if self.form is None or self._question is None or not self.table.selectable:
+    def _pick(self, place: int) -> None:
+        """A click in the table chooses a column or an array, or leaves a column out."""
+        if self.form is None or self._question is None:
             return
-        values = self.form.values()
-        text = toggled(str(values[COLUMNS.name]), self._question.survey.heading, place)
-        self.form.set_values({COLUMNS.name: text})
+        survey = self._question.survey
+        if row_choice(survey) == MEMBER.name:
+            name, value = MEMBER.name, survey.allowed[MEMBER.name][place]
+        else:
+            text = str(self.form.values()[COLUMNS.name])
+            name, value = COLUMNS.name, toggled(text, column_names(survey), place)
+        self.form.set_values({name: value})
         self._look_again(self.form.values())
 
     def accept(self) -> None:

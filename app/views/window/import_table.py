@@ -16,10 +16,11 @@ LEAST_LINES, MOST_LINES = 4, 10
 
 
 class ImportTable(QTableWidget):
-    """Shows a heading and rows. `clicked_column(place)` says that a heading was clicked. Without chosen columns all
-    count; else the others are faint."""
+    """Shows a heading and rows. `clicked_place(place)` says that a heading was clicked, or a row where `by_rows` says
+    that rows are what one chooses. Only `pickable` places can be chosen. Without chosen places all count; else the
+    others are faint."""
 
-    clicked_column = Signal(int)
+    clicked_place = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,17 +36,26 @@ class ImportTable(QTableWidget):
         header = self.horizontalHeader()
         header.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         header.setHighlightSections(False)
-        header.sectionClicked.connect(self.clicked_column)
+        header.sectionClicked.connect(lambda place: self._clicked(place, False))
+        self.cellClicked.connect(lambda row, _column: self._clicked(row, True))
         self._heading: tuple[str, ...] = ()
         self._rows: tuple[tuple[str, ...], ...] = ()
         self._chosen: tuple[int, ...] = ()
-        self.selectable = False
+        self.pickable: tuple[int, ...] = ()
+        self.by_rows = False
 
-    def show_rows(self, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Show these names and cells; there is nothing to see without any."""
-        before = self._heading, self._rows
+    def _clicked(self, place: int, by_rows: bool) -> None:
+        if by_rows == self.by_rows and place in self.pickable:
+            self.clicked_place.emit(place)
+
+    def show_rows(
+        self, heading: Sequence[str], rows: Sequence[Sequence[str]], pickable: Sequence[int] = (), by_rows: bool = False
+    ) -> None:
+        """Show these names and cells, and which columns or rows can be chosen; nothing is to be seen without any."""
+        before = self._heading, self._rows, self.pickable, self.by_rows
         self._heading, self._rows = tuple(heading), tuple(map(tuple, rows))
-        if before == (self._heading, self._rows):
+        self.pickable, self.by_rows = tuple(pickable), by_rows
+        if before == (self._heading, self._rows, self.pickable, self.by_rows):
             return
         columns = max(len(heading), max(map(len, rows), default=0))
         self.clear()
@@ -80,27 +90,36 @@ class ImportTable(QTableWidget):
         base, text = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
         marked = mix(base, palette.color(QPalette.ColorRole.Highlight), 0.16)
         faint = colours_of(palette).muted
-        for place in range(self.columnCount()):
-            is_chosen = place in self._chosen
-            header = QTableWidgetItem()
-            name = self._heading[place] if place < len(self._heading) else ""
-            title = name if name.strip() == str(place + 1) else f"{place + 1}  {name}".rstrip()
-            header.setText(f"✓ {title}" if is_chosen else title)
-            header.setToolTip(self._tip(name, is_chosen))
-            font = QFont(self.font())
-            font.setBold(is_chosen)
-            header.setFont(font)
-            self.setHorizontalHeaderItem(place, header)
-            for line in range(self.rowCount()):
-                item = self.item(line, place)
+        for column in range(self.columnCount()):
+            self._mark_header(column)
+            for row in range(self.rowCount()):
+                item, place = self.item(row, column), row if self.by_rows else column
+                is_chosen = place in self._chosen
                 if item is not None:
                     item.setBackground(marked if is_chosen else base)
-                    item.setForeground(text if is_chosen or not self._chosen else faint)
+                    usable = place in self.pickable or not self.pickable
+                    item.setForeground(text if is_chosen or (usable and not self._chosen) else faint)
 
-    def _tip(self, name: str, is_chosen: bool) -> str:
-        if not self.selectable:
+    def _mark_header(self, place: int) -> None:
+        """The name of a column, with its number where one chooses by it, and a tick where it is chosen."""
+        header, is_chosen = QTableWidgetItem(), place in self._chosen and not self.by_rows
+        name = self._heading[place] if place < len(self._heading) else ""
+        numbered = bool(self.pickable) and not self.by_rows and name.strip() != str(place + 1)
+        title = f"{place + 1}  {name}".rstrip() if numbered else name
+        header.setText(f"✓ {title}" if is_chosen else title)
+        header.setToolTip(self._tip(name, place, is_chosen))
+        font = QFont(self.font())
+        font.setBold(is_chosen)
+        header.setFont(font)
+        self.setHorizontalHeaderItem(place, header)
+
+    def _tip(self, name: str, place: int, is_chosen: bool) -> str:
+        if self.by_rows or not self.pickable:
             return name
-        words = self.tr("click to leave this column out") if is_chosen else self.tr("click to choose this column")
+        if place not in self.pickable:
+            words = self.tr("no numbers in this column")
+        else:
+            words = self.tr("click to leave this column out") if is_chosen else self.tr("click to choose this column")
         return f"{name}: {words}" if name else words
 
     def _fit_height(self) -> None:
