@@ -42,10 +42,13 @@ class ImportController(QObject):
 
     # What the user does
 
-    def open(self, path: str) -> None:
-        """Open a file; the present input stays until the new one is there, and where the user must choose first."""
+    def open(self, path: str, values: Values | None = None) -> None:
+        """Open a file; the present input stays until the new one is there, and where the user must choose first. Values
+        of choices that are given already are taken as they are."""
         self._end()
-        if has_survey(path):
+        if values:
+            self._controller.open_file(path, values)
+        elif has_survey(path):
             self._wanted = False
             self._look(path, {})
         else:

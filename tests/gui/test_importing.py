@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from app.models.results import Results
 from app.models.session import Session
 from app.settings import Settings
 from app.views.window.import_dialog import ImportDialog
+from app.window import Script
 from gpu_ops import FORMATS, from_array, save
 from gpu_ops.engine.messages import Failed, Finished, LoadRequest, SampleRequest, Surveyed, SurveyRequest
 from gpu_ops.io.files import Format
@@ -212,6 +214,19 @@ def test_cancel_leaves_everything_as_it_was(qtbot, window, engine, key: bool) ->
     engine.survey(replace(TABLE, asks=False))
     assert not dialog.isVisible() and not engine.of(LoadRequest) and input_name(window) == "before"
     assert window.settings.imports == 0 and said(window) == []
+
+
+def test_choices_that_are_given_are_taken_without_a_question(window, engine) -> None:
+    window.importing.open("/x/a.toy", {"columns": "2", "rate": 5.0})
+    assert engine.of(LoadRequest)[-1].options == {"columns": "2", "rate": 5.0} and not engine.of(SurveyRequest)
+
+
+def test_the_command_line_gives_choices(whole, engine) -> None:
+    args = argparse.Namespace(file="/x/a.toy", columns="2", rate="5", frame=None, screenshot=None, measure=False)
+    script = Script(whole.controller, whole, args)
+    assert script._choices() == {"columns": "2", "rate": 5.0}
+    whole.files.open_path(args.file, script._choices())
+    assert engine.of(LoadRequest)[-1].options == {"columns": "2", "rate": 5.0}
 
 
 # What comes between

@@ -135,6 +135,9 @@ ODD = [
     (["lisst"], "neither a file nor a command (did you mean list?)"),
     (["a.png", "--sample", "camera"], "not allowed with"),
     (["--screenshot", ""], "no file to draw into"),
+    (["a.csv", "--frame", "-1"], "frame must be an integer from 0"),
+    (["a.csv", "--separator", "dot"], "one of auto, comma"),
+    (["--sample", "camera", "--rate", "5"], "--rate says how a file is read; name the file as well"),
 ]
 
 

@@ -19,6 +19,7 @@ from app.settings import Settings
 from app.views.picture_file import export_sheet
 from app.views.window.message_bar import MessageBar
 from gpu_ops.engine.messages import LoadRequest, NonFinite
+from gpu_ops.params import Values
 
 if TYPE_CHECKING:
     from app.views.results.pictures import Pictures
@@ -89,12 +90,12 @@ class Files(QObject):
         if paths:
             self._importing.ask(paths[0])
 
-    def open_path(self, path: str) -> None:
-        """Open a file, or the files of a folder."""
-        if Path(path).is_dir():
+    def open_path(self, path: str, values: Values | None = None) -> None:
+        """Open a file, or the files of a folder, or as one stack with `values` of choices."""
+        if Path(path).is_dir() and not values:
             self._open_folder(path)
         else:
-            self._importing.open(path)
+            self._importing.open(path, values)
 
     def _choose(self, title: str) -> list[str]:
         """Ask for files in the folder of the last one."""

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
     QLabel,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -80,6 +81,7 @@ class ImportDialog(QDialog):
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._scroll = Upright(self)
         self._scroll.setWidget(self.facts)
+        self._scroll.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.hint, self.found, self.reason = QLabel(self), QLabel(self), QLabel(self)
         for label, name in ((self.hint, "importHint"), (self.found, "importFound"), (self.reason, "importReason")):
             label.setObjectName(name)
@@ -97,18 +99,18 @@ class ImportDialog(QDialog):
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
         self._form_column = QVBoxLayout()
-        self._form_column.addWidget(self.found)
         self._form_column.addStretch(1)
         self._top = QHBoxLayout()
         self._top.setSpacing(4 * unit)
-        self._top.addLayout(self._form_column, 2)
-        self._top.addWidget(self._scroll, 3)
+        self._top.addLayout(self._form_column, 1)
+        self._top.addWidget(self._scroll, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * unit, 2 * unit, 2 * unit, 2 * unit)
         layout.setSpacing(unit)
         layout.addWidget(self.name)
         layout.addWidget(self.what)
         layout.addLayout(self._top)
+        layout.addWidget(self.found)
         layout.addWidget(self.hint)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.reason)
@@ -126,9 +128,12 @@ class ImportDialog(QDialog):
         self.name.setText(PurePath(question.path).name)
         self.remember.setChecked(question.remembered or question.survey.asks)
         self.show_question(question)
-        self.adjustSize()
-        unit = self.fontMetrics().averageCharWidth()
-        self.resize(max(self.width(), unit * (96 if question.survey.heading else 72)), self.height())
+        wide = self.fontMetrics().averageCharWidth() * (104 if question.survey.heading else 84)
+        layout = self.layout()
+        assert layout is not None
+        layout.activate()  # else it is as high as for the file before
+        self.resize(wide, 0)
+        self._fit()
         self.open()
         first = self._first_field()
         (self.open_button if first is None else first).setFocus()
@@ -145,6 +150,17 @@ class ImportDialog(QDialog):
         self.remember.setVisible(bool(question.fields))
         self.what.setText(self._words(question))
         self._show_table(survey, {param.name for param in question.fields})
+        if self.isVisible():
+            self._fit()
+
+    def _fit(self) -> None:
+        """Grow until all of it has room: a layout with lines that wrap does not make its window do so."""
+        layout = self.layout()
+        assert layout is not None
+        layout.activate()
+        needed = max(layout.totalHeightForWidth(self.width()), layout.totalSizeHint().height())
+        if self.height() < needed:
+            self.resize(self.width(), needed)
 
     def _show_table(self, survey: Survey, choices: Set[str]) -> None:
         """The rows of the survey, of which some can be chosen by a click."""
@@ -156,9 +172,9 @@ class ImportDialog(QDialog):
         self.table.setVisible(bool(survey.heading or survey.rows))
         self._mark_columns()
         hints = {
-            "": self.tr("Click a heading to choose its column. Without a choice all columns of numbers count."),
-            COLUMNS.name: self.tr("Click rows to choose these channels."),
-            MEMBER.name: self.tr("Click a row to choose this array."),
+            "": self.tr("Click headings to choose their columns. Without a choice those that are found count."),
+            COLUMNS.name: self.tr("Click rows to choose their channels. Without a choice those that are found count."),
+            MEMBER.name: self.tr("Click a row to choose its array."),
         }
         self.hint.setText(hints[by])
         self.hint.setVisible(bool(places))

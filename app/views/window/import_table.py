@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
@@ -73,7 +73,7 @@ class ImportTable(QTableWidget):
         widest = WIDEST * self.fontMetrics().averageCharWidth()
         for place in range(columns):
             self.setColumnWidth(place, min(self.columnWidth(place), widest))
-        self._fit_height()
+        self.updateGeometry()
 
     def choose(self, places: Sequence[int]) -> None:
         """Mark these columns as chosen; () where all count."""
@@ -88,7 +88,7 @@ class ImportTable(QTableWidget):
     def _mark(self) -> None:
         palette = self.palette()
         base, text = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
-        marked = mix(base, palette.color(QPalette.ColorRole.Highlight), 0.16)
+        marked = mix(base, palette.color(QPalette.ColorRole.Highlight), 0.25)
         faint = colours_of(palette).muted
         for column in range(self.columnCount()):
             self._mark_header(column)
@@ -122,11 +122,18 @@ class ImportTable(QTableWidget):
             words = self.tr("click to leave this column out") if is_chosen else self.tr("click to choose this column")
         return f"{name}: {words}" if name else words
 
-    def _fit_height(self) -> None:
-        """As high as its rows, within limits."""
+    def _height(self, lines: int) -> int:
+        """The height with so many rows."""
         line = self.verticalHeader().sectionSize(0) if self.rowCount() else self.fontMetrics().height() * 3 // 2
         frame = self.horizontalHeader().sizeHint().height() + self.horizontalScrollBar().sizeHint().height() + 4
-        self.setMinimumHeight(frame + line * max(LEAST_LINES, min(self.rowCount(), MOST_LINES)))
+        return frame + line * lines
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """As high as its rows, within limits."""
+        return QSize(super().sizeHint().width(), self._height(max(LEAST_LINES, min(self.rowCount(), MOST_LINES))))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(super().minimumSizeHint().width(), self._height(LEAST_LINES))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)

@@ -179,7 +179,8 @@ class MainWindow(QMainWindow):
         controller.outputs_changed.connect(self.cut_bar.show_output)
         self.stack.view_changed.connect(self._show_levels)
         self.stack.failed.connect(self._say_not_drawn)
-        context.importing.message.connect(context.messages.show_message)
+        show = context.messages.show_message
+        context.importing.message.connect(lambda kind, text, details, about: show(kind, text, details, about, True))
         self.refusal.found.connect(self._show_refusal)
         self.refusal.gone.connect(lambda: context.messages.settle("refused"))
         for speaker in (controller, context.recorded, context.playback):
