@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpu_ops import FORMATS
+from gpu_ops.input_kinds import IMAGE
 
 
 class Found(NamedTuple):
@@ -26,7 +27,7 @@ def files_in(folder: str) -> Found:
         paths = sorted((p for p in there if p.is_file()), key=lambda p: natural(p.name))
     except OSError as error:
         return Found((), 0, f"{folder} cannot be read ({error.strerror}); check its permissions.")
-    images = sum("image" in kinds[p.suffix.lower()] for p in paths)
+    images = sum(IMAGE.id in kinds[p.suffix.lower()] for p in paths)
     return Found(tuple(map(str, paths)), images)
 
 
