@@ -285,6 +285,28 @@ def test_the_engine_dies_while_it_surveys(qtbot, window, engine) -> None:
     assert input_name(window) == "a.toy"
 
 
+def test_a_file_of_a_list_that_cannot_be_surveyed_is_left_out(qtbot, whole, engine) -> None:
+    whole.files.drop(["/x/bad.toy", "/x/b.toy", "/x/c.toy"])
+    engine.answered.emit(Failed(engine.of(SurveyRequest)[-1].job, "bad.toy is empty."))
+    qtbot.waitUntil(lambda: engine.of(SurveyRequest)[-1].path == "/x/b.toy")
+    engine.survey(replace(TABLE, asks=False))
+    assert input_name(whole) == "b.toy" and whole.files.list.paths == ("/x/b.toy", "/x/c.toy")
+
+
+def test_a_question_that_is_cancelled_does_not_hold_up_the_list(qtbot, whole, engine) -> None:
+    whole.files.drop(["/x/a.toy", "/x/b.toy", "/x/c.toy"])
+    engine.survey(replace(TABLE, asks=False))
+    act(whole, "next_file")
+    engine.survey()
+    qtbot.keyClick(whole.import_dialog, Qt.Key.Key_Escape)
+    assert input_name(whole) == "a.toy"
+    whole.files.open_path("/x/else.toy")
+    engine.answered.emit(Failed(engine.of(SurveyRequest)[-1].job, "else.toy is empty."))
+    assert whole.files.list.paths == ("/x/a.toy", "/x/b.toy", "/x/c.toy"), "the list has nothing to do with it"
+    act(whole, "next_file")
+    assert engine.of(SurveyRequest)[-1].path == "/x/b.toy"
+
+
 # Remembering
 
 

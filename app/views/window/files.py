@@ -88,6 +88,7 @@ class Files(QObject):
         """Ask for a file, and for the way to read it."""
         paths = self._choose(self.tr("Open with choices"))
         if paths:
+            self.list.instead(paths[0])
             self._importing.ask(paths[0])
 
     def open_path(self, path: str, values: Values | None = None) -> None:
@@ -95,6 +96,7 @@ class Files(QObject):
         if Path(path).is_dir() and not values:
             self._open_folder(path)
         else:
+            self.list.instead(path)
             self._importing.open(path, values)
 
     def _choose(self, title: str) -> list[str]:
