@@ -17,7 +17,7 @@ PROBE = (
         checkable=True,
         local=True,
         do=lambda desk: probing.turn_tool(desk, "region"),
-        able=lambda desk: bool(desk.probe.extent),
+        able=lambda desk: len(desk.probe.extent) in (1, 2),
         on=lambda desk: desk.probe.tool == "region",
     ),
     ActionSpec(

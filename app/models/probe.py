@@ -38,11 +38,13 @@ class Probe(QObject):
     of samples, from its first to the one after its last. Each is None where there is none. They stay while the input
     keeps its size, as the frames of a stack do; an input of another size removes them.
 
-    `extent` is (H, W) of an image, (N,) of a signal. `tool` is what a drag draws. `changed`: one of these changed.
+    `extent` is (H, W) of an image, (N,) of a signal. `tool` is what a drag draws. `changed`: one of these changed;
+    `extent_changed`: the input has another size, so that a drag has lost its meaning.
     `crop_wanted(start, shape)`: the user wants this part of the input alone.
     """
 
     changed = Signal()
+    extent_changed = Signal()
     tool_changed = Signal(str)
     scale_bar_changed = Signal()
     crop_wanted = Signal(object, object)
@@ -74,6 +76,7 @@ class Probe(QObject):
             return
         self.extent = extent
         self.region = self.line = self.span = None
+        self.extent_changed.emit()
         if self.tool == "profile" and len(extent) != 2:
             self.set_tool("")
         self.changed.emit()

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.models.view_data import INPUT, Array
 
-STRIP = 1 << 18
+STRIP = 1 << 16
 """Values per step, after which a background thread checks whether to stop."""
 Stop = Callable[[], bool]
 
@@ -127,7 +127,8 @@ def _apart(source: Sampled, base: Sampled, place: int, common: Sequence[tuple[in
             return None
         with np.errstate(invalid="ignore", over="ignore"):
             away: Any = np.subtract(a, b, dtype=np.float64)
-            away = away[np.isfinite(away)]
+            finite = np.isfinite(away)
+            away = away if finite.all() else away[finite]
             total, count = total + float(np.dot(away, away)), count + away.size
     return math.sqrt(total / count) if count else math.nan
 
@@ -166,31 +167,49 @@ def _of_levels(values: Array, stop: Stop) -> Figures | None:
 
 
 def _of_reals(values: Array, stop: Stop) -> Figures | None:
-    """Of floats: one pass for the mean, one for the deviation from it, and a partial sort for the median."""
-    kept, nan = [], 0
+    """Of floats: one pass for the mean and the deviation, and a partial sort for the median."""
+    real, size = np.empty(values.size, values.dtype), 0
+    nan, mean, squares = 0, 0.0, 0.0
     for strip in _strips(values):
         if stop():
             return None
         finite = np.isfinite(strip)
-        nan += int(np.count_nonzero(np.isnan(strip)))
-        kept.append(strip[finite])
-    real = np.concatenate(kept)
-    infinite = values.size - real.size - nan
-    if not real.size:
-        return replace(NOTHING, count=values.size, nan=nan, infinite=infinite)
+        if not finite.all():
+            nan += int(np.count_nonzero(np.isnan(strip)))
+            strip = strip[finite]
+        real[size : size + strip.size] = strip
+        mean, squares = _joined(size, mean, squares, strip)
+        size += strip.size
+    if not size:
+        return replace(NOTHING, count=values.size, nan=nan, infinite=values.size - nan)
+    real = real[:size]
+    low, high = float(real.min()), float(real.max())
+    deviation = math.sqrt(max(squares, 0.0) / size)
+    if not math.isfinite(mean + squares):  # squares of the largest numbers overflow
+        peak = max(abs(low), abs(high))
+        small = real / real.dtype.type(peak)
+        mean, deviation = (float(f(small, dtype=np.float64)) * peak for f in (np.mean, np.std))
+    infinite = values.size - size - nan
+    return Figures(values.size, mean, deviation, low, _median(real), high, nan, infinite)
+
+
+def _joined(size: int, mean: float, squares: float, strip: Array) -> tuple[float, float]:
+    """The mean of `size` values and the sum of their squared distances from it, after more values. Every strip has a
+    mean of its own, so that large values of small deviation lose nothing (Chan, Golub and LeVeque, 1979)."""
+    if not strip.size:
+        return mean, squares
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = float(real.mean(dtype=np.float64))
-        squares = 0.0
-        for strip in _strips(real):
-            if stop():
-                return None
-            away = strip.astype(np.float64) - mean
-            squares += float(np.dot(away, away))
-        deviation = math.sqrt(squares / real.size) if math.isfinite(squares) else math.inf
-        low, high = float(real.min()), float(real.max())
-        middle = real.size // 2
-        real.partition([max(middle - 1, 0), middle])
-        median = float(real[middle])
-        if real.size % 2 == 0:
-            median = float(real[middle - 1]) / 2 + median / 2
-    return Figures(values.size, mean, deviation, low, median, high, nan, infinite)
+        wide = strip.astype(np.float64)
+        own = float(wide.mean())
+        wide -= own
+        apart = np.float64(own) - mean
+        share = strip.size / (size + strip.size)
+        return float(mean + apart * share), float(squares + np.dot(wide, wide) + apart * apart * size * share)
+
+
+def _median(real: Array) -> float:
+    """The median of finite values, which it puts into another order."""
+    middle = real.size // 2
+    real.partition(middle)
+    upper = float(real[middle])
+    return upper if real.size % 2 else float(real[:middle].max()) / 2 + upper / 2

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QButtonGroup,
-    QHBoxLayout,
+    QGridLayout,
     QLabel,
     QSizePolicy,
     QStackedWidget,
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
 
 LATER_MS = 15
 """The least time between two computations while something moves."""
-LINES, LEAST = 11, 5
-"""The height in lines of text, and what is left of it in a low window."""
+LINES, LEAST, SHARE = 15, 5, 0.4
+"""The height in lines of text, what is left of it in a low window, and the largest share of the height around it."""
+NARROW = 85
+"""Letters across, below which the words stand below the buttons."""
 
 
 class ProbeBar(QWidget):
@@ -95,13 +98,13 @@ class ProbeBar(QWidget):
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
-        head = QHBoxLayout()
+        self._head = head = QGridLayout()
         head.setSpacing(unit)
-        for choice in self.choices.values():
-            head.addWidget(choice)
-        head.addWidget(self.words, 1)
-        for button in (self.copy_text, self.copy_csv, self.close_button):
-            head.addWidget(button)
+        head.setColumnStretch(2, 1)
+        for place, widget in enumerate((*self.choices.values(), self.words)):
+            head.addWidget(widget, 0, place)
+        for place, button in enumerate((self.copy_text, self.copy_csv, self.close_button)):
+            head.addWidget(button, 0, 3 + place)
         self.pages = QStackedWidget(self)
         for page in (self.hint, self.table):
             self.pages.addWidget(page)
@@ -113,12 +116,35 @@ class ProbeBar(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        metrics = self.fontMetrics()
-        return QSize(40 * metrics.averageCharWidth(), round(LINES * 1.4 * metrics.height()))
+        metrics, around = self.fontMetrics(), self.parentWidget()
+        height = round(LINES * metrics.height())
+        if around is not None:
+            height = min(height, round(SHARE * around.height()))
+        return QSize(40 * metrics.averageCharWidth(), height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Give the words a row of their own where there is little width."""
+        narrow = self.width() < NARROW * self.fontMetrics().averageCharWidth()
+        row = self._head.getItemPosition(self._head.indexOf(self.words))[0]  # type: ignore[index]
+        if narrow != (row == 1):
+            self._head.removeWidget(self.words)
+            self._head.addWidget(self.words, *((1, 0, 1, 6) if narrow else (0, 2)))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.Resize and watched is self.parentWidget():
+            self.updateGeometry()
+        return False
+
+    def hasHeightForWidth(self) -> bool:  # noqa: N802
+        return False  # the height is the same for the hint, the table and the plot, so that nothing jumps
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         metrics = self.fontMetrics()
         return QSize(24 * metrics.averageCharWidth(), round(LEAST * metrics.height()))
+
+    def watch(self, around: QWidget) -> None:
+        """Be no higher than a share of what is around."""
+        around.installEventFilter(self)
 
     # What is shown
 
@@ -224,11 +250,11 @@ class ProbeBar(QWidget):
         line, pixel = self.probe.line, self.pixel
         if line is None:
             return ""
-        ends = [number(float(f"{value:.5g}")) for value in line]
-        whole = self.tr("{length} px").format(length=number(float(f"{line.length:.5g}")))
+        ends = [number(round(value, 1)) for value in line]
+        whole = self.tr("{length} px").format(length=number(round(line.length, 1)))
         if pixel is not None:
             whole = self.tr("{length} ({size})").format(length=whole, size=length_text(*length(line, pixel)))
-        text = self.tr("from x {x0}, y {y0} to x {x1}, y {y1}: {length}")
+        text = self.tr("{length} from x {x0}, y {y0} to x {x1}, y {y1}")
         return text.format(x0=ends[0], y0=ends[1], x1=ends[2], y1=ends[3], length=whole)
 
     def _region_words(self) -> str:

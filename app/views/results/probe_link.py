@@ -52,6 +52,7 @@ class ProbeLink(QObject):
             signal.connect(self._later.start)
         probe.changed.connect(self._update)
         probe.tool_changed.connect(self._let_go)
+        probe.extent_changed.connect(self._let_go)
         probe.scale_bar_changed.connect(self._update)
 
     @property

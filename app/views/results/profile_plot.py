@@ -16,8 +16,12 @@ from app.models.region_figures import Sampled
 from app.models.stroke import input_stroke, variant_stroke
 from app.models.view_data import INPUT, Array
 from app.views.results.signal_pane import SignalPane
+from app.views.scrolled import Scrolled
 from gpu_ops.output_kinds import Axis
 from gpu_ops.types import Filter, Pixel
+
+LEAST = 7
+"""Lines of text that the plot is high at least; with less room it scrolls."""
 
 
 class ProfilePlot(QWidget):
@@ -35,7 +39,8 @@ class ProfilePlot(QWidget):
         self._line: Line | None = None
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.pane)
+        self.pane.plot.setMinimumHeight(LEAST * self.fontMetrics().height())
+        layout.addWidget(Scrolled(self.pane, self))
 
     def show_line(self, sources: Sequence[Sampled], line: Line, pixel: Pixel | None, filter: Filter) -> None:
         """Show the values of each source along a line."""

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QAbstractTableModel, QCoreApplication, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QCoreApplication, QEvent, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
@@ -25,13 +25,15 @@ NONE = "–"
 
 
 class Column(NamedTuple):
-    """A figure: its name in files, its title and its meaning; `counted` ones have no unit."""
+    """A figure: its name in files, its title and its meaning; `counted` ones have no unit. Its column is some `letters`
+    wide."""
 
     name: str
     title: str
     tip: str
     read: Callable[[Figures], float | None]
     counted: bool = False
+    letters: int = 11
 
 
 _N = QT_TRANSLATE_NOOP
@@ -47,11 +49,13 @@ COLUMNS = (
     Column("min", _N("Region", "Min"), _N("Region", "The lowest finite value"), lambda f: f.low),
     Column("median", _N("Region", "Median"), _N("Region", "The median of the finite values"), lambda f: f.median),
     Column("max", _N("Region", "Max"), _N("Region", "The highest finite value"), lambda f: f.high),
-    Column("nan", _N("Region", "NaN"), _N("Region", "How many values are not a number"), lambda f: f.nan, True),
-    Column("infinite", _N("Region", "Inf"), _N("Region", "How many values are infinite"), lambda f: f.infinite, True),
+    Column("nan", _N("Region", "NaN"), _N("Region", "How many values are not a number"), lambda f: f.nan, True, 7),
+    Column(
+        "infinite", _N("Region", "Inf"), _N("Region", "How many values are infinite"), lambda f: f.infinite, True, 7
+    ),
     Column(
         "rms_to_input",
-        _N("Region", "RMS to input"),
+        _N("Region", "RMS diff."),
         _N("Region", "The root mean square of the result minus the input"),
         lambda f: f.apart,
     ),
@@ -100,7 +104,7 @@ class RegionModel(QAbstractTableModel):
         value = figure.read(shown.figures)
         if value is None or math.isnan(value):
             return NONE
-        return number(value) if figure.counted else with_unit(number(float(f"{value:.6g}")), shown.unit)
+        return number(value) if figure.counted else with_unit(number(float(f"{value:.5g}")), shown.unit)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
@@ -156,9 +160,21 @@ class RegionTable(QTableView):
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        self.horizontalHeader().setMinimumSectionSize(9 * self.fontMetrics().averageCharWidth())
-        vertical = self.verticalHeader()
-        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        vertical.setDefaultSectionSize(round(1.5 * self.fontMetrics().height()))
-        vertical.setMaximumWidth(30 * self.fontMetrics().averageCharWidth())
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self.horizontalHeader().setStretchLastSection(True)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self._fit_letters()
+
+    def _fit_letters(self) -> None:
+        """Give columns a fixed width, which does not jump while the figures change, and rows their height."""
+        letter = self.fontMetrics().averageCharWidth()
+        self.horizontalHeader().setMinimumSectionSize(6 * letter)
+        for place, column in enumerate(COLUMNS):
+            self.setColumnWidth(place, column.letters * letter)
+        self.verticalHeader().setDefaultSectionSize(round(1.5 * self.fontMetrics().height()))
+        self.verticalHeader().setMaximumWidth(30 * letter)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit_letters()

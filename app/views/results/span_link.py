@@ -34,6 +34,7 @@ class SpanLink(QObject):
         super().__init__(pictures)
         self._pictures, self._session, self.probe = pictures, session, probe
         self._panes: list[SignalPane] = []
+        self._watched: dict[QObject, SignalPane] = {}
         self._items: dict[SignalPane, LinearRegionItem] = {}
         self._held: tuple[float, float, int | None, tuple[int, int] | None] | None = None
         self._later = QTimer(self, singleShot=True, interval=0)
@@ -42,6 +43,7 @@ class SpanLink(QObject):
             signal.connect(self._later.start)
         probe.changed.connect(self.show)
         probe.tool_changed.connect(self._let_go)
+        probe.extent_changed.connect(self._let_go)
 
     @property
     def axis(self) -> Axis | None:
@@ -56,15 +58,14 @@ class SpanLink(QObject):
     def bind(self) -> None:
         """The input or the visible views may be others."""
         found = [view.pane for view in curves(self._pictures, self._session)] if self.axis is not None else []
-        for pane in self._panes:
-            if pane not in found:
-                pane.plot.removeEventFilter(self)
-                pane.plot.viewport().removeEventFilter(self)
+        wanted: dict[QObject, SignalPane] = {}
         for pane in found:
-            if pane not in self._panes:
-                pane.plot.installEventFilter(self)
-                pane.plot.viewport().installEventFilter(self)
-        self._panes = found
+            wanted |= {pane.plot: pane, pane.plot.viewport(): pane}
+        for part in self._watched.keys() - wanted.keys():
+            part.removeEventFilter(self)
+        for part in wanted.keys() - self._watched.keys():
+            part.installEventFilter(self)
+        self._panes, self._watched = found, wanted
         self.show()
 
     @Slot()
@@ -97,7 +98,7 @@ class SpanLink(QObject):
     # Events
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        pane = next((p for p in self._panes if watched in (p.plot, p.plot.viewport())), None)
+        pane = self._watched.get(watched)
         if pane is None:
             return False
         if event.type() == QEvent.Type.PaletteChange:

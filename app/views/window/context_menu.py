@@ -110,7 +110,7 @@ class ContextMenus(QObject):
             canvas.display.set_cursor(*canvas.pixel_at(point))
         views = [self._desk.pictures.view, self._desk.pictures.view_with(INPUT)]
         grid = next((v.grid for v in views if v.grid is not None and v.grid.display is canvas.display), None)
-        self.key = ""
+        self.key = self._texts = ""
         if grid is not None:
             self.key = next((key for key in grid.keys if grid.pane(key).canvas is canvas), "")
             cells = [(grid.pane(k).layer.title, v.value_text(k)) for v in views if v.grid is grid for k in grid.keys]

@@ -146,6 +146,7 @@ class MainWindow(QMainWindow):
         layout.addWidget(pictures, 1)
         layout.addWidget(self.cut_bar)
         layout.addWidget(self.probing.bar)
+        self.probing.bar.watch(centre)
         self.setCentralWidget(centre)
 
     def _make_desk(self) -> Desk:
