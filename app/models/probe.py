@@ -47,6 +47,7 @@ class Probe(QObject):
     extent_changed = Signal()
     tool_changed = Signal(str)
     scale_bar_changed = Signal()
+    mark_changed = Signal()
     crop_wanted = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -58,6 +59,7 @@ class Probe(QObject):
         self.region: Rect | None = None
         self.line: Line | None = None
         self.span: tuple[int, int] | None = None
+        self.mark: tuple[float, float] | None = None
         self.scale_bar = True
 
     @property
@@ -112,6 +114,12 @@ class Probe(QObject):
         if span != self.span:
             self.span = span
             self.changed.emit()
+
+    def set_mark(self, mark: tuple[float, float] | None) -> None:
+        """Mark the place (x, y) on the line where the user reads its profile; None for no mark."""
+        if mark != self.mark:
+            self.mark = mark
+            self.mark_changed.emit()
 
     def remove(self) -> None:
         """Remove what the foreground tool has drawn."""

@@ -198,6 +198,22 @@ def test_the_profile_follows_results_and_inputs(window: MainWindow) -> None:
     assert not bar.copy_csv.isEnabled()
 
 
+def test_the_cursor_of_the_profile_is_marked_on_the_line(window: MainWindow) -> None:
+    bar, probe = window.probing.bar, window.probing.probe
+    act(window, "profile")
+    probe.set_line(Line(0.5, 0.5, 30.5, 15.5))
+    QTest.qWait(30)
+    assert bar.plot is not None and probe.line is not None and probe.mark is None
+    bar.plot.pane.set_cursor(bar.plot.axis.at((steps(probe.line) - 1) / 2))
+    assert probe.mark is not None and probe.mark == pytest.approx((15.5, 8.0), abs=0.6)
+    bar.plot.pane.set_cursor(None)
+    assert probe.mark is None
+    bar.plot.pane.set_cursor(bar.plot.axis.at(3))
+    probe.set_line(Line(0.5, 9.5, 30.5, 15.5))
+    QTest.qWait(30)
+    assert probe.mark is None  # it belonged to the line before
+
+
 def test_region_and_profile_take_turns(window: MainWindow) -> None:
     bar, probe = window.probing.bar, window.probing.probe
     act(window, "region")

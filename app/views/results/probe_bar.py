@@ -230,6 +230,7 @@ class ProbeBar(QWidget):
             from app.views.results.profile_plot import ProfilePlot
 
             self.plot = ProfilePlot(self)
+            self.plot.pointed.connect(self.probe.set_mark)
             self.pages.addWidget(self.plot)
         sources = pictured(self._pictures, self._session, self.probe.extent)
         self.plot.show_line(sources, line, self.pixel, self._session.filter)

@@ -54,6 +54,7 @@ class ProbeLink(QObject):
         probe.tool_changed.connect(self._let_go)
         probe.extent_changed.connect(self._let_go)
         probe.scale_bar_changed.connect(self._update)
+        probe.mark_changed.connect(self._update)
 
     @property
     def pixel(self) -> Pixel | None:

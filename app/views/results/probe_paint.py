@@ -11,7 +11,7 @@ from app.models.probe import GRIPS, Grip, Line, Probe
 from app.models.scale_bar import scale_bar
 from app.models.viewport import Rect
 from app.views.parts import mark_size, mark_texts, number
-from app.views.results.canvas_paint import DARK_AND_LIGHT
+from app.views.results.canvas_paint import DARK_AND_LIGHT, draw_cross
 from app.views.results.image_canvas import ImageCanvas
 from app.views.results.probe_sources import shows
 from app.views.results.reading import with_unit
@@ -43,6 +43,8 @@ def draw_probe(painter: QPainter, canvas: ImageCanvas, probe: Probe) -> None:
         _draw_region(painter, box_of(probe.region, canvas.screen_at), side, probe.tool == "region")
     if probe.line is not None:
         _draw_line(painter, probe.line, canvas, side, probe.tool == "profile")
+        if probe.mark is not None:
+            draw_cross(painter, canvas.screen_at(*probe.mark), side)
 
 
 def _draw_region(painter: QPainter, box: QRectF, side: float, gripped: bool) -> None:

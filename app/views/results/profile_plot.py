@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 
 import numpy as np
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.models.curve import Trace
@@ -26,7 +27,12 @@ LEAST = 7
 
 class ProfilePlot(QWidget):
     """A SignalPane with a curve for the input and each result, and for each channel of a colour picture. Zoom and
-    cursor work as with signals; another line shows all of its length again."""
+    cursor work as with signals; another line shows all of its length again.
+
+    `pointed(place)`: the cursor reads the values at (x, y) of the picture, or None.
+    """
+
+    pointed = Signal(object)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -37,6 +43,8 @@ class ProfilePlot(QWidget):
         self.values: Array = np.zeros((0, 0))
         self.axis = Axis("")
         self._line: Line | None = None
+        for signal in (self.pane.line.sigPositionChanged, self.pane.line.visibleChanged):
+            signal.connect(self._point)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         self.pane.plot.setMinimumHeight(LEAST * self.fontMetrics().height())
@@ -64,10 +72,22 @@ class ProfilePlot(QWidget):
             self.pane.set_state(source.key, None, "", source.current)
         if line != self._line:
             self._line = line
+            self.pane.set_cursor(None)  # it read another place
             self.pane.fit()
+
+    @Slot()
+    def _point(self) -> None:
+        """The cursor moved, or left."""
+        line, x = self._line, self.pane.cursor_x
+        if line is None or x is None:
+            self.pointed.emit(None)
+            return
+        share = min(max(x / (self.axis.step * (steps(line) - 1)), 0.0), 1.0)
+        self.pointed.emit((line.x0 + share * (line.x1 - line.x0), line.y0 + share * (line.y1 - line.y0)))
 
     def clear(self) -> None:
         """Release the curves."""
+        self.pane.set_cursor(None)
         self.names, self.values, self._line = [], np.zeros((0, 0)), None
         self.pane.set_curves([])
 
