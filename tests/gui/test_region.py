@@ -175,6 +175,21 @@ def test_figures_of_another_picture_are_not_waited_for(qtbot: Any, monkeypatch: 
     assert model.rows[0].figures.mean == 1.0
 
 
+def test_figures_that_cannot_be_computed_say_why(window: MainWindow, qtbot: Any, monkeypatch: Any) -> None:
+    def fail(*_: Any) -> None:
+        raise MemoryError("there is no memory for the figures")
+
+    monkeypatch.setattr(measuring, "figure_rows", fail)
+    monkeypatch.setattr(measuring, "SMALL", 0)
+    probe_of(window).set_region(Rect(4, 4, 14, 14))
+    qtbot.waitUntil(lambda: "no memory" in window.probing.bar.words.text(), timeout=3000)
+    assert not window.probing.bar.measuring.rows
+    monkeypatch.undo()
+    probe_of(window).set_region(Rect(4, 4, 15, 15))
+    qtbot.waitUntil(lambda: len(window.probing.bar.measuring.rows) == 3, timeout=3000)
+    assert "11 × 11 px" in window.probing.bar.words.text()
+
+
 # In the window
 
 
@@ -247,7 +262,11 @@ def test_a_drag_draws_a_region_and_its_figures(window: MainWindow) -> None:
     assert (rows[0]["x"], rows[0]["y"], rows[0]["width"], rows[0]["height"]) == ("4", "6", "17", "10")
     assert "17 × 10 px at x 4, y 6" in bar.words.text()
     bar.copy_text.click()
-    assert QApplication.clipboard().text().splitlines()[1].startswith("waves\t170\t")
+    text = QApplication.clipboard().text()
+    assert text.splitlines()[1].startswith("waves\t170\t")
+    QApplication.clipboard().clear()
+    QTest.keyClick(bar.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.clipboard().text() == text
 
 
 def test_the_picture_pans_without_the_tool_and_with_the_middle_button(window: MainWindow) -> None:
@@ -276,6 +295,20 @@ def test_grips_resize_and_the_inside_moves(window: MainWindow) -> None:
     point = other.screen_at(28, 28).toPoint()
     QTest.mouseClick(other, LEFT, pos=point)
     assert probe.region == (2, 5, 23, 19)  # a click draws nothing
+
+
+def test_zoom_during_a_drag_keeps_its_beginning(window: MainWindow) -> None:
+    probe, canvas = probe_of(window), canvas_of(window)
+    act(window, "region")
+    QTest.qWait(30)
+    QTest.mousePress(canvas, LEFT, pos=canvas.screen_at(6.4, 6.4).toPoint())
+    QTest.mouseMove(canvas, canvas.screen_at(12.4, 12.4).toPoint())
+    window.display.zoom_at(2.0, 16.0, 16.0)
+    QTest.mouseMove(canvas, canvas.screen_at(20.4, 20.4).toPoint())
+    assert probe.region == (6, 6, 21, 21)
+    QTest.mouseRelease(canvas, LEFT, pos=canvas.screen_at(20.4, 20.4).toPoint())
+    QTest.mouseMove(canvas, canvas.screen_at(24.4, 24.4).toPoint())
+    assert probe.region == (6, 6, 21, 21)
 
 
 def test_keys_move_resize_and_remove(window: MainWindow) -> None:

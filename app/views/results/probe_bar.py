@@ -39,8 +39,8 @@ LATER_MS = 15
 """The least time between two computations while something moves."""
 LINES, LEAST, SHARE = 15, 5, 0.4
 """The height in lines of text, what is left of it in a low window, and the largest share of the height around it."""
-NARROW = 85
-"""Letters across, below which the words stand below the buttons."""
+NARROW = (85, 48)
+"""Letters across, below which the words stand below the buttons, and below which there are no buttons for copies."""
 
 
 class ProbeBar(QWidget):
@@ -56,6 +56,7 @@ class ProbeBar(QWidget):
         self.plot: ProfilePlot | None = None
         self._later = QTimer(self, singleShot=True, interval=LATER_MS)
         self._later.timeout.connect(self.refresh)
+        self._narrow = False
         self._make_head()
         self.table = RegionTable(self)
         self.hint = QLabel(self)
@@ -76,6 +77,7 @@ class ProbeBar(QWidget):
             choice.setText(name)
             choice.setAccessibleName(name)
             choice.setObjectName(f"probe-{tool}")
+            choice.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
             self._choices.addButton(choice)
         self.choices["region"].clicked.connect(lambda: self.probe.bring("region"))
         self.choices["profile"].clicked.connect(lambda: self.probe.bring("profile"))
@@ -92,6 +94,7 @@ class ProbeBar(QWidget):
             button.setToolTip(tip)
             button.setAccessibleName(tip)
             button.setAutoRaise(True)
+            button.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         self.copy_text.clicked.connect(lambda: self._copy(False))
         self.copy_csv.clicked.connect(lambda: self._copy(True))
         self.close_button.clicked.connect(self.probe.remove_all)
@@ -123,12 +126,16 @@ class ProbeBar(QWidget):
         return QSize(40 * metrics.averageCharWidth(), height)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Give the words a row of their own where there is little width."""
-        narrow = self.width() < NARROW * self.fontMetrics().averageCharWidth()
-        row = self._head.getItemPosition(self._head.indexOf(self.words))[0]  # type: ignore[index]
-        if narrow != (row == 1):
+        """Give the words a row of their own where there is little width; where there is hardly any, leave out the
+        buttons for copies."""
+        letters = self.width() / self.fontMetrics().averageCharWidth()
+        narrow = letters < NARROW[0]
+        if narrow != self._narrow:
+            self._narrow = narrow
             self._head.removeWidget(self.words)
             self._head.addWidget(self.words, *((1, 0, 1, 6) if narrow else (0, 2)))
+        for button in (self.copy_text, self.copy_csv):
+            button.setVisible(letters >= NARROW[1])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.Resize and watched is self.parentWidget():

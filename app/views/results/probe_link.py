@@ -43,7 +43,7 @@ class ProbeLink(QObject):
         super().__init__(pictures)
         self._pictures, self._session, self.probe = pictures, session, probe
         self._canvases: list[ImageCanvas] = []
-        self._held: tuple[ImageCanvas, QPointF] | None = None
+        self._held: tuple[ImageCanvas, QPointF, tuple[float, float]] | None = None
         self._grip: Grip | int | None = None
         self._start: Rect | Line | None = None
         self._later = QTimer(self, singleShot=True, interval=0)
@@ -79,8 +79,8 @@ class ProbeLink(QObject):
         for canvas in found:
             if canvas not in self._canvases:
                 canvas.installEventFilter(self)
+                sketch_of(canvas).draw("scale bar", self._draw_bar)  # below what the user moves
                 sketch_of(canvas).draw("probe", self._draw)
-                sketch_of(canvas).draw("scale bar", self._draw_bar)
             canvas.display.set_pixel(pixel)
         if self._held is not None and self._held[0] not in found:
             self._let_go()
@@ -151,9 +151,11 @@ class ProbeLink(QObject):
         if kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick):
             if not left or self._on_divider(canvas, point) or not shows(canvas, self.probe.extent):
                 return False
-            self._held, self._grip = (canvas, point), self.grip_at(canvas, point)
+            self._held, self._grip = (canvas, point, canvas.data_at(point)), self.grip_at(canvas, point)
             self._start = self.probe.line if self.probe.tool == "profile" else self.probe.region
             return True
+        if kind == QEvent.Type.MouseMove and not event.buttons() & Qt.MouseButton.LeftButton:
+            self._let_go()  # the button went up where nothing heard of it
         if kind == QEvent.Type.MouseMove and self._held is not None:
             straight = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
             self._drag(canvas, point, straight)
@@ -186,11 +188,10 @@ class ProbeLink(QObject):
     def _drag(self, canvas: ImageCanvas, point: QPointF, straight: bool) -> None:
         """Draw or change what the tool draws, from where it was when the button went down."""
         assert self._held is not None
-        probe, began = self.probe, self._held[1]
+        probe, (_, began, (x0, y0)) = self.probe, self._held
         if self._grip is None and math.dist(began.toTuple(), point.toTuple()) < LEAST:
             return
-        (x0, y0), (x, y) = canvas.data_at(began), canvas.data_at(point)
-        start, grip = self._start, self._grip
+        (x, y), start, grip = canvas.data_at(point), self._start, self._grip
         if probe.tool == "profile":
             if grip is None or not isinstance(start, Line):
                 new = limited(Line(x0, y0, x0, y0), probe.extent)

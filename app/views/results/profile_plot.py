@@ -21,7 +21,7 @@ from app.views.scrolled import Scrolled
 from gpu_ops.output_kinds import Axis
 from gpu_ops.types import Filter, Pixel
 
-LEAST = 7
+LEAST = 6
 """Lines of text that the plot is high at least; with less room it scrolls."""
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QCoreApplication, QEvent, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette
+from PySide6.QtWidgets import QApplication, QHeaderView, QTableView, QWidget
 
 from app.models.region_figures import FigureRow, Figures
 from app.theme import mix
@@ -33,13 +33,15 @@ class Column(NamedTuple):
     tip: str
     read: Callable[[Figures], float | None]
     counted: bool = False
-    letters: int = 11
+    letters: int = 10
 
 
 _N = QT_TRANSLATE_NOOP
 COLUMNS = (
-    Column("count", _N("Region", "Values"), _N("Region", "How many values lie in the region"), lambda f: f.count, True),
-    Column("mean", _N("Region", "Mean"), _N("Region", "The mean of the finite values"), lambda f: f.mean),
+    Column(
+        "count", _N("Region", "Values"), _N("Region", "How many values lie in the region"), lambda f: f.count, True, 9
+    ),
+    Column("mean", _N("Region", "Mean"), _N("Region", "The mean of the finite values"), lambda f: f.mean, letters=11),
     Column(
         "deviation",
         _N("Region", "Deviation"),
@@ -47,9 +49,15 @@ COLUMNS = (
         lambda f: f.deviation,
     ),
     Column("min", _N("Region", "Min"), _N("Region", "The lowest finite value"), lambda f: f.low),
-    Column("median", _N("Region", "Median"), _N("Region", "The median of the finite values"), lambda f: f.median),
+    Column(
+        "median",
+        _N("Region", "Median"),
+        _N("Region", "The median of the finite values"),
+        lambda f: f.median,
+        letters=11,
+    ),
     Column("max", _N("Region", "Max"), _N("Region", "The highest finite value"), lambda f: f.high),
-    Column("nan", _N("Region", "NaN"), _N("Region", "How many values are not a number"), lambda f: f.nan, True, 7),
+    Column("nan", _N("Region", "NaN"), _N("Region", "How many values are not a number"), lambda f: f.nan, True, 6),
     Column(
         "infinite", _N("Region", "Inf"), _N("Region", "How many values are infinite"), lambda f: f.infinite, True, 7
     ),
@@ -173,6 +181,13 @@ class RegionTable(QTableView):
             self.setColumnWidth(place, column.letters * letter)
         self.verticalHeader().setDefaultSectionSize(round(1.5 * self.fontMetrics().height()))
         self.verticalHeader().setMaximumWidth(30 * letter)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """The key for copies takes the whole table."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            QApplication.clipboard().setText(self.figures.as_text())
+        else:
+            super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)

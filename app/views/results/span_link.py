@@ -144,6 +144,8 @@ class SpanLink(QObject):
             pane.plot.setFocus(Qt.FocusReason.MouseFocusReason)
             self._held = x, self._place(pane, event), self._grip_at(pane, x), self.probe.span
             return True
+        if kind == QEvent.Type.MouseMove and not event.buttons() & Qt.MouseButton.LeftButton:
+            self._let_go()  # the button went up where nothing heard of it
         if kind == QEvent.Type.MouseMove and self._held is not None:
             self._drag(pane, event)
             pane.set_cursor(pane.x_at(event.position()))
