@@ -42,7 +42,7 @@ def paint_curves(
         x, y = scale.coordinates(points[0]), points[1].astype(np.float64)
         real = y if finite.all() else y[finite]
         ends.setdefault(curve.channel, []).append((float(real.min()), float(real.max())))
-        shown.append((curve, item, x, y, len(real) == len(y)))
+        shown.append((curve, item, x, y, real))
     if lanes:
         lanes.fit(ends)
         low, high = 0.0, float(len(lanes.order))
@@ -50,9 +50,10 @@ def paint_curves(
         every = [pair for pairs in ends.values() for pair in pairs]
         low, high = limits(min((a for a, _ in every), default=np.inf), max((b for _, b in every), default=-np.inf))
     tall = height / max(high - low, 1e-300)
-    for curve, item, x, y, whole in shown:
-        y = lanes.place(curve.channel, y) if lanes else y
-        straight = bool(np.nansum(np.abs(np.diff(y))) * tall < STRAIGHT * columns)
+    for curve, item, x, y, real in shown:
+        if lanes:
+            y, real = lanes.place(curve.channel, y), lanes.place(curve.channel, real)
+        straight, whole = bool(np.abs(np.diff(real)).sum() * tall < STRAIGHT * columns), len(real) == len(y)
         width = curve.width if straight else 1
         curve_pen = pen(curve.stroke, dark, width, straight, is_faint(curve, curves))
         item.setData(x, y, pen=curve_pen, connect="all" if whole else "finite", skipFiniteCheck=whole)

@@ -17,6 +17,7 @@ from app.models.layer import State
 from app.views.parts import ElidedLabel, is_dark, number
 from app.views.results.curve_paint import paint_curves
 from app.views.results.findings_bar import FindingsBar
+from app.views.results.gap_marks import GapMarks
 from app.views.results.lane_names import LaneNames, lane_ticks
 from app.views.results.reading import name_of, values_text, with_unit
 from app.views.results.signal_legend import LegendEntry, LegendGrid
@@ -66,6 +67,7 @@ class SignalPane(QWidget):
             line.hide()
             line.setZValue(1)  # above the curves
             self.item.addItem(line, ignoreBounds=True)
+        self.gaps = GapMarks(self.plot)
         self.plot.installEventFilter(self)
         self.plot.viewport().installEventFilter(self)
         self.plot.viewport().setMouseTracking(True)
@@ -180,6 +182,7 @@ class SignalPane(QWidget):
         size, dark = (columns, height), is_dark(self.palette())
         x_range, lanes, limits = (start, stop), self.lanes, self._limits
         low, high = paint_curves(self.curves, self.items, x_range, self.scale, lanes, limits, size, dark)
+        self.gaps.draw(self._shown(), (start, stop), self.scale, (low, high), columns)
         self._drawn = (*ends, columns)
         self.item.getAxis("bottom").setTicks(self.scale.marks(start, stop, self._most_ticks()))
         self.item.getAxis("left").setTicks(lane_ticks(lanes, height, self.fontMetrics()))
