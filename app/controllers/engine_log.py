@@ -23,6 +23,7 @@ from gpu_ops.engine.messages import (
     RunUpdate,
     SampleRequest,
     SaveRequest,
+    SurveyRequest,
     XRayRequest,
 )
 from gpu_ops.measuring.rows import error_json
@@ -124,6 +125,7 @@ def _array(shape: tuple[int, ...], dtype: str) -> str:
 
 _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     LoadRequest: lambda r: f"load {r.path}{_values(r.options)}",
+    SurveyRequest: lambda r: f"look at {r.path}{_values(r.choices)}",
     SampleRequest: lambda r: f"make the sample {r.id}{_values(r.options)}",
     NoiseRequest: lambda r: f"add noise to {r.input.name}, sigma={r.sigma} seed={r.seed}",
     RunRequest: _run,

@@ -24,6 +24,7 @@ from gpu_ops.engine.messages import (
     RunRequest,
     RunUpdate,
     SampleRequest,
+    SurveyRequest,
 )
 from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
 from gpu_ops.measuring.rows import Row
@@ -61,6 +62,7 @@ def test_a_request_says_all_that_makes_it_again() -> None:
         "serial on cpu, tiled on cuda:0 rows=4"
     )
     assert describe(LoadRequest(1, "/a b/c.png", {"rate": 2})) == "load /a b/c.png rate=2"
+    assert describe(SurveyRequest(1, "/a.csv", {"header": 2})) == "look at /a.csv header=2"
     assert describe(SampleRequest(1, "noise", {"size": "8x8"})) == "make the sample noise size=8x8"
 
 
