@@ -49,8 +49,9 @@ def test_edf_with_several_rates_asks(tmp_path):
     path = write_edf(tmp_path / "x.edf", (256, 1, 256))
     refused(path, r"channels of 256 Hz \(1, 3\) and 1 Hz \(2\); choose those of one with --columns")
     found = survey(path)
-    assert found.asks and found.found == {"columns": "1,3"} and len(found.rows) == 3
-    assert not survey(path, columns="2").asks
+    assert found.asks and found.found == {} and len(found.rows) == 3
+    chosen = survey(path, columns="2")
+    assert not chosen.asks and chosen.found == {"columns": "2"} and ("length", "4 samples, 4 s") in chosen.facts
     assert load(path, columns="2").array.shape == (4,) and load(path, columns="1,3").array.shape == (1024, 2)
     refused(path, "no column '4'", columns="4")
     refused(path, "holds 2048 values, over the limit", columns="1,3", limit=2000)

@@ -48,17 +48,17 @@ def _rates(channels: Sequence[Channel], places: Sequence[int]) -> str:
 
 
 def survey_of(opening: Opening, title: str, channels: Sequence[Channel]) -> Survey:
-    """The channels in rows; asks where they have several rates and none are chosen. Those of the most frequent rate are
-    then the suggestion."""
+    """The channels in rows; asks where they have several rates and none are chosen."""
     chosen = chosen_columns(opening, [channel.name for channel in channels])
     kinds = [(channel.rate, channel.samples) for channel in channels]
-    usual = max(kinds, key=kinds.count)
-    places = chosen or [k for k, kind in enumerate(kinds) if kind == usual]
+    asks = len(set(kinds)) > 1 and not chosen
+    places = chosen or list(range(len(channels)))
     first = channels[places[0]]
+    seconds = max(channels[k].samples / channels[k].rate for k in places)
     facts = (
         ("channels", f"{len(channels)}: {listed([channel.name for channel in channels])}"),
         ("rate", hertz(first.rate) if len(set(kinds)) == 1 else _rates(channels, range(len(channels)))),
-        ("length", length_words(first.samples, first.rate)),
+        ("length", f"{seconds:,.6g} s" if asks else length_words(first.samples, first.rate)),
     )
     rows = tuple(
         (str(k + 1), plain(c.name, 40), plain(c.unit, 20), hertz(c.rate), f"{c.samples:,}")
@@ -68,8 +68,8 @@ def survey_of(opening: Opening, title: str, channels: Sequence[Channel]) -> Surv
         title,
         facts,
         allowed={"columns": tuple(channel.name for channel in channels)},
-        found={"columns": ",".join(str(k + 1) for k in places)},
-        asks=len(set(kinds)) > 1 and not chosen,
+        found={} if asks else {"columns": ",".join(str(k + 1) for k in places)},
+        asks=asks,
         heading=("channel", "name", "unit", "rate", "samples"),
         rows=rows,
     )
