@@ -7,7 +7,7 @@ from gpu_ops.io.noise import NOISE, add_noise
 from gpu_ops.io.opening import CHOICES, Survey
 from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
-from gpu_ops.io.results import save_result
+from gpu_ops.io.results import Saving, save_result
 from gpu_ops.io.samples import SAMPLES, sample
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "FORMATS",
     "NOISE",
     "SAMPLES",
+    "Saving",
     "Survey",
     "add_noise",
     "convert",

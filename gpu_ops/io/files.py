@@ -19,6 +19,7 @@ from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io import arrays, images, sound, text
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
+from gpu_ops.io.notes import add_note
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
 from gpu_ops.params import Param, Value
@@ -194,12 +195,15 @@ def _holds(head: bytes) -> str:
     return "binary data" if head.translate(None, TEXT_BYTES) else ".txt"
 
 
-def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = None, overwrite: bool = True) -> None:
+def save(
+    path: str | os.PathLike[str], array: Array, *, rate: float | None = None, overwrite: bool = True, note: str = ""
+) -> None:
     """Writes an array as PNG, NPY, WAV or text, by the name's ending.
 
     PNG takes (H, W) or (H, W, C) of uint8 or uint16; WAV (N,) or (N, C) of float32 or float64 with `rate` in hertz
     (44100 when None); text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
-    untouched until the new one is complete. Raises InputError when it cannot be written so.
+    untouched until the new one is complete. PNG and WAV have room for a `note`. Raises InputError when it cannot be
+    written so.
     """
     name, array = plain(os.fspath(path)), np.asarray(array)
     format = BY_SUFFIX.get(Path(path).suffix.lower())
@@ -211,6 +215,8 @@ def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = Non
     write = format.write
     with replacing(path, overwrite) as opened:
         write(opened, array, rate, name)
+        if note:
+            add_note(opened, Path(path).suffix.lower(), note)
 
 
 @contextmanager

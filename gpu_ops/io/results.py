@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,11 +13,26 @@ import numpy as np
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.io.files import replacing, save
+from gpu_ops.io.mapping import Levels, map_values
+from gpu_ops.io.notes import comment_lines, lines_of
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Axis, Form, ViewKind
 from gpu_ops.progress import advance
 
 ROWS = 1 << 12
 """Rows that are written at a time."""
+
+
+@dataclass(frozen=True)
+class Saving:
+    """How a result is saved: the mapping of its values (one of gpu_ops.io.mapping.MAPS), the levels that "levels"
+    takes to black and white, and the facts about it that its file tells, see gpu_ops.measuring.about."""
+
+    map: str = "none"
+    levels: Levels | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+PLAIN = Saving()
 
 
 def save_result(
@@ -27,21 +43,37 @@ def save_result(
     unit: str = "",
     rate: float | None = None,
     overwrite: bool = True,
-) -> None:
-    """Write an output by the name's ending, one of its kind's `formats`; `rate` is that of a signal, in hertz.
+    saving: Saving = PLAIN,
+) -> str:
+    """Write an output by the name's ending, one of its kind's `formats`, and return what became of its values in words,
+    "" where the file has them as they are; `rate` is that of a signal, in hertz.
 
-    A table of comma-separated values begins with a line of axes and units. It has the start and the end of each bar,
-    and the real and the imaginary part of complex values. Raises InputError when the file cannot be written so.
+    A table of comma-separated values begins with the facts of `saving`, each in a line behind "#", and a line of axes
+    and units. It has the start and the end of each bar, and the real and the imaginary part of complex values. PNG and
+    WAV hold the facts and the mapping as well. Raises InputError when the file cannot be written so, ParamError for a
+    mapping that the format does not allow.
     """
     of_kind, suffix = OUTPUT_KINDS[kind], Path(path).suffix.lower()
+    name = plain(os.fspath(path))
     if suffix not in of_kind.formats:
-        name, allowed = plain(os.fspath(path)), " ".join(of_kind.formats)
+        allowed = " ".join(of_kind.formats)
         raise InputError(f"{name} cannot hold {of_kind.title} as '{plain(suffix, 20)}'; choose one of {allowed}.")
-    if kind == SIGNAL.view or suffix not in (".csv", ".txt"):
-        save(path, array, rate=rate, overwrite=overwrite)
-        return
-    with replacing(path, overwrite) as file:
-        _write_table(file, kind, np.asarray(array), form, unit)
+    array = np.asarray(array)
+    if _as_table(kind, suffix, array):
+        map_values(np.empty(0), suffix, saving.map, saving.levels, name)  # a table needs no mapping: this raises
+        with replacing(path, overwrite) as file:
+            file.write(comment_lines(saving.about).encode("utf-8", "replace"))
+            _write_table(file, kind, array, form, unit)
+        return ""
+    mapped = map_values(array, suffix, saving.map, saving.levels, name)
+    about = {**saving.about, "values": mapped.text}
+    save(path, mapped.array, rate=rate, overwrite=overwrite, note="\n".join(lines_of(about)))
+    return mapped.text
+
+
+def _as_table(kind: ViewKind, suffix: str, array: Array) -> bool:
+    """Whether the file has a heading and several columns. A signal of one channel is one number a line."""
+    return suffix in (".csv", ".txt") and (kind != SIGNAL.view or (suffix == ".csv" and array.ndim == 2))
 
 
 def _write_table(file: IO[bytes], kind: ViewKind, array: Array, form: Form, unit: str) -> None:
