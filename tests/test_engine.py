@@ -26,6 +26,7 @@ from gpu_ops.devices.cpu import cpu_model
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.engine import client as clients
 from gpu_ops.engine import messages, segments
+from gpu_ops.engine import statistics as statistics_module
 from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.desk import Desk
 from gpu_ops.engine.messages import (
@@ -715,6 +716,14 @@ def test_statistics_are_numpys(count: int, dtype: str, law: str, seed: int, bad:
     if array.dtype.kind == "f":
         array[1:][random.random(count - 1) < bad] = random.choice([np.nan, np.inf, -np.inf])
     _same(statistics(array.reshape(-1, 1)), array)
+
+
+@pytest.mark.parametrize("dtype, most", [("uint8", 256), ("uint16", 60_000)])
+def test_statistics_of_many_whole_numbers_count_each(dtype: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    array = np.random.default_rng(3).integers(3, most, (1000, 500, 3)).astype(dtype)
+    monkeypatch.setattr(statistics_module, "PIECE", 1 << 20)
+    monkeypatch.setattr(statistics_module, "MANY", 1 << 19)  # so that the last piece is a small one
+    _same(statistics(array), array)
 
 
 def test_statistics_of_long_arrays_take_several_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

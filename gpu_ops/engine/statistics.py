@@ -20,6 +20,12 @@ MOST_KEPT = 1 << 23
 """Values whose bins are kept from one pass for the next, two bytes each."""
 CHUNK = 1 << 15
 """Values at a time; their intermediate results fit into a second-level cache."""
+COUNTED = ("uint8", "uint16")
+"""Types with so few values that each is counted."""
+COUNTED_CHUNK = 1 << 18
+MANY, PIECE = 1 << 22, 1 << 24
+"""From so many values on OpenCV counts, which is faster than NumPy and takes a moment to load. Its counts are float32,
+exact up to 2^24."""
 
 
 @dataclass
@@ -50,9 +56,12 @@ class _Extremes:
 def statistics(array: Array) -> Statistics:
     """The statistics of an array of real numbers, any shape. Percentiles interpolate as NumPy's do.
 
-    There are three passes: the extremes; a histogram of 65,536 bins, which shows the bin of each percentile; and the
-    values in those few bins, which give the percentiles exactly. Raises Cancelled if the listener wants to stop.
+    Samples of eight and sixteen bits are counted, each value by itself. Of others there are three passes: the extremes;
+    a histogram of 65,536 bins, which shows the bin of each percentile; and the values in those few bins, which give the
+    percentiles exactly. Raises Cancelled if the listener wants to stop.
     """
+    if array.dtype.name in COUNTED and array.size:
+        return _of_counts(_count(array))
     flat = array.reshape(-1) if array.flags.c_contiguous else array.reshape(-1, array.shape[-1])
     with stage(0, 3):
         extremes = _extremes(flat)
@@ -74,6 +83,42 @@ def statistics(array: Array) -> Statistics:
         binned = zip(chunks, kept, strict=True) if kept else ((v, _bins(v, low, high)) for v in chunks)
         percentiles = _percentiles(binned, counts)
     return Statistics(low, high, extremes.mean, percentiles, tuple(histogram.tolist()), extremes.nan, extremes.infinite)
+
+
+def _count(array: Array) -> Array:
+    """How often each value of the type occurs."""
+    levels = 256 << 8 * (array.itemsize - 1)
+    flat, counts = array.reshape(-1), np.zeros(levels, np.int64)
+    step = PIECE if flat.size >= MANY else COUNTED_CHUNK
+    for start in range(0, flat.size, step):
+        advance(start, flat.size)
+        counts += _count_piece(flat[start : start + step], levels)
+    return counts
+
+
+def _count_piece(values: Array, levels: int) -> Array:
+    if values.size < MANY:
+        return np.bincount(values, minlength=levels)
+    import cv2
+
+    return cv2.calcHist([values.reshape(-1, 1)], [0], None, [levels], [0, levels]).reshape(-1).astype(np.int64)
+
+
+def _of_counts(counts: Array) -> Statistics:
+    """The statistics of whole numbers, from how often each occurs."""
+    values, total = np.flatnonzero(counts), int(counts.sum())
+    often, (low, high) = counts[values], (float(values[0]), float(values[-1]))
+    fine = np.bincount(_bins(values, low, high), weights=often, minlength=FINE_BINS).astype(np.int64)
+    before, percentiles = np.cumsum(often), {}
+    for percentile in PERCENTILES:
+        rank = percentile / 100 * (total - 1)
+        a, b = (
+            float(values[np.searchsorted(before, min(int(rank) + step, total - 1), side="right")]) for step in (0, 1)
+        )
+        weight = rank - int(rank)
+        percentiles[percentile] = a * (1 - weight) + b * weight if a != b else a
+    mean = float((values * often).sum()) / total
+    return Statistics(low, high, mean, percentiles, tuple(fine.reshape(BINS, -1).sum(axis=1).tolist()), 0, 0)
 
 
 def _chunks(flat: Array) -> Iterator[Array]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import arrays, images, sound, text
+from gpu_ops.io import apart, arrays, images, sound, text
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.notes import add_note
 from gpu_ops.io.opening import Decoded, Opening, Survey
@@ -41,7 +41,7 @@ Writer = Callable[[IO[bytes], Array, "float | None", str], None]
 class Format:
     """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
     the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
-    nothing to choose."""
+    nothing to choose. `foreign` says that another library decodes it, so that it is read apart from this process."""
 
     title: str
     suffixes: tuple[str, ...]
@@ -50,14 +50,15 @@ class Format:
     write: Writer | None = None
     choices: tuple[Param, ...] = ()
     look: Surveyor | None = None
+    foreign: bool = False
 
 
 FORMATS = (
-    Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png),
-    Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg),
-    Format("a BMP image", (".bmp",), ("image",), images.read_bmp),
+    Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png, foreign=True),
+    Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg, foreign=True),
+    Format("a BMP image", (".bmp",), ("image",), images.read_bmp, foreign=True),
     Format("a NumPy array", (".npy",), ("image", "signal"), arrays.read_npy, arrays.write_npy),
-    Format("WAV sound", (".wav",), ("signal",), sound.read_wav, sound.write_wav),
+    Format("WAV sound", (".wav",), ("signal",), sound.read_wav, sound.write_wav, foreign=True),
     Format("text", (".txt", ".dat", ".csv"), ("signal",), text.read_text, text.write_text),
 )
 """In the order of preference: the first format that can hold a result is the default for it."""
@@ -112,7 +113,7 @@ def load(
             with stage(0, 2):
                 format = _find_format(file, label)
                 opening = Opening(file, label, limit, _check_choices(format, label, choices))
-                decoded = format.read(opening)
+                decoded = apart.read(format.read, opening) if format.foreign else format.read(opening)
             with stage(1, 2):
                 origin: dict[str, Any] = {"path": name, "hash": hash_file(file), "steps": decoded.steps}
                 chosen = {p.name: v for p in format.choices if (v := opening.choices[p.name]) != p.default}
@@ -137,10 +138,15 @@ def survey(path: str | os.PathLike[str], **choices: object) -> Survey:
     try:
         format = _find_format(file, label)
         opening = Opening(file, label, LIMIT, _check_choices(format, label, choices))
-        found = Survey(format.title) if format.look is None else format.look(opening)
+        found = Survey(format.title) if format.look is None else _look(format, opening)
     except OSError as error:
         raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
     return replace(found, facts=(*found.facts, ("file", f"{file.stat().st_size:,} bytes")))
+
+
+def _look(format: Format, opening: Opening) -> Survey:
+    assert format.look is not None
+    return apart.look(format.look, opening) if format.foreign else format.look(opening)
 
 
 def _check_choices(format: Format, name: str, choices: Mapping[str, object]) -> dict[str, Value]:
