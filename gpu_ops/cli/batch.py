@@ -18,11 +18,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.cli import STOPPED, streams
+from gpu_ops.cli import streams
 from gpu_ops.cli.batch_files import Item, find_files, items
 from gpu_ops.cli.inputs import check_flags, check_knobs, flag_values, knobs_of, make_job, preset
 from gpu_ops.cli.measure import BAD_INPUT, FAILURE_CODES, FINE, WRONG, last_runs, one_each
-from gpu_ops.cli.outputs import saving_of
+from gpu_ops.cli.outputs import check_held, saving_of
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import DeviceLost, InputError, KernelFault, KernelscopeError, ParamError, ReportError, plain
@@ -43,6 +43,7 @@ REPORT = "kernelscope-batch.json"
 WRITE_S = 2.0
 """Seconds between two writes of the report: what a crash can lose."""
 DONE = ("right", "unverified")
+STOPPED = 130
 CHECKS = ("full", "sample", "off")
 FORMAT_RULE = "png of uint8 and uint16 images, wav of floating sound with a rate, csv of tables and bars, else npy"
 VARIANT_RULE = "the last of the filter's own variants that takes the input, on the first GPU, else on the CPU"
@@ -118,7 +119,8 @@ def run(args: argparse.Namespace) -> int:
     found = find_files(args.input)
     folder = _made(args.output_dir)
     to_file = args.json not in (None, "-")
-    target = target_of(args.json if to_file else folder / REPORT)
+    report = Path(args.json) if to_file else folder / REPORT
+    target = target_of(report)
     began = time.perf_counter()
     with locked(target):
         command = hashlib.sha256(json.dumps(_flags(args), sort_keys=True).encode()).hexdigest()
@@ -129,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
         if args.json == "-":
             print(json.dumps(batch.content(not stopped), indent=1))
         else:
-            _print(batch, len(found), target, time.perf_counter() - began)
+            _print(batch, len(found), report, time.perf_counter() - began)
     return STOPPED if stopped else _exit_code(batch)
 
 
@@ -199,6 +201,7 @@ def _compute(batch: _Batch, item: Item, devices: Sequence[str], told: dict[str, 
     rate = input.rate if output.of_kind.heard else None
     suffix = f".{args.format}" if args.format else default_suffix(output.kind, form.dtype, rate, args.map)
     path = item.path(suffix)
+    check_held(path, output.kind, form.dtype, saving_of(args))
     saving = saving_of(args, about_run(told_row, batch.provenance, output.id))
     told["mapping"] = save_result(path, output.kind, array, form, output.unit, rate, saving=saving)
     told |= {"output": str(path), "status": "right" if result.ok else "unverified"}
@@ -359,7 +362,7 @@ def _stoppable() -> Iterator[_Stop]:
 # What is said at the end
 
 
-def _print(batch: _Batch, count: int, target: Path, took: float) -> None:
+def _print(batch: _Batch, count: int, report: Path, took: float) -> None:
     lines = [["file", "shape", "variant", "verdict", "time", "result"]]
     for one in batch.rows:
         shape = " x ".join(map(str, one.get("shape", ()))) + f" {one.get('dtype', '')}"
@@ -375,7 +378,7 @@ def _print(batch: _Batch, count: int, target: Path, took: float) -> None:
         tally[status] = sum(one["status"] == status and not one.get("skipped") for one in batch.rows)
     tally["not reached"] = count - len(batch.rows)
     words = ", ".join(f"{number} {name}" for name, number in tally.items() if number)
-    print(f"{count} files in {seconds(took)}: {words}. Report: {plain(target)}")
+    print(f"{count} files in {seconds(took)}: {words}. Report: {plain(report)}")
 
 
 def _exit_code(batch: _Batch) -> int:

@@ -142,7 +142,7 @@ def _map_sound(array: Array, map: str, name: str) -> Mapped:
         result, ends = np.empty(array.shape, np.float32), (low, high)
     if ends[0] == ends[1]:
         result.fill(0)
-        return Mapped(result, f"every value was {ends[0]:.6g} and became 0" + _nan_words(array, "0"))
+        return Mapped(result, f"every value was {ends[1]:.6g} and became 0" + _nan_words(array, "0"))
     outside = _fill(array, result, _linear(ends, (-1.0, 1.0)))
     if map == "clip":
         text = f"values were cut at -1 and 1, {outside:,} of {array.size:,} lay outside"
