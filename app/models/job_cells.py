@@ -6,6 +6,7 @@ No Qt.
 from __future__ import annotations
 
 import json
+
 from gpu_ops.measuring.about import input_name
 from gpu_ops.measuring.rows import Row
 
