@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from app.models.results import Results
 from app.models.session import Session
-from gpu_ops.measuring.about import about_input, about_machine, about_run
+from gpu_ops.measuring.about import SEVERAL, about_input, about_machine, about_run
 
 
 def facts_of(session: Session, results: Results) -> dict[str, Any]:
-    """What all results share; without any, the input and the present choice."""
+    """What all results share; without any, the input and the present choice. Facts that are not the same for all are
+    left out."""
     if any(entry.timed is not None for entry in results.entries()):
-        return results.facts()
+        return _shared(results.facts())
     input = about_input(session.input.origin) if session.input is not None else {}
     choice = {"filter": session.filter.id, "parameters": session.params}
     return {**input, **choice, **about_machine(results.provenance)}
+
+
+def _shared(facts: Mapping[str, Any]) -> dict[str, Any]:
+    shared = {name: _shared(v) if isinstance(v, Mapping) else v for name, v in facts.items() if v != SEVERAL}
+    return {name: value for name, value in shared.items() if value != {}}
 
 
 def facts_of_result(session: Session, results: Results, variant: str) -> dict[str, Any]:

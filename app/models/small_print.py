@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpu_ops.errors import plain
 from gpu_ops.measuring.about import SEVERAL
 
 BETWEEN = " · "
 HASH_DIGITS = 12
+LONGEST_NAME = 60
+"""Letters of the input's name: a longer one keeps both ends."""
 
 
 def small_print(facts: Mapping[str, Any]) -> list[str]:
@@ -17,7 +20,11 @@ def small_print(facts: Mapping[str, Any]) -> list[str]:
         return []
     hash = str(facts.get("sha256", ""))[:HASH_DIGITS]
     steps = facts.get("steps", ())
-    origin = [facts.get("input", ""), *(() if steps == SEVERAL else steps), f"SHA-256 {hash}…" if hash else ""]
+    origin = [
+        plain(facts.get("input", ""), LONGEST_NAME),
+        *(() if steps == SEVERAL else steps),
+        f"SHA-256 {hash}…" if hash else "",
+    ]
     values = {**facts.get("parameters", {}), **facts.get("knobs", {})}
     settings = ", ".join(f"{name} {_text(value)}" for name, value in values.items() if value != SEVERAL)
     job = [facts.get("filter", ""), settings, facts.get("variant", ""), facts.get("device model", "")]

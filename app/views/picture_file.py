@@ -84,15 +84,15 @@ def _with_small_print(size: QSize, draw: Draw, facts: Facts) -> tuple[QSize, Dra
     font.setPointSizeF(font.pointSizeF() * SMALL)
     metrics = QFontMetrics(font)
     gap = metrics.height() // 2
-    flags = Qt.TextFlag.TextWrapAnywhere | Qt.TextFlag.TextWordWrap
+    flags = Qt.TextFlag.TextWordWrap
     room = QRect(gap, 0, max(size.width() - 2 * gap, 1), 100 * metrics.height())
     height = metrics.boundingRect(room, flags, text).height()
     whole = QSize(size.width(), size.height() + height + 2 * gap)
 
     def both(painter: QPainter) -> None:
-        draw(painter)
         palette = QGuiApplication.palette()
-        painter.fillRect(0, size.height(), whole.width(), height + 2 * gap, palette.color(QPalette.ColorRole.Base))
+        painter.fillRect(QRect(QPoint(), whole), palette.color(QPalette.ColorRole.Base))
+        draw(painter)
         painter.setFont(font)
         painter.setPen(colours_of(palette).muted)
         painter.drawText(QRect(gap, size.height() + gap, room.width(), height), flags, text)

@@ -52,7 +52,7 @@ ORIGIN = {"path": "/a/b/floats.tif", "hash": "ab" * 32, "steps": [{"step": "nois
 def row_of(window, variant: str = "serial", **changes: Any) -> Row:
     key = window.controller.session.key(variant)
     row = Row(key.filter, variant, key.device, key.params, key.knobs, (6, 7), "float32", "stream", input=ORIGIN)
-    return replace(row, ok=True, error_max=1e-9, **changes)
+    return replace(row, ok=True, error_max=1e-9, tolerance=1e-6, **changes)
 
 
 def bring(engine: FakeEngine, window, array: np.ndarray, variant: str = "serial", kind: str = "image") -> None:
@@ -86,7 +86,9 @@ def test_a_picture_of_floats_asks_what_becomes_of_its_values(qtbot, window, engi
     save_to(window, tmp_path / "out.png")
     assert requests(engine) == []
     message = window.messages.current()
-    assert "out.png would hold whole numbers from 0 on" in message.text and "It is not saved yet" in message.text
+    assert (
+        "The format of out.png holds whole numbers from 0 on" in message.text and "It is not saved yet" in message.text
+    )
     assert list(message.choices) == ["Scale to the full range", "Clip", "As shown"]
     press(qtbot, window, "Scale to the full range")
     (request,) = requests(engine)

@@ -55,8 +55,8 @@ class Saver(QObject):
     def _question(self, path: str, result: SharedResult) -> str:
         """What the format holds and what the result has."""
         name, dtype = Path(path).name, result.form.dtype
-        sound = self.tr("{name} would hold sound from −1 to 1, and this result has {values}.")
-        picture = self.tr("{name} would hold whole numbers from 0 on, and this result has {values}.")
+        sound = self.tr("The format of {name} holds sound from −1 to 1, and this result has {values}.")
+        picture = self.tr("The format of {name} holds whole numbers from 0 on, and this result has {values}.")
         values = dtype
         if result.statistics is not None:
             low, high = number(result.statistics.minimum), number(result.statistics.maximum)
