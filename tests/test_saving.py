@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import struct
 import warnings
 from pathlib import Path
@@ -16,7 +17,8 @@ from PIL import Image
 from scipy.io import wavfile
 
 from gpu_ops.errors import InputError, ParamError
-from gpu_ops.io import Saving, load, save_result
+from gpu_ops.io import Saving, files, load, save_result
+from gpu_ops.io.files import Format
 from gpu_ops.io.mapping import MAPS, held, map_values, maps_for
 from gpu_ops.io.notes import LONGEST, comment_lines, lines_of
 from gpu_ops.measuring.about import SEVERAL, about_input, about_rows, about_run, input_name
@@ -173,7 +175,10 @@ def test_mappings_are_offered_where_a_format_needs_one() -> None:
     assert maps_for(".png", "float32") == ("scale", "clip", "levels") and set(maps_for(".png", "float64")) < set(MAPS)
     assert maps_for(".png", "uint16") == maps_for(".npy", "float32") == maps_for(".wav", "float32") == ()
     assert maps_for(".wav", "uint8") == ("scale",) and maps_for(".flac", "float32", -1.5, 0) == ("scale", "clip")
-    assert held(".flac", "float32", -1, 1) and not held(".flac", "uint8")
+    assert held(".flac", "float32", -1, 0.99) and not held(".flac", "float32", -1, 1) and held(".flac", "uint8")
+    for map in ("scale", "clip"):
+        sound = map_values(np.array([-4.0, 0.0, 4.0], np.float32), ".flac", map).array
+        assert sound[1] == 0 and -1 <= sound[0] < -0.99999 and 0.99999 < sound[2] < 1
 
 
 def test_large_pictures_are_mapped_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,6 +211,16 @@ def test_a_png_and_a_wav_tell_what_they_are(tmp_path: Path) -> None:
         assert file.software.startswith("Kernelscope") and file.frames == 7
 
 
+def test_a_format_that_tells_gets_the_note_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(file: Any, array: Any, rate: Any, name: str, about: str = "") -> None:
+        file.write(about.encode())
+
+    told = Format("a test", (".npy",), ("image",), lambda opening: None, write, tells=True)  # type: ignore[arg-type]
+    monkeypatch.setitem(files.BY_SUFFIX, ".npy", told)
+    files.save(tmp_path / "a.npy", np.zeros(3), note="a: 1")
+    assert (tmp_path / "a.npy").read_text() == "a: 1"
+
+
 def test_a_table_begins_with_facts_that_readers_skip(tmp_path: Path) -> None:
     counts = np.arange(4)
     form = Form((4,), "int64", (Axis("value", "V", -1, 0.5),))
@@ -218,6 +233,17 @@ def test_a_table_begins_with_facts_that_readers_skip(tmp_path: Path) -> None:
     assert read.tolist() == [[-1, -0.5, 0], [-0.5, 0, 1], [0, 0.5, 2], [0.5, 1, 3]]
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     assert rows[1]["value (samples)"] == "1"
+
+
+def test_tables_and_numbers_as_json(tmp_path: Path) -> None:
+    values = np.array([[1.5, np.nan], [np.inf, -np.inf]])
+    form = Form((2, 2), "float64", (Axis("name", labels=("a", "b")), Axis("channel")))
+    save_result(tmp_path / "a.json", "table", values, form, "V", saving=Saving(about=ABOUT))
+    content = json.loads((tmp_path / "a.json").read_text())
+    assert content["about"] == ABOUT and content["columns"] == ["name", "channel 1 (V)", "channel 2 (V)"]
+    assert content["rows"] == [["a", 1.5, None], ["b", "infinite", "-infinite"]]
+    save_result(tmp_path / "n.json", "number", np.array(2 + 3j), Form((), "complex128", ()), "V")
+    assert json.loads((tmp_path / "n.json").read_text()) == {"about": {}, "value": [2.0, 3.0], "unit": "V"}
 
 
 def test_a_mapping_is_refused_where_nothing_is_to_be_mapped_and_the_old_file_stays(tmp_path: Path) -> None:

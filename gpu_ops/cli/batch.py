@@ -201,7 +201,7 @@ def _compute(batch: _Batch, item: Item, devices: Sequence[str], told: dict[str, 
     rate = input.rate if output.of_kind.heard else None
     suffix = f".{args.format}" if args.format else default_suffix(output.kind, form.dtype, rate, args.map)
     path = item.path(suffix)
-    check_held(path, output.kind, form.dtype, saving_of(args))
+    check_held(path, output.kind, array, saving_of(args))
     saving = saving_of(args, about_run(told_row, batch.provenance, output.id))
     told["mapping"] = save_result(path, output.kind, array, form, output.unit, rate, saving=saving)
     told |= {"output": str(path), "status": "right" if result.ok else "unverified"}

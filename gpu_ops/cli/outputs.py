@@ -18,7 +18,7 @@ from gpu_ops.io.mapping import MAP_HELP, MAPS, maps_for
 from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
-from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
+from gpu_ops.output_kinds import OUTPUT_KINDS, Array, ViewKind
 from gpu_ops.params import check_values
 from gpu_ops.types import Experiment, Filter, Run
 
@@ -73,20 +73,21 @@ def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experi
         array, form = run.outputs[name], run.forms[name]
         about = about_run(row(run, experiment, with_roofs=False), machine([run.pick.device], with_roofs=False), name)
         how = replace(saving, about=about)
-        check_held(path, output.kind, form.dtype, saving)
+        check_held(path, output.kind, array, saving)
         mapping = save_result(path, output.kind, array, form, output.unit, experiment.input.rate, saving=how)
         what = "the result" if len(run.outputs) == 1 else name
         words = f"; {mapping}" if mapping else ""
         streams.say(f"{path} holds {what} of {run.pick.variant} on {run.pick.device}{words}")
 
 
-def check_held(path: str | os.PathLike[str], kind: ViewKind, dtype: str, saving: Saving) -> None:
-    """Raises InputError that names the mappings, where a format does not hold values of this type as they are."""
-    suffix = Path(path).suffix.lower()
-    maps = maps_for(suffix, dtype) if saving.map == "none" and suffix in OUTPUT_KINDS[kind].formats else ()
+def check_held(path: str | os.PathLike[str], kind: ViewKind, array: Array, saving: Saving) -> None:
+    """Raises InputError that names the mappings, where a format does not hold these values as they are."""
+    suffix, dtype = Path(path).suffix.lower(), array.dtype.name
+    low, high = (float(array.min()), float(array.max())) if suffix == ".flac" else (0.0, 0.0)
+    maps = maps_for(suffix, dtype, low, high) if saving.map == "none" and suffix in OUTPUT_KINDS[kind].formats else ()
     if maps:
         ways = " or ".join(f"--map {name}" for name in maps)
-        raise InputError(f"{plain(path)} cannot hold {dtype} as it is; say how with {ways}, or save as .npy.")
+        raise InputError(f"{plain(path)} cannot hold all values of this {dtype}; say how with {ways}, or save as .npy.")
 
 
 def describe(runs: Sequence[Run]) -> str:

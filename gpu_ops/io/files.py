@@ -34,14 +34,15 @@ HASHED = 1 << 24
 
 Reader = Callable[[Opening], Decoded]
 Surveyor = Callable[[Opening], Survey]
-Writer = Callable[[IO[bytes], Array, "float | None", str], None]
+Writer = Callable[..., None]
 
 
 @dataclass(frozen=True)
 class Format:
     """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
-    the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
-    nothing to choose. `foreign` says that another library decodes it, so that it is read apart from this process."""
+    the file `name` in errors; where the format `tells`, it takes a description `about` as well. `choices` says how a
+    file may be read; `look` surveys it, and without one there is nothing to choose. The decoder of a `foreign` format
+    is another library's: files are read apart from this process."""
 
     title: str
     suffixes: tuple[str, ...]
@@ -51,6 +52,7 @@ class Format:
     choices: tuple[Param, ...] = ()
     look: Surveyor | None = None
     foreign: bool = False
+    tells: bool = False
 
 
 FORMATS = (
@@ -208,7 +210,7 @@ def save(
 
     PNG takes (H, W) or (H, W, C) of uint8 or uint16; WAV (N,) or (N, C) of float32 or float64 with `rate` in hertz
     (44100 when None); text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
-    untouched until the new one is complete. PNG and WAV have room for a `note`. Raises InputError when it cannot be
+    untouched until the new one is complete. Some formats have room for a `note`. Raises InputError when it cannot be
     written so.
     """
     name, array = plain(os.fspath(path)), np.asarray(array)
@@ -220,8 +222,8 @@ def save(
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
     write = format.write
     with replacing(path, overwrite) as opened:
-        write(opened, array, rate, name)
-        if note:
+        write(opened, array, rate, name, **({"about": note.replace("…", " to ")} if note and format.tells else {}))
+        if note and not format.tells:
             add_note(opened, Path(path).suffix.lower(), note)
 
 

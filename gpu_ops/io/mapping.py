@@ -24,6 +24,9 @@ PICTURES = (".png", ".tif", ".tiff")
 SOUNDS = (".wav", ".flac")
 WHOLE = ("uint8", "uint16")
 FLOATS = ("float32", "float64")
+FLAC_WHOLE = ("int8", "uint8", "int16", "uint16")
+FLAC_TOP = 1 - 2.0**-23
+"""The largest sample of 24 bits, which are the most that FLAC has here."""
 BLOCK = 1 << 20
 """Values that are mapped at a time."""
 
@@ -42,7 +45,7 @@ def held(suffix: str, dtype: str, low: float = 0.0, high: float = 0.0) -> bool:
     if suffix == ".png":
         return dtype in WHOLE
     if suffix == ".flac":
-        return dtype in FLOATS and low >= -1 and high <= 1
+        return dtype in FLAC_WHOLE or (dtype in FLOATS and low >= -1 and high <= FLAC_TOP)
     return suffix != ".wav" or dtype in FLOATS
 
 
@@ -71,7 +74,7 @@ def map_values(array: Array, suffix: str, map: str, levels: Levels | None = None
     if suffix in PICTURES:
         return _map_picture(array, map, levels, name)
     if suffix in SOUNDS:
-        return _map_sound(array, map, name)
+        return _map_sound(array, map, name, FLAC_TOP if suffix == ".flac" else 1.0)
     raise ParamError(f"{name} holds every value as it is, so there is nothing to map; leave the mapping {map} out.")
 
 
@@ -127,7 +130,8 @@ def _map_alpha(array: Array, result: Array, full: float) -> str:
 # Sound
 
 
-def _map_sound(array: Array, map: str, name: str) -> Mapped:
+def _map_sound(array: Array, map: str, name: str, top: float) -> Mapped:
+    """Sound between -1 and `top`, which is 1 or just below."""
     if map == "levels" or array.dtype.kind not in "uif":
         what = "levels are those of pictures" if map == "levels" else f"{array.dtype.name} is no sound"
         raise ParamError(f"{name} holds sound, and {what}; choose the mapping clip or scale.")
@@ -135,7 +139,7 @@ def _map_sound(array: Array, map: str, name: str) -> Mapped:
     if array.dtype.kind == "f":
         result = np.empty(array.shape, array.dtype if array.dtype.name in FLOATS else np.float32)
         peak = max(abs(low), abs(high))
-        ends = (-1.0, 1.0) if map == "clip" else (-peak, peak)
+        ends = (-1.0, top) if map == "clip" else (-peak, peak)
     elif map == "clip":
         raise ParamError(f"{name} holds sound from -1 to 1, which would cut whole numbers off; choose scale instead.")
     else:
@@ -143,7 +147,7 @@ def _map_sound(array: Array, map: str, name: str) -> Mapped:
     if ends[0] == ends[1]:
         result.fill(0)
         return Mapped(result, f"every value was {ends[1]:.6g} and became 0" + _nan_words(array, "0"))
-    outside = _fill(array, result, _linear(ends, (-1.0, 1.0)))
+    outside = _fill(array, result, _linear(ends, ends if map == "clip" else (-top, top)))
     if map == "clip":
         text = f"values were cut at -1 and 1, {outside:,} of {array.size:,} lay outside"
     else:

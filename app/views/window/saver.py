@@ -61,7 +61,7 @@ class Saver(QObject):
         if result.statistics is not None:
             low, high = number(result.statistics.minimum), number(result.statistics.maximum)
             values = self.tr("{dtype} from {low} to {high}").format(dtype=dtype, low=low, high=high)
-        text = (picture if result.kind == "image" else sound).format(name=name, values=values)
+        text = (sound if OUTPUT_KINDS[result.kind].heard else picture).format(name=name, values=values)
         return self.tr("{text} It is not saved yet: choose what becomes of its values.").format(text=text)
 
     def _save_as(self, path: str, result: SharedResult, map: str, levels: tuple[float, float] | None) -> None:
