@@ -19,6 +19,7 @@ from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io import apart, arrays, images, sound, text
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
+from gpu_ops.io.memory import place_of, read_at
 from gpu_ops.io.notes import add_note
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
@@ -115,7 +116,7 @@ def load(
             with stage(0, 2):
                 format = _find_format(file, label)
                 opening = Opening(file, label, limit, _check_choices(format, label, choices))
-                decoded = apart.read(format.read, opening) if format.foreign else format.read(opening)
+                decoded = _decode(format, opening)
             with stage(1, 2):
                 origin: dict[str, Any] = {"path": name, "hash": hash_file(file), "steps": decoded.steps}
                 chosen = {p.name: v for p in format.choices if (v := opening.choices[p.name]) != p.default}
@@ -144,6 +145,16 @@ def survey(path: str | os.PathLike[str], **choices: object) -> Survey:
     except OSError as error:
         raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
     return replace(found, facts=(*found.facts, ("file", f"{file.stat().st_size:,} bytes")))
+
+
+def _decode(format: Format, opening: Opening) -> Decoded:
+    """The content of a file, with no part of it mapped."""
+    decoded = apart.read(format.read, opening) if format.foreign else format.read(opening)
+    place = place_of(decoded.array)
+    if place is None:
+        return decoded
+    shape, dtype = decoded.array.shape, decoded.array.dtype
+    return decoded._replace(array=read_at(opening.path, opening.name, place, shape, dtype))
 
 
 def _look(format: Format, opening: Opening) -> Survey:
