@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 from dataclasses import replace
@@ -18,6 +19,7 @@ from PySide6.QtGui import QImage
 from simulated_rows import shared_result
 from xray_answers import show, window_with
 
+from app.controllers.engine_log import describe
 from app.models.results import QUALITY, Results
 from app.models.small_print import small_print
 from app.views.window.panels import LADDER
@@ -223,6 +225,31 @@ def test_what_cannot_be_written_leaves_the_old_file(window, engine, tmp_path: Pa
         act(window, id)
         assert "is a folder or device; choose a file name." in window.messages.current().text
     assert [p.name for p in tmp_path.iterdir()] == ["folder.png"]
+
+
+def test_a_full_disk_is_a_sentence_and_the_old_file_stays(window, engine, tmp_path: Path, monkeypatch) -> None:
+    bring(engine, window, FLOATS)
+
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("gpu_ops.io.files.os.fsync", full)
+    for id, name in (("export_view", "a.png"), ("export_png", "b.svg"), ("export_csv", "c.csv"), ("export_json", "d")):
+        path = tmp_path / name
+        path.write_text("old")
+        window.files.target = lambda *_, path=path: str(path)
+        window.messages.clear()
+        act(window, id)
+        assert "No space left on device); free some space" in window.messages.current().text
+        assert path.read_text() == "old" and len(list(tmp_path.glob(".*"))) == 0
+
+
+def test_the_log_says_what_became_of_the_values(qtbot, window, engine, tmp_path: Path) -> None:
+    bring(engine, window, FLOATS)
+    window.display.set_levels(0.5, 2)
+    save_to(window, tmp_path / "out.png")
+    press(qtbot, window, "As shown")
+    assert describe(requests(engine)[0]).endswith("out.png, 6 × 7 float32, mapping levels 0.5 to 2")
 
 
 def test_with_an_engine_the_file_says_what_it_is(qtbot, tmp_path: Path) -> None:
