@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QAction
 
 from app.action_spec import ActionSpec
+from app.probe_specs import PROBE
 from app.translate import QT_TRANSLATE_NOOP
 from app.view_specs import VIEW
 from app.views.window import handlers
@@ -303,4 +304,4 @@ _HELP = (
         do=handlers.show_about,
     ),
 )
-ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *_HELP)
+ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *PROBE, *_HELP)

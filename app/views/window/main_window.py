@@ -33,6 +33,7 @@ from app.views.scrolled import Scrolled, ScrolledAbove
 from app.views.timing.claims_page import ClaimsPage
 from app.views.window.catalogue import Catalogue
 from app.views.window.command_palette import CommandPalette
+from app.views.window.context_menu import ContextMenus
 from app.views.window.desk import Desk
 from app.views.window.diagnostics import DiagnosticsPage
 from app.views.window.docks import Docks
@@ -44,6 +45,7 @@ from app.views.window.page_window import Pages
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, XRAY
 from app.views.window.placing import put_on_screen
 from app.views.window.preferences import PreferencesPage, apply_preferences
+from app.views.window.probing import Probing
 from app.views.window.recent_menu import RecentMenu
 from app.views.window.shortcuts import ShortcutsPage
 from app.views.window.status_line import StatusLine
@@ -93,12 +95,14 @@ class MainWindow(QMainWindow):
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
         self.cut_bar = CutBar(context.session, self)
+        self.probing = Probing(self.stack, context.session, self)
         self.docks = Docks(self, context)
         self._name_parts()
         self._arrange()
         self.desk = self._make_desk()
         self.actions_by_id = self.desk.actions
         WindowActions(self.desk)
+        self.context_menus = ContextMenus(self.desk)
         self.notes = Notes(self.stack, context.session, context.results)
         self.status = StatusLine(self.statusBar(), context.results, self.desk.actions["cancel"])
         apply_preferences(context)
@@ -141,6 +145,8 @@ class MainWindow(QMainWindow):
         pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the room that messages leave
         layout.addWidget(pictures, 1)
         layout.addWidget(self.cut_bar)
+        layout.addWidget(self.probing.bar)
+        self.probing.bar.watch(centre)
         self.setCentralWidget(centre)
 
     def _make_desk(self) -> Desk:
@@ -156,7 +162,8 @@ class MainWindow(QMainWindow):
         }
         pages, catalogue = Pages(self, makers, {"preferences"}), Catalogue(context.session, self)
         palette, pasted = CommandPalette(self), PasteFile()
-        return Desk(context, self, self.stack, self.docks, pages, actions, menus, recent, catalogue, palette, pasted)
+        parts = pages, actions, menus, recent, catalogue, palette, pasted, self.probing.probe
+        return Desk(context, self, self.stack, self.docks, *parts)
 
     @staticmethod
     def _claims_page() -> QWidget:
@@ -211,7 +218,7 @@ class MainWindow(QMainWindow):
     # Signals of the models
 
     def _order_focus(self) -> None:
-        order_focus(self, self.docks.around(self.stack, self.cut_bar))
+        order_focus(self, self.docks.around(self.stack, self.cut_bar, self.probing.bar))
 
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:
