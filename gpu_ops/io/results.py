@@ -68,7 +68,8 @@ def save_result(
             if suffix == ".json":
                 _write_json(file, kind, array, form, unit, saving.about)
             else:
-                file.write(comment_lines(saving.about).encode("utf-8", "replace"))
+                if suffix == ".csv":
+                    file.write(comment_lines(saving.about).encode("utf-8", "replace"))
                 _write_table(file, kind, array, form, unit)
         return ""
     mapped = map_values(array, suffix, saving.map, saving.levels, name)
