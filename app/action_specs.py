@@ -92,6 +92,14 @@ _FILE = (
         do=lambda desk: desk.context.files.export_ladder(desk.docks[LADDER]),
     ),
     ActionSpec(
+        "export_figures",
+        QT_TRANSLATE_NOOP("Actions", "&Figures of the region or profile…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save the visible figures of a region, or a profile, as comma-separated values"),
+        do=handlers.export_figures,
+    ),
+    ActionSpec(
         "export_sweep_csv",
         QT_TRANSLATE_NOOP("Actions", "&Sweep as CSV…"),
         "file/export",

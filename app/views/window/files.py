@@ -15,10 +15,10 @@ from app.models.file_list import FileList
 from app.models.file_names import all_files, open_kinds, proposed_name, save_kinds, save_suffix
 from app.models.messages import UNDER
 from app.settings import Settings
-from app.views.picture_file import export_sheet
+from app.views.picture_file import export_sheet, write_text
 from app.views.window.message_bar import MessageBar
 from app.views.window.saver import Saver
-from gpu_ops import KernelscopeError
+from gpu_ops import KernelscopeError, comment_lines
 from gpu_ops.engine.messages import LoadRequest, NonFinite
 
 if TYPE_CHECKING:
@@ -210,6 +210,17 @@ class Files(QObject):
         path = self.ask_target(title, name, f"{kinds};;{all_files()}")
         if path:
             self._write(path, lambda: panel.export(path, kind))
+
+    def export_figures(self, table: str) -> None:
+        """Ask for a name and save this table of figures of a region, or of a profile; "" for none."""
+        if not table:
+            text = self.tr("There are no figures to save yet; draw a region or a line of a profile first.")
+            self._messages.show_message("warning", text, "", "export")
+            return
+        title, kinds = self.tr("Save the figures as CSV"), f"CSV (*.csv);;{all_files()}"
+        path = self.ask_target(title, self.proposed("figures", ".csv"), kinds)
+        if path:
+            self._write(path, lambda: write_text(path, comment_lines(self.facts()) + table))
 
     def export_xray(self, panel: XRayPanel, kind: str) -> None:
         """Ask for a name and save the X-ray: the visible part as a "picture", or all its counts ("json")."""
