@@ -9,6 +9,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.models.layer import Layer
+from app.models.nonfinite import value_word
 from app.models.scale_bar import suited
 from app.models.ticks import scaled
 from app.models.view_data import ViewData
@@ -60,7 +61,7 @@ def _word(value: complex | float) -> str:
         )
     if np.isfinite(value):
         return number(value)
-    return translate("Reading", "not a number") if value != value else str(value)
+    return value_word(value)
 
 
 def drawn_text(drawn: ViewData | None, values: Any) -> str:
