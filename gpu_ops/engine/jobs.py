@@ -19,6 +19,7 @@ from gpu_ops.engine.messages import (
     RunRequest,
     RunUpdate,
     SampleRequest,
+    Saved,
     SaveRequest,
     Surveyed,
     SurveyRequest,
@@ -73,8 +74,10 @@ def work(desk: Desk, job: Job) -> None:
                 _xray(desk, job)
             case SaveRequest():
                 desk.progress(f"saving {plain(job.path)}")
-                result = job.result
-                save_result(job.path, result.kind, desk.array(result.array), result.form, result.unit, job.rate)
+                result, array = job.result, desk.array(job.result.array)
+                how = (result.form, result.unit, job.rate)
+                mapping = save_result(job.path, result.kind, array, *how, saving=job.saving)
+                desk.send(Saved(job.job, job.path, mapping))
             case DoctorRequest():
                 desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))

@@ -21,6 +21,7 @@ from gpu_ops.io import apart, arrays, compressed, edf, images, npz, sound, table
 from gpu_ops.io.compressed import look_sound
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.memory import place_of, read_at
+from gpu_ops.io.notes import add_note
 from gpu_ops.io.opening import COLUMNS, DECIMAL, HEADER, MEMBER, RATE, SEPARATOR, Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
 from gpu_ops.params import Param, Value
@@ -35,15 +36,16 @@ HASHED = 1 << 24
 
 Reader = Callable[[Opening], Decoded]
 Surveyor = Callable[[Opening], Survey]
-Writer = Callable[[IO[bytes], Array, "float | None", str], None]
+Writer = Callable[..., None]
 
 
 @dataclass(frozen=True)
 class Format:
     """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
-    the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
-    nothing to choose. `foreign` says that another library decodes it, so that it is read apart from this process.
-    `text` says that its content is text, and only its ending tells it from other text."""
+    the file `name` in errors; where the format `tells`, it takes a description `about` as well. `choices` says how a
+    file may be read; `look` surveys it, and without one there is nothing to choose. The decoder of a `foreign` format
+    is another library's: files are read apart from this process. `text` says that its content is text,
+    and only its ending tells it from other text."""
 
     title: str
     suffixes: tuple[str, ...]
@@ -53,6 +55,7 @@ class Format:
     choices: tuple[Param, ...] = ()
     look: Surveyor | None = None
     foreign: bool = False
+    tells: bool = False
     text: bool = False
 
 
@@ -233,12 +236,15 @@ def _holds(head: bytes) -> str:
     return "binary data" if head.translate(None, TEXT_BYTES) else ".txt"
 
 
-def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = None, overwrite: bool = True) -> None:
+def save(
+    path: str | os.PathLike[str], array: Array, *, rate: float | None = None, overwrite: bool = True, note: str = ""
+) -> None:
     """Writes an array as PNG, NPY, WAV or text, by the name's ending.
 
     PNG takes (H, W) or (H, W, C) of uint8 or uint16; WAV (N,) or (N, C) of float32 or float64 with `rate` in hertz
     (44100 when None); text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
-    untouched until the new one is complete. Raises InputError when it cannot be written so.
+    untouched until the new one is complete. Some formats have room for a `note`. Raises InputError when it cannot be
+    written so.
     """
     name, array = plain(os.fspath(path)), np.asarray(array)
     format = BY_SUFFIX.get(Path(path).suffix.lower())
@@ -249,7 +255,9 @@ def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = Non
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
     write = format.write
     with replacing(path, overwrite) as opened:
-        write(opened, array, rate, name)
+        write(opened, array, rate, name, **({"about": note.replace("…", " to ")} if note and format.tells else {}))
+        if note and not format.tells:
+            add_note(opened, Path(path).suffix.lower(), note)
 
 
 @contextmanager
