@@ -201,7 +201,7 @@ class TestSaving:
 
     @pytest.mark.parametrize("name", ["x.jpg", "x.bmp", "x.tif", "x"])
     def test_other_formats_are_refused(self, tmp_path, name):
-        with pytest.raises(InputError, match=r"choose one of .png .npy .wav .txt .dat .csv"):
+        with pytest.raises(InputError, match=r"choose one of .png .npy .wav .flac .txt .dat .csv"):
             save(tmp_path / name, np.zeros((3, 3), np.uint8))
         assert list(tmp_path.iterdir()) == []
 

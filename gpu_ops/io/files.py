@@ -239,10 +239,11 @@ def _holds(head: bytes) -> str:
 def save(
     path: str | os.PathLike[str], array: Array, *, rate: float | None = None, overwrite: bool = True, note: str = ""
 ) -> None:
-    """Writes an array as PNG, NPY, WAV or text, by the name's ending.
+    """Writes an array as PNG, NPY, WAV, FLAC or text, by the name's ending.
 
     PNG takes (H, W) or (H, W, C) of uint8 or uint16; WAV (N,) or (N, C) of float32 or float64 with `rate` in hertz
-    (44100 when None); text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
+    (44100 when None); FLAC (N,) or (N, C) of floats from -1 to less than 1, in 24 bits, or of integers; text (N,) as
+    "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
     untouched until the new one is complete. Some formats have room for a `note`. Raises InputError when it cannot be
     written so.
     """
