@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,16 +18,28 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import apart, arrays, compressed, edf, images, npz, sound, tables, text, wfdb
+from gpu_ops.io import animated, apart, arrays, compressed, dicom, edf, images, npz, sound, tables, text, tiff, wfdb
 from gpu_ops.io.compressed import look_sound
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.memory import place_of, read_at
 from gpu_ops.io.notes import add_note
-from gpu_ops.io.opening import COLUMNS, DECIMAL, HEADER, MEMBER, RATE, SEPARATOR, Decoded, Opening, Survey
+from gpu_ops.io.opening import (
+    COLUMNS,
+    DECIMAL,
+    FRAME,
+    HEADER,
+    MEMBER,
+    PROJECT,
+    RATE,
+    SEPARATOR,
+    Decoded,
+    Opening,
+    Survey,
+)
 from gpu_ops.io.regular import require_regular
 from gpu_ops.params import Param, Value
 from gpu_ops.progress import advance, finite, stage
-from gpu_ops.types import Input
+from gpu_ops.types import Input, Pixel
 
 LIMIT = 2**30
 """Values of a file at most, unless the caller allows more."""
@@ -42,10 +55,10 @@ Writer = Callable[..., None]
 @dataclass(frozen=True)
 class Format:
     """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
-    the file `name` in errors; where the format `tells`, it takes a description `about` as well. `choices` says how a
-    file may be read; `look` surveys it, and without one there is nothing to choose. The decoder of a `foreign` format
-    is another library's: files are read apart from this process. `text` says that its content is text,
-    and only its ending tells it from other text."""
+    the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
+    nothing to choose. The decoder of a `foreign` format is another library's: files are read apart from this process.
+    The writer of a `scaled` format takes the size of a `pixel` as well, that of one that `tells` a description `about`.
+    `text` says that its content is text, and only its ending tells it from other text."""
 
     title: str
     suffixes: tuple[str, ...]
@@ -55,17 +68,34 @@ class Format:
     choices: tuple[Param, ...] = ()
     look: Surveyor | None = None
     foreign: bool = False
+    scaled: bool = False
     tells: bool = False
     text: bool = False
 
 
+FRAMES = (FRAME, PROJECT)
 SIGNALS: tuple[Kind, ...] = ("signal",)
 TEXTS, TABLE = (".txt", ".dat", ".csv", ".tsv"), (COLUMNS, SEPARATOR, DECIMAL, HEADER, RATE)
 
 FORMATS = (
     Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png, foreign=True),
+    Format(
+        "a TIFF image",
+        (".tif", ".tiff"),
+        ("image",),
+        tiff.read_tiff,
+        tiff.write_tiff,
+        FRAMES,
+        tiff.look_tiff,
+        True,
+        True,
+        True,
+    ),
     Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg, foreign=True),
     Format("a BMP image", (".bmp",), ("image",), images.read_bmp, foreign=True),
+    Format("a WebP image", (".webp",), ("image",), animated.read_webp, None, FRAMES, animated.look_webp, True),
+    Format("a GIF image", (".gif",), ("image",), animated.read_gif, None, FRAMES, animated.look_gif, True),
+    Format("a DICOM image", (".dcm",), ("image",), dicom.read_dicom, None, FRAMES, dicom.look_dicom, True),
     Format("a NumPy array", (".npy",), ("image", "signal"), arrays.read_npy, arrays.write_npy, (RATE,)),
     Format("a NumPy archive", (".npz",), ("image", "signal"), npz.read_npz, None, (MEMBER, RATE), npz.look_npz),
     Format("WAV sound", (".wav",), SIGNALS, sound.read_wav, sound.write_wav, (), look_sound, foreign=True),
@@ -86,9 +116,8 @@ SIGNATURES = (
     (b"\xff\xd8\xff", ".jpg"),
     (b"BM", ".bmp"),
     (arrays.MAGIC, ".npy"),
-    (b"GIF8", "a GIF image"),
-    (b"II*\0", "a TIFF image"),
-    (b"MM\0*", "a TIFF image"),
+    *((magic, ".gif") for magic in animated.GIF_MAGICS),
+    *((magic, ".tif") for magic in tiff.MAGICS),
     (b"fLaC", ".flac"),
     (b"OggS", ".ogg"),
     (edf.BDF, ".edf"),
@@ -226,6 +255,10 @@ def _holds(head: bytes) -> str:
     """The first suffix of the format that the first bytes of a file show, or words for any other content."""
     if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
         return ".wav"
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return ".webp"
+    if head[dicom.MAGIC_AT :].startswith(dicom.MAGIC):
+        return ".dcm"
     if npz.is_npz(head):
         return ".npz"
     if edf.is_edf(head):
@@ -237,15 +270,21 @@ def _holds(head: bytes) -> str:
 
 
 def save(
-    path: str | os.PathLike[str], array: Array, *, rate: float | None = None, overwrite: bool = True, note: str = ""
+    path: str | os.PathLike[str],
+    array: Array,
+    *,
+    rate: float | None = None,
+    pixel: Pixel | None = None,
+    overwrite: bool = True,
+    note: str = "",
 ) -> None:
-    """Writes an array as PNG, NPY, WAV, FLAC or text, by the name's ending.
+    """Writes an array as PNG, TIFF, NPY, WAV, FLAC or text, by the name's ending.
 
-    PNG takes (H, W) or (H, W, C) of uint8 or uint16; WAV (N,) or (N, C) of float32 or float64 with `rate` in hertz
-    (44100 when None); FLAC (N,) or (N, C) of floats from -1 to less than 1, in 24 bits, or of integers; text (N,) as
-    "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
-    untouched until the new one is complete. Some formats have room for a `note`. Raises InputError when it cannot be
-    written so.
+    PNG takes (H, W) or (H, W, C) of uint8 or uint16; TIFF these, (D, H, W) and (D, H, W, C), of integers of 8 to 32
+    bits, float32 and float64, with the size of a `pixel` where it is known; WAV (N,) or (N, C) of float32 or float64
+    with `rate` in hertz (44100 when None); FLAC (N,) or (N, C) of floats from -1 to less than 1, in 24 bits, or of
+    integers; text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays untouched
+    until the new one is complete. Some formats have room for a `note`. Raises InputError when it cannot be written so.
     """
     name, array = plain(os.fspath(path)), np.asarray(array)
     format = BY_SUFFIX.get(Path(path).suffix.lower())
@@ -254,7 +293,7 @@ def save(
         raise InputError(f"{name} cannot be written as '{plain(Path(path).suffix, 20)}'; choose one of {endings}.")
     if array.size == 0:
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
-    write = format.write
+    write = partial(format.write, pixel=pixel) if format.scaled else format.write
     with replacing(path, overwrite) as opened:
         write(opened, array, rate, name, **({"about": note.replace("…", " to ")} if note and format.tells else {}))
         if note and not format.tells:

@@ -11,9 +11,10 @@ from gpu_ops.io.files import LIMIT, load
 from gpu_ops.io.inputs import convert
 from gpu_ops.io.noise import add_noise
 from gpu_ops.io.samples import sample
+from gpu_ops.io.stored import STORED_STEPS
 from gpu_ops.types import Input
 
-STEPS = ("upright", "physical", "nonfinite", "convert", "crop", "noise")
+STEPS = ("upright", "physical", "nonfinite", "project", *STORED_STEPS, "convert", "crop", "noise")
 
 
 def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
