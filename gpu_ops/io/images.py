@@ -1,7 +1,8 @@
 """PNG, JPEG and BMP images at every bit depth. Headers and checksums are checked before any decoder runs.
 
-imageio decodes what it leaves as stored: 8 bits a channel without a palette. OpenCV decodes the rest: 16-bit colour,
-palettes, transparent colours, and images so large that imageio's reader refuses them. Pillow decodes printing colours.
+OpenCV decodes PNG, the fastest way. imageio decodes what it leaves as stored of the others: 8 bits a channel without a
+palette. OpenCV decodes the rest: palettes, and images so large that imageio's reader refuses them. Pillow decodes
+printing colours.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 # Channels by the header's colour type: gray, RGB, palette, gray with alpha (read as RGBA), RGBA.
 PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 4, 6: 4}
 PNG_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-PNG_PLAIN = (0, 2, 6)
 PNG_GRAY, PNG_PALETTE, PNG_GRAY_ALPHA = 0, 3, 4
 DEFLATED = 1032
 """The most bytes that one compressed byte of a PNG can stand for."""
@@ -69,13 +69,12 @@ def read_png(opening: Opening) -> Decoded:
     channels = 4 if png.transparent and PNG_CHANNELS[colour] == 3 else PNG_CHANNELS[colour]
     check_limit(name, width * height * channels, limit)
     _check_dense(data, name, width, height, height * width * depth * PNG_SAMPLES[colour] // 8 // DEFLATED)
-    plain = depth == 8 and colour in PNG_PLAIN and not png.transparent and width * height <= IMAGEIO_PIXELS
     # Only the chunks of the picture are decoded: notes and profiles cost time and memory, and can be damaged.
     image = b"".join((PNG_MAGIC, *png.picture))
     steps = [stored.PALETTE] if colour == PNG_PALETTE else [stored.GRAY_ALPHA] if colour == PNG_GRAY_ALPHA else []
     steps += [stored.stretch_step(depth)] if colour == PNG_GRAY and depth < 8 else []
     steps += [stored.first_step(png.frames)] if png.frames > 1 else []
-    return _upright(_decode(image, name, "PNG", (height, width), plain), png.orientation, steps)
+    return _upright(_decode(image, name, "PNG", (height, width), False), png.orientation, steps)
 
 
 class _Png(NamedTuple):
