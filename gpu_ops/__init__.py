@@ -11,7 +11,19 @@ if TYPE_CHECKING:
     from gpu_ops.devices import device_statuses, open_device
     from gpu_ops.errors import KernelscopeError
     from gpu_ops.filters import FILTERS, all_claims, find_filter
-    from gpu_ops.io import FORMATS, NOISE, SAMPLES, add_noise, convert, from_array, load, sample, save
+    from gpu_ops.io import (
+        FORMATS,
+        NOISE,
+        SAMPLES,
+        STEPS,
+        add_noise,
+        apply_steps,
+        convert,
+        from_array,
+        load,
+        sample,
+        save,
+    )
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.provenance import machine
     from gpu_ops.measuring.report import write_report
@@ -31,7 +43,9 @@ _HOMES = {
     "FORMATS": "io",
     "NOISE": "io",
     "SAMPLES": "io",
+    "STEPS": "io",
     "add_noise": "io",
+    "apply_steps": "io",
     "convert": "io",
     "from_array": "io",
     "load": "io",
@@ -52,6 +66,7 @@ __all__ = [
     "FORMATS",
     "NOISE",
     "SAMPLES",
+    "STEPS",
     "Experiment",
     "Input",
     "KernelscopeError",
@@ -59,6 +74,7 @@ __all__ = [
     "Run",
     "add_noise",
     "all_claims",
+    "apply_steps",
     "convert",
     "default_picks",
     "device_statuses",

@@ -9,19 +9,27 @@ from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.results import save_result
 from gpu_ops.io.samples import SAMPLES, sample
+from gpu_ops.io.steps import STEPS, Step, active, apply_steps, check_step, find_step, parse_step
 
 __all__ = [
     "CHOICES",
     "FORMATS",
     "NOISE",
     "SAMPLES",
+    "STEPS",
+    "Step",
     "Survey",
+    "active",
     "add_noise",
+    "apply_steps",
+    "check_step",
     "convert",
     "crop",
+    "find_step",
     "from_array",
     "from_origin",
     "load",
+    "parse_step",
     "require_regular",
     "sample",
     "save",
