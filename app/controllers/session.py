@@ -8,9 +8,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.controllers.inputs import Inputs
 from app.controllers.queue import RunQueue
-from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, NOISE, SAVE, SWEEP, TIME, XRAY
-from app.models.noise import Noise
+from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, SAVE, STEPS, SWEEP, TIME, XRAY
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
@@ -27,18 +27,19 @@ from gpu_ops.engine.messages import (
     Finished,
     Loaded,
     LoadRequest,
-    Noisy,
     Progress,
     Ready,
     RunRequest,
     RunUpdate,
     SampleRequest,
     SaveRequest,
+    Stepped,
     Surveyed,
     XRayAnswer,
     XRayRequest,
 )
 from gpu_ops.engine.shared import SharedResult
+from gpu_ops.io import active
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Pick
 
@@ -49,8 +50,8 @@ SIMULATED = "sm_75"
 class SessionController(QObject):
     """Runs what the session asks for. A click, a key and the command line all come through here.
 
-    `input_array_changed(array, shared)` brings another input, `noisy_array_changed(array, shared)` the same one with
-    other noise or without any. `outputs_changed(variant, name, shown)` brings the output `name` of a variant;
+    `input_array_changed(array, shared)` brings another input, `stepped_array_changed(array, shared)` the same one
+    after other steps. `outputs_changed(variant, name, shown)` brings the output `name` of a variant;
     `message(kind, sentence, details, subject)` everything the user must know; `succeeded(subject)` says that earlier
     messages about a subject (see app.models.messages) no longer hold, and `nonfinite_found(sentence, found, request)`
     that the user must choose how to open a file. `began` says that a job begins, `busy_changed(text)` what it does
@@ -62,7 +63,7 @@ class SessionController(QObject):
 
     outputs_changed = Signal(str, str, object)
     input_array_changed = Signal(object, object)
-    noisy_array_changed = Signal(object, object)
+    stepped_array_changed = Signal(object, object)
     message = Signal(str, str, str, str)
     nonfinite_found = Signal(str, object, object)
     succeeded = Signal(str)
@@ -86,13 +87,13 @@ class SessionController(QObject):
         self.queue.settled.connect(self.settled)
         self._loading: LoadRequest | None = None
         self._held: dict[tuple[str, str], SharedResult] = {}
-        self._input_segments: tuple[str, ...] = ()
-        self._noisy_segment = ""
+        self._made: dict[tuple[str, str], Origin] = {}
+        self.inputs = Inputs(engine, session, self.queue, self)
+        self.inputs.message.connect(self.message)
         engine.answered.connect(self._take_answer)
         session.choice_changed.connect(self._choice_changed)
         session.input_changed.connect(self._input_changed)
-        session.noise_changed.connect(self._noise_changed)
-        session.noisy_changed.connect(self._noisy_changed)
+        session.stepped_changed.connect(self._stepped_changed)
         session.device_changed.connect(self._device_changed)
         session.baseline_changed.connect(self._set_baseline)
 
@@ -187,6 +188,12 @@ class SessionController(QObject):
             request = SaveRequest(self._engine.next_job(), path, result[1], result[2])
             self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
 
+    def use_result(self) -> None:
+        """Make that result the input."""
+        result, name = self.result_to_save(), self.session.output.id
+        if result is not None:
+            self.inputs.use_result(result[0], name, result[1], self._made[result[0], name])
+
     def ask_doctor(self) -> None:
         self.queue.submit(DOCTOR, DoctorRequest(self._engine.next_job()))
 
@@ -200,31 +207,16 @@ class SessionController(QObject):
         self._declare()
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
         self._release_outputs(())
-        for segment in (*self._input_segments, self._noisy_segment):
-            if segment:
-                self._engine.release(segment)
-        self._input_segments, self._noisy_segment = shared.segments, ""
+        self.inputs.replaced(shared)
         self.run_live()
 
     @Slot(object)
-    def _noise_changed(self, noise: Noise | None) -> None:
-        """The user wants other noise. Without any, the original is back at once; else the next run waits for it."""
-        session = self.session
-        if noise is None and session.original is not None and session.input is not session.original:
-            session.set_noisy(session.original, None)
-            self.run_live()
-        elif session.lacks_noise:
-            self.run_live()
-
-    @Slot(object)
-    def _noisy_changed(self, shared: Any) -> None:
-        """The input has other noise: results of the noise before stay, marked so, until new ones come."""
+    def _stepped_changed(self, shared: Any) -> None:
+        """The input went through other steps: results of those before stay, marked so, until new ones come."""
         self.queue.renew()
         self.results.compare_with(self.session.subject)
-        self.noisy_array_changed.emit(self._engine.array(shared.array), shared)
-        if self._noisy_segment:
-            self._engine.release(self._noisy_segment)
-        self._noisy_segment = "" if shared is self.session.original else shared.array.segment
+        self.stepped_array_changed.emit(self._engine.array(shared.array), shared)
+        self.inputs.stepped()
 
     @Slot(object, str)
     def _choice_changed(self, choice: Any, what: str) -> None:
@@ -235,7 +227,11 @@ class SessionController(QObject):
         self._release_outputs(() if what == "filter" else choice.picks)
         self._declare()
         self.results.compare_with(self.session.subject)
-        self.run_live()
+        session, done = self.session, what == "steps" and not self.session.lacks_steps
+        if session.lacks_steps and not active(session.steps) and session.original is not None:
+            session.set_stepped(session.original, ())
+        if not done:
+            self.run_live()
 
     @Slot(str)
     def _device_changed(self, name: str) -> None:
@@ -271,17 +267,6 @@ class SessionController(QObject):
         self.busy_changed.emit(progress.text)
         self.progressed.emit(progress.done, progress.total)
 
-    def _take_loaded(self, loaded: Loaded) -> None:
-        self.session.set_input(loaded.input)
-
-    def _take_noisy(self, noisy: Noisy) -> None:
-        """Take an input with noise, unless another input or the wish for none came meanwhile."""
-        asked, session = self.queue.noise_request, self.session
-        if asked is None or asked.job != noisy.job or asked.input is not session.original or session.noise is None:
-            self._engine.release(noisy.input.array.segment)
-        else:
-            session.set_noisy(noisy.input, Noise(asked.sigma, asked.seed))
-
     def _take_doctor(self, answer: DoctorAnswer) -> None:
         self.doctor_answered.emit(answer.content)
 
@@ -298,12 +283,11 @@ class SessionController(QObject):
         kind = self.queue.jobs.get(failed.job)
         if kind is XRAY:
             self.xray_failed.emit(failed.sentence)
-        elif kind is NOISE:
-            self.session.set_noise(self.session.input_noise)
         if failed.nonfinite is not None and self._loading is not None and self._loading.job == failed.job:
             self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self._loading)
         else:
-            self.message.emit("error", failed.sentence, failed.details, kind.subject if kind else "")
+            sentence = self.inputs.fail(failed) if kind is STEPS else failed.sentence
+            self.message.emit("error", sentence, failed.details, kind.subject if kind else "")
         self.queue.end(failed.job)
 
     def _take_point(self, answer: Progress | RunUpdate) -> None:
@@ -361,7 +345,7 @@ class SessionController(QObject):
         # The view has the new array now, and nothing draws from the old segment any more.
         if (variant, name) in self._held:
             self._engine.release(self._held[variant, name].array.segment)
-        self._held[variant, name] = shared
+        self._held[variant, name], self._made[variant, name] = shared, origin
 
     def _release_outputs(self, variants: Sequence[str]) -> None:
         """Release the results of all variants but these."""
@@ -372,8 +356,8 @@ class SessionController(QObject):
 _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Ready: SessionController._take_ready,
     Progress: SessionController._take_progress,
-    Loaded: SessionController._take_loaded,
-    Noisy: SessionController._take_noisy,
+    Loaded: lambda self, loaded: self.inputs.take_loaded(loaded),
+    Stepped: lambda self, stepped: self.inputs.take_stepped(stepped),
     Surveyed: lambda *_: None,  # ImportController takes it
     RunUpdate: SessionController._take_update,
     DoctorAnswer: SessionController._take_doctor,

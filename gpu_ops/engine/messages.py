@@ -16,9 +16,9 @@ from gpu_ops.errors import plain
 from gpu_ops.io.opening import Survey
 from gpu_ops.measuring.rows import Row
 from gpu_ops.run_key import RunKey
-from gpu_ops.types import Pick, Stage
+from gpu_ops.types import Facts, Pick, Stage
 
-PROTOCOL = 5
+PROTOCOL = 6
 
 
 # Requests of the window. `job` numbers grow; an answer names its job.
@@ -53,13 +53,25 @@ class SampleRequest:
 
 
 @dataclass(frozen=True)
-class NoiseRequest:
-    """Add normal noise to an input, as gpu_ops.add_noise does; `sigma` is above 0."""
+class StepsRequest:
+    """Take an input through steps, as gpu_ops.apply_steps does."""
 
     job: int
     input: SharedInput
-    sigma: float
-    seed: int
+    steps: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class ResultRequest:
+    """Make an input of a result of a run: an image or a signal. `origin` says how it was made, `rate` is that of a
+    signal, in hertz."""
+
+    job: int
+    result: SharedResult
+    name: str
+    origin: Mapping[str, Any]
+    rate: float | None = None
+    facts: Facts = Facts()
 
 
 @dataclass(frozen=True)
@@ -172,7 +184,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The answer to LoadRequest and SampleRequest."""
+    """The answer to LoadRequest, SampleRequest and ResultRequest."""
 
     job: int
     input: SharedInput
@@ -187,12 +199,13 @@ class Surveyed:
 
 
 @dataclass(frozen=True)
-class Noisy:
-    """The answer to NoiseRequest: the input with noise. Its clean original lies in a segment of the request's input, so
-    the answer hands over only the segment of its array."""
+class Stepped:
+    """The answer to StepsRequest: the input after its steps. Its clean original may lie in a segment of the request's
+    input; `segments` are those that the answer hands over."""
 
     job: int
     input: SharedInput
+    segments: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -275,14 +288,15 @@ Request = (
     LoadRequest
     | SurveyRequest
     | SampleRequest
-    | NoiseRequest
+    | StepsRequest
+    | ResultRequest
     | RunRequest
     | XRayRequest
     | SaveRequest
     | CancelRequest
     | DoctorRequest
 )
-Answer = Ready | Progress | Loaded | Surveyed | Noisy | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
+Answer = Ready | Progress | Loaded | Surveyed | Stepped | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
 
 
 def activity(request: Request) -> str:
@@ -294,8 +308,10 @@ def activity(request: Request) -> str:
             return f"looked into {plain(PurePath(request.path).name)}"
         case SampleRequest():
             return f"made the sample {request.id}"
-        case NoiseRequest():
-            return f"added noise to {plain(request.input.name)}"
+        case StepsRequest():
+            return f"changed {plain(request.input.name)}"
+        case ResultRequest():
+            return f"made an input of {plain(request.name)}"
         case RunRequest():
             return f"ran {request.filter}"
         case XRayRequest():
@@ -311,9 +327,9 @@ def activity(request: Request) -> str:
 
 def segments_of_request(request: Request) -> Iterator[str]:
     """Names of the segments that a request reads."""
-    if isinstance(request, NoiseRequest | RunRequest | XRayRequest):
+    if isinstance(request, StepsRequest | RunRequest | XRayRequest):
         yield from request.input.segments
-    elif isinstance(request, SaveRequest):
+    elif isinstance(request, SaveRequest | ResultRequest):
         yield request.result.array.segment
 
 
@@ -321,8 +337,8 @@ def segments_of_answer(answer: Answer) -> Iterator[str]:
     """Names of the segments that an answer hands over."""
     if isinstance(answer, Loaded):
         yield from answer.input.segments
-    elif isinstance(answer, Noisy):
-        yield answer.input.array.segment
+    elif isinstance(answer, Stepped):
+        yield from answer.segments
     elif isinstance(answer, RunUpdate):
         for output in answer.outputs.values():
             yield output.array.segment

@@ -1,0 +1,80 @@
+"""The steps between an input as it was opened and the filter, in words and as the user may change them. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from app.models.noise import Noise
+from gpu_ops import STEPS
+from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.io import Step, check_step, find_step
+from gpu_ops.io.steps import SHORTENED
+
+Steps = tuple[Mapping[str, Any], ...]
+
+GAUSSIAN = "noise"
+"""The step that the noise tick adds and takes away."""
+
+
+def kept_steps(steps: Steps, kind: str) -> Steps:
+    """The steps that another input goes through as well: all but noise, or none where one does not suit its kind."""
+    staying = tuple(step for step in steps if not find_step(step["step"]).noise)
+    return staying if all(kind in find_step(step["step"]).kinds for step in staying) else ()
+
+
+def noise_of(steps: Sequence[Mapping[str, Any]]) -> Noise | None:
+    """The normal noise at the end of the steps; None without it."""
+    last = steps[-1] if steps else {}
+    if last.get("step") != GAUSSIAN or last.get("off"):
+        return None
+    return Noise(last["sigma"], last["seed"])
+
+
+def with_noise(steps: Steps, noise: Noise | None) -> Steps:
+    """The steps with this noise at the end, in the place of the noise that is there."""
+    others = steps[:-1] if steps and steps[-1]["step"] == GAUSSIAN else steps
+    return others if noise is None else (*others, {"step": GAUSSIAN, "sigma": noise.sigma, "seed": noise.seed})
+
+
+def first_values(id: str, kind: str, shape: Sequence[int]) -> dict[str, Any]:
+    """A new step for an input of that kind and shape: a crop begins with the whole, a size with the present one."""
+    names = {p.name for p in find_step(id).params[kind]}  # type: ignore[index]
+    extents = list(INPUT_KINDS[kind].spatial(tuple(shape)))
+    return check_step({"step": id, **({"shape": extents} if "shape" in names else {})}, kind)  # type: ignore[arg-type]
+
+
+def offered(kind: str) -> tuple[Step, ...]:
+    """The steps that such an input can take."""
+    return tuple(step for step in STEPS if kind in step.kinds)
+
+
+def step_title(step: Step) -> str:
+    return QCoreApplication.translate("Steps", step.title)
+
+
+def step_text(step: Mapping[str, Any]) -> str:
+    """A step in a few words: "crop 100 × 200 from 10, 20"."""
+    words = QCoreApplication.translate("Steps", find_step(step["step"]).words(step))
+    return words.format(**{name: _word(name, value) for name, value in step.items()})
+
+
+def _word(name: str, value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return (", " if name == "start" else " × ").join(_word("", n) for n in value)
+    if isinstance(value, float):
+        return QLocale().toString(value, "g", 4)
+    return QLocale().toString(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def steps_text(shared: Any) -> str:
+    """What was done to an input since it was opened: "noise σ 20"; "" for nothing."""
+    known = {step.id for step in STEPS} - set(SHORTENED)
+    return " + ".join(step_text(step) for step in shared.origin.get("steps", ()) if step.get("step") in known)
+
+
+def title_with_steps(shared: Any) -> str:
+    """An input's name with its steps: "camera + noise σ 20"."""
+    return " + ".join(text for text in (shared.name, steps_text(shared)) if text)
