@@ -304,7 +304,7 @@ def test_words() -> None:
     steps = [{"step": "crop", "start": [1, 2], "shape": [30, 40]}, {"step": "convert"}, {"step": "gray"}]
     steps += [{"step": "resize"}, {"step": "rotate", "angle": -12.5}, {"step": "noise"}]
     x = apply_steps(_colour(), steps)
-    assert title_of(x) == "noise + crop 30 × 40 from 1, 2 + gray + resize × 0.5 + rotate -12.5° + noise σ 20"
+    assert title_of(x) == "noise + crop 30 × 40 at 1, 2 + gray + resize × 0.5 + rotate -12.5° + noise σ 20"
     for step in STEPS:
         for kind in step.kinds:
             words = step_words(check_step({"step": step.id}, kind))
@@ -381,7 +381,7 @@ def test_steps_of_a_run_come_in_order_before_the_noise(tmp_path: Path, capsys: p
     flags = ["--step", "crop start=10,20 shape=60,80", "--step", "resize size=30,20", "--noise", "5"]
     assert main(["run", "mean", "--sample", "camera", *flags, *ONE, "--json", str(path)]) == 0
     assert (
-        "mean2d of camera + crop 60 × 80 from 10, 20 + resize to 30 × 20 + noise σ 5, 30 x 20"
+        "mean2d of camera + crop 60 × 80 at 10, 20 + resize to 30 × 20 + noise σ 5, 30 x 20"
         in capsys.readouterr().out
     )
     (row,) = read_report(path).rows

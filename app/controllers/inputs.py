@@ -114,7 +114,8 @@ class Inputs(QObject):
         how: dict[str, Any] = {"result": key.filter, "output": name, "variant": key.variant, "device": key.device}
         how |= {"params": dict(key.params), "knobs": dict(key.knobs)}
         how |= {"start": list(made.start)} if made.start else {}
-        title = self.tr("{filter} of {input}").format(filter=key.filter, input=title_with_steps(input))
+        title = self.tr("{filter} of the middle of {input}") if made.start else self.tr("{filter} of {input}")
+        title = title.format(filter=key.filter, input=title_with_steps(input))
         rate = input.rate if result.kind == "signal" else None
         whole = result.array.shape[:2] == input.array.shape[:2]
         facts = Facts(pixel=input.facts.pixel) if whole else Facts()

@@ -189,10 +189,14 @@ class SessionController(QObject):
             self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
 
     def use_result(self) -> None:
-        """Make that result the input."""
-        result, name = self.result_to_save(), self.session.output.id
-        if result is not None:
-            self.inputs.use_result(result[0], name, result[1], self._made[result[0], name])
+        """Make the last picked variant's result on the screen the input; one of the whole input comes first."""
+        name, picks = self.session.output.id, self.session.choice.picks
+        there = [v for v in picks if (v, name) in self._held]
+        if not there:
+            self.message.emit("warning", self.tr("There is no result to use yet; run a variant first."), "", "open")
+            return
+        variant = next((v for v in reversed(there) if not self._made[v, name].start), there[-1])
+        self.inputs.use_result(variant, name, self._held[variant, name], self._made[variant, name])
 
     def ask_doctor(self) -> None:
         self.queue.submit(DOCTOR, DoctorRequest(self._engine.next_job()))

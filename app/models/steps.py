@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from app.models.noise import Noise
 from gpu_ops import STEPS
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import Step, check_step, find_step
+from gpu_ops.io import Step, active, check_step, find_step
 from gpu_ops.io.steps import SHORTENED
 
 Steps = tuple[Mapping[str, Any], ...]
@@ -46,6 +46,32 @@ def first_values(id: str, kind: str, shape: Sequence[int]) -> dict[str, Any]:
     return check_step({"step": id, **({"shape": extents} if "shape" in names else {})}, kind)  # type: ignore[arg-type]
 
 
+def inside(steps: Sequence[Mapping[str, Any]], place: int, extents: Sequence[int]) -> dict[str, Any]:
+    """The step at this place, a crop made small enough for what the steps before it leave of `extents`; a size that
+    only the engine knows, as after a free rotation, is not looked at."""
+    step = dict(steps[place])
+    before = _extents_after(active(steps[:place]), extents)
+    if step["step"] == "crop" and before is not None:
+        step["start"] = [min(int(a), n - 1) for a, n in zip(step["start"], before, strict=True)]
+        room = [n - a for a, n in zip(step["start"], before, strict=True)]
+        step["shape"] = [min(int(a), n) for a, n in zip(step["shape"], room, strict=True)]
+    return step
+
+
+def _extents_after(steps: Sequence[Mapping[str, Any]], extents: Sequence[int]) -> list[int] | None:
+    found = list(extents)
+    for step in steps:
+        if step["step"] == "crop":
+            found = list(step["shape"])
+        elif step["step"] == "resize" and step["by"] == "size":
+            found = list(step["size"])
+        elif step["step"] == "rotate" and step["angle"] % 90 == 0:
+            found = found[::-1] if step["angle"] % 180 else found
+        elif step["step"] in ("resize", "rotate"):
+            return None
+    return found
+
+
 def offered(kind: str) -> tuple[Step, ...]:
     """The steps that such an input can take."""
     return tuple(step for step in STEPS if kind in step.kinds)
@@ -56,14 +82,14 @@ def step_title(step: Step) -> str:
 
 
 def step_text(step: Mapping[str, Any]) -> str:
-    """A step in a few words: "crop 100 × 200 from 10, 20"."""
+    """A step in a few words: "crop 100 × 200 at 10, 20"."""
     words = QCoreApplication.translate("Steps", find_step(step["step"]).words(step))
     return words.format(**{name: _word(name, value) for name, value in step.items()})
 
 
 def _word(name: str, value: Any) -> str:
     if isinstance(value, list | tuple):
-        return (", " if name == "start" else " × ").join(_word("", n) for n in value)
+        return (", " if name == "start" else " × ").join(f"{n:g}" for n in value)
     if isinstance(value, float):
         return QLocale().toString(value, "g", 4)
     return QLocale().toString(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)

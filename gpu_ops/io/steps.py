@@ -79,7 +79,7 @@ STEPS: tuple[Step, ...] = (
         "Crop",
         {IMAGE.id: _crop_params(2), SIGNAL.id: _crop_params(1)},
         lambda input, v: crop(input, [int(n) for n in v["start"]], [int(n) for n in v["shape"]]),
-        lambda v: "crop {shape} from {start}",
+        lambda v: "crop {shape} at {start}",
         "a part of the input",
     ),
     Step(
@@ -292,7 +292,7 @@ def _as_json(param: Param, value: Value) -> Any:
 
 
 def step_words(step: Mapping[str, Any]) -> str:
-    """A checked step in a few words: "crop 100 × 200 from 10, 20"."""
+    """A checked step in a few words: "crop 100 × 200 at 10, 20"."""
     return find_step(step["step"]).words(step).format(**{k: _word(k, v) for k, v in step.items()})
 
 

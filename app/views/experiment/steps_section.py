@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -21,9 +21,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.models.session import Session
-from app.models.steps import GAUSSIAN, Steps, first_values, noise_of, offered, step_text, step_title
+from app.models.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
 from app.views.experiment.form import ParameterForm
 from app.views.parts import ElidedLabel
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import find_step
 
 NO_LETTERS = frozenset(string.ascii_lowercase + string.digits)
@@ -47,13 +48,13 @@ class StepRow(QWidget):
         self.tick = QCheckBox(self)
         self.tick.toggled.connect(self._toggled)
         self.words = ElidedLabel(parent=self)
-        self.edit = self._button(self.tr("Values"), self.opened)
+        self.edit = self._button(self.tr("Values"), lambda: self.opened.emit())
         self.edit.setCheckable(True)
         self.edit.setText("…")
         self.edit.setVisible(bool(self._params))
         self.up = self._button(self.tr("Move up"), lambda: self.moved.emit(-1), Qt.ArrowType.UpArrow)
         self.down = self._button(self.tr("Move down"), lambda: self.moved.emit(1), Qt.ArrowType.DownArrow)
-        self.remove = self._button(self.tr("Remove"), self.removed)
+        self.remove = self._button(self.tr("Remove"), lambda: self.removed.emit())
         self.remove.setText("✕")
         row = QHBoxLayout()
         row.setSpacing(self.fontMetrics().averageCharWidth() // 2)
@@ -66,13 +67,13 @@ class StepRow(QWidget):
         self._column.addLayout(row)
         self.show_step(step)
 
-    def _button(self, title: str, do: Any, arrow: Qt.ArrowType = Qt.ArrowType.NoArrow) -> QToolButton:
+    def _button(self, title: str, do: Callable[[], None], arrow: Qt.ArrowType = Qt.ArrowType.NoArrow) -> QToolButton:
         button = QToolButton(self)
         button.setAutoRaise(True)
         button.setArrowType(arrow)
         button.setToolTip(title)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        button.clicked.connect(lambda: do() if callable(do) else do.emit())
+        button.clicked.connect(lambda: do())
         return button
 
     @property
@@ -99,6 +100,8 @@ class StepRow(QWidget):
         """Offer only the moves that there are."""
         self.up.setEnabled(place > 0)
         self.down.setEnabled(place < count - 1)
+        for button in (self.up, self.down):
+            button.setVisible(count > 1)
 
     def unfold(self, on: bool) -> None:
         """Show the fields of the values, or hide them."""
@@ -211,8 +214,14 @@ class StepsSection(QWidget):
             row.unfold(on and other == place)
 
     def _put(self, place: int, steps: list[Mapping[str, Any]], drag: bool = False) -> None:
-        before = self._session.steps
-        self._session.set_steps((*before[:place], *steps, *before[place + 1 :]), same_step=drag)
+        before, original = self._session.steps, self._session.original
+        assert original is not None
+        wanted = [*before[:place], *steps, *before[place + 1 :]]
+        if steps:
+            wanted[place] = inside(wanted, place, INPUT_KINDS[original.kind].spatial(original.array.shape))
+        self._session.set_steps(wanted, same_step=drag)
+        if steps:
+            self.rows[place].show_step(self._session.steps[place])  # where it is what it was, as after a crop outside
 
     def _move(self, place: int, by: int) -> None:
         steps, other = list(self._session.steps), place + by
