@@ -168,7 +168,7 @@ _EDIT = (
     ),
     ActionSpec(
         "use_result",
-        QT_TRANSLATE_NOOP("Actions", "&Use result as input"),
+        QT_TRANSLATE_NOOP("Actions", "Use result as &input"),
         "edit",
         ("Ctrl+U",),
         QT_TRANSLATE_NOOP("Actions", "Go on with the result on the screen in the place of the input"),

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app.models.log import Log
 from app.worker import Engine
+from gpu_ops import step_words
 from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
@@ -26,7 +27,6 @@ from gpu_ops.engine.messages import (
     StepsRequest,
     XRayRequest,
 )
-from gpu_ops.io.steps import step_words
 from gpu_ops.measuring.rows import error_json
 
 WHO = "engine"

@@ -11,9 +11,9 @@ from app.models.results import Results
 from app.models.session import Session
 from app.models.slot import RowSlot
 from app.worker import Engine
+from gpu_ops import active_steps
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunRequest, StepsRequest
-from gpu_ops.io import active
 from gpu_ops.types import Pick
 
 QUIET_MS = 400
@@ -119,7 +119,7 @@ class RunQueue(QObject):
 
     def _do_steps(self) -> bool:
         """Let the engine do the steps that the user wants. Returns whether there is something to wait for."""
-        original, steps = self._session.original, active(self._session.steps)
+        original, steps = self._session.original, active_steps(self._session.steps)
         if original is None or not steps:
             return False
         self.steps_request = StepsRequest(self._engine.next_job(), original, steps)

@@ -18,6 +18,7 @@ from app.models.slot import RowSlot
 from app.models.subject import Subject
 from app.models.view_data import OutputData
 from app.worker import Engine
+from gpu_ops import active_steps
 from gpu_ops.device_names import device_place, is_simulated
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (
@@ -39,7 +40,6 @@ from gpu_ops.engine.messages import (
     XRayRequest,
 )
 from gpu_ops.engine.shared import SharedResult
-from gpu_ops.io import active
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Pick
 
@@ -232,7 +232,7 @@ class SessionController(QObject):
         self._declare()
         self.results.compare_with(self.session.subject)
         session, done = self.session, what == "steps" and not self.session.lacks_steps
-        if session.lacks_steps and not active(session.steps) and session.original is not None:
+        if session.lacks_steps and not active_steps(session.steps) and session.original is not None:
             session.set_stepped(session.original, ())
         if not done:
             self.run_live()

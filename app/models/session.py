@@ -11,10 +11,9 @@ from PySide6.QtCore import QObject, Signal
 from app.models.noise import Noise
 from app.models.steps import Steps, kept_steps, noise_of, with_noise
 from app.models.subject import Subject
-from gpu_ops import FILTERS, KernelscopeError, find_filter
+from gpu_ops import FILTERS, KernelscopeError, active_steps, check_step, find_filter, find_step
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.shared import SharedInput
-from gpu_ops.io import active, check_step, find_step
 from gpu_ops.params import holds
 from gpu_ops.run_key import RunKey
 from gpu_ops.task import Meta, Task
@@ -127,7 +126,7 @@ class Session(QObject):
         before = self.steps
         kept = kept_steps(before, shared.kind) if steps is None else steps
         self.input = self.original = shared
-        self.input_steps, self.inherited = (), bool(active(kept))
+        self.input_steps, self.inherited = (), bool(active_steps(kept))
         self.inputs += 1
         self._put_steps(kept)
         if self.filter.accepts != shared.kind:
@@ -137,7 +136,7 @@ class Session(QObject):
                 choice = _default_choice((same_family or fitting)[0], bool(self.device), kept)
                 self._set(choice, "filter", undoable=False)
         self.input_changed.emit(shared)
-        if steps is None and not kept and any(not find_step(step["step"]).noise for step in active(before)):
+        if steps is None and not kept and any(not find_step(step["step"]).noise for step in active_steps(before)):
             self.steps_dropped.emit(shared)
 
     @property
@@ -155,14 +154,14 @@ class Session(QObject):
 
     def set_stepped(self, shared: SharedInput, steps: Steps) -> None:
         """Take the original after these steps in the place of the input."""
-        self.input, self.input_steps, self.inherited = shared, active(steps), False
+        self.input, self.input_steps, self.inherited = shared, active_steps(steps), False
         self.inputs += 1
         self.stepped_changed.emit(shared)
 
     @property
     def lacks_steps(self) -> bool:
         """Whether the input went through other steps than the user wants."""
-        return active(self.steps) != self.input_steps
+        return active_steps(self.steps) != self.input_steps
 
     def take_back_steps(self) -> None:
         """Want the steps that the input went through, because others cannot be done; undo forgets the wish."""

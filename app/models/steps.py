@@ -8,10 +8,8 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.models.noise import Noise
-from gpu_ops import STEPS
+from gpu_ops import STEPS, active_steps, check_step, find_step
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import Step, active, check_step, find_step
-from gpu_ops.io.steps import SHORTENED
 
 Steps = tuple[Mapping[str, Any], ...]
 
@@ -50,7 +48,7 @@ def inside(steps: Sequence[Mapping[str, Any]], place: int, extents: Sequence[int
     """The step at this place, a crop made small enough for what the steps before it leave of `extents`; a size that
     only the engine knows, as after a free rotation, is not looked at."""
     step = dict(steps[place])
-    before = _extents_after(active(steps[:place]), extents)
+    before = _extents_after(active_steps(steps[:place]), extents)
     if step["step"] == "crop" and before is not None:
         step["start"] = [min(int(a), n - 1) for a, n in zip(step["start"], before, strict=True)]
         room = [n - a for a, n in zip(step["start"], before, strict=True)]
@@ -72,12 +70,12 @@ def _extents_after(steps: Sequence[Mapping[str, Any]], extents: Sequence[int]) -
     return found
 
 
-def offered(kind: str) -> tuple[Step, ...]:
+def offered(kind: str) -> tuple[Any, ...]:
     """The steps that such an input can take."""
     return tuple(step for step in STEPS if kind in step.kinds)
 
 
-def step_title(step: Step) -> str:
+def step_title(step: Any) -> str:
     return QCoreApplication.translate("Steps", step.title)
 
 
@@ -97,7 +95,7 @@ def _word(name: str, value: Any) -> str:
 
 def steps_text(shared: Any) -> str:
     """What was done to an input since it was opened: "noise σ 20"; "" for nothing."""
-    known = {step.id for step in STEPS} - set(SHORTENED)
+    known = {step.id for step in STEPS if step.titled}
     return " + ".join(step_text(step) for step in shared.origin.get("steps", ()) if step.get("step") in known)
 
 

@@ -9,7 +9,7 @@ from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.results import save_result
 from gpu_ops.io.samples import SAMPLES, sample
-from gpu_ops.io.steps import STEPS, Step, active, apply_steps, check_step, find_step, parse_step
+from gpu_ops.io.steps import STEPS, Step, active_steps, apply_steps, check_step, find_step, parse_step, step_words
 
 __all__ = [
     "CHOICES",
@@ -19,7 +19,7 @@ __all__ = [
     "STEPS",
     "Step",
     "Survey",
-    "active",
+    "active_steps",
     "add_noise",
     "apply_steps",
     "check_step",
@@ -34,5 +34,6 @@ __all__ = [
     "sample",
     "save",
     "save_result",
+    "step_words",
     "survey",
 ]

@@ -22,15 +22,15 @@ from gpu_ops.progress import stage
 from gpu_ops.types import DTYPES, Input
 
 MOST = 1 << 30
-SHORTENED = ("convert",)
-"""Steps that a title leaves out, because the type stands beside it."""
 
 
 @dataclass(frozen=True)
 class Step:
     """A step. `params` has the parameters by each kind of input that it takes. `apply(input, values)` returns the
     changed input, or the input itself where nothing changes. `words(values)` is a short text with places for the
-    values, such as "rotate {angle}°". `noise` says that the input before it is the noise-free original."""
+    values, such as "rotate {angle}°". `noise` says that the input before it is the noise-free original, and `titled`
+    that the title of an input names it.
+    """
 
     id: str
     title: str
@@ -39,6 +39,7 @@ class Step:
     words: Callable[[Values], str]
     help: str
     noise: bool = False
+    titled: bool = True
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -170,6 +171,7 @@ STEPS: tuple[Step, ...] = (
         change_type,
         lambda v: "{dtype}" if v["how"] == "keep" else "{dtype}, {how}",
         "another type of values: float32 keeps the negative edges that a gradient has",
+        titled=False,
     ),
     Step(
         "noise",
@@ -236,7 +238,7 @@ def check_step(step: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     return {"step": own.id, **values, **({"off": True} if step.get("off") else {})}
 
 
-def active(steps: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+def active_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
     """The steps that are not switched off."""
     return tuple(step for step in steps if not step.get("off"))
 
@@ -248,7 +250,7 @@ def apply_steps(input: Input, steps: Sequence[Mapping[str, Any]]) -> Input:
     its limits and a step that the input's kind cannot take; InputError where a step does not suit the input, such as a
     crop outside, with what to do; Cancelled.
     """
-    wanted = active(steps)
+    wanted = active_steps(steps)
     for place, step in enumerate(wanted):
         with stage(place, len(wanted)):
             input = _apply(input, check_step(step, input.kind))
@@ -304,5 +306,5 @@ def _word(name: str, value: Any) -> str:
 
 def title_of(input: Input) -> str:
     """The input's name with the steps since it was read: "camera + noise σ 20"."""
-    known = {step.id for step in STEPS} - set(SHORTENED)
+    known = {step.id for step in STEPS if step.titled}
     return " + ".join((input.name, *(step_words(s) for s in input.origin.get("steps", ()) if s["step"] in known)))

@@ -24,8 +24,8 @@ from app.models.session import Session
 from app.models.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
 from app.views.experiment.form import ParameterForm
 from app.views.parts import ElidedLabel
+from gpu_ops import find_step
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import find_step
 
 NO_LETTERS = frozenset(string.ascii_lowercase + string.digits)
 """The forms of steps take no keys from the filter's."""
