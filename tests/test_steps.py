@@ -16,7 +16,7 @@ from scipy import signal
 from gpu_ops import Input, add_noise, apply_steps, from_array, load, sample, save
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError, KernelscopeError, ParamError
-from gpu_ops.io import STEPS, check_step, crop, from_origin, parse_step
+from gpu_ops.io import STEPS, check_step, crop, from_origin, parse_step, write_step
 from gpu_ops.io.steps import step_words, title_of
 from gpu_ops.measuring.report import read_report
 from gpu_ops.types import DTYPES, Facts, Pixel
@@ -376,13 +376,21 @@ def test_text_that_is_no_step(text: str, words: str) -> None:
         parse_step(text)
 
 
+def test_a_step_as_text_is_the_same_step() -> None:
+    for step in STEPS:
+        for kind in step.kinds:
+            for values in ({}, {p.name: p.choices[-1] for p in step.params[kind] if p.choices}):
+                whole = check_step({"step": step.id, **values}, kind)
+                assert check_step(parse_step(write_step(whole)), kind) == whole
+    assert write_step({"step": "crop", "start": [1, 2], "shape": [3, 4]}) == "crop start=1,2 shape=3,4"
+
+
 def test_steps_of_a_run_come_in_order_before_the_noise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "r.json"
     flags = ["--step", "crop start=10,20 shape=60,80", "--step", "resize size=30,20", "--noise", "5"]
     assert main(["run", "mean", "--sample", "camera", *flags, *ONE, "--json", str(path)]) == 0
     assert (
-        "mean2d of camera + crop 60 × 80 at 10, 20 + resize to 30 × 20 + noise σ 5, 30 x 20"
-        in capsys.readouterr().out
+        "mean2d of camera + crop 60 × 80 at 10, 20 + resize to 30 × 20 + noise σ 5, 30 x 20" in capsys.readouterr().out
     )
     (row,) = read_report(path).rows
     assert [s["step"] for s in row.input["steps"]] == ["crop", "resize", "noise"]

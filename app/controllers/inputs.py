@@ -134,5 +134,5 @@ class Inputs(QObject):
 
     def _say_dropped(self, shared: Any) -> None:
         kind = INPUT_KINDS[shared.kind].title
-        text = self.tr("The steps of the input before are left out, because they do not take {kind}.")
+        text = self.tr("The steps of the input before are left out, because they do not suit {kind}.")
         self.message.emit("info", text.format(kind=kind), "", STEPS.subject)

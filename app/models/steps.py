@@ -8,8 +8,8 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.models.noise import Noise
-from gpu_ops import STEPS, active_steps, check_step, find_step
-from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops import STEPS, KernelscopeError, active_steps, check_step, find_step
+from gpu_ops.input_kinds import INPUT_KINDS, Kind
 
 Steps = tuple[Mapping[str, Any], ...]
 
@@ -17,10 +17,14 @@ GAUSSIAN = "noise"
 """The step that the noise tick adds and takes away."""
 
 
-def kept_steps(steps: Steps, kind: str) -> Steps:
-    """The steps that another input goes through as well: all but noise, or none where one does not suit its kind."""
+def kept_steps(steps: Steps, kind: Kind) -> Steps:
+    """The steps that another input goes through as well: all but noise, or none where one of them, or a value,
+    is none of its kind."""
     staying = tuple(step for step in steps if not find_step(step["step"]).noise)
-    return staying if all(kind in find_step(step["step"]).kinds for step in staying) else ()
+    try:
+        return tuple(check_step(step, kind) for step in staying)
+    except KernelscopeError:
+        return ()
 
 
 def noise_of(steps: Sequence[Mapping[str, Any]]) -> Noise | None:
@@ -37,11 +41,11 @@ def with_noise(steps: Steps, noise: Noise | None) -> Steps:
     return others if noise is None else (*others, {"step": GAUSSIAN, "sigma": noise.sigma, "seed": noise.seed})
 
 
-def first_values(id: str, kind: str, shape: Sequence[int]) -> dict[str, Any]:
+def first_values(id: str, kind: Kind, shape: Sequence[int]) -> dict[str, Any]:
     """A new step for an input of that kind and shape: a crop begins with the whole, a size with the present one."""
-    names = {p.name for p in find_step(id).params[kind]}  # type: ignore[index]
+    names = {p.name for p in find_step(id).params[kind]}
     extents = list(INPUT_KINDS[kind].spatial(tuple(shape)))
-    return check_step({"step": id, **({"shape": extents} if "shape" in names else {})}, kind)  # type: ignore[arg-type]
+    return check_step({"step": id, **({"shape": extents} if "shape" in names else {})}, kind)
 
 
 def inside(steps: Sequence[Mapping[str, Any]], place: int, extents: Sequence[int]) -> dict[str, Any]:
@@ -70,7 +74,7 @@ def _extents_after(steps: Sequence[Mapping[str, Any]], extents: Sequence[int]) -
     return found
 
 
-def offered(kind: str) -> tuple[Any, ...]:
+def offered(kind: Kind) -> tuple[Any, ...]:
     """The steps that such an input can take."""
     return tuple(step for step in STEPS if kind in step.kinds)
 

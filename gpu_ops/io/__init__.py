@@ -9,7 +9,17 @@ from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.results import save_result
 from gpu_ops.io.samples import SAMPLES, sample
-from gpu_ops.io.steps import STEPS, Step, active_steps, apply_steps, check_step, find_step, parse_step, step_words
+from gpu_ops.io.steps import (
+    STEPS,
+    Step,
+    active_steps,
+    apply_steps,
+    check_step,
+    find_step,
+    parse_step,
+    step_words,
+    write_step,
+)
 
 __all__ = [
     "CHOICES",
@@ -36,4 +46,5 @@ __all__ = [
     "save_result",
     "step_words",
     "survey",
+    "write_step",
 ]

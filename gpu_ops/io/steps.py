@@ -284,6 +284,18 @@ def parse_step(text: str) -> dict[str, Any]:
     return values
 
 
+def write_step(step: Mapping[str, Any]) -> str:
+    """A checked step as the text that `parse_step` reads: "crop start=10,20 shape=100,200"."""
+    values = ((name, value) for name, value in step.items() if name not in ("step", "off"))
+    return " ".join((step["step"], *(f"{name}={shlex.quote(_written(value))}" for name, value in values)))
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_written, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _as_json(param: Param, value: Value) -> Any:
     if isinstance(value, tuple):
         return [int(n) if param.step == 1 else n for n in value]

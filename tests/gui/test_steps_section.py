@@ -242,13 +242,14 @@ def test_steps_that_do_not_fit_another_file_are_left_out_and_said(window: MainWi
     assert text == "No part of b.npy; choose a part inside. The steps of the input before are left out."
 
 
-def test_steps_of_pictures_are_no_steps_of_signals(window: MainWindow) -> None:
+@pytest.mark.parametrize("step", [{"step": "rotate", "angle": 90}, {"step": "resize", "factor": 0.5}])
+def test_steps_of_pictures_are_no_steps_of_signals(window: MainWindow, step: dict[str, Any]) -> None:
     opened(window)
-    window.controller.session.set_steps([{"step": "rotate", "angle": 90}])
+    window.controller.session.set_steps([FLIP, step])
     answer(window)
     engine(window).show(signal(np.sin(np.arange(50.0)), 10.0))
     assert wanted(window) == [] and not window.panel.steps.rows
-    assert "do not take a signal" in window.messages.current().text
+    assert "do not suit a signal" in window.messages.current().text
     ids = [a.objectName() for a in window.panel.steps.menu.actions()]
     assert "addStep.rotate" not in ids and "addStep.resize" in ids and "addStep.noise" not in ids
 

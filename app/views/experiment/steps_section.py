@@ -25,7 +25,7 @@ from app.models.steps import GAUSSIAN, Steps, first_values, inside, noise_of, of
 from app.views.experiment.form import ParameterForm
 from app.views.parts import ElidedLabel
 from gpu_ops import find_step
-from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.input_kinds import INPUT_KINDS, Kind
 
 NO_LETTERS = frozenset(string.ascii_lowercase + string.digits)
 """The forms of steps take no keys from the filter's."""
@@ -40,7 +40,7 @@ class StepRow(QWidget):
     removed = Signal()
     moved = Signal(int)
 
-    def __init__(self, kind: str, step: Mapping[str, Any], parent: QWidget | None = None) -> None:
+    def __init__(self, kind: Kind, step: Mapping[str, Any], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._kind, self.step = kind, step
         self.form: ParameterForm | None = None
@@ -78,7 +78,7 @@ class StepRow(QWidget):
 
     @property
     def _params(self) -> tuple[Any, ...]:
-        return find_step(self.step["step"]).params[self._kind]  # type: ignore[index]
+        return find_step(self.step["step"]).params[self._kind]
 
     def show_step(self, step: Mapping[str, Any]) -> None:
         """Show the values of the step, without a signal."""
