@@ -5,10 +5,11 @@ from __future__ import annotations
 from PySide6.QtGui import QAction
 
 from app.action_spec import ActionSpec
+from app.probe_specs import PROBE
 from app.translate import QT_TRANSLATE_NOOP
 from app.view_specs import VIEW
 from app.views.window import handlers
-from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE
+from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE, XRAY
 
 _FILE = (
     ActionSpec(
@@ -16,16 +17,24 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "&Open…"),
         "file",
         ("Ctrl+O",),
-        QT_TRANSLATE_NOOP("Actions", "Open an image or a signal"),
+        QT_TRANSLATE_NOOP("Actions", "Open an image or a signal, or several one after the other"),
         "open",
         do=lambda desk: desk.context.files.open(),
+    ),
+    ActionSpec(
+        "open_with",
+        QT_TRANSLATE_NOOP("Actions", "Open with c&hoices…"),
+        "file",
+        ("Ctrl+Alt+O",),
+        QT_TRANSLATE_NOOP("Actions", "Open a file and choose how it is read, such as its columns, frame or rate"),
+        do=lambda desk: desk.context.files.open_with_choices(),
     ),
     ActionSpec(
         "next_file",
         QT_TRANSLATE_NOOP("Actions", "&Next file"),
         "file",
         ("PgDown",),
-        QT_TRANSLATE_NOOP("Actions", "Open the next of the dropped files"),
+        QT_TRANSLATE_NOOP("Actions", "Open the next of the files that were opened together"),
         do=lambda desk: desk.context.files.go(1),
         able=lambda desk: desk.context.files.list.can_go(1),
         local=True,
@@ -35,7 +44,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "Pre&vious file"),
         "file",
         ("PgUp",),
-        QT_TRANSLATE_NOOP("Actions", "Open the previous one of the dropped files"),
+        QT_TRANSLATE_NOOP("Actions", "Open the previous one of the files that were opened together"),
         do=lambda desk: desk.context.files.go(-1),
         able=lambda desk: desk.context.files.list.can_go(-1),
         local=True,
@@ -48,7 +57,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "Save the result on the screen to a file"),
         "save",
         separator=True,
-        do=lambda desk: desk.context.files.save_result(),
+        do=lambda desk: desk.context.files.save_result(desk.pictures.display),
     ),
     ActionSpec(
         "clear_recent",
@@ -87,8 +96,16 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "As &picture…"),
         "file/export",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Save the ladder as a PNG"),
+        QT_TRANSLATE_NOOP("Actions", "Save the ladder as a PNG, or as an SVG if the name ends in .svg"),
         do=lambda desk: desk.context.files.export_ladder(desk.docks[LADDER]),
+    ),
+    ActionSpec(
+        "export_figures",
+        QT_TRANSLATE_NOOP("Actions", "&Figures of the region or profile…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save the visible figures of a region, or a profile, as comma-separated values"),
+        do=handlers.export_figures,
     ),
     ActionSpec(
         "export_sweep_csv",
@@ -100,12 +117,37 @@ _FILE = (
         do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "csv"),
     ),
     ActionSpec(
+        "export_sweep_json",
+        QT_TRANSLATE_NOOP("Actions", "Sw&eep as JSON…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save the rows of the sweep as a report"),
+        do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "json"),
+    ),
+    ActionSpec(
         "export_sweep_picture",
         QT_TRANSLATE_NOOP("Actions", "S&weep as picture…"),
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the plot of the sweep as a PNG, or as an SVG if the name ends in .svg"),
         do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "picture"),
+    ),
+    ActionSpec(
+        "export_xray_json",
+        QT_TRANSLATE_NOOP("Actions", "&X-ray as JSON…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save every count of the X-ray as JSON"),
+        separator=True,
+        do=lambda desk: desk.context.files.export_xray(desk.docks[XRAY], "json"),
+    ),
+    ActionSpec(
+        "export_xray_picture",
+        QT_TRANSLATE_NOOP("Actions", "X-&ray as picture…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save what the X-ray shows as a PNG, or as an SVG if the name ends in .svg"),
+        do=lambda desk: desk.context.files.export_xray(desk.docks[XRAY], "picture"),
     ),
     ActionSpec(
         "preferences",
@@ -296,4 +338,4 @@ _HELP = (
         do=handlers.show_about,
     ),
 )
-ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *_HELP)
+ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *PROBE, *_HELP)

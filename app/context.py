@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from app.controllers.importing import ImportController
 from app.controllers.look import Look
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
@@ -27,6 +28,7 @@ class Context:
     """
 
     controller: SessionController
+    importing: ImportController
     display: Display
     look: Look
     settings: Settings

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from small_machine import make_small
 
+from gpu_ops.io import apart
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-gpu", action="store_true", help="a missing CUDA device fails instead of skipping")
@@ -25,6 +27,14 @@ def cuda(request: pytest.FixtureRequest) -> str:
             pytest.fail(f"no CUDA device: {status.reason}")
         pytest.skip(status.reason)
     return status.name
+
+
+@pytest.fixture(autouse=True, scope="session")
+def readers_here() -> Iterator[None]:
+    """Files are read in the process of the test, where it can replace what readers call."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(apart, "here", True)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -25,6 +25,7 @@ from gpu_ops.engine.messages import (
     SaveRequest,
     Stepped,
     StepsRequest,
+    SurveyRequest,
     XRayRequest,
 )
 from gpu_ops.measuring.rows import error_json
@@ -116,6 +117,13 @@ def _xray(request: XRayRequest) -> str:
     return f"look into {job}{beside} on {gpu}; {_array(array.shape, array.dtype)}"
 
 
+def _save(request: SaveRequest) -> str:
+    form, saving = request.result.form, request.saving
+    levels = f" {saving.levels[0]:g} to {saving.levels[1]:g}" if saving.levels else ""
+    mapping = f", mapping {saving.map}{levels}" if saving.map != "none" else ""
+    return f"save {request.path}, {_array(form.shape, form.dtype)}{mapping}"
+
+
 def _values(values: Mapping[str, Any]) -> str:
     return "".join(f" {name}={value}" for name, value in values.items())
 
@@ -126,11 +134,12 @@ def _array(shape: tuple[int, ...], dtype: str) -> str:
 
 _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     LoadRequest: lambda r: f"load {r.path}{_values(r.options)}",
+    SurveyRequest: lambda r: f"look into {r.path}{_values(r.choices)}",
     SampleRequest: lambda r: f"make the sample {r.id}{_values(r.options)}",
     StepsRequest: lambda r: f"change {r.input.name}: {', '.join(step_words(step) for step in r.steps)}",
     ResultRequest: lambda r: f"make an input of {r.name}, {_array(r.result.form.shape, r.result.form.dtype)}",
     RunRequest: _run,
     XRayRequest: _xray,
-    SaveRequest: lambda r: f"save {r.path}, {_array(r.result.form.shape, r.result.form.dtype)}",
+    SaveRequest: _save,
     DoctorRequest: lambda r: "examine this machine",
 }

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
 from app.models.job_kind import LIVE, SIMULATE, STEPS, SWEEP, TIME, XRAY, JobKind
+from app.models.refusal import refuses
 from app.models.results import Results
 from app.models.session import Session
 from app.models.slot import RowSlot
@@ -49,6 +50,11 @@ class RunQueue(QObject):
         self._quiet.timeout.connect(self._time_live)
         self._overdue = QTimer(self, singleShot=True)
         self._overdue.timeout.connect(self._give_way)
+
+    @property
+    def engine(self) -> Engine:
+        """Where the jobs go."""
+        return self._engine
 
     @property
     def busy(self) -> bool:
@@ -159,7 +165,10 @@ class RunQueue(QObject):
         self.submit(how, request)
 
     def picks(self, how: JobKind) -> tuple[Pick, ...]:
-        """The picks of such a run. A simulated GPU is never timed: its counts came with the picture."""
+        """The picks of such a run. A simulated GPU is never timed: its counts came with the picture. Nothing is picked
+        while the filter refuses the input."""
+        if refuses(self._session.filter, self._session.input):
+            return ()
         picks = (self._session.pick(v.id) for v in self._session.filter.variants if v.id in self._session.choice.picks)
         return tuple(p for p in picks if how.simulated != "never" or not is_simulated(p.device))
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.inputs import Inputs
 from app.controllers.queue import RunQueue
-from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, SAVE, STEPS, SWEEP, TIME, XRAY
+from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, PREVIEW, SAVE, STEPS, SWEEP, TIME, XRAY
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
@@ -18,7 +18,7 @@ from app.models.slot import RowSlot
 from app.models.subject import Subject
 from app.models.view_data import OutputData
 from app.worker import Engine
-from gpu_ops import active_steps
+from gpu_ops import Saving, active_steps
 from gpu_ops.device_names import device_place, is_simulated
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (
@@ -33,6 +33,7 @@ from gpu_ops.engine.messages import (
     RunRequest,
     RunUpdate,
     SampleRequest,
+    Saved,
     SaveRequest,
     Stepped,
     Surveyed,
@@ -57,8 +58,9 @@ class SessionController(QObject):
     that the user must choose how to open a file. `began` says that a job begins, `busy_changed(text)` what it does
     (empty when nothing runs), `progressed(done, total)` its progress (0 of 0 where unknown), and `settled` that all
     requested work is done, including the timing after a pause.
-    `xrayed(content)` brings an X-ray, `xray_failed(sentence)` says why there is none; `point_answered(answer)` brings
-    the engine's answers to the jobs of `run_points`; `cancelled` says that the user cancelled everything that runs.
+    `saved(answer)` says that a result was saved and what became of its values. `xrayed(content)` brings an X-ray,
+    `xray_failed(sentence)` says why there is none; `point_answered(answer)` brings the engine's answers to the jobs of
+    `run_points`; `cancelled` says that the user cancelled everything that runs.
     """
 
     outputs_changed = Signal(str, str, object)
@@ -77,6 +79,7 @@ class SessionController(QObject):
     xray_failed = Signal(str)
     point_answered = Signal(object)
     cancelled = Signal()
+    saved = Signal(object)
 
     def __init__(self, engine: Engine, session: Session, results: Results, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -181,11 +184,11 @@ class SessionController(QObject):
         result = self._held[variants[-1], name]
         return variants[-1], result, input.rate if OUTPUT_KINDS[result.kind].heard else None
 
-    def save_result(self, path: str) -> None:
-        """Save that result in the format of the file's suffix."""
+    def save_result(self, path: str, saving: Saving | None = None) -> None:
+        """Save that result in the format of the file's suffix, with this mapping and these facts."""
         result = self.result_to_save()
         if result is not None:
-            request = SaveRequest(self._engine.next_job(), path, result[1], result[2])
+            request = SaveRequest(self._engine.next_job(), path, result[1], result[2], saving or Saving())
             self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
 
     def use_result(self) -> None:
@@ -289,7 +292,7 @@ class SessionController(QObject):
             self.xray_failed.emit(failed.sentence)
         if failed.nonfinite is not None and self._loading is not None and self._loading.job == failed.job:
             self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self._loading)
-        else:
+        elif kind is not PREVIEW:
             sentence = self.inputs.fail(failed) if kind is STEPS else failed.sentence
             self.message.emit("error", sentence, failed.details, kind.subject if kind else "")
         self.queue.end(failed.job)
@@ -363,6 +366,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Loaded: lambda self, loaded: self.inputs.take_loaded(loaded),
     Stepped: lambda self, stepped: self.inputs.take_stepped(stepped),
     Surveyed: lambda *_: None,  # ImportController takes it
+    Saved: lambda controller, answer: controller.saved.emit(answer),
     RunUpdate: SessionController._take_update,
     DoctorAnswer: SessionController._take_doctor,
     XRayAnswer: SessionController._take_xray,

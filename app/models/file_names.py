@@ -34,6 +34,11 @@ def open_kinds() -> str:
     return ";;".join([*(f"{title} {_wild(suffixes)}" for title, suffixes in titles), all_files()])
 
 
+def suffixes() -> tuple[str, ...]:
+    """The suffixes of all files that can be opened."""
+    return tuple(dict.fromkeys(suffix for format in FORMATS for suffix in format.suffixes))
+
+
 def all_files() -> str:
     return QCoreApplication.translate("Files", "All files (*)")
 
@@ -57,7 +62,7 @@ def _formats(kind: str) -> tuple[str, ...]:
 
 def _format_title(suffix: str) -> str:
     """The name that a dialog shows for files with this suffix."""
-    title = next(f.title for f in FORMATS if suffix in f.suffixes)
+    title = next((f.title for f in FORMATS if suffix in f.suffixes), suffix.removeprefix(".").upper())
     return title[0].upper() + title[1:]
 
 

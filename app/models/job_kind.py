@@ -73,6 +73,8 @@ MEASURE = JobKind(
 SWEEP = JobKind("sweep", QT_TRANSLATE_NOOP("Jobs", "sweeping"), "sweep", in_line=True)
 LOAD = JobKind("load", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "open", of_input=False)
+PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "import", of_input=False)
+"""The survey of a file whose import dialog is open, which says itself what is wrong."""
 STEPS = JobKind("steps", QT_TRANSLATE_NOOP("Jobs", "changing the input"), "steps", in_line=True)
 XRAY = JobKind("xray", QT_TRANSLATE_NOOP("Jobs", "looking into the kernel"), "xray")
 SAVE = JobKind("save", QT_TRANSLATE_NOOP("Jobs", "saving"), "save", of_input=False)

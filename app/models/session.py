@@ -152,6 +152,12 @@ class Session(QObject):
             self.inherited = False
             self._set(replace(self._choice, steps=checked), "steps", same_step=same_step)
 
+    def add_step(self, step: Mapping[str, Any]) -> int:
+        """Wish for one more step after the others, but before the noise at their end. Returns its place."""
+        place = len(with_noise(self.steps, None))
+        self.set_steps((*self.steps[:place], step, *self.steps[place:]))
+        return place
+
     def set_stepped(self, shared: SharedInput, steps: Steps) -> None:
         """Take the original after these steps in the place of the input."""
         self.input, self.input_steps, self.inherited = shared, active_steps(steps), False

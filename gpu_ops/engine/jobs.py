@@ -18,6 +18,7 @@ from gpu_ops.engine.messages import (
     RunRequest,
     RunUpdate,
     SampleRequest,
+    Saved,
     SaveRequest,
     Stepped,
     StepsRequest,
@@ -85,8 +86,10 @@ def work(desk: Desk, job: Job) -> None:
                 _xray(desk, job)
             case SaveRequest():
                 desk.progress(f"saving {plain(job.path)}")
-                result = job.result
-                save_result(job.path, result.kind, desk.array(result.array), result.form, result.unit, job.rate)
+                result, array = job.result, desk.array(job.result.array)
+                how = (result.form, result.unit, job.rate)
+                mapping = save_result(job.path, result.kind, array, *how, saving=job.saving)
+                desk.send(Saved(job.job, job.path, mapping))
             case DoctorRequest():
                 desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))
@@ -96,7 +99,7 @@ def _load(desk: Desk, request: LoadRequest) -> None:
     desk.progress(f"loading {plain(request.path)}")
     options = dict(request.options)
     dtype = options.pop("dtype", None)
-    with stage(0, 2):
+    with stage(0, 2), desk.allocating():
         input = load(request.path, **options)
     _answer(desk, request.job, input, dtype)
 

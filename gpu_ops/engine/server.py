@@ -33,9 +33,12 @@ from gpu_ops.engine.messages import (
     activity,
 )
 from gpu_ops.errors import DeviceError, DeviceLost, KernelError, KernelFault, KernelscopeError, NonFiniteError, plain
+from gpu_ops.io import apart
 from gpu_ops.progress import Cancelled, finite
 
 NICENESS = 5
+QUIET = 2.0
+"""Seconds after the start in which nobody wants a file, until the process that reads files starts."""
 SLOW = 3.0
 """How long, in seconds, a call takes that KERNELSCOPE_FAULT makes slow."""
 LAST_JOB = 2.0
@@ -54,6 +57,9 @@ def serve(connection: Connection) -> None:
     threading.Thread(target=desk.beat, name="heartbeat", daemon=True).start()
     with suppress(OSError):  # the window is gone
         desk.send(Ready(PROTOCOL, device_statuses()))
+        warming = threading.Timer(QUIET, apart.warm)
+        warming.daemon = True
+        warming.start()
         while (job := jobs.get()) is not None:
             if isinstance(job, SegmentRelease):
                 desk.forget(job.segment)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpu_ops.engine.shared import Statistics
-from gpu_ops.progress import advance, stage
+from gpu_ops.progress import advance, collect, stage
 
 Array = np.ndarray[Any, Any]
 
+MANY_FLOATS = 1 << 25
+"""From so many floats on, compiled passes over pieces on all cores are worth their loading."""
+FLOATS = 1 << 22
+WORKERS = os.cpu_count() or 1
 PERCENTILES = (0.1, 1.0, 50.0, 99.0, 99.9)
 BINS = 256
 FINE_BINS = 1 << 16
@@ -20,6 +27,12 @@ MOST_KEPT = 1 << 23
 """Values whose bins are kept from one pass for the next, two bytes each."""
 CHUNK = 1 << 15
 """Values at a time; their intermediate results fit into a second-level cache."""
+COUNTED = ("uint8", "uint16")
+"""Types with so few values that each is counted."""
+COUNTED_CHUNK = 1 << 18
+MANY, PIECE = 1 << 22, 1 << 24
+"""From so many values on OpenCV counts, which is faster than NumPy and takes a moment to load. Its counts are float32,
+exact up to 2^24."""
 
 
 @dataclass
@@ -50,9 +63,16 @@ class _Extremes:
 def statistics(array: Array) -> Statistics:
     """The statistics of an array of real numbers, any shape. Percentiles interpolate as NumPy's do.
 
-    There are three passes: the extremes; a histogram of 65,536 bins, which shows the bin of each percentile; and the
-    values in those few bins, which give the percentiles exactly. Raises Cancelled if the listener wants to stop.
+    Samples of eight and sixteen bits are counted, each value by itself. Of others there are three passes: the extremes;
+    a histogram of 65,536 bins, which shows the bin of each percentile; and the values in those few bins, which give the
+    percentiles exactly. Raises Cancelled if the listener wants to stop.
     """
+    if array.dtype.name in COUNTED and array.size:
+        return _of_counts(_count(array))
+    if array.size >= MANY_FLOATS and array.dtype.name in ("float32", "float64") and array.flags.c_contiguous:
+        found = _of_many_floats(array.reshape(-1))
+        if found is not None:
+            return found
     flat = array.reshape(-1) if array.flags.c_contiguous else array.reshape(-1, array.shape[-1])
     with stage(0, 3):
         extremes = _extremes(flat)
@@ -74,6 +94,73 @@ def statistics(array: Array) -> Statistics:
         binned = zip(chunks, kept, strict=True) if kept else ((v, _bins(v, low, high)) for v in chunks)
         percentiles = _percentiles(binned, counts)
     return Statistics(low, high, extremes.mean, percentiles, tuple(histogram.tolist()), extremes.nan, extremes.infinite)
+
+
+def _count(array: Array) -> Array:
+    """How often each value of the type occurs."""
+    levels = 256 << 8 * (array.itemsize - 1)
+    flat, counts = array.reshape(-1), np.zeros(levels, np.int64)
+    step = PIECE if flat.size >= MANY else COUNTED_CHUNK
+    for start in range(0, flat.size, step):
+        advance(start, flat.size)
+        counts += _count_piece(flat[start : start + step], levels)
+    return counts
+
+
+def _count_piece(values: Array, levels: int) -> Array:
+    if values.size < MANY:
+        return np.bincount(values, minlength=levels)
+    import cv2
+
+    return cv2.calcHist([values.reshape(-1, 1)], [0], None, [levels], [0, levels]).reshape(-1).astype(np.int64)
+
+
+def _of_counts(counts: Array) -> Statistics:
+    """The statistics of whole numbers, from how often each occurs."""
+    values, total = np.flatnonzero(counts), int(counts.sum())
+    often, (low, high) = counts[values], (float(values[0]), float(values[-1]))
+    fine = np.bincount(_bins(values, low, high), weights=often, minlength=FINE_BINS).astype(np.int64)
+    before, percentiles = np.cumsum(often), {}
+    for percentile in PERCENTILES:
+        rank = percentile / 100 * (total - 1)
+        a, b = (
+            float(values[np.searchsorted(before, min(int(rank) + step, total - 1), side="right")]) for step in (0, 1)
+        )
+        weight = rank - int(rank)
+        percentiles[percentile] = a * (1 - weight) + b * weight if a != b else a
+    mean = float((values * often).sum()) / total
+    return Statistics(low, high, mean, percentiles, tuple(fine.reshape(BINS, -1).sum(axis=1).tolist()), 0, 0)
+
+
+def _of_many_floats(flat: Array) -> Statistics | None:
+    """The statistics of many floats; None where their sum or their span overflows, or all are equal."""
+    from gpu_ops.engine import statistics_numba as passes
+
+    pieces = [flat[start : start + FLOATS] for start in range(0, flat.size, FLOATS)]
+
+    def pick(values: Array) -> Array:
+        found = np.empty(values.size, values.dtype)
+        return found[: passes.pick(values, low, scale, inside, found)].copy()
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        with stage(0, 3):
+            parts = collect(pool.map(passes.extremes, pieces), len(pieces))
+        finite, nan, infinite, lows, highs, sums = zip(*parts, strict=True)
+        low, high, count = min(lows), max(highs), sum(finite)
+        total = math.fsum(sums) if all(map(math.isfinite, sums)) else math.inf
+        scale = FINE_BINS / (high - low) if 0 < high - low < math.inf else math.inf
+        if not (math.isfinite(scale) and math.isfinite(total)):
+            return None
+        with stage(1, 3):
+            counts = sum(collect(pool.map(lambda v: passes.count(v, low, scale, FINE_BINS), pieces), len(pieces)))
+        places = _places(counts)
+        inside = np.zeros(FINE_BINS, np.uint8)
+        inside[places.bins] = 1
+        with stage(2, 3):
+            sample = np.concatenate(collect(pool.map(pick, pieces), len(pieces)))
+    percentiles = _select(sample, places)
+    histogram = tuple(counts.reshape(BINS, -1).sum(axis=1).tolist())
+    return Statistics(low, high, total / count, percentiles, histogram, sum(nan), sum(infinite))
 
 
 def _chunks(flat: Array) -> Iterator[Array]:
@@ -122,23 +209,42 @@ def _bins(values: Array, low: float, high: float) -> Array:
 def _percentiles(binned: Iterable[tuple[Array, Array]], counts: Array) -> dict[float, float]:
     """Percentiles by rank: gather the values of the bins that contain the ranks, and select among them. `binned` are
     values and their fine bins, chunk by chunk."""
+    places = _places(counts)
+    inside = np.zeros(FINE_BINS, np.bool_)
+    inside[places.bins] = True
+    return _select(np.concatenate([values[inside[bins]] for values, bins in binned]), places)
+
+
+class _Places(NamedTuple):
+    """Where the percentiles lie among sorted values: their `exact` ranks, the whole `ranks` beside them, the fine
+    `bins` that contain those, and how many values lie `before` each fine bin."""
+
+    exact: dict[float, float]
+    ranks: list[int]
+    bins: Array
+    before: Array
+
+
+def _places(counts: Array) -> _Places:
     total = int(counts.sum())
     exact = {p: p / 100 * (total - 1) for p in PERCENTILES}
     ranks = sorted({min(int(r) + step, total - 1) for r in exact.values() for step in (0, 1)})
     before = np.concatenate(([0], np.cumsum(counts)))
-    bins = np.unique(np.searchsorted(before, ranks, side="right") - 1)
-    inside = np.zeros(FINE_BINS, np.bool_)
-    inside[bins] = True
-    sample = np.concatenate([values[inside[places]] for values, places in binned])
+    return _Places(exact, ranks, np.unique(np.searchsorted(before, ranks, side="right") - 1), before)
+
+
+def _select(sample: Array, at: _Places) -> dict[float, float]:
+    """The percentiles, from the values of the bins in which they lie."""
+    total, counts = int(at.before[-1]), np.diff(at.before)
     # Ranks among all values become ranks among the sample.
-    starts = np.concatenate(([0], np.cumsum(counts[bins])))
+    starts = np.concatenate(([0], np.cumsum(counts[at.bins])))
     places = {}
-    for rank in ranks:
-        bin = int(np.searchsorted(before, rank, side="right") - 1)
-        places[rank] = int(starts[np.searchsorted(bins, bin)] + rank - before[bin])
+    for rank in at.ranks:
+        bin = int(np.searchsorted(at.before, rank, side="right") - 1)
+        places[rank] = int(starts[np.searchsorted(at.bins, bin)] + rank - at.before[bin])
     sample.partition(sorted(set(places.values())))
     percentiles = {}
-    for percentile, place in exact.items():
+    for percentile, place in at.exact.items():
         below = int(place)
         weight = place - below
         a = float(sample[places[below]])

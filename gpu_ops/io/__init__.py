@@ -1,13 +1,15 @@
 """Inputs and results: files, samples, arrays. A decoder is imported when a file first needs it."""
 
 from gpu_ops.io.crop import crop
-from gpu_ops.io.files import FORMATS, load, save, survey
+from gpu_ops.io.files import FORMATS, load, replacing, save, survey
 from gpu_ops.io.inputs import convert, from_array
+from gpu_ops.io.mapping import maps_for
 from gpu_ops.io.noise import NOISE, add_noise
+from gpu_ops.io.notes import comment_lines, lines_of
 from gpu_ops.io.opening import CHOICES, Survey
 from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
-from gpu_ops.io.results import save_result
+from gpu_ops.io.results import Saving, save_result
 from gpu_ops.io.samples import SAMPLES, sample
 from gpu_ops.io.steps import (
     STEPS,
@@ -27,19 +29,24 @@ __all__ = [
     "NOISE",
     "SAMPLES",
     "STEPS",
+    "Saving",
     "Step",
     "Survey",
     "active_steps",
     "add_noise",
     "apply_steps",
     "check_step",
+    "comment_lines",
     "convert",
     "crop",
     "find_step",
     "from_array",
     "from_origin",
+    "lines_of",
     "load",
+    "maps_for",
     "parse_step",
+    "replacing",
     "require_regular",
     "sample",
     "save",

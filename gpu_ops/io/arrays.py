@@ -15,8 +15,9 @@ import numpy as np
 
 from gpu_ops.errors import InputError, plain
 from gpu_ops.io.inputs import Array, check_file_shape, check_limit
+from gpu_ops.io.memory import read_at
 from gpu_ops.io.opening import Decoded, Opening
-from gpu_ops.io.pieces import read_into, write_from
+from gpu_ops.io.pieces import write_from
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 10_000
@@ -32,14 +33,14 @@ def read_npy(opening: Opening) -> Decoded:
         check_file_shape(shape, name)
         count = math.prod(shape)
         check_limit(name, count, limit)
-        needed_bytes, present_bytes = count * dtype.itemsize, os.fstat(file.fileno()).st_size - file.tell()
+        place = file.tell()
+        needed_bytes, present_bytes = count * dtype.itemsize, os.fstat(file.fileno()).st_size - place
         if present_bytes < needed_bytes:
             raise InputError(
                 f"{name} is cut short: it holds {present_bytes} of {needed_bytes} bytes of data; copy or save it again."
             )
-        array = np.empty(count, dtype)
-        read_into(file, array.view(np.uint8))
-        return Decoded(array.reshape(shape, order="F" if fortran else "C"))
+    array = read_at(path, name, place, (count,), dtype)
+    return Decoded(array.reshape(shape, order="F" if fortran else "C"))
 
 
 def _header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool]:

@@ -17,8 +17,10 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import arrays, images, sound, text
+from gpu_ops.io import apart, arrays, images, sound, text
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
+from gpu_ops.io.memory import place_of, read_at
+from gpu_ops.io.notes import add_note
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
 from gpu_ops.params import Param, Value
@@ -33,14 +35,15 @@ HASHED = 1 << 24
 
 Reader = Callable[[Opening], Decoded]
 Surveyor = Callable[[Opening], Survey]
-Writer = Callable[[IO[bytes], Array, "float | None", str], None]
+Writer = Callable[..., None]
 
 
 @dataclass(frozen=True)
 class Format:
     """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
-    the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
-    nothing to choose."""
+    the file `name` in errors; where the format `tells`, it takes a description `about` as well. `choices` says how a
+    file may be read; `look` surveys it, and without one there is nothing to choose. The decoder of a `foreign` format
+    is another library's: files are read apart from this process."""
 
     title: str
     suffixes: tuple[str, ...]
@@ -49,14 +52,16 @@ class Format:
     write: Writer | None = None
     choices: tuple[Param, ...] = ()
     look: Surveyor | None = None
+    foreign: bool = False
+    tells: bool = False
 
 
 FORMATS = (
-    Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png),
-    Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg),
-    Format("a BMP image", (".bmp",), ("image",), images.read_bmp),
+    Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png, foreign=True),
+    Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg, foreign=True),
+    Format("a BMP image", (".bmp",), ("image",), images.read_bmp, foreign=True),
     Format("a NumPy array", (".npy",), ("image", "signal"), arrays.read_npy, arrays.write_npy),
-    Format("WAV sound", (".wav",), ("signal",), sound.read_wav, sound.write_wav),
+    Format("WAV sound", (".wav",), ("signal",), sound.read_wav, sound.write_wav, foreign=True),
     Format("text", (".txt", ".dat", ".csv"), ("signal",), text.read_text, text.write_text),
 )
 """In the order of preference: the first format that can hold a result is the default for it."""
@@ -111,7 +116,7 @@ def load(
             with stage(0, 2):
                 format = _find_format(file, label)
                 opening = Opening(file, label, limit, _check_choices(format, label, choices))
-                decoded = format.read(opening)
+                decoded = _decode(format, opening)
             with stage(1, 2):
                 origin: dict[str, Any] = {"path": name, "hash": hash_file(file), "steps": decoded.steps}
                 chosen = {p.name: v for p in format.choices if (v := opening.choices[p.name]) != p.default}
@@ -136,10 +141,25 @@ def survey(path: str | os.PathLike[str], **choices: object) -> Survey:
     try:
         format = _find_format(file, label)
         opening = Opening(file, label, LIMIT, _check_choices(format, label, choices))
-        found = Survey(format.title) if format.look is None else format.look(opening)
+        found = Survey(format.title) if format.look is None else _look(format, opening)
     except OSError as error:
         raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
     return replace(found, facts=(*found.facts, ("file", f"{file.stat().st_size:,} bytes")))
+
+
+def _decode(format: Format, opening: Opening) -> Decoded:
+    """The content of a file, with no part of it mapped."""
+    decoded = apart.read(format.read, opening) if format.foreign else format.read(opening)
+    place = place_of(decoded.array)
+    if place is None:
+        return decoded
+    shape, dtype = decoded.array.shape, decoded.array.dtype
+    return decoded._replace(array=read_at(opening.path, opening.name, place, shape, dtype))
+
+
+def _look(format: Format, opening: Opening) -> Survey:
+    assert format.look is not None
+    return apart.look(format.look, opening) if format.foreign else format.look(opening)
 
 
 def _check_choices(format: Format, name: str, choices: Mapping[str, object]) -> dict[str, Value]:
@@ -194,12 +214,15 @@ def _holds(head: bytes) -> str:
     return "binary data" if head.translate(None, TEXT_BYTES) else ".txt"
 
 
-def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = None, overwrite: bool = True) -> None:
+def save(
+    path: str | os.PathLike[str], array: Array, *, rate: float | None = None, overwrite: bool = True, note: str = ""
+) -> None:
     """Writes an array as PNG, NPY, WAV or text, by the name's ending.
 
     PNG takes (H, W) or (H, W, C) of uint8 or uint16; WAV (N,) or (N, C) of float32 or float64 with `rate` in hertz
     (44100 when None); text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
-    untouched until the new one is complete. Raises InputError when it cannot be written so.
+    untouched until the new one is complete. Some formats have room for a `note`. Raises InputError when it cannot be
+    written so.
     """
     name, array = plain(os.fspath(path)), np.asarray(array)
     format = BY_SUFFIX.get(Path(path).suffix.lower())
@@ -210,7 +233,9 @@ def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = Non
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
     write = format.write
     with replacing(path, overwrite) as opened:
-        write(opened, array, rate, name)
+        write(opened, array, rate, name, **({"about": note.replace("…", " to ")} if note and format.tells else {}))
+        if note and not format.tells:
+            add_note(opened, Path(path).suffix.lower(), note)
 
 
 @contextmanager

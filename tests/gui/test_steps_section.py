@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from test_belonging import bring, engine, finish, image, picture, run, signal
 
 from app.models.noise import Noise
+from app.models.viewport import Rect
 from app.views.results.pictures import INPUT
 from app.views.window.main_window import MainWindow
 from gpu_ops import apply_steps, sample, save
@@ -252,6 +253,21 @@ def test_steps_of_pictures_are_no_steps_of_signals(window: MainWindow, step: dic
     assert "do not suit a signal" in window.messages.current().text
     ids = [a.objectName() for a in window.panel.steps.menu.actions()]
     assert "addStep.rotate" not in ids and "addStep.resize" in ids and "addStep.noise" not in ids
+
+
+def test_a_region_becomes_a_crop_before_the_noise(window: MainWindow) -> None:
+    opened(window)
+    session = window.controller.session
+    session.set_noise(Noise(3, 0))
+    answer(window)
+    finish(window, run(window))
+    assert not window.actions_by_id["crop_region"].isEnabled()
+    window.desk.probe.set_region(Rect(3, 2, 8, 9))
+    act(window, "crop_region")
+    assert session.steps[0] == {"step": "crop", "start": [2, 3], "shape": [7, 5]} and wanted(window)[1:] == ["noise"]
+    assert answer(window).array.shape[:2] == (7, 5)
+    session.undo()
+    assert wanted(window) == ["noise"]
 
 
 def test_steps_survive_another_filter(window: MainWindow) -> None:

@@ -12,6 +12,7 @@ from app.models.session import Session
 from app.models.steps import title_with_steps
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.noise_control import NoiseControl
+from app.views.experiment.nonfinite_legend import NonFiniteLegend
 from app.views.experiment.preset_chooser import LETTER, PresetChooser
 from app.views.experiment.search_combo import WORDS, SearchCombo, disable
 from app.views.experiment.steps_section import StepsSection
@@ -42,6 +43,7 @@ class ExperimentPanel(QWidget):
         self.input_label.setObjectName("inputLabel")
         self.input_label.setWordWrap(True)
         self.input_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.not_finite = NonFiniteLegend(self)
         self.steps = StepsSection(session, self)
         self.noise = NoiseControl(self)
         self.filters = self._combo(SearchCombo(self), "filters", self.tr("Filter"))
@@ -82,6 +84,7 @@ class ExperimentPanel(QWidget):
         self._column, self._labels = QVBoxLayout(content), list[QLabel]()
         self._column.setContentsMargins(gap, gap, gap, gap)
         self._column.addWidget(self.input_label)
+        self._column.addWidget(self.not_finite)
         self._column.addWidget(self.steps)
         self._column.addWidget(self.noise)
         for title, combo in ((self.tr("F&ilter"), self.filters), (self.tr("&GPU"), self.devices)):
@@ -167,6 +170,7 @@ class ExperimentPanel(QWidget):
         name = _escaped(_breakable(title_with_steps(shared)))
         self.input_label.setText(text.format(name=name, shape=shape, dtype=shared.array.dtype, low=low, high=high))
         self.input_label.setToolTip(title_with_steps(shared))
+        self.not_finite.show_counts(shared.statistics.nan, shared.statistics.infinite)
 
     @Slot(object)
     def _show_stepped(self, shared: Any) -> None:

@@ -203,8 +203,7 @@ class StepsSection(QWidget):
         """Add a step after the others, but before the noise, and show its fields."""
         input = self._session.input
         assert input is not None
-        steps, place = self._session.steps, len(self._listed())
-        self._session.set_steps((*steps[:place], first_values(id, input.kind, input.array.shape), *steps[place:]))
+        place = self._session.add_step(first_values(id, input.kind, input.array.shape))
         if place < len(self.rows):
             self.unfold(place, True)
 

@@ -9,27 +9,37 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QLocale, QObject, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.controllers.importing import ImportController
 from app.controllers.session import SessionController
+from app.models.facts import facts_of
 from app.models.file_list import FileList
-from app.models.file_names import all_files, open_kinds, proposed_name, save_kinds, save_suffix
+from app.models.file_names import all_files, open_kinds, proposed_name, save_kinds, save_suffix, suffixes
+from app.models.folder import files_in
 from app.models.messages import UNDER
 from app.settings import Settings
-from app.views.picture_file import export_sheet
+from app.views.picture_file import export_sheet, write_text
 from app.views.window.message_bar import MessageBar
+from app.views.window.saver import Saver
+from gpu_ops import KernelscopeError, comment_lines
 from gpu_ops.engine.messages import LoadRequest, NonFinite
+from gpu_ops.params import Values
 
 if TYPE_CHECKING:
+    from app.models.display import Display
     from app.views.results.pictures import Pictures
     from app.views.sweep.panel import SweepPanel
     from app.views.timing.ladder import TimingLadder
+    from app.views.xray.panel import XRayPanel
 
 Chooser = Callable[[QWidget, str, str, str], str]
 """(parent, title, folder or proposed path, file filters in Qt's notation) to the path that the user picks, or ""."""
+Opener = Callable[[QWidget, str, str, str], "str | Sequence[str]"]
+"""The same for files to open: one path, or several, or none."""
 
 
-def choose_file(parent: QWidget, title: str, folder: str, kinds: str) -> str:
-    """Ask the user for a file to open; "" for none."""
-    return QFileDialog.getOpenFileName(parent, title, folder, kinds)[0]
+def choose_files(parent: QWidget, title: str, folder: str, kinds: str) -> Sequence[str]:
+    """Ask the user for files to open."""
+    return QFileDialog.getOpenFileNames(parent, title, folder, kinds)[0]
 
 
 def choose_target(parent: QWidget, title: str, proposed: str, kinds: str) -> str:
@@ -44,23 +54,26 @@ def choose_target(parent: QWidget, title: str, proposed: str, kinds: str) -> str
 
 
 class Files(QObject):
-    """Asks for paths with `chooser` and `target`. Files that were dropped together form a list to step through; a file
+    """Asks for paths with `chooser` and `target`. Files that were opened together form a list to step through; a file
     that cannot be opened is reported and left out."""
 
     def __init__(
         self,
         window: QWidget,
         controller: SessionController,
+        importing: ImportController,
         messages: MessageBar,
         settings: Settings,
-        chooser: Chooser = choose_file,
+        chooser: Opener = choose_files,
         target: Chooser = choose_target,
     ) -> None:
         super().__init__(window)
         self._window, self.chooser, self.target = window, chooser, target
         self._controller, self._messages, self._settings = controller, messages, settings
+        self._importing = importing
         self.list = FileList(self)
-        self._dropped = 0
+        self._begun = ""
+        self.saver = Saver(self, controller, messages)
         self._controller.succeeded.connect(self._take_success)
         self._controller.message.connect(self._take_message)
         self._controller.nonfinite_found.connect(self._offer)
@@ -69,12 +82,60 @@ class Files(QObject):
     # Opening
 
     def open(self) -> None:
-        """Ask for a file and open it."""
-        folder = self._settings.open_folder
-        path = self.chooser(self._window, self.tr("Open an image or a signal"), folder, open_kinds())
-        if path:
-            self._settings.set_open_folder(str(Path(path).parent))
-            self._controller.open_file(path)
+        """Ask for files and open the first; `go` opens the others."""
+        paths = self._choose(self.tr("Open an image or a signal"))
+        if len(paths) == 1:
+            self.open_path(paths[0])
+        elif paths:
+            text = self.tr("You opened {count} files. This is the first; Page Down opens the next.")
+            self._begin(paths, text)
+
+    def open_with_choices(self) -> None:
+        """Ask for a file, and for the way to read it."""
+        paths = self._choose(self.tr("Open with choices"))
+        if paths:
+            self.list.instead(paths[0])
+            self._importing.ask(paths[0])
+
+    def open_path(self, path: str, values: Values | None = None) -> None:
+        """Open a file, or the files of a folder, or as one stack with `values` of choices."""
+        if Path(path).is_dir() and not values:
+            self._open_folder(path)
+        else:
+            self.list.instead(path)
+            self._importing.open(path, values)
+
+    def _choose(self, title: str) -> list[str]:
+        """Ask for files in the folder of the last one."""
+        picked = self.chooser(self._window, title, self._settings.open_folder, open_kinds())
+        paths = [path for path in ([picked] if isinstance(picked, str) else picked) if path]
+        if paths:
+            self._settings.set_open_folder(str(Path(paths[0]).parent))
+        return paths
+
+    def _open_folder(self, folder: str) -> None:
+        """Open the files of a folder one by one, or let the user choose to take its images as one stack."""
+        name, found = Path(folder).name or folder, files_in(folder)
+        if not found.paths:
+            text = self.tr("{folder} holds no file that can be opened; the types are {types}.")
+            text = found.reason or text.format(folder=name, types=" ".join(suffixes()))
+            self._messages.show_message("error", text, "", "open")
+        elif found.images < 2:
+            self._walk(found.paths)
+        else:
+            text = self.tr("{folder} holds {count} files. Open its images as one stack, or its files one by one?")
+            text = text.format(folder=name, count=QLocale().toString(len(found.paths)))
+            choices = {
+                self.tr("As one stack"): lambda: self._importing.open(folder),
+                self.tr("One by one"): lambda: self._walk(found.paths),
+            }
+            self._messages.show_message("info", text, "", "open", choices=choices)
+
+    def _walk(self, paths: Sequence[str]) -> None:
+        if len(paths) == 1:
+            self._importing.open(paths[0])
+        else:
+            self._begin(paths, self.tr("The folder holds {count} files. This is the first; Page Down opens the next."))
 
     @Slot(str, object, object)
     def _offer(self, sentence: str, nonfinite: NonFinite, request: LoadRequest) -> None:
@@ -89,17 +150,33 @@ class Files(QObject):
         self._messages.show_message("warning", text, "", "open", choices=choices)
 
     def drop(self, paths: Sequence[str]) -> None:
-        """Open the first of these; `go` opens the others."""
-        self._dropped = len(paths)
+        """Open the first of these; `go` opens the others. A folder among several files stands for its own files."""
+        if len(paths) == 1:
+            self._messages.settle("files")
+            self.open_path(paths[0])
+            return
+        each = [path for given in paths for path in (files_in(given).paths if Path(given).is_dir() else (given,))]
+        self._begin(each or paths, self.tr("You dropped {count} files. This is the first; Page Down opens the next."))
+
+    def _begin(self, paths: Sequence[str], text: str) -> None:
+        """Open the first of several files, and say so with this text."""
+        self._begun = text.format(count=QLocale().toString(len(paths)))
         self._messages.settle("files")
-        self._controller.open_file(self.list.start(paths))
+        self._importing.open(self.list.start(paths))
 
     def go(self, step: int) -> None:
-        """Open the next of the dropped files, or with -1 the previous one."""
+        """Open the next of the files that were opened together, or with -1 the previous one."""
         path = self.list.go(step)
         if path:
             self._messages.settle("files")
-            self._controller.open_file(path)
+            self._importing.open(path)
+
+    def place_text(self) -> str:
+        """The place of the open file among those that were opened together: "(2 of 3)"; empty for a single one."""
+        count, place = len(self.list.paths), self.list.place + 1
+        if count < 2 or place < 1:
+            return ""
+        return self.tr("({place} of {count})").format(place=QLocale().toString(place), count=QLocale().toString(count))
 
     @Slot(object)
     def _take_input(self, shared: Any) -> None:
@@ -109,13 +186,12 @@ class Files(QObject):
             self._say_place(shared.name)
 
     def _say_place(self, name: str) -> None:
-        """Report the opened file's place in the list; right after a drop, how to open the next one."""
-        locale, dropped = QLocale(), self._dropped
+        """Report the opened file's place in the list; at first, how to open the next one."""
+        locale, begun = QLocale(), self._begun
         count, place = (locale.toString(n) for n in (len(self.list.paths), self.list.place + 1))
-        self._dropped = 0
-        if dropped:
-            text = self.tr("You dropped {count} files. This is the first; Page Down opens the next.")
-            self._messages.show_message("info", text.format(count=locale.toString(dropped)), "", "files")
+        self._begun = ""
+        if begun:
+            self._messages.show_message("info", begun, "", "files")
         else:
             text = self.tr("File {place} of {count}: {name}.").format(place=place, count=count, name=name)
             self._messages.show_message("info", text, "", "files", passing=True)
@@ -128,10 +204,10 @@ class Files(QObject):
         following = self.list.failed()
         if following:
             self._messages.settle("open")
-            text = self.tr("{reason} It was removed from the list of dropped files.")
+            text = self.tr("{reason} It was removed from the list.")
             self._messages.show_message("warning", text.format(reason=sentence), details, "left out")
             # The job that failed ends first.
-            QTimer.singleShot(0, self, lambda: self._controller.open_file(following))
+            QTimer.singleShot(0, self, lambda: self._importing.open(following))
 
     # Writing
 
@@ -148,8 +224,9 @@ class Files(QObject):
         name = session.input.name if session.input else ""
         return proposed_name(name, session.filter, session.choice.params, what, suffix)
 
-    def save_result(self) -> None:
-        """Ask for a name and save the present output of the last picked variant."""
+    def save_result(self, display: Display | None = None) -> None:
+        """Ask for a name and save the present output of the last picked variant; `display` has the levels that the
+        window shows."""
         to_save = self._controller.result_to_save()
         if to_save is None:
             return
@@ -160,7 +237,11 @@ class Files(QObject):
         name = self.proposed(what, save_suffix(kind, dtype, rate))
         path = self.ask_target(self.tr("Save the result"), name, save_kinds(kind, dtype, rate))
         if path:
-            self._controller.save_result(path)
+            self.saver.save(path, display)
+
+    def facts(self) -> dict[str, Any]:
+        """The facts about what the window shows: those of the results, else of the input."""
+        return facts_of(self._controller.session, self._controller.results)
 
     def export_view(self, pictures: Pictures) -> None:
         """Ask for a name and save the present view as a picture."""
@@ -173,17 +254,18 @@ class Files(QObject):
         name = self.proposed(f"{session.output.id}-view", ".png")
         path = self.ask_target(self.tr("Save the view as PNG or SVG"), name, kinds)
         if path:
-            self._report(path, export_sheet(pictures.view.sheet, path, session.filter.title))
+            sheet, facts = pictures.view.sheet, self.facts()
+            self._write(path, lambda: export_sheet(sheet, path, session.filter.title, facts))
 
     def export_ladder(self, ladder: TimingLadder) -> None:
         """Ask for a name and save the ladder as a picture."""
-        kinds = f"PNG (*.png);;{all_files()}"
-        path = self.ask_target(self.tr("Save the ladder as PNG"), self.proposed("ladder", ".png"), kinds)
+        kinds = f"PNG (*.png);;SVG (*.svg);;{all_files()}"
+        path = self.ask_target(self.tr("Save the ladder as PNG or SVG"), self.proposed("ladder", ".png"), kinds)
         if path:
-            self._report(path, ladder.render_png(path))
+            self._write(path, lambda: ladder.export(path, facts=self.facts()))
 
     def export_sweep(self, panel: SweepPanel, kind: str) -> None:
-        """Ask for a name and save the visible sweep: its rows ("csv") or its "picture"."""
+        """Ask for a name and save the visible sweep: its rows ("csv" or "json") or its "picture"."""
         sweep = panel.controller.shown
         if sweep is None:
             text = self.tr("There is no sweep to save yet; run one in the Sweep tab.")
@@ -191,19 +273,47 @@ class Files(QObject):
             return
         title, suffix, kinds = {
             "csv": (self.tr("Save the sweep as CSV"), ".csv", "CSV (*.csv)"),
+            "json": (self.tr("Save the sweep as JSON"), ".json", "JSON (*.json)"),
             "picture": (self.tr("Save the sweep as PNG or SVG"), ".png", "PNG (*.png);;SVG (*.svg)"),
         }[kind]
         name = self.proposed(f"sweep-{sweep.varied.name}", suffix)
         path = self.ask_target(title, name, f"{kinds};;{all_files()}")
         if path:
-            self._report(path, panel.export(path, kind))
+            self._write(path, lambda: panel.export(path, kind))
 
-    def _report(self, path: str, success: bool) -> None:
-        if success:
-            self.say_written(path)
+    def export_figures(self, table: str) -> None:
+        """Ask for a name and save this table of figures of a region, or of a profile; "" for none."""
+        if not table:
+            text = self.tr("There are no figures to save yet; draw a region or a line of a profile first.")
+            self._messages.show_message("warning", text, "", "export")
+            return
+        title, kinds = self.tr("Save the figures as CSV"), f"CSV (*.csv);;{all_files()}"
+        path = self.ask_target(title, self.proposed("figures", ".csv"), kinds)
+        if path:
+            self._write(path, lambda: write_text(path, comment_lines(self.facts()) + table))
+
+    def export_xray(self, panel: XRayPanel, kind: str) -> None:
+        """Ask for a name and save the X-ray: the visible part as a "picture", or all its counts ("json")."""
+        if not panel.filled:
+            text = self.tr("There is no X-ray to save yet; open the X-ray panel and wait for it.")
+            self._messages.show_message("warning", text, "", "export")
+            return
+        title, suffix, kinds = {
+            "json": (self.tr("Save the X-ray as JSON"), ".json", "JSON (*.json)"),
+            "picture": (self.tr("Save the X-ray as PNG or SVG"), ".png", "PNG (*.png);;SVG (*.svg)"),
+        }[kind]
+        path = self.ask_target(title, self.proposed("xray", suffix), f"{kinds};;{all_files()}")
+        if path:
+            self._write(path, lambda: panel.export(path, kind, self.facts()))
+
+    def _write(self, path: str, write: Callable[[], None]) -> None:
+        """Write a file here and report it."""
+        try:
+            write()
+        except KernelscopeError as error:
+            self.say_not_written(str(error))
         else:
-            text = self.tr("{path} cannot be saved; choose another folder or name.").format(path=path)
-            self.say_not_written(text)
+            self.say_written(path)
 
     @Slot(str)
     def _take_success(self, subject: str) -> None:
@@ -211,15 +321,17 @@ class Files(QObject):
         what, _, path = subject.partition(UNDER)
         if what == "save" and path:
             self._messages.settle(what)
-            self.say_written(path)
+            self.say_written(path, self.saver.mapping_of(path))
 
     @Slot(str)
-    def say_written(self, path: str) -> None:
-        """Report what was saved where, and remove the messages about earlier failures."""
+    def say_written(self, path: str, mapping: str = "") -> None:
+        """Report what was saved where, and what became of its values; remove the messages about earlier failures."""
         self._messages.settle("export")
         size = QLocale().formattedDataSize(Path(path).stat().st_size)
         text = self.tr("Saved {name} ({size}) in {folder}.")
         text = text.format(name=Path(path).name, size=size, folder=Path(path).absolute().parent)
+        if mapping:
+            text = self.tr("{saved} Its values: {mapping}.").format(saved=text, mapping=mapping)
         self._messages.show_message("info", text, "", "written", passing=True)
 
     @Slot(str)

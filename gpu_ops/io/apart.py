@@ -1,0 +1,321 @@
+"""Decoders of other libraries run in a process of their own: one that crashes, hangs or takes all memory is one
+sentence, and whoever asked goes on.
+
+The process stays for the next file, so that only the first one waits for its start. Requests and answers are lines of
+JSON; arrays come through files in shared memory, or where the values lie in the file as they are, an answer only says
+where. Nothing that a broken decoder could have written is executed here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import mmap
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from gpu_ops.errors import InputError, ParamError
+from gpu_ops.io.inputs import Array
+from gpu_ops.io.memory import place_of, read_at
+from gpu_ops.io.opening import Decoded, Opening, Survey
+from gpu_ops.progress import advance, finite
+from gpu_ops.types import Facts, Pixel
+
+DEADLINE = 60.0
+"""Seconds without a sign of progress after which a decoder is ended."""
+SHARE_OF_MEMORY = 0.75
+"""The part of the machine's free memory that a decoder may take."""
+POLL = 0.05
+SERVE = "from gpu_ops.io.apart import serve; serve()"
+PREFIX = "decoded-kernelscope-"
+FORGOTTEN = 3600.0
+"""Seconds after which nobody will take a decoded array any more."""
+ERRORS: Mapping[str, type[Exception]] = {"InputError": InputError, "ParamError": ParamError}
+
+here = False
+"""Whether readers run in this process instead, as in the decoder's own."""
+_one = threading.Lock()
+_child: _Child | None = None
+
+
+def read(reader: Callable[[Opening], Decoded], opening: Opening) -> Decoded:
+    """What a reader, a function of a module, makes of a file. Raises InputError, ParamError, Cancelled, OSError."""
+    if here:
+        return reader(opening)
+    answer = _ask(reader, opening)
+    if answer["place"] is not None:
+        shape, dtype = tuple(answer["shape"]), np.dtype(answer["dtype"])
+        array = read_at(opening.path, opening.name, answer["place"], shape, dtype)
+    else:
+        array = _take(answer["file"], answer["dtype"], answer["shape"])
+    return Decoded(array, answer["rate"], tuple(answer["steps"]), _facts(answer["facts"]))
+
+
+def look(surveyor: Callable[[Opening], Survey], opening: Opening) -> Survey:
+    """What a surveyor, a function of a module, finds in a file. Raises as `read` does."""
+    if here:
+        return surveyor(opening)
+    answer = _ask(surveyor, opening)
+    pairs = tuple((str(label), str(text)) for label, text in answer["facts"])
+    allowed = {name: tuple(values) for name, values in answer["allowed"].items()}
+    rows = tuple(map(tuple, answer["rows"]))
+    fields = (answer["title"], pairs, answer["frames"], allowed, answer["found"], answer["asks"])
+    return Survey(*fields, tuple(answer["heading"]), rows)
+
+
+def warm() -> None:
+    """Start the process, so that the first file need not wait for it."""
+    with _one:
+        _alive()
+
+
+def close() -> None:
+    """End the process."""
+    global _child
+    with _one:
+        if _child is not None:
+            _child.end()
+        _child = None
+
+
+def _alive() -> _Child:
+    global _child
+    if _child is None:
+        atexit.register(close)
+    elif not _child.usable:
+        _child.end()
+        _child = None
+    _child = _child or _Child()
+    return _child
+
+
+def _ask(function: Callable[[Opening], Any], opening: Opening) -> dict[str, Any]:
+    """The answer of the other process. Raises InputError in words where it dies or is silent for too long."""
+    path = os.fsencode(opening.path.absolute()).hex()
+    request: dict[str, Any] = {
+        "module": function.__module__,
+        "function": function.__name__,
+        "path": path,
+        "name": opening.name,
+    }
+    request |= {"limit": opening.limit, "choices": dict(opening.choices), "nbytes": _free_bytes()}
+    with _one:
+        child = _alive()
+        try:
+            return child.ask(request, opening.name)
+        except BaseException:
+            child.end_if_busy()
+            raise
+
+
+class _Child:
+    """One process that reads files, and a thread that takes its answers."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-c", SERVE]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+        )
+        self._answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._busy = False
+        self._reader = threading.Thread(target=self._listen, name="decoder-reader", daemon=True)
+        self._reader.start()
+
+    @property
+    def usable(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, request: Mapping[str, Any], name: str) -> dict[str, Any]:
+        self._busy = True
+        assert self._process.stdin is not None
+        with suppress(OSError):  # a dead process answers None
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+            self._process.stdin.flush()
+        answer = self._wait(name)
+        self._busy = False
+        if "error" in answer:
+            if answer["error"] == "OSError":
+                raise OSError(answer["number"], answer["text"])
+            raise ERRORS.get(answer["error"], InputError)(answer["text"])
+        return answer
+
+    def _wait(self, name: str) -> dict[str, Any]:
+        """The next answer that is no progress. The listener may stop the work meanwhile, and hears that it lives."""
+        done, total, last = 0, 1, time.monotonic()
+        while True:
+            try:
+                answer = self._answers.get(timeout=POLL)
+            except queue.Empty:
+                if time.monotonic() - last > DEADLINE:
+                    raise InputError(_silent(name)) from None
+                with finite(2 * POLL):
+                    advance(done, total)
+                continue
+            if answer is None:
+                raise InputError(_died(name, self._process.wait()))
+            if "done" not in answer:
+                return answer
+            done, total, last = answer["done"], answer["total"], time.monotonic()
+            advance(done, total)
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with suppress(ValueError, OSError):
+            for line in self._process.stdout:
+                self._answers.put(json.loads(line))
+        self._answers.put(None)
+
+    def end_if_busy(self) -> None:
+        """End it where it still works for an answer that nobody waits for any more."""
+        if self._busy:
+            self.end()
+
+    def end(self) -> None:
+        """Kill it, and wait until nothing of it is left."""
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with suppress(OSError):  # a request that it did not take
+                pipe.close()
+
+
+def _silent(name: str) -> str:
+    return f"{name} cannot be read: its decoder was silent for {DEADLINE:g} s and was ended; save the file again."
+
+
+def _died(name: str, code: int) -> str:
+    how = f"by signal {-code}" if code < 0 else f"with code {code}"
+    return f"{name} cannot be read: its decoder crashed ({how}); the file is damaged or made to do harm: save it again."
+
+
+def _free_bytes() -> int:
+    """Bytes that a decoder may take beside what it has; 0 where the system does not say how much is free."""
+    try:
+        words = Path("/proc/meminfo").read_text().split()
+        return int(int(words[words.index("MemAvailable:") + 1]) * 1024 * SHARE_OF_MEMORY)
+    except (OSError, ValueError):
+        return 0
+
+
+def _take(file: str, dtype: str, shape: list[int]) -> Array:
+    """The array in a file of shared memory, which goes when the array does."""
+    if not file:
+        return np.empty(shape, dtype)
+    with open(file, "r+b") as opened:
+        os.unlink(file)
+        return np.frombuffer(mmap.mmap(opened.fileno(), 0), dtype).reshape(shape)
+
+
+def _facts(found: Mapping[str, Any]) -> Facts:
+    return Facts(found["frames"], None if found["pixel"] is None else Pixel(*found["pixel"]), tuple(found["labels"]))
+
+
+# The other process.
+
+
+def serve() -> None:
+    """Answer requests until the asker has gone."""
+    global here
+    here = True
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    _tidy()
+    requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_take_requests, args=(sys.stdin.buffer, requests), daemon=True).start()
+    while True:
+        _send(answers, _answer(requests.get(), answers))
+
+
+def _take_requests(lines: IO[bytes], requests: queue.SimpleQueue[dict[str, Any]]) -> None:
+    for line in lines:
+        requests.put(json.loads(line))
+    os._exit(0)  # nobody asks any more, whatever a decoder does now
+
+
+def _send(answers: IO[bytes], answer: Mapping[str, Any]) -> None:
+    answers.write(json.dumps(answer).encode() + b"\n")
+    answers.flush()
+
+
+def _answer(request: Mapping[str, Any], answers: IO[bytes]) -> dict[str, Any]:
+    from gpu_ops.progress import listening
+
+    path = Path(os.fsdecode(bytes.fromhex(request["path"])))
+    opening = Opening(path, request["name"], request["limit"], request["choices"])
+    last = [0.0]
+
+    def report(part: float) -> None:
+        last[0] = part
+        _send(answers, {"done": int(1000 * part), "total": 1000})
+
+    _allow(request["nbytes"])
+    try:
+        with listening(None, report):
+            found = getattr(import_module(request["module"]), request["function"])(opening)
+            return _packed(found) if isinstance(found, Decoded) else dict(vars(found))
+    except OSError as error:
+        return {"error": "OSError", "number": error.errno, "text": error.strerror or str(error)}
+    except MemoryError:
+        return {"error": "InputError", "text": f"{opening.name} does not fit in memory; load a smaller file."}
+    except Exception as error:
+        known = next((name for name, kind in ERRORS.items() if isinstance(error, kind)), "")
+        text = (
+            str(error) if known else f"{opening.name} cannot be read ({type(error).__name__}: {error}); save it again."
+        )
+        return {"error": known or "InputError", "text": text}
+
+
+def _packed(decoded: Decoded) -> dict[str, Any]:
+    place, facts, shape = place_of(decoded.array), decoded.facts, list(decoded.array.shape)
+    array = np.ascontiguousarray(decoded.array)
+    answer: dict[str, Any] = {"file": "", "place": place, "dtype": array.dtype.str, "shape": shape}
+    answer["rate"] = decoded.rate
+    if array.size and place is None:
+        with tempfile.NamedTemporaryFile(prefix=PREFIX, dir=_folder(), delete=False) as file:
+            file.truncate(array.nbytes)
+            np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint8)[:] = array.reshape(-1).view(np.uint8)
+        answer["file"] = file.name
+    pixel = None if facts.pixel is None else list(facts.pixel)
+    answer["facts"] = {"frames": facts.frames, "pixel": pixel, "labels": list(facts.labels)}
+    return {**answer, "steps": list(decoded.steps)}
+
+
+def _folder() -> str:
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
+
+
+def _tidy() -> None:
+    """Remove arrays whose asker died before it took them."""
+    for path in Path(_folder()).glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > FORGOTTEN:
+                path.unlink()
+
+
+def _allow(nbytes: int) -> None:
+    """Let this process take so many bytes more than it has; 0 is any number. Only systems with such a limit keep it."""
+    if sys.platform == "win32" or not nbytes:
+        return
+    import resource
+
+    with suppress(OSError, ValueError):
+        now = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (now + nbytes if hard < 0 else min(now + nbytes, hard), hard))
