@@ -250,7 +250,7 @@ def tell_spans(array: Array, form: Form, unit: str) -> str:
 OUTPUT_KINDS: Mapping[str, OutputKind] = {
     kind.id: kind
     for kind in (
-        OutputKind("image", REAL, (2, 3), (".png", ".npy"), colours, tell_values),
+        OutputKind("image", REAL, (2, 3), (".png", ".npy", ".tif"), colours, tell_values),
         OutputKind("signal", REAL, (1, 2), (".npy", ".wav", ".csv", ".txt"), whole_array, tell_values, heard=True),
         OutputKind("spectrum", ("float32", "float64", *COMPLEX), (1, 2, 3), (".npy", ".csv"), magnitudes, tell_values),
         OutputKind("bars", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, whole_array, tell_bars, True),

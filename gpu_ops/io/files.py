@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,15 +18,15 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import apart, arrays, images, sound, text
+from gpu_ops.io import animated, apart, arrays, dicom, images, sound, text, tiff
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.memory import place_of, read_at
 from gpu_ops.io.notes import add_note
-from gpu_ops.io.opening import Decoded, Opening, Survey
+from gpu_ops.io.opening import FRAME, PROJECT, Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
 from gpu_ops.params import Param, Value
 from gpu_ops.progress import advance, finite, stage
-from gpu_ops.types import Input
+from gpu_ops.types import Input, Pixel
 
 LIMIT = 2**30
 """Values of a file at most, unless the caller allows more."""
@@ -41,9 +42,10 @@ Writer = Callable[..., None]
 @dataclass(frozen=True)
 class Format:
     """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
-    the file `name` in errors; where the format `tells`, it takes a description `about` as well. `choices` says how a
-    file may be read; `look` surveys it, and without one there is nothing to choose. The decoder of a `foreign` format
-    is another library's: files are read apart from this process."""
+    the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
+    nothing to choose. The decoder of a `foreign` format is another library's: files are read apart from this process.
+    The writer of a `scaled` format takes the size of a `pixel` as well, that of one that `tells` a description `about`.
+    """
 
     title: str
     suffixes: tuple[str, ...]
@@ -53,13 +55,31 @@ class Format:
     choices: tuple[Param, ...] = ()
     look: Surveyor | None = None
     foreign: bool = False
+    scaled: bool = False
     tells: bool = False
 
 
+FRAMES = (FRAME, PROJECT)
+
 FORMATS = (
     Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png, foreign=True),
+    Format(
+        "a TIFF image",
+        (".tif", ".tiff"),
+        ("image",),
+        tiff.read_tiff,
+        tiff.write_tiff,
+        FRAMES,
+        tiff.look_tiff,
+        True,
+        True,
+        True,
+    ),
     Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg, foreign=True),
     Format("a BMP image", (".bmp",), ("image",), images.read_bmp, foreign=True),
+    Format("a WebP image", (".webp",), ("image",), animated.read_webp, None, FRAMES, animated.look_webp, True),
+    Format("a GIF image", (".gif",), ("image",), animated.read_gif, None, FRAMES, animated.look_gif, True),
+    Format("a DICOM image", (".dcm",), ("image",), dicom.read_dicom, None, FRAMES, dicom.look_dicom, True),
     Format("a NumPy array", (".npy",), ("image", "signal"), arrays.read_npy, arrays.write_npy),
     Format("WAV sound", (".wav",), ("signal",), sound.read_wav, sound.write_wav, foreign=True),
     Format("text", (".txt", ".dat", ".csv"), ("signal",), text.read_text, text.write_text),
@@ -73,9 +93,8 @@ SIGNATURES = (
     (b"\xff\xd8\xff", ".jpg"),
     (b"BM", ".bmp"),
     (arrays.MAGIC, ".npy"),
-    (b"GIF8", "a GIF image"),
-    (b"II*\0", "a TIFF image"),
-    (b"MM\0*", "a TIFF image"),
+    *((magic, ".gif") for magic in animated.GIF_MAGICS),
+    *((magic, ".tif") for magic in tiff.MAGICS),
     (b"PK\x03\x04", "a ZIP archive (as .npz files are)"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"\x89HDF", "an HDF5 file"),
@@ -208,6 +227,10 @@ def _holds(head: bytes) -> str:
     """The first suffix of the format that the first bytes of a file show, or words for any other content."""
     if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
         return ".wav"
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return ".webp"
+    if head[dicom.MAGIC_AT :].startswith(dicom.MAGIC):
+        return ".dcm"
     for start, what in SIGNATURES:
         if head.startswith(start):
             return what
@@ -215,14 +238,21 @@ def _holds(head: bytes) -> str:
 
 
 def save(
-    path: str | os.PathLike[str], array: Array, *, rate: float | None = None, overwrite: bool = True, note: str = ""
+    path: str | os.PathLike[str],
+    array: Array,
+    *,
+    rate: float | None = None,
+    pixel: Pixel | None = None,
+    overwrite: bool = True,
+    note: str = "",
 ) -> None:
-    """Writes an array as PNG, NPY, WAV or text, by the name's ending.
+    """Writes an array as PNG, TIFF, NPY, WAV or text, by the name's ending.
 
-    PNG takes (H, W) or (H, W, C) of uint8 or uint16; WAV (N,) or (N, C) of float32 or float64 with `rate` in hertz
-    (44100 when None); text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
-    untouched until the new one is complete. Some formats have room for a `note`. Raises InputError when it cannot be
-    written so.
+    PNG takes (H, W) or (H, W, C) of uint8 or uint16; TIFF these, (D, H, W) and (D, H, W, C), of integers of 8 to 32
+    bits, float32 and float64, with the size of a `pixel` where it is known; WAV (N,) or (N, C) of float32 or float64
+    with `rate` in hertz (44100 when None); text (N,) as "%.16f"; NPY any array. The file appears whole or not at all:
+    an existing one stays untouched until the new one is complete. Some formats have room for a `note`. Raises
+    InputError when it cannot be written so.
     """
     name, array = plain(os.fspath(path)), np.asarray(array)
     format = BY_SUFFIX.get(Path(path).suffix.lower())
@@ -231,7 +261,7 @@ def save(
         raise InputError(f"{name} cannot be written as '{plain(Path(path).suffix, 20)}'; choose one of {endings}.")
     if array.size == 0:
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
-    write = format.write
+    write = partial(format.write, pixel=pixel) if format.scaled else format.write
     with replacing(path, overwrite) as opened:
         write(opened, array, rate, name, **({"about": note.replace("…", " to ")} if note and format.tells else {}))
         if note and not format.tells:

@@ -9,9 +9,10 @@ from gpu_ops.errors import InputError, plain
 from gpu_ops.io.files import LIMIT, load
 from gpu_ops.io.samples import sample
 from gpu_ops.io.steps import STEPS, apply_steps
+from gpu_ops.io.stored import STORED_STEPS
 from gpu_ops.types import Input
 
-DECODING = ("upright", "nonfinite")
+DECODING = ("upright", "nonfinite", "project", *STORED_STEPS)
 """Steps of reading a file, which reading it again repeats."""
 
 
