@@ -44,6 +44,15 @@ PROBE = (
         able=lambda desk: desk.probe.region is not None,
     ),
     ActionSpec(
+        "crop_region",
+        QT_TRANSLATE_NOOP("Actions", "&Crop to the region"),
+        "view/probe",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Go on with this part of the input alone: a step that undo takes back"),
+        do=lambda desk: desk.probe.crop(),
+        able=lambda desk: desk.probe.region is not None or desk.probe.span is not None,
+    ),
+    ActionSpec(
         "remove_region",
         QT_TRANSLATE_NOOP("Actions", "Re&move region and profile"),
         "view/probe",

@@ -38,9 +38,9 @@ class Param:
     """One parameter or knob. Forms, command-line flags and checks are made from it; its kind is its default's type.
 
     Numbers lie in low…high, at low + k·step where `step` is given. A tuple default is a fixed number of floats, each in
-    low…high. `when` are the values of other parameters with which it matters: {"rule": ("manual",)}.
-    `tries` are the values that the contract tries; () means all choices, or the limits and two between. `look` says
-    how a form shows choices that are many.
+    low…high and, where `step` is given, at such a place. `when` are the values of other parameters with which it
+    matters: {"rule": ("manual",)}. `tries` are the values that the contract tries; () means all choices, or the limits
+    and two between. `look` says how a form shows choices that are many.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Param:
             return "true or false"
         if isinstance(self.default, tuple):
             limits = f" from {self.low:g} to {self.high:g}" if self.low is not None and self.high is not None else ""
-            return f"{len(self.default)} numbers{limits}"
+            return f"{len(self.default)} {'whole ' if self.step == 1 else ''}numbers{limits}"
         if isinstance(self.default, str):
             return "text"
         kind = "an integer" if isinstance(self.default, int) else "a number"
@@ -120,7 +120,7 @@ class Param:
             raise self._error(value)
         if (self.low is not None and result < self.low) or (self.high is not None and result > self.high):
             raise self._error(value)
-        if self.step and isinstance(self.default, int) and (result - (self.low or 0)) % self.step:
+        if self.step and isinstance(self.default, int | tuple) and (result - (self.low or 0)) % self.step:
             raise self._error(value)
 
     def _error(self, value: object) -> ParamError:

@@ -38,22 +38,23 @@ from gpu_ops.engine.messages import (
     Finished,
     Loaded,
     LoadRequest,
-    NoiseRequest,
-    Noisy,
     Progress,
     Ready,
     Request,
+    ResultRequest,
     RunRequest,
     RunUpdate,
     SampleRequest,
     SaveRequest,
+    Stepped,
+    StepsRequest,
     segments_of_answer,
 )
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
 from gpu_ops.engine.statistics import PERCENTILES, statistics
 from gpu_ops.errors import NonFiniteError
-from gpu_ops.io import add_noise, sample, save
+from gpu_ops.io import add_noise, apply_steps, sample, save
 from gpu_ops.measuring.provenance import source_tree
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.timing import QUICK, Cancelled, measure_interleaved
@@ -822,15 +823,17 @@ def test_the_noise_free_original_reaches_the_engine_and_its_parts(shared: Talk) 
 
 def test_noise_is_added_to_an_input_and_the_clean_one_is_not_copied(shared: Talk) -> None:
     original = shared.sample("camera", dtype="uint8")
-    found = shared.do(NoiseRequest(shared.job(), original, 20.0, 3), release=False)
+    found = shared.do(
+        StepsRequest(shared.job(), original, ({"step": "noise", "sigma": 20.0, "seed": 3},)), release=False
+    )
     noisy = found[-2].input
     expected = add_noise(sample("camera"), 20, 3)
-    assert isinstance(found[-2], Noisy) and noisy.origin == expected.origin and noisy.name == "camera"
+    assert isinstance(found[-2], Stepped) and noisy.origin == expected.origin and noisy.name == "camera"
     np.testing.assert_array_equal(shared.client.pool.array(noisy.array), expected.array)
     assert noisy.clean == original.array and noisy.statistics == statistics(expected.array)
     assert list(segments_of_answer(found[-2])) == [noisy.array.segment]
     told = [a.text for a in found if isinstance(a, Progress)]
-    assert told[0] == "adding noise to camera"
+    assert told[0] == "changing camera"
     updates = [a for a in shared.do(shared.request(noisy)) if isinstance(a, RunUpdate)]
     assert [(u.stage, bool(u.row.quality), bool(u.outputs)) for u in updates] == [
         ("computed", False, True),
@@ -845,12 +848,44 @@ def test_noise_is_added_to_an_input_and_the_clean_one_is_not_copied(shared: Talk
 
 def test_noise_on_an_input_that_has_a_clean_original_keeps_that_one(shared: Talk) -> None:
     tones = shared.sample("tones", length=500)
-    noisy = shared.do(NoiseRequest(shared.job(), tones, 0.5, 0), release=False)[-2].input
+    noisy = shared.do(StepsRequest(shared.job(), tones, ({"step": "noise", "sigma": 0.5},)), release=False)[-2].input
     assert noisy.clean == tones.clean
     for segment in {*noisy.segments, *tones.segments}:
         shared.client.pool.release(segment)
-    gone = shared.do(NoiseRequest(shared.job(), replace(tones, array=replace(tones.array, segment="gone")), 1.0, 0))
+    lost = replace(tones, array=replace(tones.array, segment="gone"))
+    gone = shared.do(StepsRequest(shared.job(), lost, ({"step": "noise"},)))
     assert isinstance(gone[-1], Failed) and gone[-1].sentence == "The array is no longer in memory; load it again."
+
+
+def test_steps_make_an_input_of_another_shape_with_its_own_clean_original(shared: Talk) -> None:
+    tones = shared.sample("tones", length=500)
+    steps = ({"step": "noise", "sigma": 0.5}, {"step": "crop", "start": [9], "shape": [100]})
+    found = shared.do(StepsRequest(shared.job(), tones, steps), release=False)[-2]
+    expected = apply_steps(sample("tones", length=500), steps)
+    assert found.input.origin == expected.origin and set(found.segments) == set(found.input.segments)
+    np.testing.assert_array_equal(shared.client.pool.array(found.input.array), expected.array)
+    np.testing.assert_array_equal(shared.client.pool.array(found.input.clean), expected.clean)
+    bad = shared.do(StepsRequest(shared.job(), tones, ({"step": "crop", "start": [9], "shape": [1000]},)))
+    assert isinstance(bad[-1], Failed) and "choose a part inside" in bad[-1].sentence and bad[-1].kind == "input"
+    for segment in {*found.segments, *tones.segments}:
+        shared.client.pool.release(segment)
+
+
+def test_a_result_becomes_an_input(shared: Talk) -> None:
+    camera = shared.sample("camera", dtype="uint8")
+    updates = [a for a in shared.do(shared.request(camera), release=False) if isinstance(a, RunUpdate)]
+    result = next(u.outputs["image"] for u in updates if u.outputs)
+    origin = {"result": "mean2d", "of": dict(camera.origin)}
+    request = ResultRequest(shared.job(), result, "mean of camera", origin)
+    loaded = next(a for a in shared.do(request, release=False) if isinstance(a, Loaded)).input
+    np.testing.assert_array_equal(shared.client.pool.array(loaded.array), shared.client.pool.array(result.array))
+    assert loaded.kind == "image" and loaded.name == "mean of camera"
+    assert loaded.origin == {**origin, "steps": []} and loaded.array.segment != result.array.segment
+    odd = replace(result, kind="bars")
+    bad = shared.do(ResultRequest(shared.job(), odd, "counts", origin))[-1]
+    assert isinstance(bad, Failed) and "an input is an image or a signal of uint8" in bad.sentence
+    for segment in {*loaded.segments, result.array.segment, *camera.segments}:
+        shared.client.pool.release(segment)
 
 
 # A simulated GPU

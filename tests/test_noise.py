@@ -14,7 +14,8 @@ from gpu_ops.cli.inputs import make_experiment
 from gpu_ops.cli.parser import parse
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import crop, from_origin
-from gpu_ops.io.noise import BLOCK, title_of
+from gpu_ops.io.noise import BLOCK
+from gpu_ops.io.steps import title_of
 from gpu_ops.measuring.report import read_report
 from gpu_ops.types import DTYPES
 

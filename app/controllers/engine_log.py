@@ -10,19 +10,21 @@ from PySide6.QtCore import QObject, Slot
 
 from app.models.log import Log
 from app.worker import Engine
+from gpu_ops import step_words
 from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
     Finished,
     Loaded,
     LoadRequest,
-    NoiseRequest,
-    Noisy,
     Ready,
+    ResultRequest,
     RunRequest,
     RunUpdate,
     SampleRequest,
     SaveRequest,
+    Stepped,
+    StepsRequest,
     SurveyRequest,
     XRayRequest,
 )
@@ -57,7 +59,7 @@ class EngineLog(QObject):
         process = f"process {self._engine.client.pid}, protocol {ready.protocol}"
         self._log.add(WHO, f"started, {process}; {'; '.join(devices)}")
 
-    def _log_input(self, loaded: Loaded | Noisy) -> None:
+    def _log_input(self, loaded: Loaded | Stepped) -> None:
         input = loaded.input
         self._log.add(WHO, f"job {loaded.job}: {input.name}, {_array(input.array.shape, input.array.dtype)}")
 
@@ -86,7 +88,7 @@ class EngineLog(QObject):
 _WRITERS: Mapping[type, Callable[[EngineLog, Any], None]] = {
     Ready: EngineLog._log_start,
     Loaded: EngineLog._log_input,
-    Noisy: EngineLog._log_input,
+    Stepped: EngineLog._log_input,
     RunUpdate: EngineLog._log_fault,
     Failed: EngineLog._log_failure,
     Finished: EngineLog._log_end,
@@ -132,9 +134,10 @@ def _array(shape: tuple[int, ...], dtype: str) -> str:
 
 _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     LoadRequest: lambda r: f"load {r.path}{_values(r.options)}",
-    SurveyRequest: lambda r: f"look at {r.path}{_values(r.choices)}",
+    SurveyRequest: lambda r: f"look into {r.path}{_values(r.choices)}",
     SampleRequest: lambda r: f"make the sample {r.id}{_values(r.options)}",
-    NoiseRequest: lambda r: f"add noise to {r.input.name}, sigma={r.sigma} seed={r.seed}",
+    StepsRequest: lambda r: f"change {r.input.name}: {', '.join(step_words(step) for step in r.steps)}",
+    ResultRequest: lambda r: f"make an input of {r.name}, {_array(r.result.form.shape, r.result.form.dtype)}",
     RunRequest: _run,
     XRayRequest: _xray,
     SaveRequest: _save,

@@ -63,7 +63,7 @@ class Playback(QObject):
         self._clock.timeout.connect(self._tell_place)
         self._ended.connect(self._on_end, Qt.ConnectionType.QueuedConnection)  # comes from the device's thread
         controller.input_array_changed.connect(self._take_input)
-        controller.noisy_array_changed.connect(self._take_noisy)
+        controller.stepped_array_changed.connect(self._take_stepped)
         controller.outputs_changed.connect(self._take_output)
         controller.session.choice_changed.connect(self._drop_results)
         controller.session.output_changed.connect(self._follow_output)
@@ -112,9 +112,12 @@ class Playback(QObject):
         self.stop()
 
     @Slot(object, object)
-    def _take_noisy(self, array: Array, _shared: Any) -> None:
-        """The input has other noise: what is heard goes on with it."""
-        if INPUT in self.choices:
+    def _take_stepped(self, array: Array, shared: Any) -> None:
+        """The input went through other steps: what is heard goes on with it, unless its length or rate is another."""
+        heard = self.choices.get(INPUT)
+        if heard is not None and shared is not None and (heard.shape, self._rate) != (array.shape, shared.rate):
+            self._take_input(array, shared)
+        elif INPUT in self.choices:
             self.choices[INPUT] = array
             if self._track is not None and self.chosen == INPUT:
                 self._track.samples = array

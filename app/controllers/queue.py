@@ -6,14 +6,15 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
-from app.models.job_kind import LIVE, NOISE, SIMULATE, SWEEP, TIME, XRAY, JobKind
+from app.models.job_kind import LIVE, SIMULATE, STEPS, SWEEP, TIME, XRAY, JobKind
 from app.models.refusal import refuses
 from app.models.results import Results
 from app.models.session import Session
 from app.models.slot import RowSlot
 from app.worker import Engine
+from gpu_ops import active_steps
 from gpu_ops.device_names import is_simulated
-from gpu_ops.engine.messages import NoiseRequest, RunRequest
+from gpu_ops.engine.messages import RunRequest, StepsRequest
 from gpu_ops.types import Pick
 
 QUIET_MS = 400
@@ -24,8 +25,8 @@ class RunQueue(QObject):
     """`jobs` are the running jobs by number, each with its kind.
 
     `generation` grows with every run of a new choice and with every input: results of the newest generation belong to
-    the present input. A run of a new choice waits for the noise that the user wants on the input; `noise_request` asked
-    for that last. `timed_after_pause`: time a live picture once the user pauses. `began` says that a job begins,
+    the present input. A run of a new choice waits for the steps that the user wants on the input; `steps_request` asked
+    for them last. `timed_after_pause`: time a live picture once the user pauses. `began` says that a job begins,
     `busy_changed(text)` what it does (empty when nothing runs), and `settled` that all requested work is done.
     """
 
@@ -39,9 +40,9 @@ class RunQueue(QObject):
         self.jobs: dict[int, JobKind] = {}
         self.generation = 0
         self.timed_after_pause = True
-        self.noise_request: NoiseRequest | None = None
+        self.steps_request: StepsRequest | None = None
         self._waiting: JobKind | None = None
-        self._after_noise: JobKind | None = None
+        self._after_steps: JobKind | None = None
         self._to_simulate: tuple[Pick, ...] = ()
         self._unseen: set[str] = set()
         self._interrupted = False
@@ -66,14 +67,14 @@ class RunQueue(QObject):
         self._interrupted = False
 
     def renew(self) -> None:
-        """The input has other noise: results of earlier runs are not of these values."""
+        """The input went through other steps: results of earlier runs are not of these values."""
         self.generation += 1
 
     def cancel(self) -> None:
-        """Stop whatever runs and forget what waits; the input keeps the noise that it has."""
-        self._waiting, self._after_noise, self._to_simulate, self._interrupted = None, None, (), False
+        """Stop whatever runs and forget what waits; the input keeps the steps that it has."""
+        self._waiting, self._after_steps, self._to_simulate, self._interrupted = None, None, (), False
         self._quiet.stop()
-        self._session.set_noise(self._session.input_noise)
+        self._session.take_back_steps()
         for job in list(self.jobs):
             self._engine.cancel(job)
 
@@ -89,7 +90,7 @@ class RunQueue(QObject):
 
     def run(self, how: JobKind) -> None:
         """Start a run, or keep it until the engine's present run has ended: only the newest waits."""
-        if self._session.input is None or not (self._session.choice.picks or self._session.lacks_noise):
+        if self._session.input is None or not (self._session.choice.picks or self._session.lacks_steps):
             return
         self._quiet.stop()
         self._to_simulate = ()
@@ -116,19 +117,19 @@ class RunQueue(QObject):
             self._give_way()
 
     def _start(self, how: JobKind) -> None:
-        """Start a run, after the noise that it needs."""
-        if how.new and self._session.lacks_noise and self._add_noise():
-            self._after_noise = how
+        """Start a run, after the steps that it needs."""
+        if how.new and self._session.lacks_steps and self._do_steps():
+            self._after_steps = how
         else:
             self._start_run(how)
 
-    def _add_noise(self) -> bool:
-        """Let the engine add the noise that the user wants. Returns whether there is something to wait for."""
-        original, noise = self._session.original, self._session.noise
-        if original is None or noise is None:
+    def _do_steps(self) -> bool:
+        """Let the engine do the steps that the user wants. Returns whether there is something to wait for."""
+        original, steps = self._session.original, active_steps(self._session.steps)
+        if original is None or not steps:
             return False
-        self.noise_request = NoiseRequest(self._engine.next_job(), original, noise.sigma, noise.seed)
-        self.submit(NOISE, self.noise_request)
+        self.steps_request = StepsRequest(self._engine.next_job(), original, steps)
+        self.submit(STEPS, self.steps_request)
         return True
 
     def _start_run(self, how: JobKind) -> None:
@@ -197,8 +198,8 @@ class RunQueue(QObject):
         running = [job for job, kind in self.jobs.items() if kind.of_input]
         self._interrupted = self._interrupted or bool(self._waiting or self._to_simulate or self._quiet.isActive())
         self._interrupted = self._interrupted or any(self.jobs[job].run for job in running)
-        self._interrupted = self._interrupted or self._after_noise is not None
-        self._waiting, self._after_noise, self._to_simulate = None, None, ()
+        self._interrupted = self._interrupted or self._after_steps is not None
+        self._waiting, self._after_steps, self._to_simulate = None, None, ()
         self._quiet.stop()
         for job in running:
             self._engine.cancel(job)
@@ -212,8 +213,8 @@ class RunQueue(QObject):
             self._to_simulate = self._to_simulate[1:]
         if kind is LIVE and not cancelled and not self._waiting and self.timed_after_pause and self.picks(TIME):
             self._quiet.start()
-        how, self._after_noise = (self._after_noise, None) if kind is NOISE else (None, self._after_noise)
-        if how is not None:  # with this noise, even where the user wants other noise by now: a drag shows results
+        how, self._after_steps = (self._after_steps, None) if kind is STEPS else (None, self._after_steps)
+        if how is not None:  # after these steps, even where the user wants others by now: a drag shows results
             self._start_run(how)
         elif not self.jobs:
             self._go_on()

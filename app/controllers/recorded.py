@@ -37,6 +37,7 @@ class RecordedRuns(QObject):
         self.shown = False
         session.choice_changed.connect(self._update)
         session.input_changed.connect(self._update)
+        session.stepped_changed.connect(self._update)
         session.device_changed.connect(self._update)
 
     def show(self, shown: bool) -> None:

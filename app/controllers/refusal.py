@@ -23,7 +23,7 @@ class Refusal(QObject):
         self._controller, self._told = controller, ""
         session = controller.session
         session.input_changed.connect(self._look)
-        session.noisy_changed.connect(self._look)
+        session.stepped_changed.connect(self._look)
         session.choice_changed.connect(self._look)
 
     @Slot()

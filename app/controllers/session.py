@@ -8,9 +8,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.controllers.inputs import Inputs
 from app.controllers.queue import RunQueue
-from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, NOISE, PREVIEW, SAVE, SWEEP, TIME, XRAY
-from app.models.noise import Noise
+from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, PREVIEW, SAVE, STEPS, SWEEP, TIME, XRAY
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
@@ -18,7 +18,7 @@ from app.models.slot import RowSlot
 from app.models.subject import Subject
 from app.models.view_data import OutputData
 from app.worker import Engine
-from gpu_ops import Saving
+from gpu_ops import Saving, active_steps
 from gpu_ops.device_names import device_place, is_simulated
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (
@@ -28,7 +28,6 @@ from gpu_ops.engine.messages import (
     Finished,
     Loaded,
     LoadRequest,
-    Noisy,
     Progress,
     Ready,
     RunRequest,
@@ -36,6 +35,7 @@ from gpu_ops.engine.messages import (
     SampleRequest,
     Saved,
     SaveRequest,
+    Stepped,
     Surveyed,
     XRayAnswer,
     XRayRequest,
@@ -51,8 +51,8 @@ SIMULATED = "sm_75"
 class SessionController(QObject):
     """Runs what the session asks for. A click, a key and the command line all come through here.
 
-    `input_array_changed(array, shared)` brings another input, `noisy_array_changed(array, shared)` the same one with
-    other noise or without any. `outputs_changed(variant, name, shown)` brings the output `name` of a variant;
+    `input_array_changed(array, shared)` brings another input, `stepped_array_changed(array, shared)` the same one
+    after other steps. `outputs_changed(variant, name, shown)` brings the output `name` of a variant;
     `message(kind, sentence, details, subject)` everything the user must know; `succeeded(subject)` says that earlier
     messages about a subject (see app.models.messages) no longer hold, and `nonfinite_found(sentence, found, request)`
     that the user must choose how to open a file. `began` says that a job begins, `busy_changed(text)` what it does
@@ -65,7 +65,7 @@ class SessionController(QObject):
 
     outputs_changed = Signal(str, str, object)
     input_array_changed = Signal(object, object)
-    noisy_array_changed = Signal(object, object)
+    stepped_array_changed = Signal(object, object)
     message = Signal(str, str, str, str)
     nonfinite_found = Signal(str, object, object)
     succeeded = Signal(str)
@@ -90,13 +90,13 @@ class SessionController(QObject):
         self.queue.settled.connect(self.settled)
         self._loading: LoadRequest | None = None
         self._held: dict[tuple[str, str], SharedResult] = {}
-        self._input_segments: tuple[str, ...] = ()
-        self._noisy_segment = ""
+        self._made: dict[tuple[str, str], Origin] = {}
+        self.inputs = Inputs(engine, session, self.queue, self)
+        self.inputs.message.connect(self.message)
         engine.answered.connect(self._take_answer)
         session.choice_changed.connect(self._choice_changed)
         session.input_changed.connect(self._input_changed)
-        session.noise_changed.connect(self._noise_changed)
-        session.noisy_changed.connect(self._noisy_changed)
+        session.stepped_changed.connect(self._stepped_changed)
         session.device_changed.connect(self._device_changed)
         session.baseline_changed.connect(self._set_baseline)
 
@@ -191,6 +191,16 @@ class SessionController(QObject):
             request = SaveRequest(self._engine.next_job(), path, result[1], result[2], saving or Saving())
             self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
 
+    def use_result(self) -> None:
+        """Make the last picked variant's result on the screen the input; one of the whole input comes first."""
+        name, picks = self.session.output.id, self.session.choice.picks
+        there = [v for v in picks if (v, name) in self._held]
+        if not there:
+            self.message.emit("warning", self.tr("There is no result to use yet; run a variant first."), "", "open")
+            return
+        variant = next((v for v in reversed(there) if not self._made[v, name].start), there[-1])
+        self.inputs.use_result(variant, name, self._held[variant, name], self._made[variant, name])
+
     def ask_doctor(self) -> None:
         self.queue.submit(DOCTOR, DoctorRequest(self._engine.next_job()))
 
@@ -204,31 +214,16 @@ class SessionController(QObject):
         self._declare()
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
         self._release_outputs(())
-        for segment in (*self._input_segments, self._noisy_segment):
-            if segment:
-                self._engine.release(segment)
-        self._input_segments, self._noisy_segment = shared.segments, ""
+        self.inputs.replaced(shared)
         self.run_live()
 
     @Slot(object)
-    def _noise_changed(self, noise: Noise | None) -> None:
-        """The user wants other noise. Without any, the original is back at once; else the next run waits for it."""
-        session = self.session
-        if noise is None and session.original is not None and session.input is not session.original:
-            session.set_noisy(session.original, None)
-            self.run_live()
-        elif session.lacks_noise:
-            self.run_live()
-
-    @Slot(object)
-    def _noisy_changed(self, shared: Any) -> None:
-        """The input has other noise: results of the noise before stay, marked so, until new ones come."""
+    def _stepped_changed(self, shared: Any) -> None:
+        """The input went through other steps: results of those before stay, marked so, until new ones come."""
         self.queue.renew()
         self.results.compare_with(self.session.subject)
-        self.noisy_array_changed.emit(self._engine.array(shared.array), shared)
-        if self._noisy_segment:
-            self._engine.release(self._noisy_segment)
-        self._noisy_segment = "" if shared is self.session.original else shared.array.segment
+        self.stepped_array_changed.emit(self._engine.array(shared.array), shared)
+        self.inputs.stepped()
 
     @Slot(object, str)
     def _choice_changed(self, choice: Any, what: str) -> None:
@@ -239,7 +234,11 @@ class SessionController(QObject):
         self._release_outputs(() if what == "filter" else choice.picks)
         self._declare()
         self.results.compare_with(self.session.subject)
-        self.run_live()
+        session, done = self.session, what == "steps" and not self.session.lacks_steps
+        if session.lacks_steps and not active_steps(session.steps) and session.original is not None:
+            session.set_stepped(session.original, ())
+        if not done:
+            self.run_live()
 
     @Slot(str)
     def _device_changed(self, name: str) -> None:
@@ -275,17 +274,6 @@ class SessionController(QObject):
         self.busy_changed.emit(progress.text)
         self.progressed.emit(progress.done, progress.total)
 
-    def _take_loaded(self, loaded: Loaded) -> None:
-        self.session.set_input(loaded.input)
-
-    def _take_noisy(self, noisy: Noisy) -> None:
-        """Take an input with noise, unless another input or the wish for none came meanwhile."""
-        asked, session = self.queue.noise_request, self.session
-        if asked is None or asked.job != noisy.job or asked.input is not session.original or session.noise is None:
-            self._engine.release(noisy.input.array.segment)
-        else:
-            session.set_noisy(noisy.input, Noise(asked.sigma, asked.seed))
-
     def _take_doctor(self, answer: DoctorAnswer) -> None:
         self.doctor_answered.emit(answer.content)
 
@@ -302,12 +290,11 @@ class SessionController(QObject):
         kind = self.queue.jobs.get(failed.job)
         if kind is XRAY:
             self.xray_failed.emit(failed.sentence)
-        elif kind is NOISE:
-            self.session.set_noise(self.session.input_noise)
         if failed.nonfinite is not None and self._loading is not None and self._loading.job == failed.job:
             self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self._loading)
         elif kind is not PREVIEW:
-            self.message.emit("error", failed.sentence, failed.details, kind.subject if kind else "")
+            sentence = self.inputs.fail(failed) if kind is STEPS else failed.sentence
+            self.message.emit("error", sentence, failed.details, kind.subject if kind else "")
         self.queue.end(failed.job)
 
     def _take_point(self, answer: Progress | RunUpdate) -> None:
@@ -365,7 +352,7 @@ class SessionController(QObject):
         # The view has the new array now, and nothing draws from the old segment any more.
         if (variant, name) in self._held:
             self._engine.release(self._held[variant, name].array.segment)
-        self._held[variant, name] = shared
+        self._held[variant, name], self._made[variant, name] = shared, origin
 
     def _release_outputs(self, variants: Sequence[str]) -> None:
         """Release the results of all variants but these."""
@@ -376,8 +363,8 @@ class SessionController(QObject):
 _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Ready: SessionController._take_ready,
     Progress: SessionController._take_progress,
-    Loaded: SessionController._take_loaded,
-    Noisy: SessionController._take_noisy,
+    Loaded: lambda self, loaded: self.inputs.take_loaded(loaded),
+    Stepped: lambda self, stepped: self.inputs.take_stepped(stepped),
     Surveyed: lambda *_: None,  # ImportController takes it
     Saved: lambda controller, answer: controller.saved.emit(answer),
     RunUpdate: SessionController._take_update,

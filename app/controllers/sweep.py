@@ -50,6 +50,7 @@ class SweepController(QObject):
         self.shown: Sweep | None = None
         controller.point_answered.connect(self._take)
         self._session.input_changed.connect(self._update)
+        self._session.stepped_changed.connect(self._update)
         self._session.choice_changed.connect(self._choice_changed)
 
     @property

@@ -66,7 +66,7 @@ class XRayController(QObject):
         self._session.choice_changed.connect(self._choice_changed)
         # Queued, so that the controller requests its run first.
         self._session.input_changed.connect(self._update, later)
-        self._session.noisy_changed.connect(self._update, later)
+        self._session.stepped_changed.connect(self._update, later)
         self._session.choice_changed.connect(self._update, later)
         self._session.device_changed.connect(self._update, later)
         controller.devices_changed.connect(self._take_devices)

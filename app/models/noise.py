@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QLocale
-
 SHARE = 1 / 12
 """Noise of this share of the values' span is seen at once and hides little."""
 
@@ -15,18 +13,6 @@ class Noise(NamedTuple):
 
     sigma: float
     seed: int
-
-
-def noise_text(shared: Any) -> str:
-    """The noise that was added to an input: "noise σ 20"; "" for none."""
-    sigmas = [step["sigma"] for step in shared.origin.get("steps", ()) if step.get("step") == "noise"]
-    text = QCoreApplication.translate("Noise", "noise σ {sigma}")
-    return " + ".join(text.format(sigma=QLocale().toString(float(sigma), "g", 4)) for sigma in sigmas)
-
-
-def title_with_noise(shared: Any) -> str:
-    """An input's name with the noise that was added to it: "camera + noise σ 20"."""
-    return " + ".join(text for text in (shared.name, noise_text(shared)) if text)
 
 
 def span_of(shared: Any) -> float:

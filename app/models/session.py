@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from app.models.noise import Noise
+from app.models.steps import Steps, kept_steps, noise_of, with_noise
 from app.models.subject import Subject
-from gpu_ops import FILTERS, KernelscopeError, find_filter
+from gpu_ops import FILTERS, KernelscopeError, active_steps, check_step, find_filter, find_step
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.params import holds
@@ -29,22 +30,25 @@ class Choice:
     params: Mapping[str, Any] = field(default_factory=dict)
     picks: tuple[str, ...] = ()
     knobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    steps: Steps = ()
 
 
 class Session(QObject):
     """The model of one window. Every change emits a signal; nothing here runs anything.
 
-    `original` is the input as it was opened, and `input` what runs: the original, or the same with noise. `noise` is
-    the noise that the user wants, and `input_noise` that of the input; they differ until the engine has added it.
-    `input_changed(shared)` brings another input, `noise_changed(noise)` another wish, `noisy_changed(shared)` the same
-    input with other noise or without any.
-    `choice_changed(choice, what)` says what changed: "filter", "params", "picks" or "knobs"; `output_changed` that
-    the window shows another of the filter's outputs.
+    `original` is the input as it was opened, and `input` what runs: the original after its steps. `steps` are those
+    that the user wants, some of them perhaps switched off, and `input_steps` those that the input went through; they
+    differ until the engine has done them. `inherited` says that steps of the input before wait to be done on this one.
+    `input_changed(shared)` brings another input, `stepped_changed(shared)` the same one after other steps,
+    `steps_changed` says that other steps are wanted, `steps_dropped(shared)` that those before do not suit an input.
+    `choice_changed(choice, what)` says what changed: "filter", "params", "picks", "steps" or "knobs"; `output_changed`
+    that the window shows another of the filter's outputs.
     """
 
     input_changed = Signal(object)
-    noise_changed = Signal(object)
-    noisy_changed = Signal(object)
+    stepped_changed = Signal(object)
+    steps_changed = Signal()
+    steps_dropped = Signal(object)
     choice_changed = Signal(object, str)
     baseline_changed = Signal(str)
     device_changed = Signal(str)
@@ -55,8 +59,8 @@ class Session(QObject):
         super().__init__(parent)
         self.input: SharedInput | None = None
         self.original: SharedInput | None = None
-        self.noise: Noise | None = None
-        self.input_noise: Noise | None = None
+        self.input_steps: Steps = ()
+        self.inherited = False
         self.inputs = 0
         self.baseline = "serial"
         self.device = ""
@@ -116,39 +120,97 @@ class Session(QObject):
         else:
             self.set_params({**self._choice.params, **{name: allowed[0] for name, allowed in output.when.items()}})
 
-    def set_input(self, shared: SharedInput) -> None:
-        """Take a new input, without noise; a filter that cannot use it is replaced by one of its family that can."""
+    def set_input(self, shared: SharedInput, steps: Steps | None = None) -> None:
+        """Take a new input with these steps, or with those before that suit it; a filter that cannot use it is
+        replaced by one of its family that can."""
+        before = self.steps
+        kept = kept_steps(before, shared.kind) if steps is None else steps
         self.input = self.original = shared
-        self.input_noise = None
+        self.input_steps, self.inherited = (), bool(active_steps(kept))
         self.inputs += 1
-        self.set_noise(None)
+        self._put_steps(kept)
         if self.filter.accepts != shared.kind:
             fitting = [f for f in FILTERS if f.accepts == shared.kind]
             same_family = [f for f in fitting if f.family == self.filter.family]
             if fitting:
-                self._set(_default_choice((same_family or fitting)[0], bool(self.device)), "filter", undoable=False)
+                choice = _default_choice((same_family or fitting)[0], bool(self.device), kept)
+                self._set(choice, "filter", undoable=False)
         self.input_changed.emit(shared)
-
-    def set_noise(self, noise: Noise | None) -> None:
-        """Wish for noise on the input, or for none."""
-        if noise != self.noise:
-            self.noise = noise
-            self.noise_changed.emit(noise)
-
-    def set_noisy(self, shared: SharedInput, noise: Noise | None) -> None:
-        """Take the original with this noise in the place of the input."""
-        self.input, self.input_noise = shared, noise
-        self.inputs += 1
-        self.noisy_changed.emit(shared)
+        if steps is None and not kept and any(not find_step(step["step"]).noise for step in active_steps(before)):
+            self.steps_dropped.emit(shared)
 
     @property
-    def lacks_noise(self) -> bool:
-        """Whether the input has other noise than the user wants."""
-        return self.noise != self.input_noise
+    def steps(self) -> Steps:
+        """The steps that the user wants, each checked."""
+        return self._choice.steps
+
+    def set_steps(self, steps: Iterable[Mapping[str, Any]], same_step: bool = False) -> None:
+        """Wish for these steps, in the place of all before; `same_step` is that of set_params. Raises ParamError."""
+        assert self.original is not None
+        checked = tuple(check_step(step, self.original.kind) for step in steps)
+        if checked != self.steps:
+            self.inherited = False
+            self._set(replace(self._choice, steps=checked), "steps", same_step=same_step)
+
+    def add_step(self, step: Mapping[str, Any]) -> int:
+        """Wish for one more step after the others, but before the noise at their end. Returns its place."""
+        place = len(with_noise(self.steps, None))
+        self.set_steps((*self.steps[:place], step, *self.steps[place:]))
+        return place
+
+    def set_stepped(self, shared: SharedInput, steps: Steps) -> None:
+        """Take the original after these steps in the place of the input."""
+        self.input, self.input_steps, self.inherited = shared, active_steps(steps), False
+        self.inputs += 1
+        self.stepped_changed.emit(shared)
+
+    @property
+    def lacks_steps(self) -> bool:
+        """Whether the input went through other steps than the user wants."""
+        return active_steps(self.steps) != self.input_steps
+
+    def take_back_steps(self) -> None:
+        """Want the steps that the input went through, because others cannot be done; undo forgets the wish."""
+        if not self.lacks_steps:
+            return
+        self.inherited = False
+        self._choice = replace(self._choice, steps=self.input_steps)
+        while self._past and self._past[-1] == self._choice:
+            self._past.pop()
+        self.steps_changed.emit()
+        self.undo_changed.emit(bool(self._past), bool(self._future))
+
+    def _put_steps(self, steps: Steps) -> None:
+        """Have these steps in every choice that undo and redo go to, because they were meant for another input."""
+        changed = steps != self.steps
+        for choices in (self._past, self._future):
+            other = [replace(choice, steps=steps) for choice in choices]
+            choices[:] = [c for place, c in enumerate(other) if place == 0 or c != other[place - 1]]
+        self._choice = replace(self._choice, steps=steps)
+        for choices in (self._past, self._future):
+            while choices and choices[-1] == self._choice:
+                choices.pop()
+        if changed:
+            self.steps_changed.emit()
+            self.undo_changed.emit(bool(self._past), bool(self._future))
+
+    @property
+    def noise(self) -> Noise | None:
+        """The normal noise at the end of the steps that the user wants."""
+        return noise_of(self.steps)
+
+    @property
+    def input_noise(self) -> Noise | None:
+        """The normal noise at the end of the steps that the input went through."""
+        return noise_of(self.input_steps)
+
+    def set_noise(self, noise: Noise | None, same_step: bool = False) -> None:
+        """Wish for noise at the end of the steps, or for none."""
+        self.set_steps(with_noise(self.steps, noise), same_step)
 
     def set_filter(self, id: str) -> None:
         if id != self._choice.filter:
-            self._set(_default_choice(find_filter(id), bool(self.device)), "filter")
+            self._set(_default_choice(find_filter(id), bool(self.device), self.steps), "filter")
 
     def set_params(self, params: Mapping[str, Any], same_step: bool = False) -> None:
         """Take these values. `same_step` says that they go on with the last change, as a drag does: undo goes back to
@@ -192,8 +254,8 @@ class Session(QObject):
         self.devices = names
         still_there = self.device in names or (self.simulated and "sim" in names)  # sim:sm_90 is another sort of sim
         if names and not still_there:
-            if self._choice == _default_choice(self.filter, self.device != ""):
-                self._set(_default_choice(self.filter, True), "picks", undoable=False)
+            if self._choice == _default_choice(self.filter, self.device != "", self.steps):
+                self._set(_default_choice(self.filter, True, self.steps), "picks", undoable=False)
             self.set_device(names[0])
 
     def device_of(self, variant: str) -> str:
@@ -239,6 +301,7 @@ class Session(QObject):
         other.append(before)
         self._choice = origin.pop()
         what = _difference(before, self._choice)
+        self._tell_steps(before)
         self.choice_changed.emit(self._choice, what)
         self.undo_changed.emit(bool(self._past), bool(self._future))
         self._tell_output(shown, what)
@@ -250,10 +313,15 @@ class Session(QObject):
         elif not (same_step and self._past):
             self._past = [*self._past, self._choice][-MOST_STEPS:]
         self._future = []
-        self._choice = choice
+        before, self._choice = self._choice, choice
+        self._tell_steps(before)
         self.choice_changed.emit(choice, what)
         self.undo_changed.emit(bool(self._past), False)
         self._tell_output(shown, what)
+
+    def _tell_steps(self, before: Choice) -> None:
+        if self.steps != before.steps:
+            self.steps_changed.emit()
 
     def _tell_output(self, before: Output, what: str) -> None:
         """Other parameters may ask for other outputs; another filter has its own in any case."""
@@ -261,16 +329,16 @@ class Session(QObject):
             self.output_changed.emit()
 
 
-def _default_choice(filter: Filter, cuda: bool) -> Choice:
+def _default_choice(filter: Filter, cuda: bool, steps: Steps = ()) -> Choice:
     """The defaults and the variants ticked at first: the CPU's, and kernels where a device can run them."""
     params = {p.name: p.default for p in filter.params}
     first = filter.picked or tuple(v.id for v in filter.variants if not v.library)
     picks = tuple(v.id for v in filter.variants if v.id in first and (cuda or v.device == "cpu"))
-    return Choice(filter.id, params, picks)
+    return Choice(filter.id, params, picks, steps=steps)
 
 
 def _difference(a: Choice, b: Choice) -> str:
-    for what in ("filter", "params", "picks"):
+    for what in ("filter", "params", "picks", "steps"):
         if getattr(a, what) != getattr(b, what):
             return what
     return "knobs"

@@ -13,7 +13,7 @@ from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import CHOICES, NOISE, SAMPLES, add_noise, convert, load, sample
+from gpu_ops.io import CHOICES, NOISE, SAMPLES, add_noise, apply_steps, convert, load, parse_step, sample
 from gpu_ops.io.regular import require_regular
 from gpu_ops.measuring.runner import default_picks
 from gpu_ops.params import Param, Value, Values, nearest
@@ -30,17 +30,19 @@ def flag_values(args: argparse.Namespace) -> dict[str, str]:
 
 
 def read_input(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Input:  # noqa: B006 - never changed
-    """The input that the flags name, with noise where they ask for it; `overrides` are further sample options, noise
-    and dtype, as text."""
+    """The input that the flags name, after its steps and with noise where they ask for it; `overrides` are further
+    sample options, noise and dtype, as text."""
     values = {**flag_values(args), **overrides}
     sigma, seed = (p.check(values.get(p.name, p.default)) for p in NOISE)
     if "noise_seed" in values and "noise" not in values:
         raise ParamError("--noise-seed is the seed of added noise; add some with --noise SIGMA, or leave it out.")
-    return add_noise(_clean_input(args, values, overrides), float(sigma), int(seed))  # type: ignore[arg-type]
+    steps = [parse_step(text) for text in args.step]
+    stepped = apply_steps(_clean_input(args, values, overrides), steps)
+    return add_noise(stepped, float(sigma), int(seed))  # type: ignore[arg-type]
 
 
 def _clean_input(args: argparse.Namespace, values: Mapping[str, str], overrides: Mapping[str, str]) -> Input:
-    """The input without added noise."""
+    """The input without steps and noise."""
     dtype = overrides.get("dtype", args.dtype)
     if args.input is not None:
         options: dict[str, Any] = {} if args.limit is None else {"limit": args.limit}

@@ -15,7 +15,7 @@ from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import ParamError, plain
 from gpu_ops.filters import FILTERS
-from gpu_ops.io import CHOICES, NOISE, SAMPLES
+from gpu_ops.io import CHOICES, NOISE, SAMPLES, STEPS
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE
 from gpu_ops.measuring.report import target_of
 from gpu_ops.output_kinds import OUTPUT_KINDS
@@ -146,6 +146,14 @@ def _add_input(parser: argparse.ArgumentParser, many: bool = False) -> None:
     group.add_argument("--kind", choices=FILE_KINDS, help="read an array as this, such as (N, C) as a signal")
     group.add_argument("--limit", type=int, metavar="N", help="values that a file may hold (default 2^30)")
     group.add_argument("--nonfinite", choices=NONFINITE, help="NaN and infinities (default: refuse)")
+    group.add_argument(
+        "--step",
+        action="append",
+        default=[],
+        metavar="'ID NAME=VALUE …'",
+        help="a step before the filter, such as 'crop start=10,20 shape=100,200'; several follow one another, "
+        f"noise comes last ({', '.join(step.id for step in STEPS)})",
+    )
     _add_flags(group, NOISE)
     _add_flags(group, (*CHOICES, *(p for s in SAMPLES for p in s.params if p.name != "dtype")))
 

@@ -14,13 +14,14 @@ from gpu_ops.engine.messages import (
     DoctorRequest,
     Loaded,
     LoadRequest,
-    NoiseRequest,
-    Noisy,
+    ResultRequest,
     RunRequest,
     RunUpdate,
     SampleRequest,
     Saved,
     SaveRequest,
+    Stepped,
+    StepsRequest,
     Surveyed,
     SurveyRequest,
     XRayAnswer,
@@ -28,10 +29,11 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult
 from gpu_ops.engine.statistics import statistics
-from gpu_ops.errors import KernelscopeError, plain
+from gpu_ops.errors import InputError, KernelscopeError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import SAMPLES, add_noise, convert, load, sample, save_result, survey
+from gpu_ops.io import SAMPLES, apply_steps, convert, load, sample, save_result, survey
+from gpu_ops.io.inputs import make_input
 from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import crop_note, exact_crop
 from gpu_ops.measuring.doctor import examine
@@ -45,10 +47,18 @@ from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form
 from gpu_ops.progress import finite, listening, stage
 from gpu_ops.run_key import RunKey
 from gpu_ops.task import Task
-from gpu_ops.types import Experiment, Input, Output, Pick, Run
+from gpu_ops.types import DTYPES, Experiment, Input, Output, Pick, Run
 
 Job = (
-    LoadRequest | SurveyRequest | SampleRequest | NoiseRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest
+    LoadRequest
+    | SurveyRequest
+    | SampleRequest
+    | StepsRequest
+    | ResultRequest
+    | RunRequest
+    | XRayRequest
+    | SaveRequest
+    | DoctorRequest
 )
 
 
@@ -68,8 +78,10 @@ def work(desk: Desk, job: Job) -> None:
                     desk.send(Surveyed(job.job, survey(job.path, **job.choices)))
             case SampleRequest():
                 _sample(desk, job)
-            case NoiseRequest():
-                _noise(desk, job)
+            case StepsRequest():
+                _steps(desk, job)
+            case ResultRequest():
+                _result(desk, job)
             case XRayRequest():
                 _xray(desk, job)
             case SaveRequest():
@@ -102,13 +114,32 @@ def _sample(desk: Desk, request: SampleRequest) -> None:
     _answer(desk, request.job, input, dtype)
 
 
-def _noise(desk: Desk, request: NoiseRequest) -> None:
+def _steps(desk: Desk, request: StepsRequest) -> None:
     original = request.input
-    desk.progress(f"adding noise to {original.name}")
+    desk.progress(f"changing {original.name}")
+    base = desk.input(original)
     with stage(0, 2):
-        noisy = add_noise(desk.input(original), request.sigma, request.seed)
-    clean = original.array if original.clean is None else original.clean
-    desk.send(Noisy(request.job, _shared_input(desk, noisy, clean)))
+        stepped = apply_steps(base, request.steps)
+    # The window has the original already: an array of it is not copied.
+    held = [(base.clean, original.clean), (base.array, original.array)]
+    clean = next((shared for array, shared in held if array is stepped.clean and array is not None), None)
+    shared = _shared_input(desk, stepped, clean)
+    own = (shared.array.segment,) if clean is not None or shared.clean is None else shared.segments
+    desk.send(Stepped(request.job, shared, own))
+
+
+def _result(desk: Desk, request: ResultRequest) -> None:
+    """A copy, because the window gives the result's own memory back when the next one comes."""
+    desk.progress(f"copying {request.name}")
+    array, kind = desk.array(request.result.array), request.result.kind
+    takers = [k.id for k in INPUT_KINDS.values() if k.view == kind and len(array.shape) in k.axes and k.sample]
+    if not takers or array.dtype.name not in DTYPES:
+        what = f"{OUTPUT_KINDS[kind].title} of type {array.dtype}"
+        raise InputError(f"{request.name} is {what}, and an input is an image or a signal of {', '.join(DTYPES)}.")
+    with finite():
+        about = (takers[0], request.name, request.origin, request.rate, "keep", request.name, request.facts)
+        input = make_input(array, *about)
+    desk.send(Loaded(request.job, _shared_input(desk, input)))
 
 
 def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:

@@ -17,9 +17,9 @@ from gpu_ops.io.opening import Survey
 from gpu_ops.io.results import Saving
 from gpu_ops.measuring.rows import Row
 from gpu_ops.run_key import RunKey
-from gpu_ops.types import Pick, Stage
+from gpu_ops.types import Facts, Pick, Stage
 
-PROTOCOL = 5
+PROTOCOL = 6
 
 
 # Requests of the window. `job` numbers grow; an answer names its job.
@@ -54,13 +54,25 @@ class SampleRequest:
 
 
 @dataclass(frozen=True)
-class NoiseRequest:
-    """Add normal noise to an input, as gpu_ops.add_noise does; `sigma` is above 0."""
+class StepsRequest:
+    """Take an input through steps, as gpu_ops.apply_steps does."""
 
     job: int
     input: SharedInput
-    sigma: float
-    seed: int
+    steps: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class ResultRequest:
+    """Make an input of a result of a run: an image or a signal. `origin` says how it was made, `rate` is that of a
+    signal, in hertz."""
+
+    job: int
+    result: SharedResult
+    name: str
+    origin: Mapping[str, Any]
+    rate: float | None = None
+    facts: Facts = Facts()
 
 
 @dataclass(frozen=True)
@@ -174,7 +186,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The answer to LoadRequest and SampleRequest."""
+    """The answer to LoadRequest, SampleRequest and ResultRequest."""
 
     job: int
     input: SharedInput
@@ -189,12 +201,13 @@ class Surveyed:
 
 
 @dataclass(frozen=True)
-class Noisy:
-    """The answer to NoiseRequest: the input with noise. Its clean original lies in a segment of the request's input, so
-    the answer hands over only the segment of its array."""
+class Stepped:
+    """The answer to StepsRequest: the input after its steps. Its clean original may lie in a segment of the request's
+    input; `segments` are those that the answer hands over."""
 
     job: int
     input: SharedInput
+    segments: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -286,7 +299,8 @@ Request = (
     LoadRequest
     | SurveyRequest
     | SampleRequest
-    | NoiseRequest
+    | StepsRequest
+    | ResultRequest
     | RunRequest
     | XRayRequest
     | SaveRequest
@@ -294,7 +308,7 @@ Request = (
     | DoctorRequest
 )
 Answer = (
-    Ready | Progress | Loaded | Surveyed | Noisy | Saved | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
+    Ready | Progress | Loaded | Surveyed | Stepped | Saved | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
 )
 
 
@@ -307,8 +321,10 @@ def activity(request: Request) -> str:
             return f"looked into {plain(PurePath(request.path).name)}"
         case SampleRequest():
             return f"made the sample {request.id}"
-        case NoiseRequest():
-            return f"added noise to {plain(request.input.name)}"
+        case StepsRequest():
+            return f"changed {plain(request.input.name)}"
+        case ResultRequest():
+            return f"made an input of {plain(request.name)}"
         case RunRequest():
             return f"ran {request.filter}"
         case XRayRequest():
@@ -324,9 +340,9 @@ def activity(request: Request) -> str:
 
 def segments_of_request(request: Request) -> Iterator[str]:
     """Names of the segments that a request reads."""
-    if isinstance(request, NoiseRequest | RunRequest | XRayRequest):
+    if isinstance(request, StepsRequest | RunRequest | XRayRequest):
         yield from request.input.segments
-    elif isinstance(request, SaveRequest):
+    elif isinstance(request, SaveRequest | ResultRequest):
         yield request.result.array.segment
 
 
@@ -334,8 +350,8 @@ def segments_of_answer(answer: Answer) -> Iterator[str]:
     """Names of the segments that an answer hands over."""
     if isinstance(answer, Loaded):
         yield from answer.input.segments
-    elif isinstance(answer, Noisy):
-        yield answer.input.array.segment
+    elif isinstance(answer, Stepped):
+        yield from answer.segments
     elif isinstance(answer, RunUpdate):
         for output in answer.outputs.values():
             yield output.array.segment

@@ -11,27 +11,47 @@ from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.results import Saving, save_result
 from gpu_ops.io.samples import SAMPLES, sample
+from gpu_ops.io.steps import (
+    STEPS,
+    Step,
+    active_steps,
+    apply_steps,
+    check_step,
+    find_step,
+    parse_step,
+    step_words,
+    write_step,
+)
 
 __all__ = [
     "CHOICES",
     "FORMATS",
     "NOISE",
     "SAMPLES",
+    "STEPS",
     "Saving",
+    "Step",
     "Survey",
+    "active_steps",
     "add_noise",
+    "apply_steps",
+    "check_step",
     "comment_lines",
     "convert",
     "crop",
+    "find_step",
     "from_array",
     "from_origin",
     "lines_of",
     "load",
     "maps_for",
+    "parse_step",
     "replacing",
     "require_regular",
     "sample",
     "save",
     "save_result",
+    "step_words",
     "survey",
+    "write_step",
 ]

@@ -1,15 +1,17 @@
-"""Normal noise as a step of an input; the noise-free original stays beside it."""
+"""Noise as a step of an input: normal, salt and pepper, and that of counted photons; the noise-free original stays
+beside it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from gpu_ops.errors import InputError
 from gpu_ops.input_kinds import IMAGE
 from gpu_ops.io.inputs import Array, enough_memory
-from gpu_ops.params import Param
+from gpu_ops.io.ranges import ends_of, has_alpha, range_of, stored
+from gpu_ops.params import Param, Values
 from gpu_ops.progress import advance
 from gpu_ops.types import Input
 
@@ -20,6 +22,8 @@ SIGMA = Param(
     "noise", 0.0, 0.0, 1e30, help="standard deviation of normal noise added to the input, in its unit; 0 adds none"
 )
 SEED = Param("noise_seed", 0, 0, 2**32 - 1, help="the same seed adds the same noise")
+MOST_PHOTONS = 1e15
+"""Above it neighbouring counts are no longer different numbers in float64."""
 NOISE: tuple[Param, ...] = (SIGMA, SEED)
 """What a form and the flags ask for."""
 
@@ -36,21 +40,57 @@ def add_noise(input: Input, sigma: float, seed: int = 0) -> Input:
     if sigma == 0:
         return input
     with enough_memory(f"{input.name} with noise", "use a smaller input"):
-        array = _with_noise(input.array, sigma, seed, _has_alpha(input))
-    clean = input.array if input.clean is None else input.clean
+        array = _with_noise(input.array, sigma, seed, has_alpha(input))
     step = {"step": "noise", "sigma": sigma, "seed": seed}
     origin = {**input.origin, "steps": [*input.origin.get("steps", ()), step]}
-    return replace(input, array=array, clean=clean, origin=origin)
+    return replace(input, array=array, clean=_clean(input), origin=origin)
 
 
-def title_of(input: Input) -> str:
-    """The input's name with the noise that was added to it: "camera + noise σ 20"."""
-    added = [f" + noise σ {step['sigma']:g}" for step in input.origin.get("steps", ()) if step["step"] == "noise"]
-    return input.name + "".join(added)
+def salt_and_pepper(input: Input, values: Values) -> Input:
+    """The input with a `share` of its pixels, or of a signal's values, set to an end of the range, half to each end.
+
+    The ends are those of an integer type, else the least and the greatest finite value. Alpha stays as it is.
+    """
+    share, array = values["share"], input.array.copy()
+    if share == 0:
+        return input
+    (low, high), random = ends_of(input), np.random.Generator(np.random.PCG64(values["seed"]))
+    channels = array.shape[2] if input.kind == IMAGE.id and array.ndim == 3 else 1
+    pixels = array.reshape(-1, channels)
+    coloured = pixels[:, : 3 if channels == 4 else channels]
+    for start in range(0, len(pixels), BLOCK):
+        advance(start, len(pixels))
+        numbers = random.random(min(BLOCK, len(pixels) - start))
+        part = coloured[start : start + BLOCK]
+        part[numbers < share] = high
+        part[numbers < share / 2] = low
+    return replace(input, array=array, clean=_clean(input))
 
 
-def _has_alpha(input: Input) -> bool:
-    return input.kind == IMAGE.id and input.array.ndim == 3 and input.array.shape[2] == 4
+def poisson(input: Input, values: Values) -> Input:
+    """The input as counted photons: each value v becomes a Poisson number of mean v × `scale`, divided by `scale`.
+
+    Integers are rounded, half up, and saturate. Alpha stays as it is. Raises InputError for values below 0, for NaN and
+    infinity, and where more photons are expected than can be counted.
+    """
+    scale, (low, high) = values["scale"], range_of(input)
+    if not input.finite or low < 0 or high * scale > MOST_PHOTONS:
+        what = f"values from {low:g} to {high:g}" if input.finite else "NaN or infinity"
+        top = f"{MOST_PHOTONS / scale:g} at a scale of {scale:g}"
+        raise InputError(f"{input.name} holds {what}, and Poisson noise takes 0 to {top}; normalise it first.")
+    random = np.random.Generator(np.random.PCG64(values["seed"]))
+    array = input.array.copy()
+    width = 4 if has_alpha(input) else 1
+    pixels = array.reshape(-1, width)[:, : 3 if width == 4 else 1]
+    for start in range(0, len(pixels), BLOCK):
+        advance(start, len(pixels))
+        part = pixels[start : start + BLOCK]
+        part[...] = stored(random.poisson(part.astype(np.float64) * scale) / scale, array.dtype)
+    return replace(input, array=array, clean=_clean(input))
+
+
+def _clean(input: Input) -> Array:
+    return input.array if input.clean is None else input.clean
 
 
 def _with_noise(array: Array, sigma: float, seed: int, has_alpha: bool) -> Array:
@@ -66,14 +106,5 @@ def _with_noise(array: Array, sigma: float, seed: int, has_alpha: bool) -> Array
         if has_alpha:
             values[:, 3] = 0
         values += part
-        target[start : start + len(part)] = _stored(values, array.dtype)
+        target[start : start + len(part)] = stored(values, array.dtype)
     return result
-
-
-def _stored(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Values in the input's type."""
-    if dtype.kind == "f":
-        return values
-    values += 0.5
-    np.floor(values, out=values)
-    return np.clip(values, 0, np.iinfo(dtype).max, out=values)

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_ops.errors import InputError, plain
-from gpu_ops.io.crop import crop
 from gpu_ops.io.files import LIMIT, load
-from gpu_ops.io.inputs import convert
-from gpu_ops.io.noise import add_noise
 from gpu_ops.io.samples import sample
+from gpu_ops.io.steps import STEPS, apply_steps
 from gpu_ops.io.stored import STORED_STEPS
 from gpu_ops.types import Input
 
-STEPS = ("upright", "physical", "nonfinite", "project", *STORED_STEPS, "convert", "crop", "noise")
+DECODING = ("upright", "physical", "nonfinite", "project", *STORED_STEPS)
+"""Steps of reading a file, which reading it again repeats."""
 
 
 def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
@@ -23,9 +22,10 @@ def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
     Raises InputError when the file has changed since, when the input was made from an array, or for an unknown step.
     """
     steps = origin.get("steps", ())
-    unknown = [step.get("step") for step in steps if step.get("step") not in STEPS]
+    known = (*DECODING, *(step.id for step in STEPS))
+    unknown = [step.get("step") for step in steps if step.get("step") not in known]
     if unknown:
-        raise InputError(f"The step {plain(unknown[0], 40)} of this origin is unknown; choose from {', '.join(STEPS)}.")
+        raise InputError(f"The step {plain(unknown[0], 40)} of this origin is unknown; choose from {', '.join(known)}.")
     rules = [step["rule"] for step in steps if step["step"] == "nonfinite"]
     if "path" in origin:
         how = {"kind": origin.get("kind"), "nonfinite": rules[0] if rules else "refuse", **origin.get("choices", {})}
@@ -35,13 +35,9 @@ def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
     elif "generator" in origin:
         options = {key: value for key, value in origin.items() if key not in ("generator", "steps")}
         result = sample(origin["generator"], **options)
+    elif "result" in origin:
+        what = plain(origin["result"], 40)
+        raise InputError(f"This input is a result of {what}; run {what} on its original again, or save it to a file.")
     else:
         raise InputError("This input was made from an array, which its origin does not keep; save it to a file first.")
-    for step in steps:
-        if step["step"] == "convert":
-            result = convert(result, step["dtype"])
-        elif step["step"] == "crop":
-            result = crop(result, step.get("start", ()), step.get("shape", ()))
-        elif step["step"] == "noise":
-            result = add_noise(result, step["sigma"], step["seed"])
-    return result
+    return apply_steps(result, [step for step in steps if step["step"] not in DECODING])

@@ -204,7 +204,7 @@ def test_a_parameter_of_another_run_makes_it_faint_until_the_new_one_comes(qtbot
     assert not bar.plot.current
     session.set_param("levels", 1)
     assert bar.plot.current
-    session.set_noisy(session.input, None)
+    session.set_stepped(session.input, ())
     assert not bar.plot.current, "the input has other noise"
 
 

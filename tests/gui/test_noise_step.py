@@ -24,10 +24,10 @@ from gpu_ops import add_noise, sample, save
 from gpu_ops.engine.messages import (
     Failed,
     Finished,
-    NoiseRequest,
-    Noisy,
     RunRequest,
     RunUpdate,
+    Stepped,
+    StepsRequest,
 )
 from gpu_ops.engine.shared import SharedArray, Statistics
 from gpu_ops.measuring.quality import compare
@@ -60,26 +60,30 @@ def opened(window: MainWindow, value: float = 255) -> RunRequest:
     return request
 
 
-def asked(window: MainWindow) -> list[NoiseRequest]:
-    return [r for r in engine(window).asked if isinstance(r, NoiseRequest)]
+def asked(window: MainWindow) -> list[StepsRequest]:
+    return [r for r in engine(window).asked if isinstance(r, StepsRequest)]
+
+
+def sigmas(requests: list[StepsRequest]) -> list[float]:
+    return [request.steps[-1]["sigma"] for request in requests]
 
 
 def runs(window: MainWindow) -> int:
     return sum(isinstance(r, RunRequest) for r in engine(window).asked)
 
 
-def answer(window: MainWindow, request: NoiseRequest, value: float, end: bool = True) -> str:
+def answer(window: MainWindow, request: StepsRequest, value: float, end: bool = True) -> str:
     """The engine's answer to a request for noise: a picture of one value. Returns its segment."""
+    (wanted,) = request.steps
     name = f"noisy{len(engine(window).arrays)}"
     array = np.full(request.input.array.shape, value, request.input.array.dtype)
     engine(window).arrays[name] = array
     figures = Statistics(
         value, value, value, {0.1: value, 1: value, 50: value, 99: value, 99.9: value}, (1,) * 256, 0, 0
     )
-    step = {"step": "noise", "sigma": request.sigma, "seed": request.seed}
-    fields = {**vars(request.input), "origin": {**request.input.origin, "steps": [step]}, "statistics": figures}
+    fields = {**vars(request.input), "origin": {**request.input.origin, "steps": [wanted]}, "statistics": figures}
     fields |= {"array": SharedArray(name, array.shape, array.dtype.name), "clean": request.input.array}
-    engine(window).answered.emit(Noisy(request.job, type(request.input)(**fields)))
+    engine(window).answered.emit(Stepped(request.job, type(request.input)(**fields), (name,)))
     if end:
         engine(window).answered.emit(Finished(request.job))
     return name
@@ -100,8 +104,8 @@ def test_a_tick_asks_for_noise_and_then_runs_on_it(window: MainWindow, qtbot: Qt
     before = runs(window)
     qtbot.keyClick(window.panel.noise.tick, Qt.Key.Key_Space)
     (request,) = asked(window)
-    assert (request.sigma, request.seed) == (20, 0) and request.input is window.controller.session.original
-    assert runs(window) == before and kinds(window) == ["noise"]
+    assert sigmas([request]) == [20] and request.input is window.controller.session.original
+    assert runs(window) == before and kinds(window) == ["steps"]
     segment = answer(window, request, 90)
     assert runs(window) == before + 1 and run(window).input.array.segment == segment
     assert shown(window, INPUT) == 90 and run(window).input is window.controller.session.input
@@ -177,11 +181,11 @@ def test_a_drag_shows_each_noise_that_comes_with_its_run_and_ends_with_the_last(
     opened(window)
     for sigma in (20, 21, 22, 23):
         window.controller.session.set_noise(Noise(sigma, 0))
-    assert [r.sigma for r in asked(window)] == [20]
+    assert sigmas(asked(window)) == [20]
     first = answer(window, asked(window)[0], 90)
     assert run(window).input.array.segment == first and shown(window, INPUT) == 90
     finish(window, run(window))
-    assert [r.sigma for r in asked(window)] == [20, 23]
+    assert sigmas(asked(window)) == [20, 23]
     last = answer(window, asked(window)[1], 93)
     assert run(window).input.array.segment == last and window.released.count(first) == 1
     assert window.controller.session.input_noise == Noise(23, 0)
@@ -195,7 +199,7 @@ def test_noise_waits_for_a_run_and_a_simulation_gives_way_to_it(window: MainWind
     window.controller.session.set_noise(Noise(20, 0))
     assert asked(window) == [] and kinds(window) == ["live"]
     finish(window, run(window))
-    assert len(asked(window)) == 1 and kinds(window) == ["noise"]
+    assert len(asked(window)) == 1 and kinds(window) == ["steps"]
     answer(window, asked(window)[0], 90)
     assert run(window).params["window"] == 9
 
@@ -266,7 +270,7 @@ def test_noise_goes_on_if_the_other_file_cannot_be_opened(window: MainWindow, tm
     bad = tmp_path / "bad.npy"
     bad.write_bytes(b"no array")
     window.controller.open_file(str(bad))  # stops the noise, and finds nothing
-    assert [r.sigma for r in asked(window)] == [20, 20]
+    assert sigmas(asked(window)) == [20, 20]
     answer(window, asked(window)[1], 90)
     assert shown(window, INPUT) == 90 and window.panel.noise.tick.isChecked()
 
@@ -308,7 +312,7 @@ def test_the_control_waits_for_an_input_and_suits_it(window: MainWindow) -> None
     engine(window).show(image(picture(1.0, "float32")))
     finish(window, run(window))
     noise.tick.click()
-    assert asked(window)[-1].sigma == 0.08
+    assert sigmas(asked(window))[-1] == 0.08
     engine(window).show(image(picture(60000, "uint16"), "two"))
     noise.tick.click()
     assert noise.sigma.spin.value() == 5000 and window.controller.session.noise == Noise(5000, 0)

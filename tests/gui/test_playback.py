@@ -83,7 +83,7 @@ class Controller(QObject):
     """The signals of a session's controller."""
 
     input_array_changed = Signal(object, object)
-    noisy_array_changed = Signal(object, object)
+    stepped_array_changed = Signal(object, object)
     outputs_changed = Signal(str, str, object)
 
     def __init__(self) -> None:
@@ -233,7 +233,7 @@ def test_other_noise_is_heard_at_once(controller: Controller, playback: Playback
     controller.bring(np.arange(8, dtype=np.float32) / 10)
     playback.toggle()
     library.turn(2)
-    controller.noisy_array_changed.emit(np.full(8, 0.25, np.float32), None)
+    controller.stepped_array_changed.emit(np.full(8, 0.25, np.float32), None)
     assert library.turn(2)[:, 0].tolist() == [0.25, 0.25] and playback.playing
 
 

@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from app.models.session import Choice
 from app.models.slot import RowSlot
+from app.models.steps import Steps
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import FILTERS, add_noise, find_filter, sample
 from gpu_ops.measuring.rows import Row
@@ -106,8 +107,8 @@ class Walk:
 def walk(qtbot: QtBot, engine: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
     """A walk with one core of the CPU ticked in every filter, so that nothing runs that nobody looks at."""
 
-    def one_core(filter: Filter, _cuda: bool) -> Choice:
-        return Choice(filter.id, {p.name: p.default for p in filter.params}, ("serial",))
+    def one_core(filter: Filter, _cuda: bool, steps: Steps = ()) -> Choice:
+        return Choice(filter.id, {p.name: p.default for p in filter.params}, ("serial",), steps=steps)
 
     monkeypatch.setattr("app.models.session._default_choice", one_core)
     with live_window(qtbot, engine, picks=("serial",)) as window:

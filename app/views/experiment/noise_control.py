@@ -18,16 +18,17 @@ STOPS = 200
 
 
 class NoiseControl(QWidget):
-    """`changed(noise)` says what the user wants: a Noise, or None without any. While the slider moves it comes for each
-    place."""
+    """`changed(noise, drag)` says what the user wants: a Noise, or None without any. While the slider moves it comes
+    for each place, and `drag` says that a place goes on with the one before."""
 
-    changed = Signal(object)
+    changed = Signal(object, bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("noiseControl")
         self._span, self._default = 1.0, 0.0
         self._noise: Noise | None = None
+        self._dragging = False
         self.tick = QCheckBox(self.tr("N&oise"), self)
         self.tick.setObjectName("noise")
         self.tick.setToolTip(self.tr("Add normal noise to the input; the original is kept to compare results with"))
@@ -43,6 +44,7 @@ class NoiseControl(QWidget):
         self._arrange()
         self.tick.toggled.connect(self._toggled)
         self.slider.valueChanged.connect(self._slid)
+        self.slider.sliderReleased.connect(self._end_drag)
         for field in (self.sigma, self.seed):
             field.edited.connect(self._edited)
         self.show_noise(None)
@@ -83,11 +85,19 @@ class NoiseControl(QWidget):
 
     def set_input(self, shared: Any) -> None:
         """Suit another input: its span, and a first sigma for it."""
-        self._span = span_of(shared)
-        self._default = usual_sigma(self._span)
+        self.set_unit(shared)
         self.setEnabled(True)
         self._say("")
         if self._noise is None:
+            self._show_sigma(self._default)
+
+    def set_unit(self, shared: Any) -> None:
+        """Suit the span of an input without noise; noise that is wanted stays."""
+        before, self._span = self._span, span_of(shared)
+        self._default = usual_sigma(self._span)
+        if self._noise is not None:
+            self._show_sigma(self._noise.sigma)
+        elif self._span != before:
             self._show_sigma(self._default)
 
     def show_noise(self, noise: Noise | None) -> None:
@@ -137,7 +147,11 @@ class NoiseControl(QWidget):
     def _want(self, noise: Noise | None) -> None:
         if noise != self._noise:
             self.show_noise(noise)
-            self.changed.emit(noise)
+            self.changed.emit(noise, self._dragging)
+            self._dragging = self.slider.isSliderDown()
+
+    def _end_drag(self) -> None:
+        self._dragging = False
 
     def _say(self, sentence: str) -> None:
         """The reason why the last entry was rejected; empty if it was accepted."""

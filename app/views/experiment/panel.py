@@ -7,14 +7,15 @@ from typing import Any
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.models.noise import title_with_noise
 from app.models.search import filter_words
 from app.models.session import Session
+from app.models.steps import title_with_steps
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.noise_control import NoiseControl
 from app.views.experiment.nonfinite_legend import NonFiniteLegend
 from app.views.experiment.preset_chooser import LETTER, PresetChooser
 from app.views.experiment.search_combo import WORDS, SearchCombo, disable
+from app.views.experiment.steps_section import StepsSection
 from app.views.experiment.variant_list import VariantList
 from app.views.keys import ELSEWHERE, letter, menu_letters
 from app.views.parts import MarkChip
@@ -43,6 +44,7 @@ class ExperimentPanel(QWidget):
         self.input_label.setWordWrap(True)
         self.input_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.not_finite = NonFiniteLegend(self)
+        self.steps = StepsSection(session, self)
         self.noise = NoiseControl(self)
         self.filters = self._combo(SearchCombo(self), "filters", self.tr("Filter"))
         self.devices = self._combo(QComboBox(self), "devices", self.tr("GPU"))
@@ -83,6 +85,7 @@ class ExperimentPanel(QWidget):
         self._column.setContentsMargins(gap, gap, gap, gap)
         self._column.addWidget(self.input_label)
         self._column.addWidget(self.not_finite)
+        self._column.addWidget(self.steps)
         self._column.addWidget(self.noise)
         for title, combo in ((self.tr("F&ilter"), self.filters), (self.tr("&GPU"), self.devices)):
             row, label = QHBoxLayout(), QLabel(title, self)
@@ -110,8 +113,8 @@ class ExperimentPanel(QWidget):
         session = self._session
         session.input_changed.connect(self._show_input)
         session.input_changed.connect(self.noise.set_input)
-        session.noisy_changed.connect(self._show_figures)
-        session.noise_changed.connect(self.noise.show_noise)
+        session.stepped_changed.connect(self._show_stepped)
+        session.steps_changed.connect(lambda: self.noise.show_noise(session.noise))
         self.noise.changed.connect(session.set_noise)
         session.choice_changed.connect(self._show_choice)
         session.device_changed.connect(self._show_device)
@@ -164,10 +167,16 @@ class ExperimentPanel(QWidget):
         shape = " × ".join(locale.toString(n) for n in shared.array.shape)
         low, high = (locale.toString(float(v), "g", 6) for v in self._limits(shared))
         text = self.tr("<b>{name}</b><br>{shape}, {dtype}<br>values {low} to {high}")
-        name = _escaped(_breakable(title_with_noise(shared)))
+        name = _escaped(_breakable(title_with_steps(shared)))
         self.input_label.setText(text.format(name=name, shape=shape, dtype=shared.array.dtype, low=low, high=high))
-        self.input_label.setToolTip(title_with_noise(shared))
+        self.input_label.setToolTip(title_with_steps(shared))
         self.not_finite.show_counts(shared.statistics.nan, shared.statistics.infinite)
+
+    @Slot(object)
+    def _show_stepped(self, shared: Any) -> None:
+        self._show_figures(shared)
+        if self._session.input_noise is None:  # noise widens the span, and must not move its own slider
+            self.noise.set_unit(shared)
 
     @Slot(object)
     def _show_input(self, shared: Any) -> None:

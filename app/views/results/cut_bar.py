@@ -56,7 +56,7 @@ class CutBar(QWidget):
         self._arrange()
         session.choice_changed.connect(self._choice_changed)
         session.input_changed.connect(self.forget)
-        session.noisy_changed.connect(self._show)
+        session.stepped_changed.connect(self._show)
         self._choice_changed()
 
     def _arrange(self) -> None:

@@ -1,4 +1,4 @@
-"""Remarks on the input and on results: the noise that was added, and how much of it is gone."""
+"""Remarks on the input and on results: what was done to it, and how much of its noise is gone."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Slot
 
-from app.models.noise import noise_text
 from app.models.quality import quality_text
 from app.models.results import Results
 from app.models.session import Session
 from app.models.slot import RowSlot
+from app.models.steps import steps_text
 from app.views.results.pictures import INPUT, Pictures
 from gpu_ops.types import Quality
 
@@ -27,7 +27,7 @@ class Notes(QObject):
             pictures.view_changed,
             results.row_changed,
             results.rows_reset,
-            session.noisy_changed,
+            session.stepped_changed,
             session.output_changed,
         ):
             changed.connect(self.refresh)
@@ -42,8 +42,8 @@ class Notes(QObject):
             if view is not main:  # a result may stand beside the input as well
                 view.set_note(variant, quality_text(next(iter(quality.values()), None)))
         shared = self._session.input
-        if shared is not None and view.grid is None:  # pictures have the input's name and its noise as their title
-            view.set_note(INPUT, noise_text(shared))
+        if shared is not None and view.grid is None:  # pictures have the input's name and its steps as their title
+            view.set_note(INPUT, steps_text(shared))
 
     def _quality(self, variant: str) -> Mapping[str, Quality]:
         """By output; empty for a result of an earlier choice."""

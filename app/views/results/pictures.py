@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.models.display import Display
 from app.models.drawing import Drawing
-from app.models.noise import title_with_noise
 from app.models.origin import WHOLE
 from app.models.results import Results
 from app.models.session import Session
 from app.models.slot import RowSlot
+from app.models.steps import title_with_steps
 from app.models.subject import Subject
 from app.models.verdict import verdict
 from app.models.view_data import INPUT as INPUT
@@ -144,7 +144,7 @@ class Pictures(Squeezed):
 
     @property
     def input_name(self) -> str:
-        return title_with_noise(self._shared) if self._shared is not None else ""
+        return title_with_steps(self._shared) if self._shared is not None else ""
 
     # What is shown
 
@@ -256,8 +256,12 @@ class Pictures(Squeezed):
         self._judge_all()
         self.view_changed.emit()
 
-    def show_noisy(self, array: np.ndarray, shared: Any) -> None:
-        """Show the same input with other noise: zoom, range, results and levels set by hand stay."""
+    def show_stepped(self, array: np.ndarray, shared: Any) -> None:
+        """Show the same input after other steps: zoom, range, results and levels set by hand stay, unless its shape,
+        type or rate is another now."""
+        if self._shared is None or self._shared.result.form != shared.result.form:
+            self.show_input(array, shared)
+            return
         self._input, self._shared = OutputData(shared.result, array), shared
         self._put_input()
         self._input_view().follow(as_it_is(self._input))

@@ -65,7 +65,7 @@ class ProbeBar(QWidget):
         self._arrange()
         for signal in (pictures.arranged, pictures.view_changed, pictures.drawn_changed, probe.changed):
             signal.connect(self._soon)
-        for signal in (session.noisy_changed, session.choice_changed, session.device_changed):
+        for signal in (session.stepped_changed, session.choice_changed, session.device_changed):
             signal.connect(self._soon)
         self.setVisible(False)
 

@@ -60,7 +60,7 @@ class ResultView(Protocol):
         """The scale of values changed: take the levels from `drawn`."""
 
     def follow(self, drawn: ViewData) -> None:
-        """The input has other noise: levels that follow its values do so again, everything else stays."""
+        """The input went through other steps: levels that follow its values do so again, everything else stays."""
 
     def forget(self, key: str) -> None:
         """Release a result, its verdict and its findings."""

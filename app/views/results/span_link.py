@@ -39,7 +39,7 @@ class SpanLink(QObject):
         self._held: tuple[float, float, int | None, tuple[int, int] | None] | None = None
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self.bind)
-        for signal in (pictures.arranged, pictures.view_changed, pictures.drawn_changed, session.noisy_changed):
+        for signal in (pictures.arranged, pictures.view_changed, pictures.drawn_changed, session.stepped_changed):
             signal.connect(self._later.start)
         probe.changed.connect(self.show)
         probe.tool_changed.connect(self._let_go)

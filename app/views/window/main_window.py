@@ -23,7 +23,7 @@ from app.controllers.xray import XRayController
 from app.models.display import Display
 from app.models.log import Log
 from app.models.messages import Message
-from app.models.noise import title_with_noise
+from app.models.steps import title_with_steps
 from app.settings import Settings
 from app.views.results.clipboard import PasteFile
 from app.views.results.cut_bar import CutBar
@@ -181,7 +181,7 @@ class MainWindow(QMainWindow):
     def _listen(self) -> None:
         context, controller = self.context, self.context.controller
         controller.input_array_changed.connect(self._show_input)
-        controller.noisy_array_changed.connect(self._show_noisy)
+        controller.stepped_array_changed.connect(self._show_stepped)
         controller.outputs_changed.connect(self.stack.show_output)
         controller.outputs_changed.connect(self.cut_bar.show_output)
         self.stack.view_changed.connect(self._show_levels)
@@ -240,17 +240,17 @@ class MainWindow(QMainWindow):
         self.stack.show_input(array, shared)
 
     @Slot(object, object)
-    def _show_noisy(self, array: np.ndarray, shared: Any) -> None:
-        """The same input with other noise, or without any."""
+    def _show_stepped(self, array: np.ndarray, shared: Any) -> None:
+        """The same input after other steps, or as it was opened."""
         self._show_title()
-        self.stack.show_noisy(array, shared)
+        self.stack.show_stepped(array, shared)
 
     @Slot()
     def _show_title(self) -> None:
         """Name the input, and its place among the files that were opened together."""
         input = self.controller.session.input
         if input is not None:
-            name = " ".join(filter(None, (title_with_noise(input), self.context.files.place_text())))
+            name = " ".join(filter(None, (title_with_steps(input), self.context.files.place_text())))
             self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=name))
 
     @Slot()

@@ -32,6 +32,9 @@ class Probing:
         self.pictures = ProbeLink(pictures, session, self.probe)
         self.curves = SpanLink(pictures, session, self.probe)
         self.bar = ProbeBar(pictures, session, self.probe, parent)
+        self.probe.crop_wanted.connect(
+            lambda start, shape: session.add_step({"step": "crop", "start": start, "shape": shape})
+        )
 
 
 def turn_tool(desk: Desk, tool: Tool) -> None:

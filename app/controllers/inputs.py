@@ -1,0 +1,138 @@
+"""The input's way into the session: its steps, a result in its place, and the memory that each of them holds."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.queue import RunQueue
+from app.models.job_kind import LOAD, STEPS
+from app.models.origin import Origin
+from app.models.session import Session
+from app.models.steps import Steps, title_with_steps
+from app.worker import Engine
+from gpu_ops.engine.messages import Failed, Loaded, ResultRequest, Stepped
+from gpu_ops.engine.shared import SharedInput, SharedResult
+from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.types import Facts
+
+
+class Kept(NamedTuple):
+    """An input that a result took the place of, as it was opened, and its steps."""
+
+    original: SharedInput
+    steps: Steps
+
+
+class Inputs(QObject):
+    """Takes what the engine makes of inputs into the session, and gives memory back that nothing needs any more.
+
+    `kept` is the input before results took its place; `kept_changed` says that there is another one, or none.
+    `message(kind, sentence, details, subject)` is what the user must know.
+    """
+
+    message = Signal(str, str, str, str)
+    kept_changed = Signal()
+
+    def __init__(self, engine: Engine, session: Session, queue: RunQueue, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._engine, self._session, self._queue = engine, session, queue
+        self.kept: Kept | None = None
+        self._asked: ResultRequest | None = None
+        self._segments: set[str] = set()
+        self._own: tuple[str, ...] = ()
+        self._next: tuple[str, ...] = ()
+        session.steps_dropped.connect(self._say_dropped)
+
+    # What the engine has made
+
+    def take_loaded(self, loaded: Loaded) -> None:
+        """Take another input: a file, a sample or a result."""
+        asked, self._asked = self._asked, None
+        if asked is not None and asked.job == loaded.job:
+            original = self._session.original
+            if self.kept is None and original is not None:
+                self.kept = Kept(original, self._session.steps)
+            self._session.set_input(loaded.input, steps=())
+        else:
+            self.kept = None
+            self._session.set_input(loaded.input)
+        self.kept_changed.emit()
+
+    def take_stepped(self, stepped: Stepped) -> None:
+        """Take the input after its steps, unless another input or the wish for none came meanwhile."""
+        asked, session = self._queue.steps_request, self._session
+        wanted = asked is not None and asked.job == stepped.job and asked.input is session.original
+        if not wanted or asked is None or not session.lacks_steps:
+            self._release(stepped.segments)
+        else:
+            self._next = stepped.segments
+            session.set_stepped(stepped.input, asked.steps)
+
+    def fail(self, failed: Failed) -> str:
+        """Steps cannot be done: want those that the input has. Returns the sentence to show."""
+        inherited = self._session.inherited
+        self._session.take_back_steps()
+        if not inherited:
+            return failed.sentence
+        return self.tr("{reason} The steps of the input before are left out.").format(reason=failed.sentence)
+
+    # Memory
+
+    def replaced(self, shared: SharedInput) -> None:
+        """Another input is shown: nothing needs the one before, unless it is kept."""
+        kept = set(self.kept.original.segments) if self.kept is not None else set()
+        self._release(self._own)
+        self._release(tuple(self._segments - kept - set(shared.segments)))
+        self._own, self._segments = (), set(shared.segments) | kept
+
+    def stepped(self) -> None:
+        """The input after other steps is shown."""
+        self._release(self._own)
+        self._own, self._next = self._next, ()
+
+    def _release(self, segments: tuple[str, ...]) -> None:
+        for segment in segments:
+            self._engine.release(segment)
+
+    # A result as the input
+
+    def use_result(self, variant: str, name: str, result: SharedResult, made: Origin) -> None:
+        """Make a variant's output `name` the input."""
+        input, subject = self._session.input, made.subject
+        assert input is not None
+        if subject != self._session.subject(variant) or subject is None:
+            text = self.tr("The result is of an earlier choice; wait for the new one, or run it again.")
+            self.message.emit("warning", text, "", "open")
+            return
+        if result.kind not in {kind.view for kind in INPUT_KINDS.values() if kind.sample}:
+            text = self.tr("This result is neither an image nor a signal; choose an output that is one.")
+            self.message.emit("warning", text, "", "open")
+            return
+        key, origin = subject.key, dict(input.origin)
+        how: dict[str, Any] = {"result": key.filter, "output": name, "variant": key.variant, "device": key.device}
+        how |= {"params": dict(key.params), "knobs": dict(key.knobs)}
+        how |= {"start": list(made.start)} if made.start else {}
+        title = self.tr("{filter} of the middle of {input}") if made.start else self.tr("{filter} of {input}")
+        title = title.format(filter=key.filter, input=title_with_steps(input))
+        rate = input.rate if result.kind == "signal" else None
+        whole = result.array.shape[:2] == input.array.shape[:2]
+        facts = Facts(pixel=input.facts.pixel) if whole else Facts()
+        self._queue.interrupt()
+        self._asked = ResultRequest(self._engine.next_job(), result, title, {**how, "of": origin}, rate, facts)
+        self._queue.submit(LOAD, self._asked)
+
+    def back(self) -> None:
+        """Bring back the input that results took the place of, with its steps."""
+        if self.kept is None:
+            return
+        self._queue.interrupt()
+        kept, self.kept = self.kept, None
+        self._session.set_input(kept.original, steps=kept.steps)
+        self.kept_changed.emit()
+
+    def _say_dropped(self, shared: Any) -> None:
+        kind = INPUT_KINDS[shared.kind].title
+        text = self.tr("The steps of the input before are left out, because they do not suit {kind}.")
+        self.message.emit("info", text.format(kind=kind), "", STEPS.subject)

@@ -1,0 +1,233 @@
+"""The steps of the input before the filter: a short list, and the values of the one that is open."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QSlider,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.models.session import Session
+from app.models.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
+from app.views.experiment.form import ParameterForm
+from app.views.parts import ElidedLabel
+from gpu_ops import find_step
+from gpu_ops.input_kinds import INPUT_KINDS, Kind
+
+NO_LETTERS = frozenset(string.ascii_lowercase + string.digits)
+"""The forms of steps take no keys from the filter's."""
+
+
+class StepRow(QWidget):
+    """One step: whether it is on, what it does, and its place. `changed(step, drag)` brings other values, and whether
+    they go on with a drag; `opened`, `removed` and `moved(by)` what the user wants with the row."""
+
+    changed = Signal(object, bool)
+    opened = Signal()
+    removed = Signal()
+    moved = Signal(int)
+
+    def __init__(self, kind: Kind, step: Mapping[str, Any], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._kind, self.step = kind, step
+        self.form: ParameterForm | None = None
+        self._dragging = False
+        self.tick = QCheckBox(self)
+        self.tick.toggled.connect(self._toggled)
+        self.words = ElidedLabel(parent=self)
+        self.edit = self._button(self.tr("Values"), lambda: self.opened.emit())
+        self.edit.setCheckable(True)
+        self.edit.setText("…")
+        self.edit.setVisible(bool(self._params))
+        self.up = self._button(self.tr("Move up"), lambda: self.moved.emit(-1), Qt.ArrowType.UpArrow)
+        self.down = self._button(self.tr("Move down"), lambda: self.moved.emit(1), Qt.ArrowType.DownArrow)
+        self.remove = self._button(self.tr("Remove"), lambda: self.removed.emit())
+        self.remove.setText("✕")
+        row = QHBoxLayout()
+        row.setSpacing(self.fontMetrics().averageCharWidth() // 2)
+        row.addWidget(self.tick)
+        row.addWidget(self.words, 1)
+        for button in (self.edit, self.up, self.down, self.remove):
+            row.addWidget(button)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.addLayout(row)
+        self.show_step(step)
+
+    def _button(self, title: str, do: Callable[[], None], arrow: Qt.ArrowType = Qt.ArrowType.NoArrow) -> QToolButton:
+        button = QToolButton(self)
+        button.setAutoRaise(True)
+        button.setArrowType(arrow)
+        button.setToolTip(title)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.clicked.connect(lambda: do())
+        return button
+
+    @property
+    def _params(self) -> tuple[Any, ...]:
+        return find_step(self.step["step"]).params[self._kind]
+
+    def show_step(self, step: Mapping[str, Any]) -> None:
+        """Show the values of the step, without a signal."""
+        self.step = step
+        text = step_text(step)
+        self.words.setText(text)
+        self.words.setEnabled(not step.get("off"))
+        self.setToolTip(find_step(step["step"]).help)
+        for button in (self.edit, self.up, self.down, self.remove):
+            button.setAccessibleName(f"{button.toolTip()}: {text}")
+        self.tick.setAccessibleName(text)
+        self.tick.setToolTip(self.tr("Do this step, or leave it out for now"))
+        with QSignalBlocker(self.tick):
+            self.tick.setChecked(not step.get("off"))
+        if self.form is not None:
+            self.form.set_values({name: _plain(value) for name, value in step.items()})
+
+    def place(self, place: int, count: int) -> None:
+        """Offer only the moves that there are."""
+        self.up.setEnabled(place > 0)
+        self.down.setEnabled(place < count - 1)
+        for button in (self.up, self.down):
+            button.setVisible(count > 1)
+
+    def unfold(self, on: bool) -> None:
+        """Show the fields of the values, or hide them."""
+        self.edit.setChecked(on)
+        if on and self.form is None:
+            self.form = ParameterForm(self._params, self, reset_button=False, taken=NO_LETTERS)
+            margin = 2 * self.fontMetrics().averageCharWidth()
+            self.form.setContentsMargins(margin, 0, 0, 0)
+            self.form.set_values({name: _plain(value) for name, value in self.step.items()})
+            self.form.changed.connect(self._edited)
+            self._column.addWidget(self.form)
+        if self.form is not None:
+            self.form.setVisible(on)
+
+    def _edited(self, values: Mapping[str, Any]) -> None:
+        assert self.form is not None
+        mattering = {p.name: values[p.name] for p in self._params if p.matters(values)}
+        goes_on = self._dragging
+        self._dragging = any(slider.isSliderDown() for slider in self.form.findChildren(QSlider))
+        off = {"off": True} if self.step.get("off") else {}
+        self.changed.emit({"step": self.step["step"], **mattering, **off}, goes_on and self._dragging)
+
+    def _toggled(self, on: bool) -> None:
+        self.changed.emit({k: v for k, v in self.step.items() if k != "off"} | ({} if on else {"off": True}), False)
+
+
+class StepsSection(QWidget):
+    """The list of the steps that the session wants, but for the normal noise at its end, which has a tick of its own
+    below. It asks the session for changes and shows what the session says."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("stepsSection")
+        self._session = session
+        self.rows: list[StepRow] = []
+        self._shown: tuple[str, ...] = ()
+        self.title = QLabel(self.tr("Input steps"), self)
+        self.add = QPushButton(self.tr("Add step"), self)
+        self.add.setObjectName("addStep")
+        self.add.setToolTip(self.tr("Change the input before the filter: a part of it, its size, its values, noise"))
+        self.add.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.menu = QMenu(self.add)
+        self.menu.setToolTipsVisible(True)
+        self.add.setMenu(self.menu)
+        head = QHBoxLayout()
+        head.addWidget(self.title, 1)
+        head.addWidget(self.add)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(self.fontMetrics().averageCharWidth() // 2)
+        self._column.addLayout(head)
+        self.setEnabled(False)
+        session.input_changed.connect(self._take_input)
+        session.steps_changed.connect(self._show_steps)
+
+    def _take_input(self, shared: Any) -> None:
+        self.setEnabled(True)
+        self.menu.clear()
+        for step in offered(shared.kind):
+            if step.id != GAUSSIAN:  # its tick is below
+                action = self.menu.addAction(step_title(step))
+                action.setToolTip(step.help)
+                action.setObjectName(f"addStep.{step.id}")
+                action.triggered.connect(lambda _=False, id=step.id: self.append(id))
+        self._shown = ()  # the rows are those of another kind of input
+        self._show_steps()
+
+    def _listed(self) -> Steps:
+        steps = self._session.steps
+        return steps[:-1] if noise_of(steps) else steps
+
+    def _show_steps(self) -> None:
+        steps = self._listed()
+        ids = tuple(step["step"] for step in steps)
+        if ids != self._shown or len(self.rows) != len(ids):
+            self._build(steps)
+        self._shown = ids
+        for place, (row, step) in enumerate(zip(self.rows, steps, strict=True)):
+            row.show_step(step)
+            row.place(place, len(ids))
+
+    def _build(self, steps: Steps) -> None:
+        for row in self.rows:
+            self._column.removeWidget(row)
+            row.hide()  # it is deleted a moment later
+            row.deleteLater()
+        assert self._session.original is not None
+        self.rows = [StepRow(self._session.original.kind, step, self) for step in steps]
+        for row in self.rows:
+            self._column.addWidget(row)
+            row.changed.connect(lambda step, drag, row=row: self._put(self.rows.index(row), [step], drag))
+            row.removed.connect(lambda row=row: self._put(self.rows.index(row), []))
+            row.moved.connect(lambda by, row=row: self._move(self.rows.index(row), by))
+            row.opened.connect(lambda row=row: self.unfold(self.rows.index(row), row.edit.isChecked()))
+
+    # User actions
+
+    def append(self, id: str) -> None:
+        """Add a step after the others, but before the noise, and show its fields."""
+        input = self._session.input
+        assert input is not None
+        place = self._session.add_step(first_values(id, input.kind, input.array.shape))
+        if place < len(self.rows):
+            self.unfold(place, True)
+
+    def unfold(self, place: int, on: bool) -> None:
+        """Show the fields of one step and hide those of the others."""
+        for other, row in enumerate(self.rows):
+            row.unfold(on and other == place)
+
+    def _put(self, place: int, steps: list[Mapping[str, Any]], drag: bool = False) -> None:
+        before, original = self._session.steps, self._session.original
+        assert original is not None
+        wanted = [*before[:place], *steps, *before[place + 1 :]]
+        if steps:
+            wanted[place] = inside(wanted, place, INPUT_KINDS[original.kind].spatial(original.array.shape))
+        self._session.set_steps(wanted, same_step=drag)
+        if steps:
+            self.rows[place].show_step(self._session.steps[place])  # where it is what it was, as after a crop outside
+
+    def _move(self, place: int, by: int) -> None:
+        steps, other = list(self._session.steps), place + by
+        steps[place], steps[other] = steps[other], steps[place]
+        self._session.set_steps(steps)
+        self.rows[other].up.setFocus() if by < 0 else self.rows[other].down.setFocus()
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
