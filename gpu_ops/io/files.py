@@ -4,7 +4,6 @@ agree."""
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
@@ -17,19 +16,17 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import apart, arrays, images, sound, text
+from gpu_ops.io import apart, arrays, folders, images, known, sound, text, videos
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
-from gpu_ops.io.opening import Decoded, Opening, Survey
+from gpu_ops.io.opening import FRAME, PROJECT, Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
+from gpu_ops.io.stacks import Stack, decode_stack
 from gpu_ops.params import Param, Value
-from gpu_ops.progress import advance, finite, stage
+from gpu_ops.progress import finite, stage
 from gpu_ops.types import Input
 
 LIMIT = 2**30
 """Values of a file at most, unless the caller allows more."""
-
-HASHED = 1 << 24
-"""Bytes that are hashed at a time."""
 
 Reader = Callable[[Opening], Decoded]
 Surveyor = Callable[[Opening], Survey]
@@ -56,12 +53,22 @@ FORMATS = (
     Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png, foreign=True),
     Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg, foreign=True),
     Format("a BMP image", (".bmp",), ("image",), images.read_bmp, foreign=True),
-    Format("a NumPy array", (".npy",), ("image", "signal"), arrays.read_npy, arrays.write_npy),
+    Format(
+        "a NumPy array",
+        (".npy",),
+        ("image", "signal", "stack"),
+        arrays.read_npy,
+        arrays.write_npy,
+        (FRAME, PROJECT),
+        arrays.look_npy,
+    ),
     Format("WAV sound", (".wav",), ("signal",), sound.read_wav, sound.write_wav, foreign=True),
     Format("text", (".txt", ".dat", ".csv"), ("signal",), text.read_text, text.write_text),
+    Format("a video", videos.SUFFIXES, ("stack",), videos.read_video, None, (FRAME, PROJECT), videos.look_video, True),
 )
 """In the order of preference: the first format that can hold a result is the default for it."""
 BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}
+IMAGE_SUFFIXES = tuple(suffix for suffix, format in BY_SUFFIX.items() if "image" in format.kinds)
 
 # The first bytes of files: of formats that are read, by their first suffix; of others, to name them in errors.
 SIGNATURES = (
@@ -92,12 +99,14 @@ def load(
     nonfinite: str = "refuse",
     **choices: object,
 ) -> Input:
-    """An Input from a file of one of FORMATS.
+    """An Input from a file of one of FORMATS, or from a folder of images of one size and type.
 
-    Images are (H, W) or (H, W, C), signals (N,) or (N, C) with their rate in hertz where the file has one; `kind`
-    overrules the shape, such as "signal" for an (N, C) array. At most `limit` values are decoded. `nonfinite` is the
-    rule for NaN and infinity: "refuse", "keep" or "zero". `choices` are those of the file's format, such as frame=3;
-    `survey` says what a file offers. Raises InputError for anything wrong with the file, ParamError for the arguments.
+    Images are (H, W) or (H, W, C), signals (N,) or (N, C) with their rate in hertz where the file has one. A stack
+    gives one frame or a projection as an image, and `facts.frames` says how many it has. `kind` overrules the shape,
+    such as "signal" for an (N, C) array, or "stack" for (D, H, 3). At most `limit` values are decoded. `nonfinite` is
+    the rule for NaN and infinity: "refuse", "keep" or "zero". `choices` are those of the file's format, such as
+    frame=3; `survey` says what a file offers. Raises InputError for anything wrong with the file, ParamError for the
+    arguments.
     """
     if kind is not None:
         check_choice("kind", kind, FILE_KINDS)
@@ -106,15 +115,19 @@ def load(
         raise ParamError(f"limit must be an integer of at least 1, not {limit!r}.")
     name, file = os.fspath(path), Path(path)
     label = plain(name)
-    require_regular(file, "an input")
+    _require_input(file, name)
     with enough_memory(name, "load a smaller file"):
         try:
             with stage(0, 2):
                 format = _find_format(file, label)
-                opening = Opening(file, label, limit, _check_choices(format, label, choices))
+                _check_kind(format, label, kind)
+                opening = Opening(file, label, limit, {**_check_choices(format, label, choices), "kind": kind or ""})
+                before = known.stamp_of(_parts(file))
                 decoded = apart.read(format.read, opening) if format.foreign else format.read(opening)
             with stage(1, 2):
                 origin: dict[str, Any] = {"path": name, "hash": hash_file(file), "steps": decoded.steps}
+                if known.stamp_of(_parts(file)) != before:
+                    raise InputError(f"{label} changed while it was read; load it again.")
                 chosen = {p.name: v for p in format.choices if (v := opening.choices[p.name]) != p.default}
                 origin |= {"choices": chosen} if chosen else {}
         except OSError as error:
@@ -123,24 +136,25 @@ def load(
             origin["kind"] = kind
         if decoded.rate is not None and kind not in (None, "signal"):
             raise InputError(f"{label} holds sound, which is a signal and no {kind}; leave the kind out.")
-        natural: Kind | None = kind if decoded.rate is None else "signal"
+        natural: Kind | None = "image" if kind == "stack" else kind if decoded.rate is None else "signal"
         with finite():
             about = (origin, decoded.rate, nonfinite, label, decoded.facts)
-            return make_input(decoded.array, natural, plain(file.name), *about)
+            return make_input(decoded.array, natural, plain(file.name or file.resolve().name), *about)
 
 
 def survey(path: str | os.PathLike[str], **choices: object) -> Survey:
     """What a file holds and what can be chosen about it, found without reading it all; `choices` as in load(). Raises
     InputError for anything wrong with the file, ParamError for the choices."""
     file, label = Path(path), plain(os.fspath(path))
-    require_regular(file, "an input")
+    _require_input(file, os.fspath(path))
     try:
         format = _find_format(file, label)
         opening = Opening(file, label, LIMIT, _check_choices(format, label, choices))
         found = Survey(format.title) if format.look is None else _look(format, opening)
     except OSError as error:
         raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
-    return replace(found, facts=(*found.facts, ("file", f"{file.stat().st_size:,} bytes")))
+    nbytes = sum(part.stat().st_size for part in _parts(file))
+    return replace(found, facts=(*found.facts, ("file", f"{nbytes:,} bytes")))
 
 
 def _look(format: Format, opening: Opening) -> Survey:
@@ -159,18 +173,64 @@ def _check_choices(format: Format, name: str, choices: Mapping[str, object]) -> 
 
 
 def hash_file(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of the file's bytes in hexadecimal. Raises OSError."""
-    digest, done = hashlib.sha256(), 0
-    with open(path, "rb") as file:
-        size = max(os.fstat(file.fileno()).st_size, 1)
-        while piece := file.read(HASHED):
-            digest.update(piece)
-            done += len(piece)
-            advance(min(done, size), size)
-    return digest.hexdigest()
+    """SHA-256 of the file's bytes in hexadecimal, or of pieces of a large one; of a folder, that of its images. It is
+    computed again only when the file was written. Raises OSError."""
+    file = Path(path)
+    return known.known_hash(_parts(file), named=file.is_dir())
+
+
+def same_file(path: str | os.PathLike[str], now: str, recorded: object) -> bool:
+    """Whether a file with the hash `now` is the one whose hash was recorded earlier. Raises OSError."""
+    file = Path(path)
+    return known.has_hash(_parts(file), now, recorded, named=file.is_dir())
+
+
+def _require_input(file: Path, name: str) -> None:
+    """Raises InputError unless it is a regular file or a folder."""
+    if not (name and os.path.isdir(file)):
+        require_regular(file, "an input")
+
+
+def _parts(file: Path) -> list[Path]:
+    """The files of an input: itself, or the images of a folder. Raises OSError."""
+    return folders.frames_of(file, IMAGE_SUFFIXES) if file.is_dir() else [file]
+
+
+def _read_folder(opening: Opening) -> Decoded:
+    return decode_stack(_open_folder(opening), opening)
+
+
+def _look_folder(opening: Opening) -> Survey:
+    """The size, the type and the number of a folder's images."""
+    stack = _open_folder(opening)
+    size, frames = folders.by(stack.shape).replace("x", "×"), stack.facts.frames
+    return Survey(FOLDER.title, (("size", f"{size}, {stack.dtype}"), ("frames", f"{frames:,}")), frames)
+
+
+def _open_folder(opening: Opening) -> Stack:
+    """The images of a folder, all read in the same way."""
+    files = _parts(opening.path)
+
+    def decode(file: Path) -> Decoded:
+        name = plain(file)
+        format = _find_format(file, name)
+        return format.read(Opening(file, name, opening.limit, {**_check_choices(format, name, {}), "kind": ""}))
+
+    return known.kept_stack(files, "folder", lambda: folders.FolderStack(files, opening.name, decode, IMAGE_SUFFIXES))
+
+
+FOLDER = Format("a folder of images", (), ("image", "stack"), _read_folder, None, (FRAME, PROJECT), _look_folder, True)
+
+
+def _check_kind(format: Format, name: str, kind: Kind | None) -> None:
+    """Raises InputError where a stack is asked for and the format holds none."""
+    if kind == "stack" and kind not in format.kinds:
+        raise InputError(f"{name} is {format.title}, which holds no stack; leave the kind out.")
 
 
 def _find_format(file: Path, name: str) -> Format:
+    if file.is_dir():
+        return FOLDER
     with open(file, "rb") as opened:
         head = opened.read(4096)
     if not head:
@@ -194,6 +254,8 @@ def _holds(head: bytes) -> str:
     """The first suffix of the format that the first bytes of a file show, or words for any other content."""
     if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
         return ".wav"
+    if videos.is_video(head):
+        return ".mp4"
     for start, what in SIGNATURES:
         if head.startswith(start):
             return what

@@ -7,13 +7,13 @@ from typing import Any
 
 from gpu_ops.errors import InputError, plain
 from gpu_ops.io.crop import crop
-from gpu_ops.io.files import LIMIT, load
+from gpu_ops.io.files import LIMIT, load, same_file
 from gpu_ops.io.inputs import convert
 from gpu_ops.io.noise import add_noise
 from gpu_ops.io.samples import sample
 from gpu_ops.types import Input
 
-STEPS = ("upright", "nonfinite", "convert", "crop", "noise")
+STEPS = ("upright", "project", "nonfinite", "convert", "crop", "noise")
 
 
 def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
@@ -29,7 +29,7 @@ def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
     if "path" in origin:
         how = {"kind": origin.get("kind"), "nonfinite": rules[0] if rules else "refuse", **origin.get("choices", {})}
         result = load(origin["path"], limit=limit, **how)
-        if result.origin["hash"] != origin.get("hash"):
+        if not same_file(origin["path"], result.origin["hash"], origin.get("hash")):
             raise InputError(f"{plain(origin['path'])} has changed since; bring the old file back or load it again.")
     elif "generator" in origin:
         options = {key: value for key, value in origin.items() if key not in ("generator", "steps")}
