@@ -88,6 +88,9 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
             help=f"save an output, the first one unless it is named ({formats})",
         )
         parser.add_argument(
+            "--frames", choices=("all",), help="run over all frames of a stack and write the results into one .npy"
+        )
+        parser.add_argument(
             "--kernel", metavar="FILE.cu", help="hold this kernel to the contract in the place of a variant's first"
         )
         _add_limits(parser, "a case of --kernel")
@@ -109,7 +112,11 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
 def _add_input(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("input (default: a shipped sample)")
     source = group.add_mutually_exclusive_group()
-    source.add_argument("--input", metavar="FILE", help="an image (.png .jpg .bmp), array (.npy), sound (.wav) or text")
+    source.add_argument(
+        "--input",
+        metavar="FILE",
+        help="an image (.png .jpg .bmp), array (.npy), sound (.wav), text, video, or a folder of images",
+    )
     source.add_argument(
         "--sample", choices=[s.id for s in SAMPLES], metavar="NAME", help=", ".join(s.id for s in SAMPLES)
     )

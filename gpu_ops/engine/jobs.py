@@ -9,9 +9,11 @@ import numpy as np
 
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.desk import Desk
+from gpu_ops.engine.frames import run_frames
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
+    FramesRequest,
     Loaded,
     LoadRequest,
     NoiseRequest,
@@ -47,7 +49,15 @@ from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Output, Pick, Run
 
 Job = (
-    LoadRequest | SurveyRequest | SampleRequest | NoiseRequest | RunRequest | XRayRequest | SaveRequest | DoctorRequest
+    LoadRequest
+    | SurveyRequest
+    | SampleRequest
+    | NoiseRequest
+    | RunRequest
+    | XRayRequest
+    | SaveRequest
+    | FramesRequest
+    | DoctorRequest
 )
 
 
@@ -75,6 +85,8 @@ def work(desk: Desk, job: Job) -> None:
                 desk.progress(f"saving {plain(job.path)}")
                 result = job.result
                 save_result(job.path, result.kind, desk.array(result.array), result.form, result.unit, job.rate)
+            case FramesRequest():
+                run_frames(desk, job)
             case DoctorRequest():
                 desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))

@@ -282,20 +282,26 @@ def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = Non
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator[IO[bytes]]:
-    """A new file beside the target, which replaces it at the end, or is removed after an error. Raises InputError."""
+def replacing(path: str | os.PathLike[str], overwrite: bool = True, token: str = "") -> Iterator[IO[bytes]]:
+    """A new file beside the target, which replaces it at the end, or is removed after an error. Its name is `part_of`
+    with this token, or with a random one. Raises InputError."""
     name = plain(os.fspath(path))
-    with enough_memory(name, "save a smaller array"), _part_file(Path(path), name, overwrite) as opened:
+    with enough_memory(name, "save a smaller array"), _part_file(Path(path), name, overwrite, token) as opened:
         yield opened
 
 
+def part_of(path: str | os.PathLike[str], token: str) -> Path:
+    """The file that grows beside a target and replaces it at the end."""
+    return Path(os.path.realpath(path)).with_name(f".{token}.part")
+
+
 @contextmanager
-def _part_file(file: Path, name: str, overwrite: bool) -> Iterator[IO[bytes]]:
+def _part_file(file: Path, name: str, overwrite: bool, token: str) -> Iterator[IO[bytes]]:
     try:
         target = Path(os.path.realpath(file))
     except ValueError:
         raise InputError(f"{name} is no file name, because it has a null character; check the name.") from None
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    part = part_of(file, token or secrets.token_hex(8))
     try:
         if target.exists():
             if not target.is_file():

@@ -16,6 +16,13 @@ from gpu_ops.types import Input
 STEPS = ("upright", "project", "nonfinite", "convert", "crop", "noise")
 
 
+def of_frame(origin: Mapping[str, Any], frame: int) -> dict[str, Any]:
+    """The origin of another frame of the same stack, with the same steps but a projection."""
+    choices = {key: value for key, value in origin.get("choices", {}).items() if key != "project"}
+    steps = [step for step in origin.get("steps", ()) if step.get("step") != "project"]
+    return {**origin, "choices": {**choices, "frame": frame}, "steps": steps}
+
+
 def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
     """The Input that `origin` describes: its file or sample, then its steps; `limit` is as in load().
 

@@ -79,6 +79,7 @@ class VideoStack:
         if stream is None:
             raise InputError(f"{self._name} holds no pictures; choose a file with a video stream.")
         self._times = self._find_times()
+        stream = self._container.streams.video[0]
         self._place, self._frames = -1, self._decoded()
         self._last: tuple[int, Array] = (-1, np.empty(0))
         self.rate = float(stream.average_rate or 0)
