@@ -26,11 +26,13 @@ class RunQueue(QObject):
     the present input. A run of a new choice waits for the noise that the user wants on the input; `noise_request` asked
     for that last. `timed_after_pause`: time a live picture once the user pauses. `began` says that a job begins,
     `busy_changed(text)` what it does (empty when nothing runs), and `settled` that all requested work is done.
+    `ended(job, kind, cancelled)` says that a job has ended, before what comes next begins.
     """
 
     began = Signal()
     busy_changed = Signal(str)
     settled = Signal()
+    ended = Signal(int, object, bool)
 
     def __init__(self, engine: Engine, session: Session, results: Results, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +50,21 @@ class RunQueue(QObject):
         self._quiet.timeout.connect(self._time_live)
         self._overdue = QTimer(self, singleShot=True)
         self._overdue.timeout.connect(self._give_way)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that does the jobs."""
+        return self._engine
+
+    @property
+    def unseen(self) -> bool:
+        """Whether the run at work has not brought all of its results."""
+        return bool(self._unseen) and any(kind.run for kind in self.jobs.values())
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a run waits for others."""
+        return self._waiting is not None
 
     @property
     def busy(self) -> bool:
@@ -80,6 +97,14 @@ class RunQueue(QObject):
         """Make way for other work: timing is put off, and a simulated GPU continues afterwards."""
         self._quiet.stop()
         self.stop(SIMULATE)
+
+    def step_aside(self) -> None:
+        """Another frame of the input comes, and a new run with it: runs on this one stop without killing the engine."""
+        self._quiet.stop()
+        self._waiting, self._after_noise, self._to_simulate = None, None, ()
+        for job, kind in list(self.jobs.items()):
+            if kind.run or kind is NOISE:
+                self._engine.cancel(job, kill=False)
 
     def run(self, how: JobKind) -> None:
         """Start a run, or keep it until the engine's present run has ended: only the newest waits."""
@@ -203,6 +228,8 @@ class RunQueue(QObject):
             self._to_simulate = self._to_simulate[1:]
         if kind is LIVE and not cancelled and not self._waiting and self.timed_after_pause and self.picks(TIME):
             self._quiet.start()
+        if kind is not None:
+            self.ended.emit(job, kind, cancelled)
         how, self._after_noise = (self._after_noise, None) if kind is NOISE else (None, self._after_noise)
         if how is not None:  # with this noise, even where the user wants other noise by now: a drag shows results
             self._start_run(how)

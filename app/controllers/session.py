@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.queue import RunQueue
-from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, NOISE, SAVE, SWEEP, TIME, XRAY
+from app.models.job_kind import DOCTOR, FRAME, LIVE, LOAD, MEASURE, NOISE, SAVE, SWEEP, TIME, XRAY
 from app.models.noise import Noise
 from app.models.origin import Origin
 from app.models.results import Results
@@ -57,7 +57,8 @@ class SessionController(QObject):
     (empty when nothing runs), `progressed(done, total)` its progress (0 of 0 where unknown), and `settled` that all
     requested work is done, including the timing after a pause.
     `xrayed(content)` brings an X-ray, `xray_failed(sentence)` says why there is none; `point_answered(answer)` brings
-    the engine's answers to the jobs of `run_points`; `cancelled` says that the user cancelled everything that runs.
+    the engine's answers to the jobs of `run_points`, `frame_loaded(shared)` another frame; `cancelled` says that the
+    user cancelled everything that runs.
     """
 
     outputs_changed = Signal(str, str, object)
@@ -75,6 +76,7 @@ class SessionController(QObject):
     xrayed = Signal(object)
     xray_failed = Signal(str)
     point_answered = Signal(object)
+    frame_loaded = Signal(object)
     cancelled = Signal()
 
     def __init__(self, engine: Engine, session: Session, results: Results, parent: QObject | None = None) -> None:
@@ -84,7 +86,8 @@ class SessionController(QObject):
         self.queue.began.connect(self.began)
         self.queue.busy_changed.connect(self.busy_changed)
         self.queue.settled.connect(self.settled)
-        self._loading: LoadRequest | None = None
+        self.loading: LoadRequest | None = None
+        self.opened: LoadRequest | None = None  # the present input's, where it is a file
         self._held: dict[tuple[str, str], SharedResult] = {}
         self._input_segments: tuple[str, ...] = ()
         self._noisy_segment = ""
@@ -113,8 +116,8 @@ class SessionController(QObject):
     def open_file(self, path: str, options: Mapping[str, Any] | None = None) -> None:
         """Load a file in the engine at once; the present input stays until the new one has come."""
         self.queue.interrupt()
-        self._loading = LoadRequest(self._engine.next_job(), path, dict(options or {}))
-        self.queue.submit(LOAD, self._loading)
+        self.loading = LoadRequest(self._engine.next_job(), path, dict(options or {}))
+        self.queue.submit(LOAD, self.loading)
 
     def open_sample(self, id: str, options: Mapping[str, Any] | None = None) -> None:
         """Make a sample in the engine at once."""
@@ -200,10 +203,7 @@ class SessionController(QObject):
         self._declare()
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
         self._release_outputs(())
-        for segment in (*self._input_segments, self._noisy_segment):
-            if segment:
-                self._engine.release(segment)
-        self._input_segments, self._noisy_segment = shared.segments, ""
+        self._keep_segments(shared.segments, "")
         self.run_live()
 
     @Slot(object)
@@ -218,13 +218,18 @@ class SessionController(QObject):
 
     @Slot(object)
     def _noisy_changed(self, shared: Any) -> None:
-        """The input has other noise: results of the noise before stay, marked so, until new ones come."""
+        """The input has other noise, or is another frame: earlier results stay, marked so, until new ones come."""
         self.queue.renew()
         self.results.compare_with(self.session.subject)
         self.noisy_array_changed.emit(self._engine.array(shared.array), shared)
-        if self._noisy_segment:
-            self._engine.release(self._noisy_segment)
-        self._noisy_segment = "" if shared is self.session.original else shared.array.segment
+        original = self.session.original or shared
+        self._keep_segments(original.segments, "" if shared is original else shared.array.segment)
+
+    def _keep_segments(self, originals: tuple[str, ...], noisy: str) -> None:
+        """Release the segments of the input but these."""
+        for segment in {*self._input_segments, self._noisy_segment} - {*originals, noisy, ""}:
+            self._engine.release(segment)
+        self._input_segments, self._noisy_segment = originals, noisy
 
     @Slot(object, str)
     def _choice_changed(self, choice: Any, what: str) -> None:
@@ -272,6 +277,10 @@ class SessionController(QObject):
         self.progressed.emit(progress.done, progress.total)
 
     def _take_loaded(self, loaded: Loaded) -> None:
+        if self.queue.jobs.get(loaded.job) is FRAME:
+            self.frame_loaded.emit(loaded.input)
+            return
+        self.opened = self.loading if self.loading is not None and self.loading.job == loaded.job else None
         self.session.set_input(loaded.input)
 
     def _take_noisy(self, noisy: Noisy) -> None:
@@ -300,8 +309,8 @@ class SessionController(QObject):
             self.xray_failed.emit(failed.sentence)
         elif kind is NOISE:
             self.session.set_noise(self.session.input_noise)
-        if failed.nonfinite is not None and self._loading is not None and self._loading.job == failed.job:
-            self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self._loading)
+        if failed.nonfinite is not None and self.loading is not None and self.loading.job == failed.job:
+            self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self.loading)
         else:
             self.message.emit("error", failed.sentence, failed.details, kind.subject if kind else "")
         self.queue.end(failed.job)

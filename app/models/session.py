@@ -37,7 +37,7 @@ class Session(QObject):
     `original` is the input as it was opened, and `input` what runs: the original, or the same with noise. `noise` is
     the noise that the user wants, and `input_noise` that of the input; they differ until the engine has added it.
     `input_changed(shared)` brings another input, `noise_changed(noise)` another wish, `noisy_changed(shared)` the same
-    input with other noise or without any.
+    input with other noise or without any, or another frame of it.
     `choice_changed(choice, what)` says what changed: "filter", "params", "picks" or "knobs"; `output_changed` that
     the window shows another of the filter's outputs.
     """
@@ -128,6 +128,11 @@ class Session(QObject):
             if fitting:
                 self._set(_default_choice((same_family or fitting)[0], bool(self.device)), "filter", undoable=False)
         self.input_changed.emit(shared)
+
+    def set_frame(self, shared: SharedInput) -> None:
+        """Take another frame of the same stack; everything else stays, the wish for noise as well."""
+        self.original = shared
+        self.set_noisy(shared, None)
 
     def set_noise(self, noise: Noise | None) -> None:
         """Wish for noise on the input, or for none."""

@@ -51,9 +51,10 @@ def run_over(args: argparse.Namespace, experiment: Experiment, targets: Mapping[
     finally:
         _end_line()
     shape = " x ".join(map(str, written.shape))
+    checked = "compared with the reference" if written.checked else "not checked"
     print(
-        f"{path} holds {output} of {count} frames of {input.name}: {shape} {written.dtype}, by {pick.variant} on "
-        f"{pick.device}; frame 0 was {'compared with the reference' if written.checked else 'not checked'}"
+        f"{path} holds the output {output} for {count} frames of {input.name}: {shape} {written.dtype}, by "
+        f"{pick.variant} on {pick.device}; frame 0 was {checked}"
     )
     return 0
 

@@ -32,6 +32,11 @@ def choose_file(parent: QWidget, title: str, folder: str, kinds: str) -> str:
     return QFileDialog.getOpenFileName(parent, title, folder, kinds)[0]
 
 
+def choose_folder(parent: QWidget, title: str, folder: str) -> str:
+    """Ask the user for a folder to open; "" for none."""
+    return QFileDialog.getExistingDirectory(parent, title, folder)
+
+
 def choose_target(parent: QWidget, title: str, proposed: str, kinds: str) -> str:
     """Ask the user for a path to save to, "" for none; a name without a suffix gets the proposed one's."""
     dialog = QFileDialog(parent, title, str(Path(proposed).parent), kinds)
@@ -58,6 +63,7 @@ class Files(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self.chooser, self.target = window, chooser, target
+        self.folder_chooser = choose_folder
         self._controller, self._messages, self._settings = controller, messages, settings
         self.list = FileList(self)
         self._dropped = 0
@@ -72,6 +78,13 @@ class Files(QObject):
         """Ask for a file and open it."""
         folder = self._settings.open_folder
         path = self.chooser(self._window, self.tr("Open an image or a signal"), folder, open_kinds())
+        if path:
+            self._settings.set_open_folder(str(Path(path).parent))
+            self._controller.open_file(path)
+
+    def open_folder(self) -> None:
+        """Ask for a folder of images and open it as a stack."""
+        path = self.folder_chooser(self._window, self.tr("Open a folder of images"), self._settings.open_folder)
         if path:
             self._settings.set_open_folder(str(Path(path).parent))
             self._controller.open_file(path)
