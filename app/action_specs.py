@@ -227,7 +227,7 @@ _RUN = (
         (),
         QT_TRANSLATE_NOOP("Actions", "Run the filter over every frame of the stack and save the results as one stack"),
         do=handlers.run_over_frames,
-        able=lambda desk: desk.context.frames.count > 1,
+        able=lambda desk: desk.context.frames.of_stack,
     ),
     ActionSpec(
         "cancel",

@@ -26,6 +26,8 @@ SPAN = 1.5
 PATIENT = (LIVE, TIME, SIMULATE, XRAY, DOCTOR, SURVEY)
 """Jobs for whose end playback does not wait; of a live run it waits for the results, and not for the verdicts."""
 USUAL_RATE = 10
+NEARLY = 1e-6
+"""A frame that is due in this part of the time between two is due now: clocks round."""
 PROJECTIONS = ("none", "max", "mean")
 
 
@@ -67,6 +69,12 @@ class FrameController(QObject):
         controller.cancelled.connect(self.stop)
         controller.queue.ended.connect(self._ended)
         self._session.input_changed.connect(self._start_over)
+
+    @property
+    def of_stack(self) -> bool:
+        """Whether the input is of a stack."""
+        original = self._session.original
+        return original is not None and original.facts.frames > 1
 
     @property
     def playing(self) -> bool:
@@ -244,7 +252,7 @@ class FrameController(QObject):
         queue = self._controller.queue
         if self._job or queue.waiting or queue.unseen or any(kind not in PATIENT for kind in queue.jobs.values()):
             return
-        due = self._first + int((self._clock() - self._began) * self.rate)
+        due = self._first + int((self._clock() - self._began) * self.rate + NEARLY)
         frame = due if due < self.count else due % self.count if self.loop else self.count - 1
         if frame != self.frame or self.projection != "none":
             self._ask(frame, "none")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ class FakeEngine(QObject):
         statistics = Statistics(low, high, (low + high) / 2, percentiles, (1,) * 256, 0, 0)
         shared = SharedArray(name, a.shape, a.dtype.name)
         made = SharedInput(input.kind, shared, input.axes, input.name, input.origin, input.rate, True, statistics)
+        made = replace(made, facts=input.facts)
         self.answered.emit(Loaded(job, made))
         self.answered.emit(Finished(job))
 
