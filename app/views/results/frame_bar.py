@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QLocale, QSignalBlocker, Qt, Slot
+from PySide6.QtCore import QEvent, QLocale, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSlider, QSpinBox, QToolButton, QVBoxLayout, QWidget
 
@@ -106,7 +106,9 @@ class FrameBar(QWidget):
         layout.addWidget(self._row)
 
     def _paint_icons(self) -> None:
+        side = self.fontMetrics().height()
         for sign, button in self._buttons.items():
+            button.setIconSize(QSize(side, side))
             playing = sign == "play" and self._frames.playing
             button.setIcon(player_icon("stop" if playing else sign, self.palette()))
 
@@ -162,5 +164,5 @@ class FrameBar(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and self._buttons:
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and self._buttons:
             self._paint_icons()
