@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QAction
 
 from app.action_spec import ActionSpec
+from app.probe_specs import PROBE
 from app.translate import QT_TRANSLATE_NOOP
 from app.view_specs import VIEW
 from app.views.window import handlers
@@ -16,7 +17,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "&Open…"),
         "file",
         ("Ctrl+O",),
-        QT_TRANSLATE_NOOP("Actions", "Open an image or a signal"),
+        QT_TRANSLATE_NOOP("Actions", "Open an image or a signal, or several one after the other"),
         "open",
         do=lambda desk: desk.context.files.open(),
     ),
@@ -29,11 +30,19 @@ _FILE = (
         do=lambda desk: desk.context.files.open_folder(),
     ),
     ActionSpec(
+        "open_with",
+        QT_TRANSLATE_NOOP("Actions", "Open with c&hoices…"),
+        "file",
+        ("Ctrl+Alt+O",),
+        QT_TRANSLATE_NOOP("Actions", "Open a file and choose how it is read, such as its columns, frame or rate"),
+        do=lambda desk: desk.context.files.open_with_choices(),
+    ),
+    ActionSpec(
         "next_file",
         QT_TRANSLATE_NOOP("Actions", "&Next file"),
         "file",
         ("PgDown",),
-        QT_TRANSLATE_NOOP("Actions", "Open the next of the dropped files"),
+        QT_TRANSLATE_NOOP("Actions", "Open the next of the files that were opened together"),
         do=lambda desk: desk.context.files.go(1),
         able=lambda desk: desk.context.files.list.can_go(1),
         local=True,
@@ -43,7 +52,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "Pre&vious file"),
         "file",
         ("PgUp",),
-        QT_TRANSLATE_NOOP("Actions", "Open the previous one of the dropped files"),
+        QT_TRANSLATE_NOOP("Actions", "Open the previous one of the files that were opened together"),
         do=lambda desk: desk.context.files.go(-1),
         able=lambda desk: desk.context.files.list.can_go(-1),
         local=True,
@@ -295,4 +304,4 @@ _HELP = (
         do=handlers.show_about,
     ),
 )
-ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *_HELP)
+ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *PROBE, *_HELP)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.controllers.frames import FrameController
+from app.controllers.importing import ImportController
 from app.controllers.look import Look
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
@@ -28,6 +29,7 @@ class Context:
     """
 
     controller: SessionController
+    importing: ImportController
     display: Display
     look: Look
     settings: Settings

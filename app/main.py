@@ -60,6 +60,7 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
     source = parser.add_mutually_exclusive_group()
     source.add_argument("file", nargs="?", help="an image or a signal")
     source.add_argument("--sample", help="open this sample instead of a file (kernelscope list names them)")
+    _add_choices(parser)
     parser.add_argument("--filter", help="a filter's id or family")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the filter")
     parser.add_argument("--variant", nargs="+", action="extend", default=[], metavar="ID", help="tick these variants")
@@ -72,6 +73,28 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--scheme", choices=("system", "light", "dark"), help="colours")
     parser.add_argument("--presenter", action="store_true", help="large type")
     return parser.parse_args(args)
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    """The choices of how a file is read, as the commands of the engine have them."""
+    from gpu_ops.io.opening import CHOICES
+
+    group = parser.add_argument_group("how the file is read")
+    for param in CHOICES:
+        group.add_argument(f"--{param.name}", metavar="VALUE", help=f"{param.help}: {param.allowed}")
+
+
+def _check_choices(args: argparse.Namespace) -> None:
+    """Check the values of choices. Raises ParamError for a bad one, and for any without a file."""
+    from gpu_ops.errors import ParamError
+    from gpu_ops.io.opening import CHOICES
+
+    for param in CHOICES:
+        value = getattr(args, param.name)
+        if value is not None:
+            param.check(value)
+            if args.file is None:
+                raise ParamError(f"--{param.name} says how a file is read; name the file as well.")
 
 
 def _size(text: str) -> str:
@@ -95,6 +118,7 @@ def _check(args: argparse.Namespace) -> None:
     path = args.screenshot
     if path is not None and (not path or (os.path.exists(path) and not os.path.isfile(path))):
         raise ParamError(f"--screenshot {path!r} is no file to draw into; name one that ends in .png.")
+    _check_choices(args)
     samples = [s.id for s in SAMPLES]
     if args.sample is not None and args.sample not in samples:
         near = nearest(args.sample, samples)

@@ -13,6 +13,7 @@ MENUS: tuple[tuple[str, str, str], ...] = (
     ("run", QT_TRANSLATE_NOOP("Actions", "&Run"), ""),
     ("view", QT_TRANSLATE_NOOP("Actions", "&View"), ""),
     ("view/compare", QT_TRANSLATE_NOOP("Actions", "&Compare"), "zoom_out"),
+    ("view/probe", QT_TRANSLATE_NOOP("Actions", "Re&gion and profile"), "zoom_out"),
     ("view/sound", QT_TRANSLATE_NOOP("Actions", "Soun&d"), "zoom_out"),
     ("view/colours", QT_TRANSLATE_NOOP("Actions", "Colour &map"), "levels_auto"),
     ("view/scheme", QT_TRANSLATE_NOOP("Actions", "&Light or dark"), "levels_auto"),
@@ -23,6 +24,6 @@ TOOLBAR: tuple[str, ...] = (
     *("open", "save", ""),
     *("undo", "redo", ""),
     *("run", "measure", "cancel", ""),
-    *("fit", "one_to_one", "swap", "play", "xray"),
+    *("fit", "one_to_one", "region", "profile", "swap", "play", "xray"),
 )
 """What the toolbar shows; an empty name is a separator."""

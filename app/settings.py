@@ -8,6 +8,8 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QSettings
 
 from app.models.display import COLORMAPS
+from app.models.importing import Memory
+from gpu_ops.params import Values
 
 SCHEMES = ("system", "light", "dark")
 MOST_RECENT = 10
@@ -126,6 +128,35 @@ class Settings:
 
     def clear_recent(self) -> None:
         self._put("files/recent", [])
+
+    # How files are read
+
+    def _imports(self) -> Memory:
+        return Memory(str(self._get("files/choices") or ""))
+
+    @property
+    def imports(self) -> int:
+        """For how many kinds of files it is remembered how to read them."""
+        return len(self._imports())
+
+    def remembered_import(self, key: str) -> Values | None:
+        """The choices for a kind of file; None where there are none."""
+        return self._imports().get(key)
+
+    def remember_import(self, key: str, values: Values) -> None:
+        """Read files of this kind with these choices from now on."""
+        memory = self._imports()
+        memory.put(key, values)
+        self._put("files/choices", memory.text)
+
+    def forget_import(self, key: str) -> None:
+        memory = self._imports()
+        memory.drop(key)
+        self._put("files/choices", memory.text)
+
+    def forget_imports(self) -> None:
+        """Ask again for every kind of file."""
+        self._drop("files/choices")
 
     # Folders
 

@@ -22,6 +22,8 @@ from app.views.window.placing import put_on_screen
 from app.worker import Engine
 from gpu_ops import find_filter
 from gpu_ops.errors import KernelscopeError
+from gpu_ops.io.opening import CHOICES
+from gpu_ops.params import Value
 
 DEFAULT_SAMPLE = "camera"
 DEFAULT_SIZE = "1280x800"
@@ -78,13 +80,18 @@ class Script(QObject):
     def start(self) -> None:
         self._controller.start()
         if self._args.file:
-            self._controller.open_file(self._args.file)
+            self._window.files.open_path(self._args.file, self._choices())
         else:
             self._controller.open_sample(self._args.sample or DEFAULT_SAMPLE)
         self._controller.settled.connect(self._next)
         if self._args.screenshot:
             self._controller.message.connect(self._failed)
             QTimer.singleShot(PATIENCE_MS, self._draw)
+
+    def _choices(self) -> dict[str, Value]:
+        """How the file is to be read, as far as the command line says."""
+        given = {param.name: getattr(self._args, param.name, None) for param in CHOICES}
+        return {param.name: param.check(given[param.name]) for param in CHOICES if given[param.name] is not None}
 
     def _next(self) -> None:
         if self._steps:

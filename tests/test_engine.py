@@ -323,6 +323,16 @@ def test_the_choices_survive_a_channel() -> None:
     assert str(error).startswith("x holds 2 NaN and 1 infinite values; add --nonfinite keep")
 
 
+def test_a_large_file_is_read_into_the_windows_memory(shared: Talk, tmp_path: Path) -> None:
+    array = np.random.default_rng(0).random((1100, 4001), dtype=np.float32)
+    for wanted in (array, np.asfortranarray(array), array.astype(">f4")):
+        np.save(tmp_path / "large.npy", wanted)
+        loaded = shared.do(LoadRequest(shared.job(), str(tmp_path / "large.npy")), release=False)[-2]
+        assert isinstance(loaded, Loaded)
+        np.testing.assert_array_equal(shared.client.pool.array(loaded.input.array), array)
+        shared.release(loaded)
+
+
 def test_an_odd_name_is_said_in_one_line(shared: Talk, tmp_path: Path) -> None:
     path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9\n.npy")
     found = shared.do(LoadRequest(shared.job(), path))
@@ -345,6 +355,7 @@ def test_full_memory_is_a_sentence_and_nothing_is_lost(
     before = shared.client.pool.array(small.array).copy()
     with monkeypatch.context() as patch:
         patch.setattr(segments, "_create", lambda size: None)
+        shared.client.pool._drop_free(0)  # nor may it use what others left
         found = shared.do(SampleRequest(shared.job(), "noise", {"size": "3000x1000"}))[-1]
         assert isinstance(found, Failed) and found.kind == "device"
         assert "bytes more; close results or free space" in found.sentence
@@ -738,6 +749,25 @@ def test_statistics_of_long_arrays_take_several_chunks(monkeypatch: pytest.Monke
     assert len(told) >= 3 and told == sorted(told) and told[0] >= 0 and told[-1] <= 1
     counts, _ = np.histogram(array[np.isfinite(array)].astype(np.float64), 256)
     assert np.abs(counts - found.histogram).sum() <= 4  # NumPy rounds a value at an edge its own way
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("law", ["normal", "few", "bad", "huge", "same"])
+def test_statistics_of_very_many_floats(dtype: str, law: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(4)
+    array = random.standard_normal((401, 503)).astype(dtype)
+    if law == "few":
+        array = random.integers(0, 3, (401, 503)).astype(dtype)
+    elif law == "bad":
+        array[random.random(array.shape) < 0.2] = np.nan
+        array[3, 4:9] = np.inf
+    elif law == "huge":
+        array *= np.finfo(dtype).max / (8 if dtype == "float32" else 1e9)
+    elif law == "same":
+        array[:] = 7
+    monkeypatch.setattr(statistics_module, "MANY_FLOATS", 1)
+    monkeypatch.setattr(statistics_module, "FLOATS", 1 << 14)
+    _same(statistics(array), array)
 
 
 @pytest.mark.parametrize("value", [0.0, 7.0, -1e300, 5e-324])

@@ -14,6 +14,7 @@ from gpu_ops.input_kinds import INPUT_KINDS, time_axis
 from gpu_ops.io import from_array
 from gpu_ops.measuring import runner
 from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.measuring.suitable import check_input
 from gpu_ops.measuring.verify import measure_error
 from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Band, Form, difference
 from gpu_ops.params import Param
@@ -195,6 +196,12 @@ def test_a_filter_of_finite_values_names_the_first_that_is_not(monkeypatch: pyte
     words = r"hole holds 1 NaN and 1 infinite values, the first at index \(2, 3\); mean2d takes finite values only"
     with pytest.raises(ParamError, match=words):
         list(run_experiment(experiment))
+
+
+def test_a_part_without_nan_suits_a_filter_of_finite_values() -> None:
+    filter = replace(find_filter("mean2d"), finite_only=True)
+    part = replace(from_array(np.ones((4, 5), np.float32)), finite=False)
+    check_input(filter, part, {p.name: p.default for p in filter.params})
 
 
 def test_a_parameter_matters_beside_some_values_of_others() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
 from app.models.job_kind import LIVE, NOISE, SIMULATE, SWEEP, TIME, XRAY, JobKind
+from app.models.refusal import refuses
 from app.models.results import Results
 from app.models.session import Session
 from app.models.slot import RowSlot
@@ -53,7 +54,7 @@ class RunQueue(QObject):
 
     @property
     def engine(self) -> Engine:
-        """The engine that does the jobs."""
+        """Where the jobs go."""
         return self._engine
 
     @property
@@ -183,7 +184,10 @@ class RunQueue(QObject):
         self.submit(how, request)
 
     def picks(self, how: JobKind) -> tuple[Pick, ...]:
-        """The picks of such a run. A simulated GPU is never timed: its counts came with the picture."""
+        """The picks of such a run. A simulated GPU is never timed: its counts came with the picture. Nothing is picked
+        while the filter refuses the input."""
+        if refuses(self._session.filter, self._session.input):
+            return ()
         picks = (self._session.pick(v.id) for v in self._session.filter.variants if v.id in self._session.choice.picks)
         return tuple(p for p in picks if how.simulated != "never" or not is_simulated(p.device))
 

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.queue import RunQueue
-from app.models.job_kind import DOCTOR, FRAME, LIVE, LOAD, MEASURE, NOISE, SAVE, SWEEP, TIME, XRAY
+from app.models.job_kind import DOCTOR, FRAME, LIVE, LOAD, MEASURE, NOISE, PREVIEW, SAVE, SWEEP, TIME, XRAY
 from app.models.noise import Noise
 from app.models.origin import Origin
 from app.models.results import Results
@@ -311,7 +311,7 @@ class SessionController(QObject):
             self.session.set_noise(self.session.input_noise)
         if failed.nonfinite is not None and self.loading is not None and self.loading.job == failed.job:
             self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self.loading)
-        else:
+        elif kind is not PREVIEW:
             self.message.emit("error", failed.sentence, failed.details, kind.subject if kind else "")
         self.queue.end(failed.job)
 

@@ -139,6 +139,16 @@ class Curve(QObject):
             x, y = self.pyramid.points(first, last, width)
         return x * self.axis.step + self.axis.start, y
 
+    def gaps(self, start: float, stop: float) -> Array:
+        """x of the samples from `start` to `stop` that are NaN or infinite, or of the middles of buckets that hold
+        any."""
+        if self.pyramid is None:
+            return np.empty(0)
+        size = len(self.pyramid.array)
+        first = int(min(max(math.ceil(self.axis.index(start)), 0), size))
+        last = int(min(max(math.floor(self.axis.index(stop)) + 1, 0), size))
+        return np.asarray(self.pyramid.gaps(first, last) * self.axis.step + self.axis.start)
+
     def _first_above_zero(self) -> int:
         """The first value whose place is above zero."""
         return max(0, math.floor(self.axis.index(0.0) + 1e-9) + 1)

@@ -11,6 +11,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from gpu_ops.types import Pixel
+
 Mode = Literal["auto", "range", "percentile", "manual"]
 Levels = tuple[float, float]
 Size = tuple[float, float]
@@ -100,6 +102,7 @@ class Display(QObject):
         self.colormap = "gray"
         self.lut: np.ndarray[Any, Any] | None = None  # None: gray, painted without a table
         self.cursor: tuple[float, float] | None = None
+        self.pixel: Pixel | None = None  # the size of a data unit, where it is known
         self._views: dict[int, tuple[Size, Size]] = {}
 
     # Place and zoom
@@ -149,6 +152,12 @@ class Display(QObject):
         """Move the centre by data units."""
         self.following = False
         self._go(self.centre[0] + dx, self.centre[1] + dy, self.scale)
+
+    def set_pixel(self, pixel: Pixel | None) -> None:
+        """Set the size of a data unit, which the place of the cursor is given in as well; None where none is known."""
+        if pixel != self.pixel:
+            self.pixel = pixel
+            self.cursor_moved.emit()
 
     # Levels and colours
 

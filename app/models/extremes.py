@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
+READ = 1 << 18
+"""Samples that are looked at one by one."""
 
 
 class SignalPyramid:
@@ -27,6 +29,7 @@ class SignalPyramid:
         self.first, self.factor = first, factor
         self.levels: list[tuple[Array, Array]] = []
         self.complete = len(array) < first * factor
+        self._flawed: Array | None = None
 
     @property
     def nbytes(self) -> int:
@@ -36,6 +39,7 @@ class SignalPyramid:
     def build(self, stop: Callable[[], bool] = lambda: False) -> bool:
         """Make all buckets. False when `stop` returned True first."""
         levels: list[tuple[Array, Array]] = []
+        self._flawed = _flawed(self.array, self.first, stop)
         low = high = self.array
         size = self.first
         while len(low) >= size * self.factor:
@@ -59,6 +63,22 @@ class SignalPyramid:
             return np.arange(start, stop, dtype=np.float64), signal[start:stop]
         edges = start + (stop - start) * np.arange(width + 1) // width
         return self._between(signal, edges, channel)
+
+    def gaps(self, start: int, stop: int, channel: int = 0) -> Array:
+        """The places of samples start…stop (exclusive) that are NaN or infinite; of a long part, the middles of the
+        buckets that hold any. Empty until `build` has found those."""
+        start, stop = max(0, start), min(len(self.array), stop)
+        if self.array.dtype.kind != "f" or stop <= start:
+            return np.empty(0)
+        if stop - start <= READ:
+            part = self.array[start:stop] if self.array.ndim == 1 else self.array[start:stop, channel]
+            return np.flatnonzero(~np.isfinite(part)) + float(start)
+        if self._flawed is None:
+            return np.empty(0)
+        first, last = start // self.first, -(-stop // self.first)
+        flags = self._flawed[first:last] if self.array.ndim == 1 else self._flawed[first:last, channel]
+        middles = (np.flatnonzero(flags) + first + 0.5) * self.first
+        return np.asarray(np.clip(middles, start, stop - 1))
 
     def points_between(self, edges: Array, channel: int = 0) -> tuple[Array, Array]:
         """The same for columns of any width that grow: column k has the samples from edges[k] to edges[k + 1]. The
@@ -110,6 +130,22 @@ class SignalPyramid:
     def _size(self, level: int) -> int:
         """Samples in a bucket of a level; level 1 holds the first."""
         return int(self.first * self.factor ** (level - 1))
+
+
+def _flawed(array: Array, size: int, stop: Callable[[], bool]) -> Array | None:
+    """Whether each bucket of `size` samples along the first axis holds NaN or infinity; None for integers, or when
+    `stop` returned True first. Most signals have neither, so whole pieces are checked before single buckets."""
+    if array.dtype.kind != "f":
+        return None
+    flags = np.zeros((-(-len(array) // size), *array.shape[1:]), np.bool_)
+    step = max(1, READ // size) * size
+    for at in range(0, len(array), step):
+        if stop():
+            return None
+        finite = np.isfinite(array[at : at + step])
+        if not finite.all():
+            flags[at // size : at // size + -(-len(finite) // size)] = ~_buckets(np.logical_and, finite, size)
+    return flags
 
 
 def _buckets(ufunc: np.ufunc, values: Array, factor: int) -> Array:

@@ -41,6 +41,10 @@ class FileList(QObject):
         self._next, self._step = place, step
         return self.paths[place]
 
+    def instead(self, path: str) -> None:
+        """Another file than the requested one is being opened: whether that one can be opened is open again."""
+        self._next, self._step = (self.paths.index(path), 1) if path in self.paths else (-1, 1)
+
     def opened(self, path: str) -> None:
         """A file is open now; one that is not in the list ends the list."""
         if self.waiting and self.paths[self._next] == path:

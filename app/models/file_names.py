@@ -34,6 +34,11 @@ def open_kinds() -> str:
     return ";;".join([*(f"{title} {_wild(suffixes)}" for title, suffixes in titles), all_files()])
 
 
+def suffixes() -> tuple[str, ...]:
+    """The suffixes of all files that can be opened."""
+    return tuple(dict.fromkeys(suffix for format in FORMATS for suffix in format.suffixes))
+
+
 def all_files() -> str:
     return QCoreApplication.translate("Files", "All files (*)")
 

@@ -75,6 +75,8 @@ LOAD = JobKind("load", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 FRAME = JobKind("frame", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 FRAMES = JobKind("frames", QT_TRANSLATE_NOOP("Jobs", "running over all frames"), "save", in_line=True, of_input=False)
 SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "open", of_input=False)
+PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "import", of_input=False)
+"""The survey of a file whose import dialog is open, which says itself what is wrong."""
 NOISE = JobKind("noise", QT_TRANSLATE_NOOP("Jobs", "adding noise"), "noise", in_line=True)
 XRAY = JobKind("xray", QT_TRANSLATE_NOOP("Jobs", "looking into the kernel"), "xray")
 SAVE = JobKind("save", QT_TRANSLATE_NOOP("Jobs", "saving"), "save", of_input=False)

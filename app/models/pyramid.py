@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from app.models.nonfinite import painted
+
 Array = np.ndarray[Any, Any]
 DTYPES = ("uint8", "uint16", "float32", "float64")
 PICKED = 2.0001  # cells per device pixel; more mean that a coarser level is missing
 OUTLIER = 0.9  # of the span: less than a full-scale pixel on black, but 5.6 sigma of noise
-NAN_COLOR = (255, 0, 255)  # magenta is in none of the colour maps
 GRAY = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
 SMALLEST = 32  # pixels of the longer side where levels end
 STRIP = 1 << 18  # values per step: intermediates stay in the cache, and the interpreter costs little
@@ -258,25 +259,23 @@ def to_uint8(part: Array, low: float, high: float, lut: Array | None = None) -> 
     """Bytes ready to paint: `low` is black (or the first colour), `high` white (or the last); values beyond are
     clipped.
 
-    part (h, w): gray (h, w), or RGBA (h, w, 4) where there is a `lut` (256, 3) or a NaN.
-    part (h, w, 3 | 4): RGBA; levels do not apply to alpha (integers: full scale, floats: 0 to 1). NaN_COLOR marks NaN.
+    part (h, w): gray (h, w), or RGBA (h, w, 4) where there is a `lut` (256, 3) or a value that is not finite.
+    part (h, w, 3 | 4): RGBA; levels do not apply to alpha (integers: full scale, floats: 0 to 1). NaN and infinity have
+    colours of their own.
     """
     if part.ndim == 3:
         return _color_bytes(part, low, high)
-    nan = None
     if part.dtype.kind == "u":
         entries = _levelled(np.arange(np.iinfo(part.dtype).max + 1, dtype=np.float32), low, high)
         if lut is None:
             return np.take(entries, part)
         return _take_colors(_packed(lut)[entries], part)
-    nan = np.isnan(part)
-    index = _levelled(part, low, high)
-    has_nan = bool(nan.any())
-    if lut is None and not has_nan:
+    index, finite = _levelled(part, low, high), bool(np.isfinite(part).all())
+    if lut is None and finite:
         return index
     colors = _take_colors(_packed(GRAY if lut is None else lut), index)
-    if has_nan:
-        colors[nan] = (*NAN_COLOR, 255)
+    if not finite:
+        painted(colors, part)
     return colors
 
 
@@ -316,6 +315,6 @@ def _color_bytes(part: Array, low: float, high: float) -> Array:
         result[..., :3] = _levelled(color, low, high)
     if part.shape[2] == 4:
         result[..., 3] = _levelled(part[..., 3].astype(np.float32), 0.0, full)
-    if part.dtype.kind == "f":
-        result[np.isnan(part).any(axis=2)] = (*NAN_COLOR, 255)
+    if part.dtype.kind == "f" and not np.isfinite(part).all():
+        painted(result, part)
     return result

@@ -109,8 +109,13 @@ class Viewport(QObject):
         if not values_array.size:
             return None
         lut = tone.lut
-        if lut is None and values_array.ndim == 2 and values_array.dtype.kind == "f" and np.isnan(values_array).any():
-            lut = GRAY  # NaN has a colour, so the whole picture is RGBA
+        if (
+            lut is None
+            and values_array.ndim == 2
+            and values_array.dtype.kind == "f"
+            and not np.isfinite(values_array).all()
+        ):
+            lut = GRAY  # NaN and infinity have colours, so the whole picture is RGBA
         key = (values.key, tone.low, tone.high, None if lut is None else lut.tobytes())
 
         def convert(rect: Rect) -> Samples:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.models.layer import State
+from app.models.nonfinite import value_word
 from app.models.origin import Origin
 from app.theme import colours_of, mix
 
 
 def number(value: float) -> str:
-    """A value in the user's locale: integers in full, others with seven digits."""
+    """A value in the user's locale: integers in full, others with seven digits, "NaN" and "∞"."""
+    if not math.isfinite(value):
+        return value_word(value)
     if float(value).is_integer() and abs(value) < 1e15:
         return QLocale().toString(int(value))
     return QLocale().toString(float(value), "g", 7)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
 import mmap
+import os
+import sys
 import threading
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
@@ -17,9 +21,10 @@ import numpy as np
 
 from gpu_ops.devices import open_device
 from gpu_ops.engine.messages import Answer, Progress, SegmentGrant, SegmentRequest
-from gpu_ops.engine.segments import Attachments
+from gpu_ops.engine.segments import Attachments, open_segment
 from gpu_ops.engine.shared import SharedArray, SharedInput
 from gpu_ops.errors import DeviceError, DeviceMemoryError, InputError, KernelFault
+from gpu_ops.io.memory import allocating
 from gpu_ops.measuring.affordable import affordable
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.progress import Cancelled, advance, in_finite_call
@@ -45,6 +50,7 @@ class Desk:
         self._inputs: list[tuple[SharedInput, Input]] = []
         self._parts: WeakKeyDictionary[Input, tuple[Input, tuple[int, ...]]] = WeakKeyDictionary()
         self._reported_devices: list[str] = []
+        self._allocated: list[tuple[SharedArray, np.ndarray[Any, Any]]] = []
         self._last = Progress(0, "")
         self._last_sent = 0.0
         self.job = 0
@@ -53,7 +59,7 @@ class Desk:
 
     def begin(self, job: int) -> None:
         """Start the next job."""
-        self.job, self._last = job, Progress(job, "beginning")
+        self.job, self._last, self._allocated = job, Progress(job, "beginning"), []
 
     def send(self, message: Answer | SegmentRequest) -> None:
         """Send a message. Raises OSError if the window is gone."""
@@ -98,18 +104,46 @@ class Desk:
     def share(self, array: np.ndarray[Any, Any]) -> SharedArray:
         """A copy of an array in a segment of the window. Raises DeviceMemoryError if the window has no memory,
         Cancelled."""
-        self.send(SegmentRequest(next(self._tickets), array.nbytes))
-        grant = self.grants.get()
-        if not grant.segment:
-            raise DeviceMemoryError(grant.reason)
-        self._drop_inputs(grant.segment)
-        shared = SharedArray(grant.segment, array.shape, array.dtype.name)
+        there = next((s for s, a in self._allocated if _same_memory(a, array)), None)
+        if there is not None:
+            return replace(there, shape=array.shape)
+        shared = self._segment(array.shape, array.dtype)
         target, source = self._attached.array(shared, writeable=True).reshape(-1), array.reshape(-1)
         step = max(CHUNK // array.itemsize, 1)
         for start in range(0, array.size, step):
             advance(start, array.size)
             target[start : start + step] = source[start : start + step]
         return shared
+
+    @contextmanager
+    def allocating(self) -> Iterator[None]:
+        """Inside, large files are read into segments of the window, which `share` need not copy. What the job does not
+        share, the window takes back."""
+        opened: list[int] = []
+
+        def allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], int | None]:
+            shared = self._segment(shape, dtype)
+            array = self._attached.array(shared, writeable=True).view(dtype)
+            self._allocated.append((shared, array))
+            if sys.platform != "linux":  # others send to sockets only
+                return array, None
+            opened.append(open_segment(shared.segment))
+            return array, opened[-1]
+
+        try:
+            with allocating(allocate):
+                yield
+        finally:
+            for descriptor in opened:
+                os.close(descriptor)
+
+    def _segment(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> SharedArray:
+        self.send(SegmentRequest(next(self._tickets), math.prod(shape) * dtype.itemsize))
+        grant = self.grants.get()
+        if not grant.segment:
+            raise DeviceMemoryError(grant.reason)
+        self._drop_inputs(grant.segment)
+        return SharedArray(grant.segment, shape, dtype.name)
 
     def array(self, shared: SharedArray) -> np.ndarray[Any, Any]:
         """The window's array, read-only and not copied. Raises InputError if it is gone."""
@@ -170,6 +204,12 @@ class Desk:
     def _drop_inputs(self, segment: str) -> None:
         """Drop inputs in a segment that gets new content, and their references with them."""
         self._inputs = [(shared, input) for shared, input in self._inputs if segment not in shared.segments]
+
+
+def _same_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    """Whether both are the same values in the same place."""
+    same = a.ctypes.data == b.ctypes.data and a.nbytes == b.nbytes and a.dtype == b.dtype
+    return same and bool(b.flags.c_contiguous)
 
 
 def _bytes(map: mmap.mmap) -> np.ndarray[Any, Any]:

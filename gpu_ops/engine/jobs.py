@@ -96,7 +96,7 @@ def _load(desk: Desk, request: LoadRequest) -> None:
     desk.progress(f"loading {plain(request.path)}")
     options = dict(request.options)
     dtype = options.pop("dtype", None)
-    with stage(0, 2):
+    with stage(0, 2), desk.allocating():
         input = load(request.path, **options)
     _answer(desk, request.job, input, dtype)
 

@@ -270,12 +270,17 @@ class Attachments:
 
 
 def _map_existing(name: str) -> mmap.mmap:
+    handle = open_segment(name)
+    try:
+        return mmap.mmap(handle, os.fstat(handle).st_size)
+    finally:
+        os.close(handle)
+
+
+def open_segment(name: str) -> int:
+    """A descriptor of a segment's file, which the caller closes. Raises FileNotFoundError if it is gone."""
     for directory in directories():
-        path = directory / name
         with suppress(FileNotFoundError):
-            handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-            try:
-                return mmap.mmap(handle, os.fstat(handle).st_size)
-            finally:
-                os.close(handle)
+            flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+            return os.open(directory / name, flags)
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)

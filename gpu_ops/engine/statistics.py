@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpu_ops.engine.shared import Statistics
-from gpu_ops.progress import advance, stage
+from gpu_ops.progress import advance, collect, stage
 
 Array = np.ndarray[Any, Any]
 
+MANY_FLOATS = 1 << 25
+"""From so many floats on, compiled passes over pieces on all cores are worth their loading."""
+FLOATS = 1 << 22
+WORKERS = os.cpu_count() or 1
 PERCENTILES = (0.1, 1.0, 50.0, 99.0, 99.9)
 BINS = 256
 FINE_BINS = 1 << 16
@@ -62,6 +69,10 @@ def statistics(array: Array) -> Statistics:
     """
     if array.dtype.name in COUNTED and array.size:
         return _of_counts(_count(array))
+    if array.size >= MANY_FLOATS and array.dtype.name in ("float32", "float64") and array.flags.c_contiguous:
+        found = _of_many_floats(array.reshape(-1))
+        if found is not None:
+            return found
     flat = array.reshape(-1) if array.flags.c_contiguous else array.reshape(-1, array.shape[-1])
     with stage(0, 3):
         extremes = _extremes(flat)
@@ -121,6 +132,37 @@ def _of_counts(counts: Array) -> Statistics:
     return Statistics(low, high, mean, percentiles, tuple(fine.reshape(BINS, -1).sum(axis=1).tolist()), 0, 0)
 
 
+def _of_many_floats(flat: Array) -> Statistics | None:
+    """The statistics of many floats; None where their sum or their span overflows, or all are equal."""
+    from gpu_ops.engine import statistics_numba as passes
+
+    pieces = [flat[start : start + FLOATS] for start in range(0, flat.size, FLOATS)]
+
+    def pick(values: Array) -> Array:
+        found = np.empty(values.size, values.dtype)
+        return found[: passes.pick(values, low, scale, inside, found)].copy()
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        with stage(0, 3):
+            parts = collect(pool.map(passes.extremes, pieces), len(pieces))
+        finite, nan, infinite, lows, highs, sums = zip(*parts, strict=True)
+        low, high, count = min(lows), max(highs), sum(finite)
+        total = math.fsum(sums) if all(map(math.isfinite, sums)) else math.inf
+        scale = FINE_BINS / (high - low) if 0 < high - low < math.inf else math.inf
+        if not (math.isfinite(scale) and math.isfinite(total)):
+            return None
+        with stage(1, 3):
+            counts = sum(collect(pool.map(lambda v: passes.count(v, low, scale, FINE_BINS), pieces), len(pieces)))
+        places = _places(counts)
+        inside = np.zeros(FINE_BINS, np.uint8)
+        inside[places.bins] = 1
+        with stage(2, 3):
+            sample = np.concatenate(collect(pool.map(pick, pieces), len(pieces)))
+    percentiles = _select(sample, places)
+    histogram = tuple(counts.reshape(BINS, -1).sum(axis=1).tolist())
+    return Statistics(low, high, total / count, percentiles, histogram, sum(nan), sum(infinite))
+
+
 def _chunks(flat: Array) -> Iterator[Array]:
     """The values in chunks, from an array (n,), or (n, k) with gaps between its rows."""
     rows = CHUNK // (flat.shape[1] if flat.ndim == 2 else 1)
@@ -167,23 +209,42 @@ def _bins(values: Array, low: float, high: float) -> Array:
 def _percentiles(binned: Iterable[tuple[Array, Array]], counts: Array) -> dict[float, float]:
     """Percentiles by rank: gather the values of the bins that contain the ranks, and select among them. `binned` are
     values and their fine bins, chunk by chunk."""
+    places = _places(counts)
+    inside = np.zeros(FINE_BINS, np.bool_)
+    inside[places.bins] = True
+    return _select(np.concatenate([values[inside[bins]] for values, bins in binned]), places)
+
+
+class _Places(NamedTuple):
+    """Where the percentiles lie among sorted values: their `exact` ranks, the whole `ranks` beside them, the fine
+    `bins` that contain those, and how many values lie `before` each fine bin."""
+
+    exact: dict[float, float]
+    ranks: list[int]
+    bins: Array
+    before: Array
+
+
+def _places(counts: Array) -> _Places:
     total = int(counts.sum())
     exact = {p: p / 100 * (total - 1) for p in PERCENTILES}
     ranks = sorted({min(int(r) + step, total - 1) for r in exact.values() for step in (0, 1)})
     before = np.concatenate(([0], np.cumsum(counts)))
-    bins = np.unique(np.searchsorted(before, ranks, side="right") - 1)
-    inside = np.zeros(FINE_BINS, np.bool_)
-    inside[bins] = True
-    sample = np.concatenate([values[inside[places]] for values, places in binned])
+    return _Places(exact, ranks, np.unique(np.searchsorted(before, ranks, side="right") - 1), before)
+
+
+def _select(sample: Array, at: _Places) -> dict[float, float]:
+    """The percentiles, from the values of the bins in which they lie."""
+    total, counts = int(at.before[-1]), np.diff(at.before)
     # Ranks among all values become ranks among the sample.
-    starts = np.concatenate(([0], np.cumsum(counts[bins])))
+    starts = np.concatenate(([0], np.cumsum(counts[at.bins])))
     places = {}
-    for rank in ranks:
-        bin = int(np.searchsorted(before, rank, side="right") - 1)
-        places[rank] = int(starts[np.searchsorted(bins, bin)] + rank - before[bin])
+    for rank in at.ranks:
+        bin = int(np.searchsorted(at.before, rank, side="right") - 1)
+        places[rank] = int(starts[np.searchsorted(at.bins, bin)] + rank - at.before[bin])
     sample.partition(sorted(set(places.values())))
     percentiles = {}
-    for percentile, place in exact.items():
+    for percentile, place in at.exact.items():
         below = int(place)
         weight = place - below
         a = float(sample[places[below]])

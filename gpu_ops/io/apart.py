@@ -2,7 +2,8 @@
 sentence, and whoever asked goes on.
 
 The process stays for the next file, so that only the first one waits for its start. Requests and answers are lines of
-JSON; arrays come through files in shared memory. Nothing that a broken decoder could have written is executed here.
+JSON; arrays come through files in shared memory, or where the values lie in the file as they are, an answer only says
+where. Nothing that a broken decoder could have written is executed here.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io.inputs import Array
+from gpu_ops.io.memory import place_of, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.progress import advance, finite
 from gpu_ops.types import Facts, Pixel
@@ -53,7 +55,11 @@ def read(reader: Callable[[Opening], Decoded], opening: Opening) -> Decoded:
     if here:
         return reader(opening)
     answer = _ask(reader, opening)
-    array = _take(answer["file"], answer["dtype"], answer["shape"])
+    if answer["place"] is not None:
+        shape, dtype = tuple(answer["shape"]), np.dtype(answer["dtype"])
+        array = read_at(opening.path, opening.name, answer["place"], shape, dtype)
+    else:
+        array = _take(answer["file"], answer["dtype"], answer["shape"])
     return Decoded(array, answer["rate"], tuple(answer["steps"]), _facts(answer["facts"]))
 
 
@@ -275,10 +281,11 @@ def _answer(request: Mapping[str, Any], answers: IO[bytes]) -> dict[str, Any]:
 
 
 def _packed(decoded: Decoded) -> dict[str, Any]:
-    array, facts = np.ascontiguousarray(decoded.array), decoded.facts
-    shape = list(decoded.array.shape)
-    answer: dict[str, Any] = {"file": "", "dtype": array.dtype.str, "shape": shape, "rate": decoded.rate}
-    if array.size:
+    place, facts, shape = place_of(decoded.array), decoded.facts, list(decoded.array.shape)
+    array = np.ascontiguousarray(decoded.array)
+    answer: dict[str, Any] = {"file": "", "place": place, "dtype": array.dtype.str, "shape": shape}
+    answer["rate"] = decoded.rate
+    if array.size and place is None:
         with tempfile.NamedTemporaryFile(prefix=PREFIX, dir=_folder(), delete=False) as file:
             file.truncate(array.nbytes)
             np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint8)[:] = array.reshape(-1).view(np.uint8)

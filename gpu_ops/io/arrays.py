@@ -17,8 +17,9 @@ from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.io.array_stacks import ArrayStack, Layout, check_stack, is_stack
 from gpu_ops.io.inputs import Array, check_file_shape, check_limit
 from gpu_ops.io.known import kept_stack
+from gpu_ops.io.memory import read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
-from gpu_ops.io.pieces import read_into, write_from
+from gpu_ops.io.pieces import write_from
 from gpu_ops.io.stacks import Stack, decode_stack
 
 MAGIC = b"\x93NUMPY"
@@ -42,10 +43,10 @@ def read_npy(opening: Opening) -> Decoded:
             raise ParamError(f"{name} has shape {shape}, which is no stack of frames; leave the frame out.")
         count = math.prod(shape)
         check_limit(name, count, limit)
+        place = file.tell()
         _check_size(file, dtype, shape, name)
-        array = np.empty(count, dtype)
-        read_into(file, array.view(np.uint8))
-        return Decoded(array.reshape(shape, order="F" if fortran else "C"))
+    array = read_at(path, name, place, (count,), dtype)
+    return Decoded(array.reshape(shape, order="F" if fortran else "C"))
 
 
 def look_npy(opening: Opening) -> Survey:

@@ -18,6 +18,7 @@ from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io import apart, arrays, folders, images, known, sound, text, videos
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
+from gpu_ops.io.memory import place_of, read_at
 from gpu_ops.io.opening import FRAME, PROJECT, Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.stacks import Stack, decode_stack
@@ -123,7 +124,7 @@ def load(
                 _check_kind(format, label, kind)
                 opening = Opening(file, label, limit, {**_check_choices(format, label, choices), "kind": kind or ""})
                 before = known.stamp_of(_parts(file))
-                decoded = apart.read(format.read, opening) if format.foreign else format.read(opening)
+                decoded = _decode(format, opening)
             with stage(1, 2):
                 origin: dict[str, Any] = {"path": name, "hash": hash_file(file), "steps": decoded.steps}
                 if known.stamp_of(_parts(file)) != before:
@@ -155,6 +156,16 @@ def survey(path: str | os.PathLike[str], **choices: object) -> Survey:
         raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
     nbytes = sum(part.stat().st_size for part in _parts(file))
     return replace(found, facts=(*found.facts, ("file", f"{nbytes:,} bytes")))
+
+
+def _decode(format: Format, opening: Opening) -> Decoded:
+    """The content of a file, with no part of it mapped."""
+    decoded = apart.read(format.read, opening) if format.foreign else format.read(opening)
+    place = place_of(decoded.array)
+    if place is None:
+        return decoded
+    shape, dtype = decoded.array.shape, decoded.array.dtype
+    return decoded._replace(array=read_at(opening.path, opening.name, place, shape, dtype))
 
 
 def _look(format: Format, opening: Opening) -> Survey:

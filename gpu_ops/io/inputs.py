@@ -20,6 +20,7 @@ KINDS: tuple[Kind, ...] = tuple(kind.id for kind in INPUT_KINDS.values())
 FILE_KINDS: tuple[Kind, ...] = KINDS
 NONFINITE = ("refuse", *NonFiniteError.choices)
 NO_FACTS = Facts()
+SUMMED = 1 << 20
 NO_THREAD = "can't start new thread"
 """Python's message where memory is too small for the stack of another thread."""
 
@@ -120,7 +121,7 @@ def settle_nonfinite(array: Array, rule: str, name: str) -> tuple[Array, bool, l
 
     Under the rule "refuse" raises NonFiniteError, which says how many there are and where the first one is.
     """
-    if array.dtype.kind != "f":
+    if array.dtype.kind != "f" or _sums_are_finite(array):
         return array, True, []
     words, nans, infinite = nonfinite_words(array, name)
     if not words:
@@ -131,6 +132,14 @@ def settle_nonfinite(array: Array, rule: str, name: str) -> tuple[Array, bool, l
     if rule == "zero":
         array = np.where(np.isfinite(array), array, array.dtype.type(0))
     return array, rule == "zero", [step]
+
+
+def _sums_are_finite(array: Array) -> bool:
+    """Whether all sums of some values are finite, and so are the values then. It is much faster than to look at each;
+    sums of the largest values overflow, which says nothing."""
+    flat = array.reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return all(bool(np.isfinite(flat[k : k + SUMMED].sum())) for k in range(0, flat.size, SUMMED))
 
 
 def nonfinite_words(array: Array, name: str) -> tuple[str, int, int]:

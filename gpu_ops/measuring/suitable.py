@@ -13,5 +13,6 @@ def check_input(filter: Filter, input: Input, params: Values) -> None:
     """Raises ParamError where the input or the checked parameters do not suit the filter."""
     if filter.finite_only and not input.finite:
         words, *_ = nonfinite_words(input.array, plain(input.name))
-        raise ParamError(f"{words}; {filter.id} takes finite values only: open it with NaN and infinity set to 0.")
+        if words:  # a part may have none
+            raise ParamError(f"{words}; {filter.id} takes finite values only: open it with NaN and infinity set to 0.")
     filter.check(Task.of(input.meta, params))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,8 +59,10 @@ class FakeEngine(QObject):
         percentiles = {0.1: low, 1: low, 50: (low + high) / 2, 99: high, 99.9: high}
         statistics = Statistics(low, high, (low + high) / 2, percentiles, (1,) * 256, 0, 0)
         shared = SharedArray(name, a.shape, a.dtype.name)
-        made = SharedInput(input.kind, shared, input.axes, input.name, input.origin, input.rate, True, statistics)
-        made = replace(made, facts=input.facts)
+        origin, facts = input.origin, input.facts
+        made = SharedInput(
+            input.kind, shared, input.axes, input.name, origin, input.rate, True, statistics, facts=facts
+        )
         self.answered.emit(Loaded(job, made))
         self.answered.emit(Finished(job))
 

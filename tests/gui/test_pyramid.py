@@ -9,7 +9,8 @@ import pytest
 
 from app.models import pyramid as pyramid_module
 from app.models.display import colors
-from app.models.pyramid import NAN_COLOR, Pyramid, quick_range, to_uint8
+from app.models.nonfinite import INFINITE_COLOR, NAN_COLOR
+from app.models.pyramid import Pyramid, quick_range, to_uint8
 
 PLAIN = (-1e9, 0.0, 1e9)  # nothing is an outlier
 SHAPES = [(1, 1), (1, 7), (17, 33), (20000, 3), (64, 64), (129, 255, 3), (40, 50, 4)]
@@ -168,8 +169,10 @@ def test_colour_maps_and_nan() -> None:
     part = np.array([[0, 1, np.nan, np.inf, -np.inf]], np.float32)
     painted = to_uint8(part, 0, 1, lut)[0]
     assert painted[:, 3].tolist() == [255] * 5
-    assert [tuple(p[:3]) for p in painted] == [tuple(lut[i]) for i in (0, 255)] + [NAN_COLOR] + [
-        tuple(lut[i]) for i in (255, 0)
+    assert [tuple(p[:3]) for p in painted] == [tuple(lut[i]) for i in (0, 255)] + [
+        NAN_COLOR,
+        INFINITE_COLOR,
+        INFINITE_COLOR,
     ]
     assert to_uint8(np.array([[255, 0]], np.uint8), 0, 255, lut)[0, 0].tolist() == [*lut[255], 255]
 

@@ -16,7 +16,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.models.heat import Heat
-from app.models.pyramid import NAN_COLOR
+from app.models.nonfinite import NAN_COLOR
 from app.views.results.heat_area import HeatArea
 from app.views.results.heat_paint import scale_marks
 from app.views.results.view_table import PLANES

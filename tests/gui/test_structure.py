@@ -18,7 +18,7 @@ MODULES = sorted((ROOT / "app").rglob("*.py"))
 PUBLIC = (
     *("gpu_ops.types", "gpu_ops.params", "gpu_ops.errors", "gpu_ops.engine", "gpu_ops.devices.status"),
     *("gpu_ops.input_kinds", "gpu_ops.output_kinds", "gpu_ops.run_key", "gpu_ops.device_names"),
-    *("gpu_ops.counters", "gpu_ops.stages", "gpu_ops.task"),
+    *("gpu_ops.counters", "gpu_ops.stages", "gpu_ops.task", "gpu_ops.io.opening"),
     *("gpu_ops.measuring.rows", "gpu_ops.measuring.standing", "gpu_ops.measuring.machines", "gpu_ops.measuring.sweeps"),
 )
 """What the window may name of the engine besides gpu_ops' public names: types, messages, and what rows say."""
@@ -135,6 +135,9 @@ ODD = [
     (["lisst"], "neither a file nor a command (did you mean list?)"),
     (["a.png", "--sample", "camera"], "not allowed with"),
     (["--screenshot", ""], "no file to draw into"),
+    (["a.csv", "--frame", "-1"], "frame must be an integer from 0"),
+    (["a.csv", "--separator", "dot"], "one of auto, comma"),
+    (["--sample", "camera", "--rate", "5"], "--rate says how a file is read; name the file as well"),
 ]
 
 

@@ -12,6 +12,7 @@ from app.models.search import filter_words
 from app.models.session import Session
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.noise_control import NoiseControl
+from app.views.experiment.nonfinite_legend import NonFiniteLegend
 from app.views.experiment.preset_chooser import LETTER, PresetChooser
 from app.views.experiment.search_combo import WORDS, SearchCombo, disable
 from app.views.experiment.variant_list import VariantList
@@ -41,6 +42,7 @@ class ExperimentPanel(QWidget):
         self.input_label.setObjectName("inputLabel")
         self.input_label.setWordWrap(True)
         self.input_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.not_finite = NonFiniteLegend(self)
         self.noise = NoiseControl(self)
         self.filters = self._combo(SearchCombo(self), "filters", self.tr("Filter"))
         self.devices = self._combo(QComboBox(self), "devices", self.tr("GPU"))
@@ -80,6 +82,7 @@ class ExperimentPanel(QWidget):
         self._column, self._labels = QVBoxLayout(content), list[QLabel]()
         self._column.setContentsMargins(gap, gap, gap, gap)
         self._column.addWidget(self.input_label)
+        self._column.addWidget(self.not_finite)
         self._column.addWidget(self.noise)
         for title, combo in ((self.tr("F&ilter"), self.filters), (self.tr("&GPU"), self.devices)):
             row, label = QHBoxLayout(), QLabel(title, self)
@@ -164,6 +167,7 @@ class ExperimentPanel(QWidget):
         name = _escaped(_breakable(title_with_noise(shared)))
         self.input_label.setText(text.format(name=name, shape=shape, dtype=shared.array.dtype, low=low, high=high))
         self.input_label.setToolTip(title_with_noise(shared))
+        self.not_finite.show_counts(shared.statistics.nan, shared.statistics.infinite)
 
     @Slot(object)
     def _show_input(self, shared: Any) -> None:

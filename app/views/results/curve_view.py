@@ -70,6 +70,11 @@ class CurveView:
             self._chosen = None  # they were samples of the input before
         self._draw()
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the input and the results, in their order."""
+        return self._keys
+
     def drawn(self, key: str) -> ViewData | None:
         """What is drawn of a result, or of the input."""
         return self._drawn[key][0] if key in self._drawn else None

@@ -118,7 +118,7 @@ class ImagePane(QWidget):
         if self.display.cursor is None:
             return ""
         x, y = self.display.cursor
-        return pixel_text(self.layer, x, y)
+        return pixel_text(self.layer, x, y, self.display.pixel)
 
     def _size_text(self) -> str:
         pyramid = self.layer.pyramid

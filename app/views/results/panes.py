@@ -32,7 +32,7 @@ from app.views.results.image_canvas import ImageCanvas
 from app.views.results.image_canvas import Mode as CanvasMode
 from app.views.results.image_pane import ImagePane
 from app.views.results.pager import Pager
-from app.views.results.reading import drawn_text, pixel_place, values_text
+from app.views.results.reading import drawn_text, sized_place, values_text
 
 Mode = Literal["side by side", "swipe", "flicker", "difference"]
 MODES: tuple[Mode, ...] = ("side by side", "swipe", "flicker", "difference")
@@ -348,6 +348,6 @@ class PaneGrid(QWidget):
                     difference = np.subtract(one, other, dtype=np.float64)
                 words.append((self.tr("difference"), values_text(difference, self._unit())))
             if words:
-                texts = [pixel_place(self._pair[0], x, y)]
+                texts = [sized_place(self._pair[0], x, y, self.display.pixel)]
             texts += [self.tr("{title} {value}").format(title=title, value=value) for title, value in words]
         self.values.setText("   ".join(texts))

@@ -97,7 +97,7 @@ class PictureView:
 
     def value_text(self, key: str) -> str:
         cursor = self._display.cursor
-        return pixel_text(self.grid.pane(key).layer, *cursor) if cursor else ""
+        return pixel_text(self.grid.pane(key).layer, *cursor, self._display.pixel) if cursor else ""
 
     def picture(self) -> QImage | None:
         layer = chosen_layer(self.grid)

@@ -129,6 +129,11 @@ class Pictures(Squeezed):
     def _input_view(self) -> ResultView:
         return self.view if self._alike else self._home(self.input_spec(), beside=True)
 
+    @property
+    def placed(self) -> bool:
+        """Whether results lie in the place of the input, as pictures of it do and spectra do not."""
+        return self._alike or self._spec is self.input_spec().signed
+
     def view_with(self, key: str) -> ResultView:
         """The view that shows the input or a variant."""
         return self._input_view() if key == INPUT else self.view
@@ -299,8 +304,7 @@ class Pictures(Squeezed):
         self._fresh = self._other_scale = False
         self._subjects[variant] = shown.origin.subject
         self.view.set_scale(self.scale(shown).id)
-        placed = self._alike or self._spec is self.input_spec().signed
-        self.view.put(variant, drawn, shown.origin if placed else shown.origin.loose)
+        self.view.put(variant, drawn, shown.origin if self.placed else shown.origin.loose)
         self._judge_all()
         self.drawn_changed.emit()
 

@@ -9,10 +9,13 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.models.layer import Layer
+from app.models.nonfinite import value_word
+from app.models.scale_bar import suited
 from app.models.ticks import scaled
 from app.models.view_data import ViewData
 from app.views.parts import number
 from gpu_ops.output_kinds import CHANNEL, Axis, Band
+from gpu_ops.types import Pixel
 
 PIXELS = "px"
 """The unit that texts leave out."""
@@ -58,7 +61,7 @@ def _word(value: complex | float) -> str:
         )
     if np.isfinite(value):
         return number(value)
-    return translate("Reading", "not a number") if value != value else str(value)
+    return value_word(value)
 
 
 def drawn_text(drawn: ViewData | None, values: Any) -> str:
@@ -87,12 +90,30 @@ def reading_text(place: str, value: str) -> str:
     return translate("Reading", "{place}: {value}").format(place=place, value=value)
 
 
-def pixel_text(layer: Layer, x: float, y: float) -> str:
-    """The place and value at a point of a picture: "x 5, y 7: 12"; empty outside it."""
+def pixel_text(layer: Layer, x: float, y: float, size: Pixel | None = None) -> str:
+    """The place and value at a point of a picture: "x 5, y 7: 12"; empty outside it. With the `size` of a pixel the
+    place is given in its unit as well."""
     value = layer.value(x, y)
     if value is None:
         return ""
-    return reading_text(pixel_place(layer, x, y), drawn_text(layer.drawn, value))
+    return reading_text(sized_place(layer, x, y, size), drawn_text(layer.drawn, value))
+
+
+def sized_place(layer: Layer, x: float, y: float, size: Pixel | None) -> str:
+    """The place of a point of a picture, and where pixels have a `size` the distances of the pixel's middle from the
+    picture's edges: "x 5, y 7 (2.75 µm, 3.75 µm)"."""
+    place = pixel_place(layer, x, y)
+    if size is None:
+        return place
+    lengths = ((int(x) + 0.5) * size.x, (int(y) + 0.5) * size.y)
+    words = ", ".join(length_text(value, size.unit) for value in lengths)
+    return translate("Reading", "{place} ({lengths})").format(place=place, lengths=words)
+
+
+def length_text(value: float, unit: str) -> str:
+    """A length in a unit that leaves few digits: "2.75 µm"."""
+    factor, shown = suited(value, unit)
+    return with_unit(number(float(f"{value / factor:.5g}")), shown)
 
 
 def pixel_place(layer: Layer, x: float, y: float) -> str:

@@ -15,6 +15,7 @@ from app.models.curve import SAMPLES, Curve, Trace, is_faint
 from app.models.layer import State
 from app.views.parts import ElidedLabel, is_dark, number
 from app.views.results.findings_bar import FindingsBar
+from app.views.results.gap_marks import GapMarks
 from app.views.results.reading import name_of, values_text, with_unit
 from app.views.results.signal_legend import LegendEntry, LegendGrid
 from app.views.results.signal_plot import calm_plot, label, recolour
@@ -65,6 +66,7 @@ class SignalPane(QWidget):
             line.hide()
             line.setZValue(1)  # above the curves
             self.item.addItem(line, ignoreBounds=True)
+        self.gaps = GapMarks(self.plot)
         self.plot.installEventFilter(self)
         self.plot.viewport().installEventFilter(self)
         self.plot.viewport().setMouseTracking(True)
@@ -184,15 +186,15 @@ class SignalPane(QWidget):
             x, y = self.scale.coordinates(points[0]), points[1].astype(np.float64)
             real = y if finite.all() else y[finite]
             low, high = min(low, float(real.min())), max(high, float(real.max()))
-            shown.append((item, curve.stroke, x, y, len(real) == len(y)))
+            shown.append((item, curve, x, y, real))
         low, high = self._limits(low, high)
         dark, scale = is_dark(self.palette()), self.box.height() / max(high - low, 1e-300)
-        for item, stroke, x, y, whole in shown:
-            straight = bool(np.nansum(np.abs(np.diff(y))) * scale < STRAIGHT * columns)
-            curve = self.curves[self.items.index(item)]
+        for item, curve, x, y, real in shown:
+            straight, whole = bool(np.abs(np.diff(real)).sum() * scale < STRAIGHT * columns), len(real) == len(y)
             width, faint = curve.width if straight else 1, is_faint(curve, self.curves)
-            curve_pen = pen(stroke, dark, width, straight, faint)
+            curve_pen = pen(curve.stroke, dark, width, straight, faint)
             item.setData(x, y, pen=curve_pen, connect="all" if whole else "finite", skipFiniteCheck=whole)
+        self.gaps.draw(self._shown(), (start, stop), self.scale, (low, high), columns)
         self._drawn = (*ends, columns)
         self.item.getAxis("bottom").setTicks(self.scale.marks(start, stop, self._most_ticks()))
         self.box.setRange(xRange=ends, yRange=(low, high), padding=0)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 from app.context import Context
+from app.models.probe import Probe
 from app.views.results.clipboard import PasteFile
 from app.views.results.pictures import Pictures
 from app.views.window.catalogue import Catalogue
@@ -33,3 +34,4 @@ class Desk:
     catalogue: Catalogue
     palette: CommandPalette
     pasted: PasteFile
+    probe: Probe

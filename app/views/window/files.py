@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QLocale, QObject, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.controllers.importing import ImportController
 from app.controllers.session import SessionController
 from app.models.file_list import FileList
-from app.models.file_names import all_files, open_kinds, proposed_name, save_kinds, save_suffix
+from app.models.file_names import all_files, open_kinds, proposed_name, save_kinds, save_suffix, suffixes
+from app.models.folder import files_in
 from app.models.messages import UNDER
 from app.settings import Settings
 from app.views.picture_file import export_sheet
 from app.views.window.message_bar import MessageBar
 from gpu_ops.engine.messages import LoadRequest, NonFinite
+from gpu_ops.params import Values
 
 if TYPE_CHECKING:
     from app.views.results.pictures import Pictures
@@ -25,11 +28,13 @@ if TYPE_CHECKING:
 
 Chooser = Callable[[QWidget, str, str, str], str]
 """(parent, title, folder or proposed path, file filters in Qt's notation) to the path that the user picks, or ""."""
+Opener = Callable[[QWidget, str, str, str], "str | Sequence[str]"]
+"""The same for files to open: one path, or several, or none."""
 
 
-def choose_file(parent: QWidget, title: str, folder: str, kinds: str) -> str:
-    """Ask the user for a file to open; "" for none."""
-    return QFileDialog.getOpenFileName(parent, title, folder, kinds)[0]
+def choose_files(parent: QWidget, title: str, folder: str, kinds: str) -> Sequence[str]:
+    """Ask the user for files to open."""
+    return QFileDialog.getOpenFileNames(parent, title, folder, kinds)[0]
 
 
 def choose_folder(parent: QWidget, title: str, folder: str) -> str:
@@ -49,24 +54,26 @@ def choose_target(parent: QWidget, title: str, proposed: str, kinds: str) -> str
 
 
 class Files(QObject):
-    """Asks for paths with `chooser` and `target`. Files that were dropped together form a list to step through; a file
+    """Asks for paths with `chooser` and `target`. Files that were opened together form a list to step through; a file
     that cannot be opened is reported and left out."""
 
     def __init__(
         self,
         window: QWidget,
         controller: SessionController,
+        importing: ImportController,
         messages: MessageBar,
         settings: Settings,
-        chooser: Chooser = choose_file,
+        chooser: Opener = choose_files,
         target: Chooser = choose_target,
     ) -> None:
         super().__init__(window)
         self._window, self.chooser, self.target = window, chooser, target
         self.folder_chooser = choose_folder
         self._controller, self._messages, self._settings = controller, messages, settings
+        self._importing = importing
         self.list = FileList(self)
-        self._dropped = 0
+        self._begun = ""
         self._controller.succeeded.connect(self._take_success)
         self._controller.message.connect(self._take_message)
         self._controller.nonfinite_found.connect(self._offer)
@@ -75,19 +82,68 @@ class Files(QObject):
     # Opening
 
     def open(self) -> None:
-        """Ask for a file and open it."""
-        folder = self._settings.open_folder
-        path = self.chooser(self._window, self.tr("Open an image or a signal"), folder, open_kinds())
-        if path:
-            self._settings.set_open_folder(str(Path(path).parent))
-            self._controller.open_file(path)
+        """Ask for files and open the first; `go` opens the others."""
+        paths = self._choose(self.tr("Open an image or a signal"))
+        if len(paths) == 1:
+            self.open_path(paths[0])
+        elif paths:
+            text = self.tr("You opened {count} files. This is the first; Page Down opens the next.")
+            self._begin(paths, text)
+
+    def open_with_choices(self) -> None:
+        """Ask for a file, and for the way to read it."""
+        paths = self._choose(self.tr("Open with choices"))
+        if paths:
+            self.list.instead(paths[0])
+            self._importing.ask(paths[0])
+
+    def open_path(self, path: str, values: Values | None = None) -> None:
+        """Open a file, or the files of a folder, or as one stack with `values` of choices."""
+        if Path(path).is_dir() and not values:
+            self._open_folder(path)
+        else:
+            self.list.instead(path)
+            self._importing.open(path, values)
+
+    def _choose(self, title: str) -> list[str]:
+        """Ask for files in the folder of the last one."""
+        picked = self.chooser(self._window, title, self._settings.open_folder, open_kinds())
+        paths = [path for path in ([picked] if isinstance(picked, str) else picked) if path]
+        if paths:
+            self._settings.set_open_folder(str(Path(paths[0]).parent))
+        return paths
+
+    def _open_folder(self, folder: str) -> None:
+        """Open the files of a folder one by one, or let the user choose to take its images as one stack."""
+        name, found = Path(folder).name or folder, files_in(folder)
+        if not found.paths:
+            text = self.tr("{folder} holds no file that can be opened; the types are {types}.")
+            text = found.reason or text.format(folder=name, types=" ".join(suffixes()))
+            self._messages.show_message("error", text, "", "open")
+        elif found.images < 2:
+            self._walk(found.paths)
+        else:
+            text = self.tr("{folder} holds {count} files. Open its images as one stack, or its files one by one?")
+            text = text.format(folder=name, count=QLocale().toString(len(found.paths)))
+            choices = {
+                self.tr("As one stack"): lambda: self._importing.open(folder),
+                self.tr("One by one"): lambda: self._walk(found.paths),
+            }
+            self._messages.show_message("info", text, "", "open", choices=choices)
+
+    def _walk(self, paths: Sequence[str]) -> None:
+        if len(paths) == 1:
+            self._importing.open(paths[0])
+        else:
+            self._begin(paths, self.tr("The folder holds {count} files. This is the first; Page Down opens the next."))
 
     def open_folder(self) -> None:
         """Ask for a folder of images and open it as a stack."""
         path = self.folder_chooser(self._window, self.tr("Open a folder of images"), self._settings.open_folder)
         if path:
             self._settings.set_open_folder(str(Path(path).parent))
-            self._controller.open_file(path)
+            self.list.instead(path)
+            self._importing.open(path)
 
     @Slot(str, object, object)
     def _offer(self, sentence: str, nonfinite: NonFinite, request: LoadRequest) -> None:
@@ -102,17 +158,33 @@ class Files(QObject):
         self._messages.show_message("warning", text, "", "open", choices=choices)
 
     def drop(self, paths: Sequence[str]) -> None:
-        """Open the first of these; `go` opens the others."""
-        self._dropped = len(paths)
+        """Open the first of these; `go` opens the others. A folder among several files stands for its own files."""
+        if len(paths) == 1:
+            self._messages.settle("files")
+            self.open_path(paths[0])
+            return
+        each = [path for given in paths for path in (files_in(given).paths if Path(given).is_dir() else (given,))]
+        self._begin(each or paths, self.tr("You dropped {count} files. This is the first; Page Down opens the next."))
+
+    def _begin(self, paths: Sequence[str], text: str) -> None:
+        """Open the first of several files, and say so with this text."""
+        self._begun = text.format(count=QLocale().toString(len(paths)))
         self._messages.settle("files")
-        self._controller.open_file(self.list.start(paths))
+        self._importing.open(self.list.start(paths))
 
     def go(self, step: int) -> None:
-        """Open the next of the dropped files, or with -1 the previous one."""
+        """Open the next of the files that were opened together, or with -1 the previous one."""
         path = self.list.go(step)
         if path:
             self._messages.settle("files")
-            self._controller.open_file(path)
+            self._importing.open(path)
+
+    def place_text(self) -> str:
+        """The place of the open file among those that were opened together: "(2 of 3)"; empty for a single one."""
+        count, place = len(self.list.paths), self.list.place + 1
+        if count < 2 or place < 1:
+            return ""
+        return self.tr("({place} of {count})").format(place=QLocale().toString(place), count=QLocale().toString(count))
 
     @Slot(object)
     def _take_input(self, shared: Any) -> None:
@@ -122,13 +194,12 @@ class Files(QObject):
             self._say_place(shared.name)
 
     def _say_place(self, name: str) -> None:
-        """Report the opened file's place in the list; right after a drop, how to open the next one."""
-        locale, dropped = QLocale(), self._dropped
+        """Report the opened file's place in the list; at first, how to open the next one."""
+        locale, begun = QLocale(), self._begun
         count, place = (locale.toString(n) for n in (len(self.list.paths), self.list.place + 1))
-        self._dropped = 0
-        if dropped:
-            text = self.tr("You dropped {count} files. This is the first; Page Down opens the next.")
-            self._messages.show_message("info", text.format(count=locale.toString(dropped)), "", "files")
+        self._begun = ""
+        if begun:
+            self._messages.show_message("info", begun, "", "files")
         else:
             text = self.tr("File {place} of {count}: {name}.").format(place=place, count=count, name=name)
             self._messages.show_message("info", text, "", "files", passing=True)
@@ -141,10 +212,10 @@ class Files(QObject):
         following = self.list.failed()
         if following:
             self._messages.settle("open")
-            text = self.tr("{reason} It was removed from the list of dropped files.")
+            text = self.tr("{reason} It was removed from the list.")
             self._messages.show_message("warning", text.format(reason=sentence), details, "left out")
             # The job that failed ends first.
-            QTimer.singleShot(0, self, lambda: self._controller.open_file(following))
+            QTimer.singleShot(0, self, lambda: self._importing.open(following))
 
     # Writing
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +14,11 @@ import gpu_ops
 from app.actions import build_actions, fill_menu_bar
 from app.context import Context
 from app.controllers.frames import FrameController
+from app.controllers.importing import ImportController
 from app.controllers.look import Look
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
+from app.controllers.refusal import Refusal
 from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
 from app.models.display import Display
@@ -35,17 +37,20 @@ from app.views.scrolled import Scrolled, ScrolledAbove
 from app.views.timing.claims_page import ClaimsPage
 from app.views.window.catalogue import Catalogue
 from app.views.window.command_palette import CommandPalette
+from app.views.window.context_menu import ContextMenus
 from app.views.window.desk import Desk
 from app.views.window.diagnostics import DiagnosticsPage
 from app.views.window.docks import Docks
-from app.views.window.files import Chooser, Files, choose_file, choose_target
+from app.views.window.files import Chooser, Files, Opener, choose_files, choose_target
 from app.views.window.focus import order_focus
 from app.views.window.handlers import show_diagnostics
+from app.views.window.import_dialog import ImportDialog
 from app.views.window.message_bar import MessageBar
 from app.views.window.page_window import Pages
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, XRAY
 from app.views.window.placing import put_on_screen
 from app.views.window.preferences import PreferencesPage, apply_preferences
+from app.views.window.probing import Probing
 from app.views.window.recent_menu import RecentMenu
 from app.views.window.shortcuts import ShortcutsPage
 from app.views.window.status_line import StatusLine
@@ -69,7 +74,7 @@ class MainWindow(QMainWindow):
         self,
         controller: SessionController,
         look: Look,
-        chooser: Chooser = choose_file,
+        chooser: Opener = choose_files,
         target: Chooser = choose_target,
         settings: Settings | None = None,
         log: Log | None = None,
@@ -79,14 +84,17 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Kernelscope")
         self.setAcceptDrops(True)
         messages, settings = MessageBar(self), settings or Settings()
+        importing = ImportController(controller, settings, self)
+        self.refusal = Refusal(controller, self)
         self.context = context = Context(
             controller,
+            importing,
             Display(self),
             look,
             settings,
             log or Log(self),
             messages,
-            Files(self, controller, messages, settings, chooser, target),
+            Files(self, controller, importing, messages, settings, chooser, target),
             Playback(controller, parent=self),
             RecordedRuns(controller.session, controller.results, _recorded_reports, self),
             XRayController(controller, self),
@@ -97,16 +105,19 @@ class MainWindow(QMainWindow):
         self.links = Links(self.stack, context.session, context.results)
         self.frame_bar = FrameBar(context.frames, self)
         self.cut_bar = CutBar(context.session, self)
+        self.probing = Probing(self.stack, context.session, self)
         self.docks = Docks(self, context)
         self._name_parts()
         self._arrange()
         self.desk = self._make_desk()
         self.actions_by_id = self.desk.actions
         WindowActions(self.desk)
+        self.context_menus = ContextMenus(self.desk)
         self.notes = Notes(self.stack, context.session, context.results)
         self.status = StatusLine(self.statusBar(), context.results, self.desk.actions["cancel"])
         apply_preferences(context)
         self._listen()
+        self.import_dialog = ImportDialog(importing, self)
         self.docks.note_first()
 
     def _name_parts(self) -> None:
@@ -146,13 +157,14 @@ class MainWindow(QMainWindow):
         layout.addWidget(pictures, 1)
         layout.addWidget(self.frame_bar)
         layout.addWidget(self.cut_bar)
+        layout.addWidget(self.probing.bar)
+        self.probing.bar.watch(centre)
         self.setCentralWidget(centre)
 
     def _make_desk(self) -> Desk:
         context, actions = self.context, build_actions(self)
         menus = fill_menu_bar(self.menuBar(), actions)
-        open_file = context.controller.open_file
-        recent = RecentMenu(menus["file/recent"], actions["clear_recent"], context.settings, open_file)
+        recent = RecentMenu(menus["file/recent"], actions["clear_recent"], context.settings, context.importing.open)
         makers = {
             "claims": self._claims_page,
             "shortcuts": lambda: ShortcutsPage(actions),
@@ -161,7 +173,8 @@ class MainWindow(QMainWindow):
         }
         pages, catalogue = Pages(self, makers, {"preferences"}), Catalogue(context.session, self)
         palette, pasted = CommandPalette(self), PasteFile()
-        return Desk(context, self, self.stack, self.docks, pages, actions, menus, recent, catalogue, palette, pasted)
+        parts = pages, actions, menus, recent, catalogue, palette, pasted, self.probing.probe
+        return Desk(context, self, self.stack, self.docks, *parts)
 
     @staticmethod
     def _claims_page() -> QWidget:
@@ -178,9 +191,14 @@ class MainWindow(QMainWindow):
         controller.outputs_changed.connect(self.cut_bar.show_output)
         self.stack.view_changed.connect(self._show_levels)
         self.stack.failed.connect(self._say_not_drawn)
+        show = context.messages.show_message
+        context.importing.message.connect(lambda kind, text, details, about: show(kind, text, details, about, True))
+        self.refusal.found.connect(self._show_refusal)
+        self.refusal.gone.connect(lambda: context.messages.settle("refused"))
         for speaker in (controller, context.recorded, context.playback, context.frames):
             speaker.message.connect(context.messages.show_message)
             speaker.succeeded.connect(context.messages.settle)
+        context.files.list.changed.connect(self._show_title)
         context.messages.shown.connect(self._log_message)
         context.messages.more_wanted.connect(lambda: show_diagnostics(self.desk, log=True))
         context.playback.moved.connect(self.stack.set_heard)
@@ -216,21 +234,29 @@ class MainWindow(QMainWindow):
     # Signals of the models
 
     def _order_focus(self) -> None:
-        order_focus(self, self.docks.around(self.stack, self.frame_bar, self.cut_bar))
+        order_focus(self, self.docks.around(self.stack, self.frame_bar, self.cut_bar, self.probing.bar))
 
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:
         path = str(shared.origin.get("path", ""))
         if path and path != self.desk.pasted.path:
             self.desk.recent.add(path)
-        self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=shared.name))
+        self._show_title()
         self.stack.show_input(array, shared)
 
     @Slot(object, object)
     def _show_noisy(self, array: np.ndarray, shared: Any) -> None:
         """The same input with other noise, or without any."""
-        self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=title_with_noise(shared)))
+        self._show_title()
         self.stack.show_noisy(array, shared)
+
+    @Slot()
+    def _show_title(self) -> None:
+        """Name the input, and its place among the files that were opened together."""
+        input = self.controller.session.input
+        if input is not None:
+            name = " ".join(filter(None, (title_with_noise(input), self.context.files.place_text())))
+            self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=name))
 
     @Slot()
     def _show_levels(self) -> None:
@@ -239,6 +265,10 @@ class MainWindow(QMainWindow):
         self.docks.offer(LEVELS, display is not None)
         if display is not None:
             self.docks[LEVELS].set_display(display)
+
+    @Slot(str, object)
+    def _show_refusal(self, sentence: str, choices: Mapping[str, Callable[[], object]]) -> None:
+        self.context.messages.show_message("warning", sentence, "", "refused", choices=choices)
 
     @Slot(str)
     def _say_not_drawn(self, sentence: str) -> None:

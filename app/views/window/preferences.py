@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from PySide6.QtCore import QSize, Slot
-from PySide6.QtGui import QAction, QIcon, QImage, QPixmap
+from PySide6.QtCore import QLocale, QSize, Slot
+from PySide6.QtGui import QAction, QIcon, QImage, QPixmap, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -54,7 +54,7 @@ class PreferencesPage(QWidget):
         foot.addStretch(1)
         foot.addWidget(self.reset_button)
         layout.addLayout(foot)
-        for button in (self.clear_button, self.reset_button):
+        for button in (self.clear_button, self.forget_button, self.reset_button):
             button.setAutoDefault(False)  # Return must only finish typing
         self._look.changed.connect(self.show_values)
         self.show_values()
@@ -133,7 +133,21 @@ class PreferencesPage(QWidget):
         label.setBuddy(self.most)
         form.addRow(label, row)
         self.most.setAccessibleName(self.tr("Recent files"))
+        form.addRow(self._imports())
         return group
+
+    def _imports(self) -> QHBoxLayout:
+        """For how many kinds of files it is remembered how to read them, and a button that forgets it."""
+        self.imports, self.forget_button = QLabel(self), QPushButton(self.tr("&Forget"), self)
+        self.imports.setObjectName("preferences.imports")
+        self.forget_button.setObjectName("preferences.forget_imports")
+        self.forget_button.setToolTip(self.tr("Ask again how to read these files; Open with choices… asks as well"))
+        self.forget_button.clicked.connect(self._forget_imports)
+        row = QHBoxLayout()
+        row.addWidget(self.imports)
+        row.addWidget(self.forget_button)
+        row.addStretch(1)
+        return row
 
     @Slot()
     def show_values(self) -> None:
@@ -145,6 +159,7 @@ class PreferencesPage(QWidget):
         self.restored.setChecked(settings.restored)
         self.timed.setChecked(settings.timed)
         self.most.setValue(settings.most_recent)
+        self._show_imports()
         height = self.fontMetrics().height()
         self.maps.setIconSize(QSize(4 * height, height))
         for index in range(self.maps.count()):
@@ -180,6 +195,23 @@ class PreferencesPage(QWidget):
         self._settings.set_most_recent(most)
         self._recent.fill()
         self._settings.save()
+
+    def _show_imports(self) -> None:
+        count = self._settings.imports
+        none, one = self.tr("Choices are remembered for no files"), self.tr("Choices are remembered for 1 kind of file")
+        many = self.tr("Choices are remembered for {count} kinds of files").format(count=QLocale().toString(count))
+        self.imports.setText(none if not count else one if count == 1 else many)
+        self.forget_button.setEnabled(bool(count))
+
+    def _forget_imports(self) -> None:
+        self._settings.forget_imports()
+        self._settings.save()
+        self._show_imports()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        """Files may have been opened since the page was shown last."""
+        super().showEvent(event)
+        self._show_imports()
 
     def _reset(self) -> None:
         self._settings.forget_preferences()

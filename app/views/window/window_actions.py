@@ -51,6 +51,8 @@ class WindowActions(QObject):
             context.files.list.changed,
             pictures.view_changed,
             self._desk.docks.toggled,
+            self._desk.probe.changed,
+            self._desk.probe.scale_bar_changed,
         ):
             changed.connect(self.refresh)
         context.look.changed.connect(self._show_look)

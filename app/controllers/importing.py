@@ -1,0 +1,152 @@
+"""Opens files: those with something to choose are surveyed first, and a question is asked only where it must be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.controllers.session import SessionController
+from app.models.importing import Question, changed, choices_of, fits, has_survey, kind_key, lasting, values_words
+from app.models.job_kind import LOAD, PREVIEW, SURVEY
+from app.settings import Settings
+from gpu_ops.engine.messages import Failed, Finished, Surveyed, SurveyRequest
+from gpu_ops.io.opening import Survey
+from gpu_ops.params import Values
+
+
+class ImportController(QObject):
+    """Every file is opened here. The newest file and the newest choice win; nothing here blocks.
+
+    `asked(question)` says that a person must choose, or wants to; `surveyed(question)` brings what the newest choices
+    of that question make of the file, `refused(sentence)` why they cannot be used, and `closed` that the question is no
+    longer open. `message(kind, sentence, details, subject)` is for the window.
+    """
+
+    asked = Signal(object)
+    surveyed = Signal(object)
+    refused = Signal(str)
+    closed = Signal()
+    message = Signal(str, str, str, str)
+
+    def __init__(self, controller: SessionController, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._engine = controller.queue.engine
+        self._controller, self._settings = controller, settings
+        self.question: Question | None = None
+        self._request: SurveyRequest | None = None
+        self._wanted = False
+        self._engine.answered.connect(self._take)
+        controller.cancelled.connect(self._forget_request)
+
+    # What the user does
+
+    def open(self, path: str, values: Values | None = None) -> None:
+        """Open a file; the present input stays until the new one is there, and where the user must choose first. Values
+        of choices that are given already are taken as they are."""
+        self._end()
+        if values:
+            self._controller.open_file(path, values)
+        elif has_survey(path):
+            self._wanted = False
+            self._look(path, {})
+        else:
+            self._controller.open_file(path)
+
+    def ask(self, path: str) -> None:
+        """Let the user choose how a file is read, even where that is clear."""
+        self._end()
+        self._wanted = True
+        self._look(path, {})
+
+    def look_again(self, values: Values) -> None:
+        """Survey the file of the open question with other choices."""
+        question = self.question
+        if question is not None:
+            self.question = replace(question, values=changed(values, question.choices))
+            self._look(question.path, self.question.values)
+
+    def accept(self, values: Values, remember: bool) -> None:
+        """Open the file of the question with these choices; remember them for files like it, or forget them."""
+        question = self.question
+        if question is None:
+            return
+        chosen = changed(values, question.choices)
+        if remember:
+            self._settings.remember_import(question.key, lasting(chosen))
+        elif question.remembered:
+            self._settings.forget_import(question.key)
+        self._end()
+        self._controller.open_file(question.path, chosen)
+
+    def cancel(self) -> None:
+        """Close the question; everything stays as it is."""
+        self._end()
+
+    # Surveys
+
+    def _look(self, path: str, values: Values) -> None:
+        """Ask the engine for a survey; an older one is given up."""
+        self._give_up()
+        request = SurveyRequest(self._engine.next_job(), path, dict(values))
+        self._request = request
+        if self.question is None:
+            self._controller.queue.interrupt()
+        self._controller.queue.submit(SURVEY if self.question is None else PREVIEW, request)
+
+    def _give_up(self) -> None:
+        request, self._request = self._request, None
+        if request is not None:
+            self._engine.cancel(request.job, kill=False)
+
+    @Slot()
+    def _forget_request(self) -> None:
+        """The user cancelled everything that runs."""
+        self._request = None
+
+    def _end(self) -> None:
+        """Close the question and give up its survey."""
+        self._give_up()
+        if self.question is not None:
+            self.question = None
+            self.closed.emit()
+
+    @Slot(object)
+    def _take(self, answer: Any) -> None:
+        request = self._request
+        if request is None or getattr(answer, "job", 0) != request.job:
+            return
+        if isinstance(answer, Surveyed):
+            self._request = None
+            self._take_survey(request, answer.survey)
+        elif isinstance(answer, Failed):
+            self._request = None
+            if self.question is not None:
+                self.refused.emit(answer.sentence)
+        elif isinstance(answer, Finished):
+            self._request = None
+
+    def _take_survey(self, request: SurveyRequest, survey: Survey) -> None:
+        question = self.question
+        if question is not None:
+            self.question = replace(question, survey=survey)
+            self.surveyed.emit(self.question)
+            return
+        jobs = self._controller.queue.jobs
+        if any(kind is LOAD and job > request.job for job, kind in jobs.items()):
+            return  # the user opened something else meanwhile
+        choices, key = choices_of(survey, request.path), kind_key(survey)
+        values = self._settings.remembered_import(key)
+        if values is not None and not fits(values, choices, survey):
+            values = None
+        if self._wanted or (survey.asks and values is None):
+            self.question = Question(request.path, survey, choices, values or {}, key, values is not None)
+            self.asked.emit(self.question)
+            if values:
+                self._look(request.path, values)
+            return
+        self._controller.open_file(request.path, values)
+        if values:
+            text = self.tr("Opened as the last file like it, with {values}; Open with choices… in the menu changes it.")
+            self.message.emit("info", text.format(values=values_words(values, choices)), "", "import")

@@ -1,0 +1,49 @@
+"""Says before anything runs that a filter refuses the input, and offers what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.controllers.session import SessionController
+from app.models.refusal import path_of, refusal_sentence, refuses
+
+
+class Refusal(QObject):
+    """`found(sentence, choices)` says why the filter refuses the input; `choices` maps the label of each way out to
+    what takes it. `gone` says that it does not refuse any more."""
+
+    found = Signal(str, object)
+    gone = Signal()
+
+    def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._controller, self._told = controller, ""
+        session = controller.session
+        session.input_changed.connect(self._look)
+        session.noisy_changed.connect(self._look)
+        session.choice_changed.connect(self._look)
+
+    @Slot()
+    def _look(self) -> None:
+        session = self._controller.session
+        refused = session.input if refuses(session.filter, session.input) else None
+        sentence = "" if refused is None else refusal_sentence(session.filter, refused)
+        if sentence == self._told:
+            return
+        if self._told:
+            self.gone.emit()
+        self._told = sentence
+        if refused is not None:
+            self.found.emit(sentence, self._ways_out(refused))
+
+    def _ways_out(self, input: Any) -> Mapping[str, Callable[[], object]]:
+        path = path_of(input)
+        if not path:
+            return {}
+        options = {**input.origin.get("choices", {}), "nonfinite": "zero"}
+        if "kind" in input.origin:
+            options["kind"] = input.origin["kind"]
+        return {self.tr("Replace them with 0"): lambda: self._controller.open_file(path, options)}

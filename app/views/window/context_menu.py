@@ -1,0 +1,160 @@
+"""The menu of the right mouse button, or of the menu key, on pictures and curves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt
+from PySide6.QtGui import QAction, QContextMenuEvent, QMouseEvent
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+
+from app.models.view_data import INPUT
+from app.views.results.image_canvas import ImageCanvas
+
+if TYPE_CHECKING:
+    from app.views.results.signal_pane import SignalPane
+    from app.views.window.desk import Desk
+
+PICTURE = (
+    *("copy_image", "copy values", "", "fit", "one_to_one", ""),
+    *("region", "profile", "levels_region", "levels_auto", "scale_bar", "remove_region", ""),
+    *("compare_side_by_side", "compare_swipe", "compare_flicker", "compare_difference", "swap", ""),
+    *("save", "export_view", "", "hide"),
+)
+"""The actions of pictures by id, with a line where there is an empty name."""
+CURVES = (
+    *("copy_image", "copy values", "", "fit", "one_to_one", ""),
+    *("region", "remove_region", "play", "", "save", "export_view"),
+)
+"""Those of curves."""
+ALWAYS = {"copy_image", "copy values", "fit", "one_to_one", "region"}
+"""Actions that stay, in grey, where they cannot be used; others are left out."""
+
+
+class ContextMenus(QObject):
+    """Opens one menu for all pictures and curves. It consists of the window's own actions, with their keys, and of two
+    for the place of the click: copy the values there, and hide the variant. `key` is the pane of that place."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self.menu = QMenu(desk.window)
+        self.menu.setObjectName("contextMenu")
+        self.menu.setToolTipsVisible(True)
+        self.key = ""
+        self._texts = ""
+        translate = QCoreApplication.translate
+        self.copy_values = QAction(translate("ContextMenus", "Copy &values at this point"), self)
+        self.copy_values.triggered.connect(self._copy_values)
+        self.hide_variant = QAction(self)
+        self.hide_variant.triggered.connect(self._hide)
+        self._own = {"copy values": self.copy_values, "hide": self.hide_variant}
+        desk.pictures.installEventFilter(self)
+        desk.pictures.arranged.connect(self._watch)
+        self._plots: list[QWidget] = []
+
+    def _watch(self) -> None:
+        """Watch the plots of curves, which would take the right button for a drag."""
+        for view in self._curve_panes():
+            plot = view.plot.viewport()
+            if plot not in self._plots:
+                self._plots.append(plot)
+                plot.installEventFilter(self)
+
+    def _curve_panes(self) -> list[SignalPane]:
+        """The panes of all curves that are shown."""
+        pictures = self._desk.pictures
+        views = [pictures.view, pictures.view_with(INPUT)]
+        return [pane for view in views if (pane := getattr(view, "pane", None)) is not None]
+
+    # Where
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if isinstance(event, QMouseEvent) and watched in self._plots:
+            kinds = QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonDblClick
+            return event.type() in kinds and event.button() == Qt.MouseButton.RightButton
+        if isinstance(event, QContextMenuEvent) and watched in (self._desk.pictures, *self._plots):
+            return self._open(event)
+        return False
+
+    def _open(self, event: QContextMenuEvent) -> bool:
+        """Open the menu of the picture or of the curves under the mouse, or of those that have the focus."""
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        at = QApplication.focusWidget() if by_key else self._under(event.globalPos())
+        canvas = _above(at, ImageCanvas)
+        pane = next((p for p in self._curve_panes() if at is not None and (p is at or p.isAncestorOf(at))), None)
+        if canvas is None and pane is None:
+            return False
+        if canvas is not None:
+            corner = canvas.rect().center() if by_key else canvas.mapFromGlobal(event.globalPos())
+            self._fill_picture(canvas, None if by_key else QPointF(corner))
+            self.menu.popup(canvas.mapToGlobal(corner))
+        elif pane is not None:
+            corner = pane.plot.rect().center() if by_key else pane.plot.mapFromGlobal(event.globalPos())
+            self._fill_curves(pane)
+            self.menu.popup(pane.plot.mapToGlobal(corner))
+        event.accept()
+        return True
+
+    def _under(self, point: QPoint) -> QWidget | None:
+        """The part of the results at a point of the screen."""
+        pictures = self._desk.pictures
+        return pictures.childAt(pictures.mapFromGlobal(point))
+
+    # What
+
+    def _fill_picture(self, canvas: ImageCanvas, point: QPointF | None) -> None:
+        """The menu of a picture; `point` is where it was clicked, None for where the cursor is."""
+        canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+        if point is not None:
+            canvas.display.set_cursor(*canvas.pixel_at(point))
+        views = [self._desk.pictures.view, self._desk.pictures.view_with(INPUT)]
+        grid = next((v.grid for v in views if v.grid is not None and v.grid.display is canvas.display), None)
+        self.key = self._texts = ""
+        if grid is not None:
+            self.key = next((key for key in grid.keys if grid.pane(key).canvas is canvas), "")
+            cells = [(grid.pane(k).layer.title, v.value_text(k)) for v in views if v.grid is grid for k in grid.keys]
+            self._texts = "".join(f"{title}\t{text}\n" for title, text in dict(cells).items() if text)
+        self._fill(PICTURE)
+
+    def _fill_curves(self, pane: SignalPane) -> None:
+        pane.plot.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.key = ""
+        self._texts = pane.status.text() + "\n" if pane.cursor_x is not None else ""
+        self._fill(CURVES)
+
+    def _fill(self, names: tuple[str, ...]) -> None:
+        session, titles = self._desk.context.session, self._desk.pictures.titles()
+        self.copy_values.setEnabled(bool(self._texts))
+        text = QCoreApplication.translate("ContextMenus", "&Hide {title}")
+        hidden = self.key in session.choice.picks
+        self.hide_variant.setText(text.format(title=titles.get(self.key, "").replace("&", "&&")))
+        self.hide_variant.setEnabled(hidden)
+        self.menu.clear()
+        line = False
+        for name in names:
+            action = self._own.get(name) or self._desk.actions.get(name)
+            if not name:
+                line = not self.menu.isEmpty()
+            elif action is not None and (name in ALWAYS or action.isEnabled()):
+                if line:
+                    self.menu.addSeparator()
+                    line = False
+                self.menu.addAction(action)
+
+    # Own actions
+
+    def _copy_values(self) -> None:
+        QApplication.clipboard().setText(self._texts)
+
+    def _hide(self) -> None:
+        """Show the variant no more: its tick goes, which undo brings back."""
+        session = self._desk.context.session
+        session.set_picks(tuple(pick for pick in session.choice.picks if pick != self.key))
+
+
+def _above(widget: QWidget | None, kind: type[ImageCanvas]) -> ImageCanvas | None:
+    """The canvas that a widget is, or is part of."""
+    while widget is not None and not isinstance(widget, kind):
+        widget = widget.parentWidget()
+    return widget

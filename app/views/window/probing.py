@@ -1,0 +1,111 @@
+"""Region and profile in a window: their parts, and the handlers of their actions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.models.display import Display
+from app.models.layer import Layer
+from app.models.probe import Probe, Tool
+from app.models.session import Session
+from app.models.view_data import INPUT, Array
+from app.views.results.image_canvas import ImageCanvas
+from app.views.results.pictures import Pictures
+from app.views.results.probe_bar import ProbeBar
+from app.views.results.probe_link import ProbeLink
+from app.views.results.probe_sources import curves, grids, lies_in
+from app.views.results.span_link import SpanLink
+
+if TYPE_CHECKING:
+    from app.views.window.desk import Desk
+
+
+class Probing:
+    """The model of what is measured, and everything that shows and changes it."""
+
+    def __init__(self, pictures: Pictures, session: Session, parent: QWidget) -> None:
+        self.probe = Probe(parent)
+        self.pictures = ProbeLink(pictures, session, self.probe)
+        self.curves = SpanLink(pictures, session, self.probe)
+        self.bar = ProbeBar(pictures, session, self.probe, parent)
+
+
+def turn_tool(desk: Desk, tool: Tool) -> None:
+    """Take a tool, or put it away; keys go to the pictures or curves then."""
+    probe = desk.probe
+    probe.set_tool("" if probe.tool == tool else tool)
+    if probe.tool:
+        focus_results(desk)
+
+
+def focus_results(desk: Desk) -> None:
+    """Give the focus to a picture, or to the curves, unless one has it."""
+    session, focus = desk.context.session, QApplication.focusWidget()
+    for grid in grids(desk.pictures, session):
+        shown = [grid.compare] if grid.mode != "side by side" else [grid.pane(key).canvas for key in grid.keys]
+        if focus in shown:
+            return
+        for canvas in shown:
+            if canvas.isVisible():
+                canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+                return
+    for view in curves(desk.pictures, session):
+        view.pane.plot.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+def is_sized(desk: Desk) -> bool:
+    """Whether the size of the input's pixels is known."""
+    input = desk.context.session.input
+    return input is not None and input.facts.pixel is not None and len(desk.probe.extent) == 2
+
+
+def chosen_layer(desk: Desk) -> tuple[Layer, Display] | None:
+    """The picture with the focus, else the input, with the display whose levels it follows; None where no picture lies
+    in the place of the input."""
+    focus, found = QApplication.focusWidget(), None
+    for grid in grids(desk.pictures, desk.context.session):
+        for key in grid.keys:
+            pane = grid.pane(key)
+            if not lies_in(pane.layer, desk.probe.extent) or pane.layer.pyramid is None:
+                continue
+            if pane.canvas is focus:
+                return pane.layer, grid.display
+            if found is None or key == INPUT:
+                found = pane.layer, grid.display
+        if isinstance(focus, ImageCanvas) and focus is grid.compare and focus.layers:
+            layer = focus.layers[int(focus.flickered)]
+            if layer.tone is None and layer.pyramid is not None:
+                return layer, grid.display
+    return found
+
+
+def level_region(desk: Desk) -> None:
+    """Set the levels to the finite values that the picture with the focus, else the input, has in the region."""
+    region, chosen = desk.probe.region, chosen_layer(desk)
+    if region is None or chosen is None:
+        return
+    layer, display = chosen
+    part = region.meet(layer.rect)
+    limits = finite_limits(layer.part(part)) if part.area else None
+    if limits is None:
+        text = QCoreApplication.translate("Handlers", "{title} has no finite value in the region; draw it elsewhere.")
+        desk.context.messages.show_message("warning", text.format(title=layer.title), "", "region")
+        return
+    desk.context.messages.settle("region")
+    display.set_levels(*limits)
+
+
+def finite_limits(values: Array) -> tuple[float, float] | None:
+    """The lowest and the highest finite value of a picture, alpha left out; None where there is none."""
+    colours = values[..., :3] if values.ndim == 3 else values
+    if colours.dtype.kind != "f":
+        return float(colours.min()), float(colours.max())
+    finite = np.isfinite(colours)
+    if not finite.any():
+        return None
+    low, high = (float(f(colours, initial=start, where=finite)) for f, start in ((np.min, np.inf), (np.max, -np.inf)))
+    return low, high
