@@ -3,7 +3,7 @@ whether it is reached by playing or by a jump."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -170,9 +170,8 @@ class VideoStack:
         deep = max((part.bits for part in picture.format.components), default=8) > 8
         gray = len(picture.format.components) == 1 and not picture.format.name.startswith("pal")
         pixels = ("gray16le" if deep else "gray") if gray else ("rgb48le" if deep else "rgb24")
-        convert: Callable[[], Any] = lambda: picture.to_ndarray(format=pixels)  # noqa: E731 - the codec calls it
         with codec(self._damaged):
-            values = np.ascontiguousarray(convert())
+            values = np.ascontiguousarray(picture.to_ndarray(format=pixels))
         turns = 0
         with suppress(AttributeError, TypeError, ValueError):
             turns = round(float(picture.rotation) / 90) % 4
