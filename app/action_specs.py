@@ -9,7 +9,7 @@ from app.probe_specs import PROBE
 from app.translate import QT_TRANSLATE_NOOP
 from app.view_specs import VIEW
 from app.views.window import handlers
-from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE
+from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE, XRAY
 
 _FILE = (
     ActionSpec(
@@ -65,7 +65,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "Save the result on the screen to a file"),
         "save",
         separator=True,
-        do=lambda desk: desk.context.files.save_result(),
+        do=lambda desk: desk.context.files.save_result(desk.pictures.display),
     ),
     ActionSpec(
         "clear_recent",
@@ -104,8 +104,16 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "As &picture…"),
         "file/export",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Save the ladder as a PNG"),
+        QT_TRANSLATE_NOOP("Actions", "Save the ladder as a PNG, or as an SVG if the name ends in .svg"),
         do=lambda desk: desk.context.files.export_ladder(desk.docks[LADDER]),
+    ),
+    ActionSpec(
+        "export_figures",
+        QT_TRANSLATE_NOOP("Actions", "&Figures of the region or profile…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save the visible figures of a region, or a profile, as comma-separated values"),
+        do=handlers.export_figures,
     ),
     ActionSpec(
         "export_sweep_csv",
@@ -117,12 +125,37 @@ _FILE = (
         do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "csv"),
     ),
     ActionSpec(
+        "export_sweep_json",
+        QT_TRANSLATE_NOOP("Actions", "Sw&eep as JSON…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save the rows of the sweep as a report"),
+        do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "json"),
+    ),
+    ActionSpec(
         "export_sweep_picture",
         QT_TRANSLATE_NOOP("Actions", "S&weep as picture…"),
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the plot of the sweep as a PNG, or as an SVG if the name ends in .svg"),
         do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "picture"),
+    ),
+    ActionSpec(
+        "export_xray_json",
+        QT_TRANSLATE_NOOP("Actions", "&X-ray as JSON…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save every count of the X-ray as JSON"),
+        separator=True,
+        do=lambda desk: desk.context.files.export_xray(desk.docks[XRAY], "json"),
+    ),
+    ActionSpec(
+        "export_xray_picture",
+        QT_TRANSLATE_NOOP("Actions", "X-&ray as picture…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save what the X-ray shows as a PNG, or as an SVG if the name ends in .svg"),
+        do=lambda desk: desk.context.files.export_xray(desk.docks[XRAY], "picture"),
     ),
     ActionSpec(
         "preferences",

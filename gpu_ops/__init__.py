@@ -11,7 +11,22 @@ if TYPE_CHECKING:
     from gpu_ops.devices import device_statuses, open_device
     from gpu_ops.errors import KernelscopeError
     from gpu_ops.filters import FILTERS, all_claims, find_filter
-    from gpu_ops.io import FORMATS, NOISE, SAMPLES, add_noise, convert, from_array, load, sample, save
+    from gpu_ops.io import (
+        FORMATS,
+        NOISE,
+        SAMPLES,
+        Saving,
+        add_noise,
+        comment_lines,
+        convert,
+        from_array,
+        lines_of,
+        load,
+        maps_for,
+        replacing,
+        sample,
+        save,
+    )
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.provenance import machine
     from gpu_ops.measuring.report import write_report
@@ -31,6 +46,11 @@ _HOMES = {
     "FORMATS": "io",
     "NOISE": "io",
     "SAMPLES": "io",
+    "Saving": "io",
+    "comment_lines": "io",
+    "lines_of": "io",
+    "maps_for": "io",
+    "replacing": "io",
     "add_noise": "io",
     "convert": "io",
     "from_array": "io",
@@ -57,18 +77,23 @@ __all__ = [
     "KernelscopeError",
     "Pick",
     "Run",
+    "Saving",
     "add_noise",
     "all_claims",
+    "comment_lines",
     "convert",
     "default_picks",
     "device_statuses",
     "find_filter",
     "from_array",
     "judge_by_reports",
+    "lines_of",
     "load",
     "machine",
+    "maps_for",
     "open_device",
     "recorded_reports",
+    "replacing",
     "run_experiment",
     "sample",
     "save",

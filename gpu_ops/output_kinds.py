@@ -94,6 +94,7 @@ class Form:
 REAL = ("uint8", "uint16", "float32", "float64")
 WHOLE = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
 COMPLEX = ("complex64", "complex128")
+TABLE_FILES, NUMBER_FILES = (".csv", ".npy", ".json"), (".txt", ".npy", ".json")
 
 
 def whole_array(array: Array) -> Array | None:
@@ -249,14 +250,14 @@ def tell_spans(array: Array, form: Form, unit: str) -> str:
 OUTPUT_KINDS: Mapping[str, OutputKind] = {
     kind.id: kind
     for kind in (
-        OutputKind("image", REAL, (2, 3), (".png", ".npy"), colours, tell_values),
+        OutputKind("image", REAL, (2, 3), (".png", ".npy", ".tif"), colours, tell_values),
         OutputKind("signal", REAL, (1, 2), (".npy", ".wav", ".csv", ".txt"), whole_array, tell_values, heard=True),
         OutputKind("spectrum", ("float32", "float64", *COMPLEX), (1, 2, 3), (".npy", ".csv"), magnitudes, tell_values),
-        OutputKind("bars", (*WHOLE, "float32", "float64"), (1, 2), (".csv", ".npy"), whole_array, tell_bars, True),
+        OutputKind("bars", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, whole_array, tell_bars, True),
         OutputKind("pyramid", (*WHOLE, "float32", "float64"), (1, 2, 3), (".npy",), whole_array, tell_bands),
-        OutputKind("number", (*WHOLE, "float32", "float64", *COMPLEX), (0,), (".txt", ".npy"), nothing, tell_number),
-        OutputKind("table", (*WHOLE, "float32", "float64"), (1, 2), (".csv", ".npy"), nothing, tell_table),
-        OutputKind("timeline", ("float64",), (2,), (".csv", ".npy"), nothing, tell_spans, True),
+        OutputKind("number", (*WHOLE, "float32", "float64", *COMPLEX), (0,), NUMBER_FILES, nothing, tell_number),
+        OutputKind("table", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, nothing, tell_table),
+        OutputKind("timeline", ("float64",), (2,), TABLE_FILES, nothing, tell_spans, True),
     )
 }
 """By id. Bars are counts, (B,) or (C, B) of channels, whose last axis says where the bars lie. A timeline is (S, 4):

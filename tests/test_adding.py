@@ -128,7 +128,9 @@ def test_a_filter_is_a_module_its_kernels_and_its_name(tree: Path, tmp_path: Pat
         told = did(tree, "-m", "gpu_ops", "run", "toy", "--input", "small.png", "--device", device, *saved)
         assert "counts  4 bars over value 0 … 256, 3072 samples" in told and "right" in told
         assert f"total   {samples.sum()} levels" in told
-        assert (tree / "bars.csv").read_text().splitlines() == [
+        lines = (tree / "bars.csv").read_text().splitlines()
+        assert "# filter: toy" in lines and "# parameter bins: 4" in lines
+        assert [line for line in lines if not line.startswith("# ")] == [
             "from,to,value (samples)",
             *(f"{64.0 * k},{64.0 * (k + 1)},768" for k in range(4)),
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,3 +116,13 @@ def test_a_picture_is_the_same_from_there(tmp_path: Path, monkeypatch: pytest.Mo
     np.testing.assert_array_equal(there.array, here.array)
     assert there.array.flags.c_contiguous and there.origin == here.origin
     apart.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_ctrl_c_is_for_the_one_who_asks(toy: Path) -> None:
+    toy.write_text("TOYplain")
+    load(toy)
+    pid = _pid()
+    os.kill(pid, signal.SIGINT)
+    load(toy)
+    assert _pid() == pid

@@ -359,7 +359,7 @@ class TestNames:
     def test_unknown_ending(self, tmp_path):
         message = refused(write(tmp_path, b"1\n2\n", "x.abc"), "unknown file type '.abc'")
         assert all(suffix in message for suffix in BY_SUFFIX) and "it holds text: rename it to end in .txt" in message
-        refused(write(tmp_path, b"II*\0....", "x.tif"), "unknown file type '.tif'.*convert it to one of these")
+        refused(write(tmp_path, b"fLaC....", "x.abc"), "unknown file type '.abc'.*convert it to one of these")
         refused(write(tmp_path, b"1\n", "x"), "unknown file type ''")
 
     @pytest.mark.parametrize(
@@ -371,7 +371,11 @@ class TestNames:
          ("x.txt", b"RIFF\0\0\0\0WAVE", "holds WAV sound, not text .*rename it to end in .wav"),
          ("x.wav", b"RIFF\0\0\0\0AVI ", "holds a video, not WAV sound .*rename it to end in .mp4"),
          ("x.npy", b"PK\x03\x04", "holds a ZIP archive .*, not a NumPy array .*convert it to a NumPy array first"),
-         ("x.png", b"GIF89a", "holds a GIF image, not a PNG image .*convert it to a PNG image first"),
+         ("x.png", b"GIF89a", "holds a GIF image, not a PNG image .*rename it to end in .gif"),
+         ("x.jpg", b"II*\0", "holds a TIFF image, not a JPEG image .*rename it to end in .tif"),
+         ("x.tif", b"RIFF\0\0\0\0WEBP", "holds a WebP image, not a TIFF image .*rename it to end in .webp"),
+         ("x.gif", b"\0" * 128 + b"DICM", "holds a DICOM image, not a GIF image .*rename it to end in .dcm"),
+         ("x.tiff", b"\x1f\x8b\0", "holds a gzip archive, not a TIFF image .*convert it to a TIFF image first"),
          ("x.csv", b"\xff\xfe1\0\n\0", "holds UTF-16 text, not text .*convert it to text first"),
          ("x.dat", b"1\n\0\0", "holds binary data, not text")],
     )  # fmt: skip
@@ -388,10 +392,10 @@ class TestNames:
             load(path, limit=0)
 
     @pytest.mark.skipif(sys.platform != "linux", reason="names are any bytes there alone")
-    @pytest.mark.parametrize("suffix", [".png", ".npy", ".wav", ".txt"])
+    @pytest.mark.parametrize("suffix", [".png", ".tif", ".npy", ".wav", ".txt"])
     def test_a_name_that_is_no_utf8(self, tmp_path, suffix):
         path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9" + suffix.encode())
-        array = np.arange(6, dtype=np.uint8).reshape(2, 3) if suffix == ".png" else np.arange(6.0)
+        array = np.arange(6, dtype=np.uint8).reshape(2, 3) if suffix in (".png", ".tif") else np.arange(6.0)
         save(path, array)
         found = load(path)
         np.testing.assert_array_equal(found.array, array)
@@ -482,12 +486,12 @@ class TestWhole:
         assert sentence is None or sentence in str(raised.value)
         self.check_untouched(old)
 
-    @pytest.mark.parametrize("suffix", [".png", ".npy", ".wav", ".txt"])
+    @pytest.mark.parametrize("suffix", [".png", ".tif", ".npy", ".wav", ".txt"])
     def test_a_full_disk(self, tmp_path, suffix, capfd):
         """A limit of the system's on the size of files fails like a full disk, in the middle of writing."""
         resource = pytest.importorskip("resource")
         random = np.random.default_rng(4)
-        array = random.integers(0, 255, (300, 300), np.uint8) if suffix == ".png" else random.random(40_000)
+        array = random.integers(0, 255, (300, 300), np.uint8) if suffix in (".png", ".tif") else random.random(40_000)
         old = write(tmp_path, b"old", f"x{suffix}")
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
@@ -525,7 +529,7 @@ class TestWhole:
             with pytest.raises(InputError, match="is a folder or device"):
                 save(tmp_path / name, np.zeros(3))
 
-    @pytest.mark.parametrize("suffix", [".png", ".npy", ".wav", ".txt"])
+    @pytest.mark.parametrize("suffix", [".png", ".tif", ".npy", ".wav", ".txt"])
     def test_empty_array(self, tmp_path, suffix):
         with pytest.raises(InputError, match="would be empty"):
             save(tmp_path / f"x{suffix}", np.zeros(0, np.float32))

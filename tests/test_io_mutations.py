@@ -13,6 +13,8 @@ import cv2
 import numpy as np
 import pytest
 import soundfile
+import tifffile
+from PIL import Image
 
 from gpu_ops.errors import InputError
 from gpu_ops.io import load
@@ -45,10 +47,40 @@ def _sounds() -> list[bytes]:
     return found
 
 
+def _tiffs() -> list[bytes]:
+    found = []
+    stack = np.stack([PICTURE[..., 0]] * 4)
+    cases: list[tuple[np.ndarray, dict[str, object]]] = [
+        (PICTURE, {"photometric": "rgb"}),
+        (PICTURE, {"photometric": "rgb", "compression": "deflate", "tile": (16, 16), "bigtiff": True}),
+        (stack, {"imagej": True}),
+        (stack, {"metadata": None, "byteorder": ">", "photometric": "minisblack"}),
+        (stack.astype("f4"), {"ome": True, "compression": "packbits", "photometric": "minisblack"}),
+        (stack[0] > 99, {"photometric": "miniswhite"}),
+        (stack[0], {"photometric": "palette", "colormap": np.zeros((3, 256), np.uint16)}),
+    ]
+    for array, how in cases:
+        tifffile.imwrite(file := io.BytesIO(), array, **how)
+        found.append(file.getvalue())
+    return found
+
+
+def _animations(format: str) -> list[bytes]:
+    found = []
+    for pictures in ([PICTURE[..., 0] // 16], [PICTURE, PICTURE[::-1]], [PICTURE[..., 1]] * 2):
+        images = [Image.fromarray(picture) for picture in pictures]
+        images[0].save(file := io.BytesIO(), format, save_all=True, append_images=images[1:])
+        found.append(file.getvalue())
+    return found
+
+
 SEEDS: dict[str, Callable[[], list[bytes]]] = {
     ".png": lambda: _images(".png"),
     ".jpg": lambda: _images(".jpg"),
     ".bmp": lambda: _images(".bmp"),
+    ".tif": _tiffs,
+    ".gif": lambda: _animations("GIF"),
+    ".webp": lambda: _animations("WEBP"),
     ".npy": _arrays,
     ".wav": _sounds,
     ".txt": lambda: [b"1\n2.5\n-3e4\n", b"nan\ninf\r\n1_0\n", "\ufeff0x1\n١\n".encode()],

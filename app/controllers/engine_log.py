@@ -114,6 +114,13 @@ def _xray(request: XRayRequest) -> str:
     return f"look into {job}{beside} on {gpu}; {_array(array.shape, array.dtype)}"
 
 
+def _save(request: SaveRequest) -> str:
+    form, saving = request.result.form, request.saving
+    levels = f" {saving.levels[0]:g} to {saving.levels[1]:g}" if saving.levels else ""
+    mapping = f", mapping {saving.map}{levels}" if saving.map != "none" else ""
+    return f"save {request.path}, {_array(form.shape, form.dtype)}{mapping}"
+
+
 def _values(values: Mapping[str, Any]) -> str:
     return "".join(f" {name}={value}" for name, value in values.items())
 
@@ -128,6 +135,6 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     NoiseRequest: lambda r: f"add noise to {r.input.name}, sigma={r.sigma} seed={r.seed}",
     RunRequest: _run,
     XRayRequest: _xray,
-    SaveRequest: lambda r: f"save {r.path}, {_array(r.result.form.shape, r.result.form.dtype)}",
+    SaveRequest: _save,
     DoctorRequest: lambda r: "examine this machine",
 }

@@ -18,6 +18,7 @@ from app.models.slot import RowSlot
 from app.models.subject import Subject
 from app.models.view_data import OutputData
 from app.worker import Engine
+from gpu_ops import Saving
 from gpu_ops.device_names import device_place, is_simulated
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (
@@ -33,6 +34,7 @@ from gpu_ops.engine.messages import (
     RunRequest,
     RunUpdate,
     SampleRequest,
+    Saved,
     SaveRequest,
     Surveyed,
     XRayAnswer,
@@ -56,9 +58,9 @@ class SessionController(QObject):
     that the user must choose how to open a file. `began` says that a job begins, `busy_changed(text)` what it does
     (empty when nothing runs), `progressed(done, total)` its progress (0 of 0 where unknown), and `settled` that all
     requested work is done, including the timing after a pause.
-    `xrayed(content)` brings an X-ray, `xray_failed(sentence)` says why there is none; `point_answered(answer)` brings
-    the engine's answers to the jobs of `run_points`, `frame_loaded(shared)` another frame; `cancelled` says that the
-    user cancelled everything that runs.
+    `saved(answer)` says that a result was saved and what became of its values. `xrayed(content)` brings an X-ray,
+    `xray_failed(sentence)` says why there is none; `point_answered(answer)` brings the engine's answers to the jobs of
+    `run_points`, `frame_loaded(shared)` another frame; `cancelled` says that the user cancelled all that runs.
     """
 
     outputs_changed = Signal(str, str, object)
@@ -78,6 +80,7 @@ class SessionController(QObject):
     point_answered = Signal(object)
     frame_loaded = Signal(object)
     cancelled = Signal()
+    saved = Signal(object)
 
     def __init__(self, engine: Engine, session: Session, results: Results, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -89,8 +92,7 @@ class SessionController(QObject):
         self.loading: LoadRequest | None = None
         self.opened: LoadRequest | None = None  # the present input's, where it is a file
         self._held: dict[tuple[str, str], SharedResult] = {}
-        self._input_segments: tuple[str, ...] = ()
-        self._noisy_segment = ""
+        self._segments: set[str] = set()
         engine.answered.connect(self._take_answer)
         session.choice_changed.connect(self._choice_changed)
         session.input_changed.connect(self._input_changed)
@@ -183,11 +185,10 @@ class SessionController(QObject):
         result = self._held[variants[-1], name]
         return variants[-1], result, input.rate if OUTPUT_KINDS[result.kind].heard else None
 
-    def save_result(self, path: str) -> None:
-        """Save that result in the format of the file's suffix."""
-        result = self.result_to_save()
-        if result is not None:
-            request = SaveRequest(self._engine.next_job(), path, result[1], result[2])
+    def save_result(self, path: str, saving: Saving | None = None) -> None:
+        """Save that result in the format of the file's suffix, with this mapping and these facts."""
+        if (result := self.result_to_save()) is not None:
+            request = SaveRequest(self._engine.next_job(), path, result[1], result[2], saving or Saving())
             self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
 
     def ask_doctor(self) -> None:
@@ -203,7 +204,7 @@ class SessionController(QObject):
         self._declare()
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
         self._release_outputs(())
-        self._keep_segments(shared.segments, "")
+        self._keep_segments(*shared.segments)
         self.run_live()
 
     @Slot(object)
@@ -222,14 +223,13 @@ class SessionController(QObject):
         self.queue.renew()
         self.results.compare_with(self.session.subject)
         self.noisy_array_changed.emit(self._engine.array(shared.array), shared)
-        original = self.session.original or shared
-        self._keep_segments(original.segments, "" if shared is original else shared.array.segment)
+        self._keep_segments(*(self.session.original or shared).segments, shared.array.segment)
 
-    def _keep_segments(self, originals: tuple[str, ...], noisy: str) -> None:
+    def _keep_segments(self, *kept: str) -> None:
         """Release the segments of the input but these."""
-        for segment in {*self._input_segments, self._noisy_segment} - {*originals, noisy, ""}:
+        for segment in self._segments - set(kept):
             self._engine.release(segment)
-        self._input_segments, self._noisy_segment = originals, noisy
+        self._segments = set(kept)
 
     @Slot(object, str)
     def _choice_changed(self, choice: Any, what: str) -> None:
@@ -279,9 +279,9 @@ class SessionController(QObject):
     def _take_loaded(self, loaded: Loaded) -> None:
         if self.queue.jobs.get(loaded.job) is FRAME:
             self.frame_loaded.emit(loaded.input)
-            return
-        self.opened = self.loading if self.loading is not None and self.loading.job == loaded.job else None
-        self.session.set_input(loaded.input)
+        else:
+            self.opened = self.loading if self.loading and self.loading.job == loaded.job else None
+            self.session.set_input(loaded.input)
 
     def _take_noisy(self, noisy: Noisy) -> None:
         """Take an input with noise, unless another input or the wish for none came meanwhile."""
@@ -357,8 +357,7 @@ class SessionController(QObject):
             self.queue.note_result(update.key.variant)
 
     def _subject(self, update: RunUpdate) -> Subject:
-        """The subject of an update of the newest generation; it has the present input, for another input would have
-        started another generation."""
+        """The subject of an update of the newest generation, which is of the present input."""
         return Subject(self.session.inputs, update.key)
 
     def _take_output(self, update: RunUpdate, name: str, shared: SharedResult) -> None:
@@ -384,6 +383,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Loaded: SessionController._take_loaded,
     Noisy: SessionController._take_noisy,
     Surveyed: lambda *_: None,  # ImportController takes it
+    Saved: lambda controller, answer: controller.saved.emit(answer),
     RunUpdate: SessionController._take_update,
     DoctorAnswer: SessionController._take_doctor,
     XRayAnswer: SessionController._take_xray,

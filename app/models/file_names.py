@@ -62,7 +62,7 @@ def _formats(kind: str) -> tuple[str, ...]:
 
 def _format_title(suffix: str) -> str:
     """The name that a dialog shows for files with this suffix."""
-    title = next(f.title for f in FORMATS if suffix in f.suffixes)
+    title = next((f.title for f in FORMATS if suffix in f.suffixes), suffix.removeprefix(".").upper())
     return title[0].upper() + title[1:]
 
 

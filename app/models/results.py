@@ -16,9 +16,11 @@ from app.models.job_cells import job_cells
 from app.models.row_differences import row_differences
 from app.models.slot import RowSlot
 from app.models.subject import Subject
+from gpu_ops import comment_lines
 from gpu_ops.counters import in_order
+from gpu_ops.measuring.about import about_rows
 from gpu_ops.measuring.machines import device_model
-from gpu_ops.measuring.rows import Row, report_json
+from gpu_ops.measuring.rows import CLOSENESS, Row, error_json, report_json
 from gpu_ops.measuring.standing import speedup
 
 CSV_COLUMNS = (
@@ -49,7 +51,9 @@ CSV_COLUMNS = (
     "notes",
 )
 """Tables with edited kernels have a column for the hash of the edits; tables with simulated rows one for their findings
-and one for each counter."""
+and one for each counter; tables of inputs whose noise-free original is known the columns of QUALITY."""
+QUALITY = ("quality_of", *(f"{key}_{side}" for key in CLOSENESS.values() for side in ("before", "after")))
+"""The output that was compared, and each figure of the input and of that output."""
 
 
 class Results(QObject):
@@ -268,11 +272,14 @@ class Results(QObject):
         writer = csv.writer(text, lineterminator="\n")
         counters = self.counters()
         edited = any(entry.timed.edits for entry in self._entries.values() if entry.timed)
-        columns = (*CSV_COLUMNS, *(["edits"] if edited else []), *(("findings", *counters) if counters else ()))
+        compared = any(entry.row.quality for entry in self._entries.values() if entry.row)
+        columns = (*CSV_COLUMNS, *(QUALITY if compared else ()), *(["edits"] if edited else []))
+        columns += ("findings", *counters) if counters else ()
         writer.writerow(columns)
         for entry in self._entries.values():
             if entry.timed is not None:
                 cells = {name: entry.counters.get(name, "") for name in counters} | self._csv_cells(entry, entry.timed)
+                cells |= _quality_cells(entry.row)
                 writer.writerow([cells[name] for name in columns])
         return text.getvalue()
 
@@ -298,6 +305,19 @@ class Results(QObject):
         cells["findings"] = "; ".join(str(f["text"]) for f in entry.findings)
         return {name: "" if value is None else value for name, value in cells.items()}
 
+    def facts(self) -> dict[str, Any]:
+        """What the rows share: input, filter, parameters, and the machine. Where this machine has rows, it is they that
+        count, not the recorded ones beside them."""
+        told = [entry for entry in self._entries.values() if entry.timed is not None]
+        own = [entry for entry in told if not entry.recorded] or told
+        machines = {entry.machine for entry in own}
+        elsewhere = machines.pop() if len(machines) == 1 else ""
+        return about_rows([entry.timed for entry in own if entry.timed], self.provenance, elsewhere)
+
+    def csv_file(self) -> str:
+        """The table behind the facts about it, each in a line that begins with "#"."""
+        return comment_lines(self.facts()) + self.to_csv()
+
     def to_report_rows(self) -> list[dict[str, Any]]:
         """The rows as a report holds them; recorded and stale rows are marked."""
         rows = []
@@ -314,5 +334,18 @@ class Results(QObject):
 
     def to_json(self) -> str:
         """A whole report as text, with the window's provenance."""
-        content = report_json(self.provenance, self.to_report_rows())
+        content = {**report_json(self.provenance, self.to_report_rows()), "about": self.facts()}
         return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+
+def _quality_cells(row: Row | None) -> dict[str, Any]:
+    """The quality of the first output that has one; infinite where nothing differs."""
+    cells: dict[str, Any] = dict.fromkeys(QUALITY, "")
+    if row is None or not row.quality:
+        return cells
+    name, found = next(iter(row.quality.items()))
+    for side, closeness in (("before", found.before), ("after", found.after)):
+        for figure, key in CLOSENESS.items():
+            value = error_json(getattr(closeness, figure))
+            cells[f"{key}_{side}"] = "" if value is None else value
+    return {**cells, "quality_of": name}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -13,8 +14,9 @@ from app.models.job_cells import job_cells
 from app.models.row_differences import BETWEEN, settings_text
 from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
+from gpu_ops.measuring.about import about_rows
 from gpu_ops.measuring.machines import device_model
-from gpu_ops.measuring.rows import Row
+from gpu_ops.measuring.rows import Row, report_json
 from gpu_ops.measuring.sweeps import (
     SIZE,
     BreakEven,
@@ -122,6 +124,16 @@ class Sweep:
         """Titles of the variants that only a simulated GPU ran: it counts and has no times."""
         simulated = [self.title(row.variant) for row in self.rows if row.simulated]
         return tuple(dict.fromkeys([*self.uncounted, *simulated]))
+
+    def facts(self, provenance: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+        """What the rows share: input, filter, parameters, and the machine."""
+        return {**about_rows(self.rows, provenance, self.machine), "varied": self.varied.name}
+
+    def to_json(self, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
+        """A report of the rows, with the facts that they share."""
+        machine = {"machine": self.machine} if self.machine else {}
+        content = report_json({} if machine else provenance, ({**row.to_json(), **machine} for row in self.rows))
+        return json.dumps({**content, "about": self.facts(provenance)}, indent=1, allow_nan=False) + "\n"
 
     def to_csv(self, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
         """The rows in the C locale: what varies first, then seconds, with one header line. `provenance` names the

@@ -47,18 +47,18 @@ def run(args: argparse.Namespace) -> int:
     experiment = make_experiment(args, protocol="none")
     filter = find_filter(experiment.filter, experiment.input.kind)
     if not args.variant:
-        experiment = replace(experiment, picks=_one_each(filter, experiment))
+        experiment = replace(experiment, picks=one_each(filter, experiment))
     targets = outputs.targets(filter, experiment, args.output)
     if args.frames is not None:
         return frames.run_over(args, experiment, targets)
-    runs = _final(run_experiment(experiment))
-    outputs.save_all(targets, runs, experiment)
+    runs = last_runs(run_experiment(experiment))
+    outputs.save_all(targets, runs, experiment, outputs.saving_of(args))
     rows = [row(r, experiment) for r in runs]
     _print_runs(args, experiment, rows, outputs.describe(runs))
     return _exit_code(rows, explicit=bool(args.variant))
 
 
-def _one_each(filter: Filter, experiment: Experiment) -> tuple[Pick, ...]:
+def one_each(filter: Filter, experiment: Experiment) -> tuple[Pick, ...]:
     """For each device the last of the filter's own variants that supports the input: the top of the ladder there."""
     best: dict[str, Pick] = {}
     for pick in experiment.picks:
@@ -73,7 +73,7 @@ def _one_each(filter: Filter, experiment: Experiment) -> tuple[Pick, ...]:
     return tuple(best.values())
 
 
-def _final(runs: Iterable[Run]) -> list[Run]:
+def last_runs(runs: Iterable[Run]) -> list[Run]:
     """The last run of each pick, in the order of their first runs."""
     last: dict[RunKey, Run] = {}
     for one in runs:
@@ -155,8 +155,8 @@ def _run_kernel(args: argparse.Namespace) -> int:
         return WRONG
     final = replace(experiment, picks=(replace(pick, device=device),))
     with within_limits(args, f"{experiment.input.name} on {device}"):
-        runs = _final(run_experiment(final))
-    outputs.save_all(outputs.targets(filter, final, args.output), runs, final)
+        runs = last_runs(run_experiment(final))
+    outputs.save_all(outputs.targets(filter, final, args.output), runs, final, outputs.saving_of(args))
     rows = [row(r, final) for r in runs]
     _print_runs(args, final, rows, outputs.describe(runs))
     return _exit_code(rows, explicit=True)

@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from gpu_ops.cli import streams
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import find_filter
-from gpu_ops.io import save_result
+from gpu_ops.io import Saving, save_result
+from gpu_ops.io.mapping import MAP_HELP, MAPS, maps_for
+from gpu_ops.measuring.about import about_run
+from gpu_ops.measuring.provenance import machine
+from gpu_ops.measuring.report import row
+from gpu_ops.output_kinds import OUTPUT_KINDS, Array, ViewKind
 from gpu_ops.params import check_values
 from gpu_ops.types import Experiment, Filter, Run
+
+NOTHING: Mapping[str, Any] = {}
+
+
+def add_saving(parser: argparse.ArgumentParser) -> None:
+    """The flags that say how a result is saved."""
+    group = parser.add_argument_group("saved values")
+    group.add_argument("--map", choices=MAPS, default="none", help=MAP_HELP)
+    levels = "the values that --map levels takes to black and white"
+    group.add_argument("--map-levels", nargs=2, type=float, metavar=("LOW", "HIGH"), help=levels)
+
+
+def saving_of(args: argparse.Namespace, about: Mapping[str, Any] = NOTHING) -> Saving:
+    """How the flags say that results are saved. Raises ParamError for levels without their mapping, and for the mapping
+    without levels."""
+    if (args.map == "levels") != (args.map_levels is not None):
+        raise ParamError("--map levels and --map-levels LOW HIGH belong together; give both or none.")
+    return Saving(args.map, tuple(args.map_levels) if args.map_levels else None, about)
 
 
 def targets(filter: Filter, experiment: Experiment, arguments: Sequence[str]) -> dict[str, str]:
@@ -33,17 +61,33 @@ def targets(filter: Filter, experiment: Experiment, arguments: Sequence[str]) ->
     return files
 
 
-def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experiment) -> None:
+def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experiment, saving: Saving) -> None:
     """Write the outputs of the last run that gave a right result."""
+    if not targets and saving.map != "none":
+        raise ParamError(f"--map {saving.map} is for a saved result; name its file with --output.")
     usable = [r for r in runs if r.outputs and r.ok is not False]
     for name, path in targets.items():
         if not usable:
             raise InputError(f"Nothing is written to {path}: no variant gave a right result.")
         run, output = usable[-1], next(o for o in find_filter(experiment.filter).outputs if o.id == name)
         array, form = run.outputs[name], run.forms[name]
-        save_result(path, output.kind, array, form, output.unit, experiment.input.rate)
+        about = about_run(row(run, experiment, with_roofs=False), machine([run.pick.device], with_roofs=False), name)
+        how = replace(saving, about=about)
+        check_held(path, output.kind, array, saving)
+        mapping = save_result(path, output.kind, array, form, output.unit, experiment.input.rate, saving=how)
         what = "the result" if len(run.outputs) == 1 else name
-        streams.say(f"{path} holds {what} of {run.pick.variant} on {run.pick.device}")
+        words = f"; {mapping}" if mapping else ""
+        streams.say(f"{path} holds {what} of {run.pick.variant} on {run.pick.device}{words}")
+
+
+def check_held(path: str | os.PathLike[str], kind: ViewKind, array: Array, saving: Saving) -> None:
+    """Raises InputError that names the mappings, where a format does not hold these values as they are."""
+    suffix, dtype = Path(path).suffix.lower(), array.dtype.name
+    low, high = (float(array.min()), float(array.max())) if suffix == ".flac" else (0.0, 0.0)
+    maps = maps_for(suffix, dtype, low, high) if saving.map == "none" and suffix in OUTPUT_KINDS[kind].formats else ()
+    if maps:
+        ways = " or ".join(f"--map {name}" for name in maps)
+        raise InputError(f"{plain(path)} cannot hold all values of this {dtype}; say how with {ways}, or save as .npy.")
 
 
 def describe(runs: Sequence[Run]) -> str:

@@ -6,13 +6,14 @@ import argparse
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from typing import Any
 
 from gpu_ops import __version__
-from gpu_ops.cli import info, measure, xray
+from gpu_ops.cli import batch, info, measure, outputs, xray
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.sim.coalescing import RULES
-from gpu_ops.errors import plain
+from gpu_ops.errors import ParamError, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import CHOICES, NOISE, SAMPLES
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE
@@ -22,7 +23,7 @@ from gpu_ops.params import Param
 from gpu_ops.types import DTYPES, Filter
 
 MEASURING = {
-    "run": "run a filter, verify the results and save one",
+    "run": "run a filter, verify the results and save one, or one of each of many files",
     "bench": "time every variant, verified, beside its roof",
     "sweep": "bench over a range of sizes, parameters or knobs",
 }
@@ -39,10 +40,32 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         _add_measuring(commands.add_parser(name, help=help, description=help), name, _named_filters(argv))
     _add_xray(commands, _named_filters(argv))
     _add_info(commands)
-    args = parser.parse_args(argv)
+    args = parser.parse_args(_filter_first(argv))
+    if args.name == "run":
+        _settle_run(args)
     if args.json is not None and args.json != "-":
         target_of(args.json)  # raises before anything is computed
     return args
+
+
+def _filter_first(argv: Sequence[str]) -> list[str]:
+    """The arguments of run with the filter in front, because --input takes several names and would take it as well."""
+    names = {name for f in FILTERS for name in (f.id, f.family)}
+    for place in range(2, len(argv) if argv[:1] == ["run"] and argv[1:2] and argv[1] not in names else 0):
+        if argv[place] in names and not argv[place - 1].startswith("-"):
+            return [argv[0], argv[place], *argv[1:place], *argv[place + 1 :]]
+    return list(argv)
+
+
+def _settle_run(args: argparse.Namespace) -> None:
+    """Many files are another command. Raises ParamError for flags that do not go together."""
+    batch.check_use(args)
+    if args.output_dir is not None:
+        args.command = batch.run
+    elif args.input is not None and len(args.input) > 1:
+        raise ParamError("--input names several files; name a folder for their results with --output-dir.")
+    elif args.input is not None:
+        args.input = args.input[0]
 
 
 def _budget(text: str) -> float:
@@ -63,7 +86,7 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
     parser.set_defaults(command=getattr(measure, name))
     families = ", ".join(dict.fromkeys(f.family for f in FILTERS))
     parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
-    _add_input(parser)
+    _add_input(parser, many=name == "run")
     choose = parser.add_argument_group("what runs")
     choose.add_argument(
         "--variant", nargs="+", action="extend", metavar="ID", default=[], help="variants (default: see above)"
@@ -93,6 +116,8 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
         parser.add_argument(
             "--kernel", metavar="FILE.cu", help="hold this kernel to the contract in the place of a variant's first"
         )
+        outputs.add_saving(parser)
+        batch.add_arguments(parser)
         _add_limits(parser, "a case of --kernel")
         return
     parser.add_argument("--mode", choices=("stream", "cold", "hot"), default="stream", help="what the caches hold")
@@ -109,13 +134,16 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
         )
 
 
-def _add_input(parser: argparse.ArgumentParser) -> None:
+def _add_input(parser: argparse.ArgumentParser, many: bool = False) -> None:
+    """The flags of an input, or with `many` of several files."""
     group = parser.add_argument_group("input (default: a shipped sample)")
     source = group.add_mutually_exclusive_group()
+    count: dict[str, Any] = {"nargs": "+", "action": "extend"} if many else {}
     source.add_argument(
         "--input",
         metavar="FILE",
-        help="an image (.png .jpg .bmp), array (.npy), sound (.wav), text, video, or a folder of images",
+        **count,
+        help="an image (.png .tif .jpg …), array (.npy), sound (.wav …), text, video, or a folder of images",
     )
     source.add_argument(
         "--sample", choices=[s.id for s in SAMPLES], metavar="NAME", help=", ".join(s.id for s in SAMPLES)

@@ -21,6 +21,7 @@ from gpu_ops.engine.messages import (
     RunRequest,
     RunUpdate,
     SampleRequest,
+    Saved,
     SaveRequest,
     Surveyed,
     SurveyRequest,
@@ -83,8 +84,10 @@ def work(desk: Desk, job: Job) -> None:
                 _xray(desk, job)
             case SaveRequest():
                 desk.progress(f"saving {plain(job.path)}")
-                result = job.result
-                save_result(job.path, result.kind, desk.array(result.array), result.form, result.unit, job.rate)
+                result, array = job.result, desk.array(job.result.array)
+                how = (result.form, result.unit, job.rate)
+                mapping = save_result(job.path, result.kind, array, *how, saving=job.saving)
+                desk.send(Saved(job.job, job.path, mapping))
             case FramesRequest():
                 run_frames(desk, job)
             case DoctorRequest():

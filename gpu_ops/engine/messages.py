@@ -15,6 +15,7 @@ from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.errors import plain
 from gpu_ops.io.files import part_of
 from gpu_ops.io.opening import Survey
+from gpu_ops.io.results import Saving
 from gpu_ops.measuring.rows import Row
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Pick, Stage
@@ -102,12 +103,13 @@ class XRayRequest:
 @dataclass(frozen=True)
 class SaveRequest:
     """Save an output of a run, or an input in the same form, to a file; its suffix says how. `rate` is that of a
-    signal, in hertz."""
+    signal, in hertz, `saving` what becomes of its values and the facts that the file tells."""
 
     job: int
     path: str
     result: SharedResult
     rate: float | None
+    saving: Saving = Saving()
 
 
 @dataclass(frozen=True)
@@ -218,6 +220,15 @@ class Noisy:
 
 
 @dataclass(frozen=True)
+class Saved:
+    """The answer to SaveRequest: the file, and what became of its values in words, "" where they are as they were."""
+
+    job: int
+    path: str
+    mapping: str
+
+
+@dataclass(frozen=True)
 class RunUpdate:
     """The newest state of one pick: its stage and its row. The first update also has the `outputs`.
 
@@ -305,7 +316,9 @@ Request = (
     | CancelRequest
     | DoctorRequest
 )
-Answer = Ready | Progress | Loaded | Surveyed | Noisy | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
+Answer = (
+    Ready | Progress | Loaded | Surveyed | Noisy | Saved | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
+)
 
 
 def activity(request: Request) -> str:

@@ -13,6 +13,7 @@ import json
 import mmap
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -232,6 +233,7 @@ def serve() -> None:
     """Answer requests until the asker has gone."""
     global here
     here = True
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     _tidy()

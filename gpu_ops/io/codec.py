@@ -53,3 +53,16 @@ def _silence() -> Iterator[None]:
         finally:
             os.dup2(stderr_copy, 2)
             os.close(stderr_copy)
+
+
+@contextmanager
+def any_size() -> Iterator[None]:
+    """Inside, Pillow takes pictures of any size: the limit on values is checked before. Within `codec` alone, where
+    only one thread is."""
+    from PIL import Image
+
+    usual, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+    try:
+        yield
+    finally:
+        Image.MAX_IMAGE_PIXELS = usual

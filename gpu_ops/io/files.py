@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,29 +17,32 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import apart, arrays, folders, images, known, sound, text, videos
+from gpu_ops.io import animated, apart, arrays, dicom, folders, images, known, sound, text, tiff, videos
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.memory import place_of, read_at
+from gpu_ops.io.notes import add_note
 from gpu_ops.io.opening import FRAME, PROJECT, Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.stacks import Stack, decode_stack
 from gpu_ops.params import Param, Value
 from gpu_ops.progress import finite, stage
-from gpu_ops.types import Input
+from gpu_ops.types import Input, Pixel
 
 LIMIT = 2**30
 """Values of a file at most, unless the caller allows more."""
 
 Reader = Callable[[Opening], Decoded]
 Surveyor = Callable[[Opening], Survey]
-Writer = Callable[[IO[bytes], Array, "float | None", str], None]
+Writer = Callable[..., None]
 
 
 @dataclass(frozen=True)
 class Format:
     """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
     the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
-    nothing to choose. `foreign` says that another library decodes it, so that it is read apart from this process."""
+    nothing to choose. The decoder of a `foreign` format is another library's: files are read apart from this process.
+    The writer of a `scaled` format takes the size of a `pixel` as well, that of one that `tells` a description `about`.
+    """
 
     title: str
     suffixes: tuple[str, ...]
@@ -48,24 +52,43 @@ class Format:
     choices: tuple[Param, ...] = ()
     look: Surveyor | None = None
     foreign: bool = False
+    scaled: bool = False
+    tells: bool = False
 
+
+FRAMES = (FRAME, PROJECT)
 
 FORMATS = (
     Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png, foreign=True),
+    Format(
+        "a TIFF image",
+        (".tif", ".tiff"),
+        ("image",),
+        tiff.read_tiff,
+        tiff.write_tiff,
+        FRAMES,
+        tiff.look_tiff,
+        True,
+        True,
+        True,
+    ),
     Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg, foreign=True),
     Format("a BMP image", (".bmp",), ("image",), images.read_bmp, foreign=True),
+    Format("a WebP image", (".webp",), ("image",), animated.read_webp, None, FRAMES, animated.look_webp, True),
+    Format("a GIF image", (".gif",), ("image",), animated.read_gif, None, FRAMES, animated.look_gif, True),
+    Format("a DICOM image", (".dcm",), ("image",), dicom.read_dicom, None, FRAMES, dicom.look_dicom, True),
     Format(
         "a NumPy array",
         (".npy",),
         ("image", "signal", "stack"),
         arrays.read_npy,
         arrays.write_npy,
-        (FRAME, PROJECT),
+        FRAMES,
         arrays.look_npy,
     ),
     Format("WAV sound", (".wav",), ("signal",), sound.read_wav, sound.write_wav, foreign=True),
     Format("text", (".txt", ".dat", ".csv"), ("signal",), text.read_text, text.write_text),
-    Format("a video", videos.SUFFIXES, ("stack",), videos.read_video, None, (FRAME, PROJECT), videos.look_video, True),
+    Format("a video", videos.SUFFIXES, ("stack",), videos.read_video, None, FRAMES, videos.look_video, True),
 )
 """In the order of preference: the first format that can hold a result is the default for it."""
 BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}
@@ -77,9 +100,8 @@ SIGNATURES = (
     (b"\xff\xd8\xff", ".jpg"),
     (b"BM", ".bmp"),
     (arrays.MAGIC, ".npy"),
-    (b"GIF8", "a GIF image"),
-    (b"II*\0", "a TIFF image"),
-    (b"MM\0*", "a TIFF image"),
+    *((magic, ".gif") for magic in animated.GIF_MAGICS),
+    *((magic, ".tif") for magic in tiff.MAGICS),
     (b"PK\x03\x04", "a ZIP archive (as .npz files are)"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"\x89HDF", "an HDF5 file"),
@@ -230,12 +252,12 @@ def _open_folder(opening: Opening) -> Stack:
     return known.kept_stack(files, "folder", lambda: folders.FolderStack(files, opening.name, decode, IMAGE_SUFFIXES))
 
 
-FOLDER = Format("a folder of images", (), ("image", "stack"), _read_folder, None, (FRAME, PROJECT), _look_folder, True)
+FOLDER = Format("a folder of images", (), ("image", "stack"), _read_folder, None, FRAMES, _look_folder, True)
 
 
 def _check_kind(format: Format, name: str, kind: Kind | None) -> None:
     """Raises InputError where a stack is asked for and the format holds none."""
-    if kind == "stack" and kind not in format.kinds:
+    if kind == "stack" and FRAME not in format.choices:
         raise InputError(f"{name} is {format.title}, which holds no stack; leave the kind out.")
 
 
@@ -267,18 +289,32 @@ def _holds(head: bytes) -> str:
         return ".wav"
     if videos.is_video(head):
         return ".mp4"
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return ".webp"
+    if head[dicom.MAGIC_AT :].startswith(dicom.MAGIC):
+        return ".dcm"
     for start, what in SIGNATURES:
         if head.startswith(start):
             return what
     return "binary data" if head.translate(None, TEXT_BYTES) else ".txt"
 
 
-def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = None, overwrite: bool = True) -> None:
-    """Writes an array as PNG, NPY, WAV or text, by the name's ending.
+def save(
+    path: str | os.PathLike[str],
+    array: Array,
+    *,
+    rate: float | None = None,
+    pixel: Pixel | None = None,
+    overwrite: bool = True,
+    note: str = "",
+) -> None:
+    """Writes an array as PNG, TIFF, NPY, WAV or text, by the name's ending.
 
-    PNG takes (H, W) or (H, W, C) of uint8 or uint16; WAV (N,) or (N, C) of float32 or float64 with `rate` in hertz
-    (44100 when None); text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
-    untouched until the new one is complete. Raises InputError when it cannot be written so.
+    PNG takes (H, W) or (H, W, C) of uint8 or uint16; TIFF these, (D, H, W) and (D, H, W, C), of integers of 8 to 32
+    bits, float32 and float64, with the size of a `pixel` where it is known; WAV (N,) or (N, C) of float32 or float64
+    with `rate` in hertz (44100 when None); text (N,) as "%.16f"; NPY any array. The file appears whole or not at all:
+    an existing one stays untouched until the new one is complete. Some formats have room for a `note`. Raises
+    InputError when it cannot be written so.
     """
     name, array = plain(os.fspath(path)), np.asarray(array)
     format = BY_SUFFIX.get(Path(path).suffix.lower())
@@ -287,9 +323,11 @@ def save(path: str | os.PathLike[str], array: Array, *, rate: float | None = Non
         raise InputError(f"{name} cannot be written as '{plain(Path(path).suffix, 20)}'; choose one of {endings}.")
     if array.size == 0:
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
-    write = format.write
+    write = partial(format.write, pixel=pixel) if format.scaled else format.write
     with replacing(path, overwrite) as opened:
-        write(opened, array, rate, name)
+        write(opened, array, rate, name, **({"about": note.replace("…", " to ")} if note and format.tells else {}))
+        if note and not format.tells:
+            add_note(opened, Path(path).suffix.lower(), note)
 
 
 @contextmanager

@@ -1,22 +1,24 @@
 """PNG, JPEG and BMP images at every bit depth. Headers and checksums are checked before any decoder runs.
 
 imageio decodes what it leaves as stored: 8 bits a channel without a palette. OpenCV decodes the rest: 16-bit colour,
-palettes, transparent colours, and images so large that imageio's reader refuses them.
+palettes, transparent colours, and images so large that imageio's reader refuses them. Pillow decodes printing colours.
 """
 
 from __future__ import annotations
 
+import io
 import re
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from gpu_ops.errors import InputError
 from gpu_ops.input_kinds import IMAGE_CHANNELS
-from gpu_ops.io.codec import codec
+from gpu_ops.io import stored
+from gpu_ops.io.codec import any_size, codec
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.io.orientation import find_orientation, turn_upright
@@ -28,8 +30,10 @@ PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 4, 6: 4}
 PNG_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 PNG_PLAIN = (0, 2, 6)
+PNG_GRAY, PNG_PALETTE, PNG_GRAY_ALPHA = 0, 3, 4
 DEFLATED = 1032
 """The most bytes that one compressed byte of a PNG can stand for."""
+PNG_NOTED = (b"IHDR", b"eXIf", b"acTL")
 PNG_PICTURE = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
 FEW_PARTS, PART_BYTES = 1000, 256
 """A PNG may have a thousand chunks, and one more for each PART_BYTES, so that reading takes time for its size only."""
@@ -37,7 +41,7 @@ FEW_PARTS, PART_BYTES = 1000, 256
 JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 IMAGEIO_PIXELS = 1 << 26
 """imageio's reader takes more pixels for an attack; the limit on values is checked before."""
-JPEG_APP1, JPEG_SCAN = 0xE1, 0xDA
+JPEG_APP1, JPEG_APP14, JPEG_SCAN = 0xE1, 0xEE, 0xDA
 JPEG_END = b"\xff\xd9"
 JPEG_BARE = (b"\xff\x01", b"\xff\xd8")
 JPEG_HUFFMAN = (0xC0, 0xC1, 0xC2)
@@ -46,7 +50,7 @@ JPEG_PIXELS = 1024
 sample for every two pixels where the colours are stored as coarsely as possible."""
 JPEG_NOTES = (*range(0xE1, 0xEE), 0xEF, 0xFE)
 """Segments that are no part of the picture: comments, and those of applications except two that define the colours."""
-EXIF = b"Exif\0\0"
+EXIF, ADOBE = b"Exif\0\0", b"Adobe"
 JPEG_MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
 """Inside compressed data 0xFF is followed by 0 or a restart marker (D0 to D7); before it there may be any number."""
 MOST_SEGMENTS = 10_000
@@ -56,7 +60,7 @@ MOST_SCANS = 100
 
 def read_png(opening: Opening) -> Decoded:
     """(H, W), (H, W, 3) or (H, W, 4) as uint8, or uint16 for 16-bit files; gray with alpha becomes RGBA. Turned upright
-    where the file has an orientation."""
+    where the file has an orientation. Of an animation it reads the picture that stands for all frames."""
     path, name, limit, _ = opening
     data = read_whole(path)
     png = _scan_png(data, name)
@@ -68,14 +72,18 @@ def read_png(opening: Opening) -> Decoded:
     plain = depth == 8 and colour in PNG_PLAIN and not png.transparent and width * height <= IMAGEIO_PIXELS
     # Only the chunks of the picture are decoded: notes and profiles cost time and memory, and can be damaged.
     image = b"".join((PNG_MAGIC, *png.picture))
-    return _upright(_decode(image, name, "PNG", (height, width), plain), png.orientation)
+    steps = [stored.PALETTE] if colour == PNG_PALETTE else [stored.GRAY_ALPHA] if colour == PNG_GRAY_ALPHA else []
+    steps += [stored.stretch_step(depth)] if colour == PNG_GRAY and depth < 8 else []
+    steps += [stored.first_step(png.frames)] if png.frames > 1 else []
+    return _upright(_decode(image, name, "PNG", (height, width), plain), png.orientation, steps)
 
 
 class _Png(NamedTuple):
-    """The parts of a PNG. `picture` has the whole chunks that make the picture."""
+    """The parts of a PNG. `picture` has the whole chunks that make the picture, one of `frames` of an animation."""
 
     header: bytes
     transparent: bool
+    frames: int
     orientation: int
     picture: list[memoryview]
 
@@ -92,13 +100,14 @@ def _scan_png(data: bytes, name: str) -> _Png:
             picture.append(chunk)
         elif kind[:1].isupper() or not kind.isalpha():  # an unknown chunk without which the picture cannot be drawn
             raise _damaged(name, "PNG")
-        if kind in (b"IHDR", b"eXIf", b"IDAT", b"PLTE", b"tRNS"):
-            seen[kind] = bytes(chunk[8:-4]) if kind in (b"IHDR", b"eXIf") else b""
+        if kind in (*PNG_NOTED, *PNG_PICTURE):
+            seen[kind] = bytes(chunk[8:-4]) if kind in PNG_NOTED else b""
         last = kind
     header = seen.get(b"IHDR", b"")
     if len(header) != 13 or header[9] not in PNG_CHANNELS or b"IDAT" not in seen or bytes(picture[0][4:8]) != b"IHDR":
         raise _damaged(name, "PNG")
-    return _Png(header, b"tRNS" in seen, find_orientation(seen.get(b"eXIf", b"").removeprefix(EXIF)), picture)
+    frames = int.from_bytes(animation[:4], "big") if len(animation := seen.get(b"acTL", b"")) == 8 else 1
+    return _Png(header, b"tRNS" in seen, frames, find_orientation(seen.get(b"eXIf", b"").removeprefix(EXIF)), picture)
 
 
 def _png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
@@ -123,16 +132,17 @@ def _png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
 
 
 def read_jpeg(opening: Opening) -> Decoded:
-    """(H, W) or (H, W, 3) as uint8, turned upright where the file has an orientation."""
+    """(H, W) or (H, W, 3) as uint8, turned upright where the file has an orientation; CMYK becomes RGB."""
     path, name, limit, _ = opening
     data = read_whole(path)
-    frame, huffman, exif, scans, rest = b"", False, b"", 0, 0
+    frame, huffman, exif, adobe, scans, rest = b"", False, b"", False, 0, 0
     picture = [data[:2]]
     for marker, start, end in _jpeg_segments(data, name):
         if marker in JPEG_FRAMES and not frame:
             frame, huffman = data[start:end], marker in JPEG_HUFFMAN
         elif marker == JPEG_APP1 and data.startswith(EXIF, start) and not exif:
             exif = data[start + len(EXIF) : end]
+        adobe = adobe or (marker == JPEG_APP14 and data.startswith(ADOBE, start))
         if marker == JPEG_SCAN:
             scans, rest = scans + 1, rest or start - 4
         elif not rest and marker not in JPEG_NOTES:
@@ -149,7 +159,10 @@ def read_jpeg(opening: Opening) -> Decoded:
     _check_dense(data, name, width, height, height * width // JPEG_PIXELS if huffman else 0)
     plain = channels in (1, 3) and height * width <= IMAGEIO_PIXELS
     image = b"".join((*picture, data[rest:]))
-    return _upright(_decode(image, name, "JPEG", (height, width), plain), find_orientation(exif))
+    orientation = find_orientation(exif)
+    if channels == 4:
+        return _upright(_decode_inks(image, name, (height, width), adobe), orientation, [stored.CMYK])
+    return _upright(_decode(image, name, "JPEG", (height, width), plain), orientation)
 
 
 def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
@@ -194,7 +207,8 @@ def read_bmp(opening: Opening) -> Decoded:
         palette = palette[: palette.size // step * step].reshape(-1, step)[:, :3]
         channels = 1 if bool((palette == palette[:, :1]).all()) else 3
     check_limit(name, width * height * channels, limit)
-    return Decoded(_decode(data, name, "BMP", (height, width), bits == 24 and width * height <= IMAGEIO_PIXELS))
+    array = _decode(data, name, "BMP", (height, width), bits == 24 and width * height <= IMAGEIO_PIXELS)
+    return Decoded(array, steps=(stored.PALETTE,) if bits <= 8 else ())
 
 
 def _check_dense(data: bytes, name: str, width: int, height: int, least: int) -> None:
@@ -204,9 +218,24 @@ def _check_dense(data: bytes, name: str, width: int, height: int, least: int) ->
         raise InputError(f"{name} is cut short: {words}; copy or save it again.")
 
 
-def _upright(array: Array, orientation: int) -> Decoded:
-    steps = () if orientation == 1 else ({"step": "upright", "orientation": orientation},)
-    return Decoded(turn_upright(array, orientation), steps=steps)
+def _upright(array: Array, orientation: int, steps: list[dict[str, Any]] | None = None) -> Decoded:
+    """The picture turned, after other steps from the stored values to it."""
+    turned = [] if orientation == 1 else [{"step": "upright", "orientation": orientation}]
+    return Decoded(turn_upright(array, orientation), steps=(*(steps or ()), *turned))
+
+
+def _decode_inks(data: bytes, name: str, shape: tuple[int, int], adobe: bool) -> Array:
+    """RGB of a JPEG in CMYK. Those with Adobe's mark store how much light an ink leaves, and Pillow takes every file
+    for such a one."""
+    damaged = _damaged(name, "JPEG")
+    with codec(damaged), any_size():
+        from PIL import Image
+
+        image = Image.open(io.BytesIO(data), formats=["JPEG"])
+        inks = np.asarray(image, np.uint8) if image.mode == "CMYK" else np.empty(0, np.uint8)
+    if inks.shape != (*shape, 4):
+        raise damaged
+    return stored.from_cmyk(inks if adobe else ~inks)
 
 
 def _decode(data: bytes, name: str, format: str, shape: tuple[int, int], plain: bool) -> Array:

@@ -11,9 +11,10 @@ from gpu_ops.io.files import LIMIT, load, same_file
 from gpu_ops.io.inputs import convert
 from gpu_ops.io.noise import add_noise
 from gpu_ops.io.samples import sample
+from gpu_ops.io.stored import STORED_STEPS
 from gpu_ops.types import Input
 
-STEPS = ("upright", "project", "nonfinite", "convert", "crop", "noise")
+STEPS = ("upright", "nonfinite", "project", *STORED_STEPS, "convert", "crop", "noise")
 
 
 def of_frame(origin: Mapping[str, Any], frame: int) -> dict[str, Any]:

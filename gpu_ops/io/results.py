@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,11 +15,27 @@ import numpy as np
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.io.files import replacing, save
+from gpu_ops.io.mapping import Levels, map_values
+from gpu_ops.io.notes import comment_lines, lines_of
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Axis, Form, ViewKind
 from gpu_ops.progress import advance
 
+TABLES = (".csv", ".txt", ".json")
 ROWS = 1 << 12
 """Rows that are written at a time."""
+
+
+@dataclass(frozen=True)
+class Saving:
+    """How a result is saved: the mapping of its values (one of gpu_ops.io.mapping.MAPS), the levels that "levels"
+    takes to black and white, and the facts about it that its file tells, see gpu_ops.measuring.about."""
+
+    map: str = "none"
+    levels: Levels | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+PLAIN = Saving()
 
 
 def save_result(
@@ -27,21 +46,41 @@ def save_result(
     unit: str = "",
     rate: float | None = None,
     overwrite: bool = True,
-) -> None:
-    """Write an output by the name's ending, one of its kind's `formats`; `rate` is that of a signal, in hertz.
+    saving: Saving = PLAIN,
+) -> str:
+    """Write an output by the name's ending, one of its kind's `formats`, and return what became of its values in words,
+    "" where the file has them as they are; `rate` is that of a signal, in hertz.
 
-    A table of comma-separated values begins with a line of axes and units. It has the start and the end of each bar,
-    and the real and the imaginary part of complex values. Raises InputError when the file cannot be written so.
+    A table of comma-separated values begins with the facts of `saving`, each in a line behind "#", and a line of axes
+    and units. It has the start and the end of each bar, and the real and the imaginary part of complex values. PNG and
+    WAV hold the facts and the mapping as well. Raises InputError when the file cannot be written so, ParamError for a
+    mapping that the format does not allow.
     """
     of_kind, suffix = OUTPUT_KINDS[kind], Path(path).suffix.lower()
+    name = plain(os.fspath(path))
     if suffix not in of_kind.formats:
-        name, allowed = plain(os.fspath(path)), " ".join(of_kind.formats)
+        allowed = " ".join(of_kind.formats)
         raise InputError(f"{name} cannot hold {of_kind.title} as '{plain(suffix, 20)}'; choose one of {allowed}.")
-    if kind == SIGNAL.view or suffix not in (".csv", ".txt"):
-        save(path, array, rate=rate, overwrite=overwrite)
-        return
-    with replacing(path, overwrite) as file:
-        _write_table(file, kind, np.asarray(array), form, unit)
+    array = np.asarray(array)
+    if _as_table(kind, suffix, array):
+        map_values(np.empty(0), suffix, saving.map, saving.levels, name)  # a table needs no mapping: this raises
+        with replacing(path, overwrite) as file:
+            if suffix == ".json":
+                _write_json(file, kind, array, form, unit, saving.about)
+            else:
+                if suffix == ".csv":
+                    file.write(comment_lines(saving.about).encode("utf-8", "replace"))
+                _write_table(file, kind, array, form, unit)
+        return ""
+    mapped = map_values(array, suffix, saving.map, saving.levels, name)
+    about = {**saving.about, "values": mapped.text}
+    save(path, mapped.array, rate=rate, overwrite=overwrite, note="\n".join(lines_of(about)))
+    return mapped.text
+
+
+def _as_table(kind: ViewKind, suffix: str, array: Array) -> bool:
+    """Whether the file has a heading and several columns. A signal of one channel is one number a line."""
+    return suffix in TABLES and (kind != SIGNAL.view or (suffix == ".csv" and array.ndim == 2))
 
 
 def _write_table(file: IO[bytes], kind: ViewKind, array: Array, form: Form, unit: str) -> None:
@@ -49,6 +88,38 @@ def _write_table(file: IO[bytes], kind: ViewKind, array: Array, form: Form, unit
     if array.ndim == 0:
         file.write(f"{_cell(array[()])}\n".encode())
         return
+    heading, columns, axis, bars = _table(kind, array, form, unit)
+    file.write((",".join(map(_quote, heading)) + "\n").encode())
+    for line in _lines(columns, axis, bars):
+        file.write(line)
+
+
+def _write_json(file: IO[bytes], kind: ViewKind, array: Array, form: Form, unit: str, about: Mapping[str, Any]) -> None:
+    """The facts under "about"; a "value" with its "unit", or "columns" and "rows" as in a table. null stands for NaN,
+    and a word for infinity, which JSON does not have."""
+    if array.ndim == 0:
+        parts = [_plain_number(part) for part in _parts(array[()])]
+        content: dict[str, Any] = {"value": parts[0] if len(parts) == 1 else parts, "unit": unit}
+    else:
+        heading, columns, axis, bars = _table(kind, array, form, unit)
+        rows = [
+            [*_places(axis, k, bars), *(_plain_number(part) for value in row for part in _parts(value))]
+            for k, row in enumerate(columns)
+        ]
+        content = {"columns": heading, "rows": rows}
+    text = json.dumps({"about": dict(about), **content}, indent=1, allow_nan=False, default=str)
+    file.write(f"{text}\n".encode())
+
+
+def _plain_number(value: Any) -> float | int | str | None:
+    number: float | int = value.item()
+    if math.isfinite(number):
+        return number
+    return None if math.isnan(number) else "infinite" if number > 0 else "-infinite"
+
+
+def _table(kind: ViewKind, array: Array, form: Form, unit: str) -> tuple[list[str], Array, Axis, bool]:
+    """The heading, the columns of values as (rows, columns), the axis along the rows, and whether the rows are bars."""
     bars = kind == "bars"
     columns = array.reshape(-1, array.shape[-1]).T if bars else array.reshape(len(array), -1)
     axis = form.axes[-1] if bars else form.axes[0]
@@ -58,9 +129,7 @@ def _write_table(file: IO[bytes], kind: ViewKind, array: Array, form: Form, unit
         name = (across.labels[k] if across.labels else f"{across.name} {k + 1}") if across else "value"
         own = f"{name} ({unit})" if unit else name
         heading += [f"{own} real", f"{own} imaginary"] if array.dtype.kind == "c" else [own]
-    file.write((",".join(map(_quote, heading)) + "\n").encode())
-    for line in _lines(columns, axis, bars):
-        file.write(line)
+    return heading, columns, axis, bars
 
 
 def _lines(columns: Array, axis: Axis, bars: bool) -> Iterator[bytes]:
@@ -68,9 +137,14 @@ def _lines(columns: Array, axis: Axis, bars: bool) -> Iterator[bytes]:
         advance(first, len(columns))
         rows = []
         for k, row in enumerate(columns[first : first + ROWS], start=first):
-            places = [axis.at(k), axis.at(k + 1)] if bars else [axis.labels[k] if axis.labels else axis.at(k)]
-            rows.append(",".join((*map(_cell, places), *(_cell(part) for v in row for part in _parts(v)))))
+            parts = (part for value in row for part in _parts(value))
+            rows.append(",".join(map(_cell, (*_places(axis, k, bars), *parts))))
         yield ("\n".join(rows) + "\n").encode()
+
+
+def _places(axis: Axis, k: int, bars: bool) -> list[Any]:
+    """Where a row lies: both ends of a bar, else its name or its position."""
+    return [axis.at(k), axis.at(k + 1)] if bars else [axis.labels[k] if axis.labels else axis.at(k)]
 
 
 def _parts(value: Any) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.opening import Decoded, Opening
-from gpu_ops.progress import advance
+from gpu_ops.progress import advance, stage
 from gpu_ops.types import Facts
 
 
@@ -46,7 +46,8 @@ def _project(stack: Stack, way: str) -> Array:
     wide = np.float64 if way == "mean" else stack.dtype
     for frame in range(count):
         advance(frame, count)
-        values = stack.read(frame)
+        with stage(frame, count):
+            values = stack.read(frame)
         if frame == 0:
             result = values.astype(wide)
         elif way == "mean":

@@ -17,6 +17,7 @@ from app.models.slot import RowSlot
 from app.views.timing.ladder import TimingLadder
 from app.views.timing.ladder_axis import axis_for
 from app.views.timing.ladder_layout import Geometry, legend_texts
+from gpu_ops.errors import InputError
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # menus and tool tips, offscreen
 SERIAL, NAIVE = RowSlot("serial", "cpu"), RowSlot("naive", "cuda:0")
@@ -234,11 +235,12 @@ def test_bars_are_painted_and_recorded_ones_hatched(ladder: TimingLadder, result
 
 
 def test_pictures_are_written(ladder: TimingLadder, tmp_path) -> None:
-    assert ladder.render_png(tmp_path / "ladder.png", 800)
+    ladder.export(tmp_path / "ladder.png", 800)
     image = QImage(str(tmp_path / "ladder.png"))
     assert image.width() == 1600 and len(colours_in(image)) > 10
-    assert ladder.render_svg(tmp_path / "ladder.svg", 800)
+    ladder.export(tmp_path / "ladder.svg", 800)
     drawing = (tmp_path / "ladder.svg").read_text()
     assert "<svg" in drawing and "CPU, all cores" in drawing
-    assert not ladder.render_png(tmp_path / "nowhere" / "ladder.png")
-    assert not ladder.render_svg(tmp_path / "nowhere" / "ladder.svg")
+    for name in ("ladder.png", "ladder.svg"):
+        with pytest.raises(InputError, match="choose a folder you may write to"):
+            ladder.export(tmp_path / "nowhere" / name)

@@ -7,6 +7,7 @@ import io
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -267,6 +268,20 @@ def test_a_drag_draws_a_region_and_its_figures(window: MainWindow) -> None:
     QApplication.clipboard().clear()
     QTest.keyClick(bar.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QApplication.clipboard().text() == text
+
+
+def test_the_figures_are_saved_with_the_facts(window: MainWindow, tmp_path: Path) -> None:
+    window.files.target = lambda *_: str(tmp_path / "a.csv")
+    act(window, "export_figures")
+    assert "There are no figures to save yet" in window.messages.current().text
+    act(window, "region")
+    QTest.qWait(30)
+    drag(canvas_of(window), (4, 6), (12, 10))
+    act(window, "export_figures")
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    bar = window.probing.bar
+    assert lines[0].startswith("# ") and "# filter: mean2d" in lines
+    assert "\n".join(lines).endswith(bar.copied(True).strip()) and "There are no" not in window.messages.current().text
 
 
 def test_the_picture_pans_without_the_tool_and_with_the_middle_button(window: MainWindow) -> None:

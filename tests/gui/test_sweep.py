@@ -26,6 +26,7 @@ from gpu_ops import FILTERS, find_filter, from_array, recorded_reports
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate
 from gpu_ops.errors import ParamError
+from gpu_ops.measuring.report import read_report
 from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.sweeps import SIZE, Varied
 from gpu_ops.task import Meta
@@ -414,19 +415,22 @@ def test_files(window: MainWindow, tmp_path: Path) -> None:
     window.sweep.controller.show(sweep)
     for name, id in (
         ("a.csv", "export_sweep_csv"),
+        ("a.json", "export_sweep_json"),
         ("a.png", "export_sweep_picture"),
         ("a.svg", "export_sweep_picture"),
     ):
         window.files.target = lambda *_, name=name: str(tmp_path / name)
         act(window, id)
-    assert (tmp_path / "a.csv").read_text() == sweep.to_csv()
+    text = (tmp_path / "a.csv").read_text()
+    assert text.endswith(sweep.to_csv()) and "# filter: mean2d" in text and "# varied: " in text
+    assert [r.variant for r in read_report(tmp_path / "a.json").rows] == [r.variant for r in sweep.rows]
     picture = QImage(str(tmp_path / "a.png"))
     assert picture.width() == 2 * window.sweep.sheet.width()
     drawing = (tmp_path / "a.svg").read_text()
     assert "<text" in drawing and "1 naive" in drawing and "<image" not in drawing
     window.files.target = lambda *_: str(tmp_path / "no" / "a.csv")
     act(window, "export_sweep_csv")
-    assert "cannot be saved" in window.messages.current().text
+    assert "cannot be written" in window.messages.current().text
 
 
 # With an engine

@@ -306,6 +306,11 @@ class ProbeBar(QWidget):
             return {"x": left, "y": top, "width": right - left, "height": bottom - top}
         return {"first": span[0], "samples": span[1] - span[0]} if span is not None else {}
 
+    @property
+    def filled(self) -> bool:
+        """Whether there are figures or a profile to copy and to save."""
+        return not self.isHidden() and self._is_shown() and self.pages.currentWidget() is not self.hint
+
     def copied(self, full: bool) -> str:
         """What the buttons copy: the table or the profile, as text with tabs or in `full` as CSV."""
         if self.pages.currentWidget() is self.plot and self.plot is not None:

@@ -27,6 +27,7 @@ from app.views.sweep.plot import SweepPlot
 from app.views.sweep.table import SweepTable
 from app.views.sweep.text import findings, heading, option_title, recorded_title
 from app.views.upright import Upright
+from gpu_ops import comment_lines
 
 WIDE = 40
 """The width, in letter heights, from which on the legend is beside the plot."""
@@ -267,15 +268,21 @@ class SweepPanel(Squeezed):
 
     # Files
 
-    def export(self, path: str, kind: str) -> bool:
-        """Write the rows ("csv"), or the "picture" of heading, plot, legend and findings, which is an SVG where the
-        name ends so and else a PNG; False when the file cannot be written."""
-        assert self.controller.shown is not None
+    def export(self, path: str, kind: str) -> None:
+        """Write the rows ("csv" or "json"), or the "picture" of heading, plot, legend and findings, which is an SVG
+        where the name ends so and else a PNG, with the facts about them. Raises InputError when the file cannot be
+        written."""
+        sweep, provenance = self.controller.shown, self.controller.provenance
+        assert sweep is not None
+        facts = sweep.facts(provenance)
         if kind == "csv":
-            return write_text(path, self.controller.shown.to_csv(self.controller.provenance))
-        if self.rows.isChecked():  # what is hidden is not laid out
-            self.rows.setChecked(False)
-        return export_sheet(self.sheet, path, self.sheet.heading.text())
+            write_text(path, comment_lines(facts) + sweep.to_csv(provenance))
+        elif kind == "json":
+            write_text(path, sweep.to_json(provenance))
+        else:
+            if self.rows.isChecked():  # what is hidden is not laid out
+                self.rows.setChecked(False)
+            export_sheet(self.sheet, path, self.sheet.heading.text(), facts)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)

@@ -35,7 +35,7 @@ from app.models.results import Results
 from app.models.slot import RowSlot
 from app.terms import counter_name, counter_tip
 from app.views.flow import FlowLayout
-from app.views.picture_file import Draw, drawn_image, write_png, write_svg
+from app.views.picture_file import NO_FACTS, Draw, Facts, drawn_image, write_picture
 from app.views.timing.ladder_layout import Builder, Geometry, Line
 from app.views.timing.ladder_paint import LadderPainter, small_font
 from app.views.timing.row_text import details, fair_text
@@ -310,13 +310,10 @@ class TimingLadder(QWidget):
         """The whole ladder, also its hidden part, at twice the screen's resolution."""
         return drawn_image(*self._drawing(width))
 
-    def render_png(self, path: str | Path, width: int | None = None) -> bool:
-        """Write the ladder as a PNG; False when the file cannot be written."""
-        return write_png(path, *self._drawing(width))
-
-    def render_svg(self, path: str | Path, width: int | None = None) -> bool:
-        """Write the ladder as an SVG; False when the file cannot be written."""
-        return write_svg(path, *self._drawing(width), self.tr("Timing ladder"), self.canvas.logicalDpiX())
+    def export(self, path: str | Path, width: int | None = None, facts: Facts = NO_FACTS) -> None:
+        """Write the whole ladder with these facts below it: an SVG where the name ends so, else a PNG. Raises
+        InputError when the file cannot be written."""
+        write_picture(path, *self._drawing(width), self.tr("Timing ladder"), self.canvas.logicalDpiX(), facts)
 
     def _drawing(self, width: int | None) -> tuple[QSize, Draw]:
         """The size of the whole ladder, and the function that draws it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import (
@@ -29,6 +28,7 @@ from app.models.results import Results
 from app.models.slot import RowSlot
 from app.terms import stage_column, stage_tip
 from app.theme import colours_of
+from app.views.picture_file import write_text
 from app.views.timing.row_text import (
     counted_text,
     details,
@@ -41,6 +41,7 @@ from app.views.timing.row_text import (
     verdict,
     verdict_role,
 )
+from gpu_ops import KernelscopeError
 
 Index = QModelIndex | QPersistentModelIndex
 SORT = Qt.ItemDataRole.UserRole
@@ -326,17 +327,15 @@ class ResultTable(QTableView):
         QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines) + "\n")
 
     def export(self, kind: str) -> None:
-        """Ask for a file and save all rows to it, in the C locale."""
+        """Ask for a file and save all rows to it, in the C locale, with the facts about them."""
         kinds = {"csv": self.tr("Comma-separated values (*.csv)"), "json": self.tr("Kernelscope report (*.json)")}
         path = self._choose(self.tr("Export results"), self.propose(kind), kinds[kind])
         if not path:
             return
-        text = self._results.to_csv() if kind == "csv" else self._results.to_json()
         try:
-            Path(path).write_text(text, encoding="utf-8")
-        except OSError as error:
-            reason = self.tr("{path} cannot be saved ({reason}); choose another file.")
-            self.failed.emit(reason.format(path=path, reason=error.strerror))
+            write_text(path, self._results.csv_file() if kind == "csv" else self._results.to_json())
+        except KernelscopeError as error:
+            self.failed.emit(str(error))
             return
         self.exported.emit(path)
 

@@ -11,20 +11,25 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.controllers.importing import ImportController
 from app.controllers.session import SessionController
+from app.models.facts import facts_of
 from app.models.file_list import FileList
 from app.models.file_names import all_files, open_kinds, proposed_name, save_kinds, save_suffix, suffixes
 from app.models.folder import files_in
 from app.models.messages import UNDER
 from app.settings import Settings
-from app.views.picture_file import export_sheet
+from app.views.picture_file import export_sheet, write_text
 from app.views.window.message_bar import MessageBar
+from app.views.window.saver import Saver
+from gpu_ops import KernelscopeError, comment_lines
 from gpu_ops.engine.messages import LoadRequest, NonFinite
 from gpu_ops.params import Values
 
 if TYPE_CHECKING:
+    from app.models.display import Display
     from app.views.results.pictures import Pictures
     from app.views.sweep.panel import SweepPanel
     from app.views.timing.ladder import TimingLadder
+    from app.views.xray.panel import XRayPanel
 
 Chooser = Callable[[QWidget, str, str, str], str]
 """(parent, title, folder or proposed path, file filters in Qt's notation) to the path that the user picks, or ""."""
@@ -74,6 +79,7 @@ class Files(QObject):
         self._importing = importing
         self.list = FileList(self)
         self._begun = ""
+        self.saver = Saver(self, controller, messages)
         self._controller.succeeded.connect(self._take_success)
         self._controller.message.connect(self._take_message)
         self._controller.nonfinite_found.connect(self._offer)
@@ -232,8 +238,9 @@ class Files(QObject):
         name = session.input.name if session.input else ""
         return proposed_name(name, session.filter, session.choice.params, what, suffix)
 
-    def save_result(self) -> None:
-        """Ask for a name and save the present output of the last picked variant."""
+    def save_result(self, display: Display | None = None) -> None:
+        """Ask for a name and save the present output of the last picked variant; `display` has the levels that the
+        window shows."""
         to_save = self._controller.result_to_save()
         if to_save is None:
             return
@@ -244,7 +251,11 @@ class Files(QObject):
         name = self.proposed(what, save_suffix(kind, dtype, rate))
         path = self.ask_target(self.tr("Save the result"), name, save_kinds(kind, dtype, rate))
         if path:
-            self._controller.save_result(path)
+            self.saver.save(path, display)
+
+    def facts(self) -> dict[str, Any]:
+        """The facts about what the window shows: those of the results, else of the input."""
+        return facts_of(self._controller.session, self._controller.results)
 
     def export_view(self, pictures: Pictures) -> None:
         """Ask for a name and save the present view as a picture."""
@@ -257,17 +268,18 @@ class Files(QObject):
         name = self.proposed(f"{session.output.id}-view", ".png")
         path = self.ask_target(self.tr("Save the view as PNG or SVG"), name, kinds)
         if path:
-            self._report(path, export_sheet(pictures.view.sheet, path, session.filter.title))
+            sheet, facts = pictures.view.sheet, self.facts()
+            self._write(path, lambda: export_sheet(sheet, path, session.filter.title, facts))
 
     def export_ladder(self, ladder: TimingLadder) -> None:
         """Ask for a name and save the ladder as a picture."""
-        kinds = f"PNG (*.png);;{all_files()}"
-        path = self.ask_target(self.tr("Save the ladder as PNG"), self.proposed("ladder", ".png"), kinds)
+        kinds = f"PNG (*.png);;SVG (*.svg);;{all_files()}"
+        path = self.ask_target(self.tr("Save the ladder as PNG or SVG"), self.proposed("ladder", ".png"), kinds)
         if path:
-            self._report(path, ladder.render_png(path))
+            self._write(path, lambda: ladder.export(path, facts=self.facts()))
 
     def export_sweep(self, panel: SweepPanel, kind: str) -> None:
-        """Ask for a name and save the visible sweep: its rows ("csv") or its "picture"."""
+        """Ask for a name and save the visible sweep: its rows ("csv" or "json") or its "picture"."""
         sweep = panel.controller.shown
         if sweep is None:
             text = self.tr("There is no sweep to save yet; run one in the Sweep tab.")
@@ -275,19 +287,47 @@ class Files(QObject):
             return
         title, suffix, kinds = {
             "csv": (self.tr("Save the sweep as CSV"), ".csv", "CSV (*.csv)"),
+            "json": (self.tr("Save the sweep as JSON"), ".json", "JSON (*.json)"),
             "picture": (self.tr("Save the sweep as PNG or SVG"), ".png", "PNG (*.png);;SVG (*.svg)"),
         }[kind]
         name = self.proposed(f"sweep-{sweep.varied.name}", suffix)
         path = self.ask_target(title, name, f"{kinds};;{all_files()}")
         if path:
-            self._report(path, panel.export(path, kind))
+            self._write(path, lambda: panel.export(path, kind))
 
-    def _report(self, path: str, success: bool) -> None:
-        if success:
-            self.say_written(path)
+    def export_figures(self, table: str) -> None:
+        """Ask for a name and save this table of figures of a region, or of a profile; "" for none."""
+        if not table:
+            text = self.tr("There are no figures to save yet; draw a region or a line of a profile first.")
+            self._messages.show_message("warning", text, "", "export")
+            return
+        title, kinds = self.tr("Save the figures as CSV"), f"CSV (*.csv);;{all_files()}"
+        path = self.ask_target(title, self.proposed("figures", ".csv"), kinds)
+        if path:
+            self._write(path, lambda: write_text(path, comment_lines(self.facts()) + table))
+
+    def export_xray(self, panel: XRayPanel, kind: str) -> None:
+        """Ask for a name and save the X-ray: the visible part as a "picture", or all its counts ("json")."""
+        if not panel.filled:
+            text = self.tr("There is no X-ray to save yet; open the X-ray panel and wait for it.")
+            self._messages.show_message("warning", text, "", "export")
+            return
+        title, suffix, kinds = {
+            "json": (self.tr("Save the X-ray as JSON"), ".json", "JSON (*.json)"),
+            "picture": (self.tr("Save the X-ray as PNG or SVG"), ".png", "PNG (*.png);;SVG (*.svg)"),
+        }[kind]
+        path = self.ask_target(title, self.proposed("xray", suffix), f"{kinds};;{all_files()}")
+        if path:
+            self._write(path, lambda: panel.export(path, kind, self.facts()))
+
+    def _write(self, path: str, write: Callable[[], None]) -> None:
+        """Write a file here and report it."""
+        try:
+            write()
+        except KernelscopeError as error:
+            self.say_not_written(str(error))
         else:
-            text = self.tr("{path} cannot be saved; choose another folder or name.").format(path=path)
-            self.say_not_written(text)
+            self.say_written(path)
 
     @Slot(str)
     def _take_success(self, subject: str) -> None:
@@ -295,15 +335,17 @@ class Files(QObject):
         what, _, path = subject.partition(UNDER)
         if what == "save" and path:
             self._messages.settle(what)
-            self.say_written(path)
+            self.say_written(path, self.saver.mapping_of(path))
 
     @Slot(str)
-    def say_written(self, path: str) -> None:
-        """Report what was saved where, and remove the messages about earlier failures."""
+    def say_written(self, path: str, mapping: str = "") -> None:
+        """Report what was saved where, and what became of its values; remove the messages about earlier failures."""
         self._messages.settle("export")
         size = QLocale().formattedDataSize(Path(path).stat().st_size)
         text = self.tr("Saved {name} ({size}) in {folder}.")
         text = text.format(name=Path(path).name, size=size, folder=Path(path).absolute().parent)
+        if mapping:
+            text = self.tr("{saved} Its values: {mapping}.").format(saved=text, mapping=mapping)
         self._messages.show_message("info", text, "", "written", passing=True)
 
     @Slot(str)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 
 from app.models.file_names import all_files
+from app.views.results.probe_bar import ProbeBar
 from app.views.window.desk import Desk
 from app.views.window.diagnostics import DiagnosticsPage
 from app.views.window.offers import palette_offers
@@ -15,6 +16,15 @@ from gpu_ops import __version__
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("Handlers", text)
+
+
+# Files
+
+
+def export_figures(desk: Desk) -> None:
+    """Save the figures of the region, or the profile of the line, whichever is visible."""
+    bar = desk.window.findChild(ProbeBar)
+    desk.context.files.export_figures(bar.copied(True) if bar is not None and bar.filled else "")
 
 
 # The clipboard

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
@@ -22,6 +24,7 @@ from app.models.xray import KernelView, views
 from app.terms import counter_name, counter_tip
 from app.theme import colours_of, inked
 from app.views.labels import sentence_label
+from app.views.picture_file import Facts, export_sheet, write_text
 from app.views.scrolled import Squeezed
 from app.views.xray.access_view import AccessView
 from app.views.xray.comparison_view import ComparisonView
@@ -145,6 +148,22 @@ class XRayPanel(Squeezed):
 
     def _watch(self) -> None:
         self._controller.watch_comparison(self.tabs.currentWidget() is self.comparison)
+
+    # Files
+
+    @property
+    def filled(self) -> bool:
+        """Whether there is an X-ray."""
+        return self._shown is not None
+
+    def export(self, path: str, kind: str, facts: Facts) -> None:
+        """Write the whole X-ray ("json"), or a "picture" of what is visible, with these facts about it. Raises
+        InputError when the file cannot be written."""
+        content = self._controller.content
+        if kind == "json":
+            write_text(path, json.dumps({**content, "about": facts}, indent=1) + "\n")
+        else:
+            export_sheet(self.splitter, path, self.title.text(), {**facts, "variant": self.title.text()})
 
     # Changes of the controller
 

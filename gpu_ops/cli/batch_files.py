@@ -1,0 +1,83 @@
+"""The files of a batch: found by names, folders and patterns, each with the name of its result."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gpu_ops.errors import InputError, plain
+from gpu_ops.io.files import BY_SUFFIX
+
+
+class Item(NamedTuple):
+    """A file, the folder and the `name` of its result without an ending, and a sentence where it cannot have one.
+    `inputs` are the real paths of all files, which no result may replace."""
+
+    file: Path
+    folder: Path
+    name: str
+    fault: str
+    inputs: frozenset[str]
+
+    def path(self, suffix: str) -> Path:
+        """The file of the result. Raises InputError where that is one of the inputs."""
+        path = self.folder / f"{self.name}{suffix}"
+        if os.path.realpath(path) in self.inputs:
+            raise InputError(f"{plain(path)} is an input itself; choose another --output-dir or another --format.")
+        return path
+
+
+def find_files(names: Sequence[str]) -> list[Path]:
+    """The files that names, folders and patterns mean, each once, in their order; those of a folder or a pattern by
+    name. Of a folder the files with the ending of a format. Raises InputError where one means nothing."""
+    found: dict[str, Path] = {}
+    for name in names:
+        for path in _meant(name):
+            found.setdefault(os.path.realpath(path), path)
+    return list(found.values())
+
+
+def _meant(name: str) -> list[Path]:
+    path = Path(name)
+    try:
+        if path.is_dir():
+            files = sorted(p for p in path.iterdir() if p.suffix.lower() in BY_SUFFIX and not p.name.startswith("."))
+            if not files:
+                raise InputError(f"{plain(name)} has no file that can be read; the types are {' '.join(BY_SUFFIX)}.")
+            return files
+        if path.exists() or not glob.has_magic(name):
+            return [path]  # one that is missing fails by itself, and the others go on
+        matches = sorted(Path(p) for p in glob.glob(name, recursive=True) if not os.path.isdir(p))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no file name"
+        raise InputError(f"{plain(name)} cannot be read ({reason}); check its name and permissions.") from None
+    if not matches:
+        raise InputError(f"No file is called like {plain(name)}; check the pattern, and put it in quotes.")
+    return matches
+
+
+NAMINGS: tuple[Callable[[Path], str], ...] = (
+    lambda file: file.stem,
+    lambda file: f"{file.stem}_{file.suffix.removeprefix('.')}",
+    lambda file: f"{file.absolute().parent.name}_{file.stem}_{file.suffix.removeprefix('.')}",
+)
+"""A result is called as its file; where two files share that, the ending joins the name, then the folder."""
+
+
+def items(files: Sequence[Path], folder: Path) -> list[Item]:
+    """Each file with the name of its result, no two the same."""
+    counts = [Counter(naming(file) for file in files) for naming in NAMINGS]
+    inputs = frozenset(os.path.realpath(file) for file in files)
+    taken: set[str] = set()
+    result = []
+    for file in files:
+        names = (naming(file) for naming, count in zip(NAMINGS, counts, strict=True) if count[naming(file)] == 1)
+        name = next((n for n in names if n not in taken), "")
+        words = f"{plain(file)} has the same name as another file; rename it, or run it by itself."
+        result.append(Item(file, folder, name or NAMINGS[-1](file), "" if name else words, inputs))
+        taken.add(name)
+    return result

@@ -1,0 +1,71 @@
+"""The size of a pixel, as TIFF files say it: in their own tags, in OME's XML, or in ImageJ's notes."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from typing import Any
+
+from gpu_ops.types import Pixel
+
+INCH, CENTIMETRE = 2, 3
+MILLIMETRES = {
+    "nm": 1e-6, "µm": 1e-3, "mm": 1.0, "cm": 10.0, "m": 1000.0, "inch": 25.4, "Å": 1e-7, "pm": 1e-9, "km": 1e6,
+}  # fmt: skip
+"""Units of length in millimetres."""
+OTHER_NAMES = {
+    "micron": "µm", "microns": "µm", "um": "µm", "\u03bcm": "µm", "\\u00B5m": "µm", "in": "inch", "angstrom": "Å",
+}  # fmt: skip
+SCREEN = (72.0, 96.0)
+"""Dots an inch that programs write when they know nothing: sizes on a screen, and not of what the picture shows."""
+PIXELS = re.compile(r"<(?:\w+:)?Pixels\b([^>]*)>")
+ATTRIBUTE = re.compile(r"([\w:]+)\s*=\s*[\"']([^\"']*)[\"']")
+
+
+def make_pixel(y: float, x: float, unit: str) -> Pixel | None:
+    """A size in a unit of length, as millimetres or, below a tenth, micrometres; None where it is no length at all."""
+    scale = MILLIMETRES.get(OTHER_NAMES.get(unit, unit))
+    if scale is None or not all(0 < side * scale < math.inf for side in (y, x)):
+        return None
+    fine = float(f"{max(y, x) * scale:.9g}") < 0.1
+    y, x = (float(f"{side * scale * (1000 if fine else 1):.9g}") for side in (y, x))
+    return Pixel(y, x, "µm" if fine else "mm")
+
+
+def ome_pixel(xml: str) -> Pixel | None:
+    """The size in the first <Pixels> of OME's XML, whose unit is µm where it names none."""
+    tag = PIXELS.search(xml)
+    known = {key: html.unescape(value) for key, value in ATTRIBUTE.findall(tag[1])} if tag else {}
+    try:
+        x = float(known["PhysicalSizeX"])
+        y = float(known.get("PhysicalSizeY", x))
+    except (KeyError, ValueError):
+        return None
+    return _of_two(y, known.get("PhysicalSizeYUnit", "µm"), x, known.get("PhysicalSizeXUnit", "µm"))
+
+
+def _of_two(y: float, y_unit: str, x: float, x_unit: str) -> Pixel | None:
+    """A size whose sides may have different units."""
+    scales = [MILLIMETRES.get(OTHER_NAMES.get(unit, unit)) for unit in (y_unit, x_unit)]
+    return None if None in scales else make_pixel(y * (scales[0] or 0), x * (scales[1] or 0), "mm")
+
+
+def tag_pixel(page: Any, imagej_unit: str) -> Pixel | None:
+    """The size of the resolution tags of a page of tifffile, in ImageJ's unit where there is one."""
+    x, y = _ratio(page.tags.valueof(282)), _ratio(page.tags.valueof(283))
+    if not x or not y:
+        return None
+    if imagej_unit:
+        return make_pixel(1 / y, 1 / x, imagej_unit)
+    unit = page.tags.valueof(296, INCH)
+    if unit == CENTIMETRE:
+        return make_pixel(1 / y, 1 / x, "cm")
+    return make_pixel(1 / y, 1 / x, "inch") if unit == INCH and not (x == y and x in SCREEN) else None
+
+
+def _ratio(value: object) -> float:
+    """Pixels a unit, as two integers; 0 where they make no number."""
+    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(part, int) for part in value) and value[1]:
+        return float(value[0] / value[1])
+    return 0.0
