@@ -22,6 +22,14 @@ _FILE = (
         do=lambda desk: desk.context.files.open(),
     ),
     ActionSpec(
+        "open_folder",
+        QT_TRANSLATE_NOOP("Actions", "Open a fo&lder…"),
+        "file",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Open a folder of images of one size as a stack of frames"),
+        do=lambda desk: desk.context.files.open_folder(),
+    ),
+    ActionSpec(
         "open_with",
         QT_TRANSLATE_NOOP("Actions", "Open with c&hoices…"),
         "file",
@@ -271,6 +279,15 @@ _RUN = (
         ("Ctrl+Shift+M",),
         QT_TRANSLATE_NOOP("Actions", "Time the ticked variants at several values of one quantity"),
         do=handlers.start_sweep,
+    ),
+    ActionSpec(
+        "run_frames",
+        QT_TRANSLATE_NOOP("Actions", "Run over &all frames…"),
+        "run",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Run the filter over every frame of the stack and save the results as one stack"),
+        do=handlers.run_over_frames,
+        able=lambda desk: desk.context.frames.of_stack,
     ),
     ActionSpec(
         "cancel",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.look import Look
 from app.controllers.playback import Playback
@@ -39,6 +40,7 @@ class Context:
     recorded: RecordedRuns
     xray: XRayController
     reports: Callable[[], Reports]
+    frames: FrameController
 
     @property
     def session(self) -> Session:

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from gpu_ops.errors import ParamError
-from gpu_ops.io.files import Format
+from gpu_ops.io.formats import Format
 from gpu_ops.io.opening import FRAME, Decoded, Opening, Survey
 from gpu_ops.progress import advance
 from gpu_ops.types import Facts, Pixel

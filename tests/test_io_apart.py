@@ -14,7 +14,7 @@ import pytest
 from bad_decoders import TOY
 
 from gpu_ops.errors import InputError, ParamError
-from gpu_ops.io import apart, files, load, survey
+from gpu_ops.io import apart, formats, load, survey
 from gpu_ops.progress import Cancelled, listening
 
 
@@ -23,8 +23,8 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A file of a format whose reader does what the file says, in a process of its own."""
     apart.close()
     monkeypatch.setattr(apart, "here", False)
-    monkeypatch.setitem(files.BY_SUFFIX, ".toy", TOY)
-    monkeypatch.setattr(files, "SIGNATURES", (*files.SIGNATURES, (b"TOY", ".toy")))
+    monkeypatch.setitem(formats.BY_SUFFIX, ".toy", TOY)
+    monkeypatch.setattr(formats, "SIGNATURES", (*formats.SIGNATURES, (b"TOY", ".toy")))
     yield tmp_path / "a.toy"
     apart.close()
 

@@ -17,7 +17,7 @@ import soundfile
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.io import convert, from_array, from_origin, load, require_regular, save
-from gpu_ops.io.files import BY_SUFFIX
+from gpu_ops.io.formats import BY_SUFFIX
 from gpu_ops.io.inputs import MOST_CHANNELS
 
 
@@ -131,19 +131,27 @@ class TestNpy:
     def test_no_axes_and_too_many(self, tmp_path):
         refused(npy(tmp_path, np.float64(3)), "single number without axes")
 
-    @pytest.mark.parametrize("shape", [(8, 6, 7), (4, 6, 2), (2, 2, 2, 3), (1,) * 64])
-    @pytest.mark.parametrize("kind", [None, "image", "signal"])
-    def test_stacks_are_refused_before_they_are_read(self, tmp_path, shape, kind):
+    @pytest.mark.parametrize(
+        "shape, kind",
+        [
+            ((8, 6, 7), "signal"),
+            ((4, 6, 2), "image"),
+            ((2, 2, 2, 3), "signal"),
+            ((2, 2, 2, 2), None),
+            ((1,) * 64, None),
+        ],
+    )
+    def test_arrays_of_other_axes_are_refused_before_they_are_read(self, tmp_path, shape, kind):
         path = npy(tmp_path, np.zeros(shape, np.uint8))
         os.truncate(path, path.stat().st_size - np.zeros(shape, np.uint8).size)  # its data is gone
-        message = refused(path, f"holds a stack with {len(shape)} axes, shape .{shape[0]}, {shape[1]}, ", kind=kind)
-        assert "stacks cannot be opened yet: save one frame of it" in message
-        assert len(message) < len(str(path)) + 250
+        message = refused(path, f" has {len(shape)} axes, shape .{shape[0]}, {shape[1]}, ", kind=kind)
+        assert "save a part of it, or choose another kind" in message
+        assert len(message) < len(str(path)) + 260
 
     @pytest.mark.parametrize("shape", [(1,) * 65, (0, 2**62), (0,) * 65, (2**62, 0)])
     def test_axes_beyond_any_array(self, tmp_path, shape):
         header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}"
-        refused(raw_npy(tmp_path, header, b"\0" * 8), "holds a stack with 65 axes" if 1 in shape else "is empty, shape")
+        refused(raw_npy(tmp_path, header, b"\0" * 8), " has 65 axes" if 1 in shape else "is empty, shape")
 
     @pytest.mark.parametrize("sides", [(2**63,), (10**4000,) * 2, (2**62, 2**62), (2**62, 2**62, 3)])
     def test_sizes_beyond_the_machine(self, tmp_path, sides):
@@ -304,7 +312,7 @@ class TestNames:
 
     def test_folder(self, tmp_path):
         (tmp_path / "x.png").mkdir()
-        refused(tmp_path / "x.png", "is a folder; name a file in it")
+        refused(tmp_path / "x.png", "is a folder without images; name a file in it")
 
     @pytest.mark.parametrize("suffix", BY_SUFFIX)
     def test_empty(self, tmp_path, suffix):
@@ -361,7 +369,7 @@ class TestNames:
          ("x.npy", b"1\n2\n", "holds text, not a NumPy array .*rename it to end in .txt"),
          ("x.txt", b"\x93NUMPY\1\0", "holds a NumPy array, not text .*rename it to end in .npy"),
          ("x.txt", b"RIFF\0\0\0\0WAVE", "holds WAV sound, not text .*rename it to end in .wav"),
-         ("x.wav", b"RIFF\0\0\0\0AVI ", "holds binary data, not WAV sound .*convert it"),
+         ("x.wav", b"RIFF\0\0\0\0AVI ", "holds a video, not WAV sound .*rename it to end in .mp4"),
          ("x.npy", b"PK\x03\x04", "holds a ZIP archive .*, not a NumPy array .*convert it to a NumPy array first"),
          ("x.png", b"GIF89a", "holds a GIF image, not a PNG image .*rename it to end in .gif"),
          ("x.jpg", b"II*\0", "holds a TIFF image, not a JPEG image .*rename it to end in .tif"),
@@ -376,7 +384,7 @@ class TestNames:
 
     def test_arguments(self, tmp_path):
         path = write(tmp_path, b"1\n", "x.txt")
-        with pytest.raises(ParamError, match="kind must be one of image, signal, not 'sound'"):
+        with pytest.raises(ParamError, match="kind must be one of image, signal, stack, not 'sound'"):
             load(path, kind="sound")
         with pytest.raises(ParamError, match="nonfinite must be one of refuse, keep, zero, not 'drop'"):
             load(path, nonfinite="drop")

@@ -18,7 +18,7 @@ from scipy.io import wavfile
 
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import Saving, files, load, save_result
-from gpu_ops.io.files import Format
+from gpu_ops.io.formats import Format
 from gpu_ops.io.mapping import MAPS, held, map_values, maps_for
 from gpu_ops.io.notes import LONGEST, comment_lines, lines_of
 from gpu_ops.measuring.about import SEVERAL, about_input, about_rows, about_run, input_name

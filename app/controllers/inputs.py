@@ -87,10 +87,17 @@ class Inputs(QObject):
         self._release(tuple(self._segments - kept - set(shared.segments)))
         self._own, self._segments = (), set(shared.segments) | kept
 
+    def keep_frame(self, shared: SharedInput) -> None:
+        """Another frame of the stack has come; the one before may still be shown."""
+        self._segments |= set(shared.segments)
+
     def stepped(self) -> None:
-        """The input after other steps is shown."""
+        """The input after other steps is shown, or another frame of it."""
         self._release(self._own)
         self._own, self._next = self._next, ()
+        needed = [kept.segments for kept in (self._session.original, self.kept and self.kept.original) if kept]
+        self._release(tuple(self._segments.difference(*needed)))
+        self._segments.intersection_update(segment for segments in needed for segment in segments)
 
     def _release(self, segments: tuple[str, ...]) -> None:
         for segment in segments:

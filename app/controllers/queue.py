@@ -28,11 +28,13 @@ class RunQueue(QObject):
     the present input. A run of a new choice waits for the steps that the user wants on the input; `steps_request` asked
     for them last. `timed_after_pause`: time a live picture once the user pauses. `began` says that a job begins,
     `busy_changed(text)` what it does (empty when nothing runs), and `settled` that all requested work is done.
+    `ended(job, kind, cancelled)` says that a job has ended, before what comes next begins.
     """
 
     began = Signal()
     busy_changed = Signal(str)
     settled = Signal()
+    ended = Signal(int, object, bool)
 
     def __init__(self, engine: Engine, session: Session, results: Results, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -55,6 +57,16 @@ class RunQueue(QObject):
     def engine(self) -> Engine:
         """Where the jobs go."""
         return self._engine
+
+    @property
+    def unseen(self) -> bool:
+        """Whether the run at work has not brought all of its results."""
+        return bool(self._unseen) and any(kind.run for kind in self.jobs.values())
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a run waits for others."""
+        return self._waiting is not None
 
     @property
     def busy(self) -> bool:
@@ -87,6 +99,14 @@ class RunQueue(QObject):
         """Make way for other work: timing is put off, and a simulated GPU continues afterwards."""
         self._quiet.stop()
         self.stop(SIMULATE)
+
+    def step_aside(self) -> None:
+        """Another frame of the input comes, and a new run with it: runs on this one stop without killing the engine."""
+        self._quiet.stop()
+        self._waiting, self._after_steps, self._to_simulate = None, None, ()
+        for job, kind in list(self.jobs.items()):
+            if kind.run or kind is STEPS:
+                self._engine.cancel(job, kill=False)
 
     def run(self, how: JobKind) -> None:
         """Start a run, or keep it until the engine's present run has ended: only the newest waits."""
@@ -213,6 +233,8 @@ class RunQueue(QObject):
             self._to_simulate = self._to_simulate[1:]
         if kind is LIVE and not cancelled and not self._waiting and self.timed_after_pause and self.picks(TIME):
             self._quiet.start()
+        if kind is not None:
+            self.ended.emit(job, kind, cancelled)
         how, self._after_steps = (self._after_steps, None) if kind is STEPS else (None, self._after_steps)
         if how is not None:  # after these steps, even where the user wants others by now: a drag shows results
             self._start_run(how)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.inputs import Inputs
 from app.controllers.queue import RunQueue
-from app.models.job_kind import DOCTOR, LIVE, LOAD, MEASURE, PREVIEW, SAVE, STEPS, SWEEP, TIME, XRAY
+from app.models.job_kind import DOCTOR, FRAME, LIVE, LOAD, MEASURE, PREVIEW, SAVE, STEPS, SWEEP, TIME, XRAY
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
@@ -60,7 +60,7 @@ class SessionController(QObject):
     requested work is done, including the timing after a pause.
     `saved(answer)` says that a result was saved and what became of its values. `xrayed(content)` brings an X-ray,
     `xray_failed(sentence)` says why there is none; `point_answered(answer)` brings the engine's answers to the jobs of
-    `run_points`; `cancelled` says that the user cancelled everything that runs.
+    `run_points`, `frame_loaded(shared)` another frame; `cancelled` says that the user cancelled all that runs.
     """
 
     outputs_changed = Signal(str, str, object)
@@ -78,6 +78,7 @@ class SessionController(QObject):
     xrayed = Signal(object)
     xray_failed = Signal(str)
     point_answered = Signal(object)
+    frame_loaded = Signal(object)
     cancelled = Signal()
     saved = Signal(object)
 
@@ -88,7 +89,8 @@ class SessionController(QObject):
         self.queue.began.connect(self.began)
         self.queue.busy_changed.connect(self.busy_changed)
         self.queue.settled.connect(self.settled)
-        self._loading: LoadRequest | None = None
+        self.loading: LoadRequest | None = None
+        self.opened: LoadRequest | None = None  # the present input's, where it is a file
         self._held: dict[tuple[str, str], SharedResult] = {}
         self._made: dict[tuple[str, str], Origin] = {}
         self.inputs = Inputs(engine, session, self.queue, self)
@@ -117,8 +119,8 @@ class SessionController(QObject):
     def open_file(self, path: str, options: Mapping[str, Any] | None = None) -> None:
         """Load a file in the engine at once; the present input stays until the new one has come."""
         self.queue.interrupt()
-        self._loading = LoadRequest(self._engine.next_job(), path, dict(options or {}))
-        self.queue.submit(LOAD, self._loading)
+        self.loading = LoadRequest(self._engine.next_job(), path, dict(options or {}))
+        self.queue.submit(LOAD, self.loading)
 
     def open_sample(self, id: str, options: Mapping[str, Any] | None = None) -> None:
         """Make a sample in the engine at once."""
@@ -186,8 +188,7 @@ class SessionController(QObject):
 
     def save_result(self, path: str, saving: Saving | None = None) -> None:
         """Save that result in the format of the file's suffix, with this mapping and these facts."""
-        result = self.result_to_save()
-        if result is not None:
+        if (result := self.result_to_save()) is not None:
             request = SaveRequest(self._engine.next_job(), path, result[1], result[2], saving or Saving())
             self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
 
@@ -274,6 +275,13 @@ class SessionController(QObject):
         self.busy_changed.emit(progress.text)
         self.progressed.emit(progress.done, progress.total)
 
+    def _take_loaded(self, loaded: Loaded) -> None:
+        if self.queue.jobs.get(loaded.job) is FRAME:
+            self.frame_loaded.emit(loaded.input)
+        else:
+            self.opened = self.loading if self.loading and self.loading.job == loaded.job else None
+            self.inputs.take_loaded(loaded)
+
     def _take_doctor(self, answer: DoctorAnswer) -> None:
         self.doctor_answered.emit(answer.content)
 
@@ -290,8 +298,8 @@ class SessionController(QObject):
         kind = self.queue.jobs.get(failed.job)
         if kind is XRAY:
             self.xray_failed.emit(failed.sentence)
-        if failed.nonfinite is not None and self._loading is not None and self._loading.job == failed.job:
-            self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self._loading)
+        if failed.nonfinite is not None and self.loading is not None and self.loading.job == failed.job:
+            self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self.loading)
         elif kind is not PREVIEW:
             sentence = self.inputs.fail(failed) if kind is STEPS else failed.sentence
             self.message.emit("error", sentence, failed.details, kind.subject if kind else "")
@@ -339,8 +347,7 @@ class SessionController(QObject):
             self.queue.note_result(update.key.variant)
 
     def _subject(self, update: RunUpdate) -> Subject:
-        """The subject of an update of the newest generation; it has the present input, for another input would have
-        started another generation."""
+        """The subject of an update of the newest generation, which is of the present input."""
         return Subject(self.session.inputs, update.key)
 
     def _take_output(self, update: RunUpdate, name: str, shared: SharedResult) -> None:

@@ -72,6 +72,8 @@ MEASURE = JobKind(
 )
 SWEEP = JobKind("sweep", QT_TRANSLATE_NOOP("Jobs", "sweeping"), "sweep", in_line=True)
 LOAD = JobKind("load", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
+FRAME = JobKind("frame", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
+FRAMES = JobKind("frames", QT_TRANSLATE_NOOP("Jobs", "running over all frames"), "save", in_line=True, of_input=False)
 SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "open", of_input=False)
 PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "import", of_input=False)
 """The survey of a file whose import dialog is open, which says itself what is wrong."""

@@ -60,6 +60,7 @@ class Session(QObject):
         self.input: SharedInput | None = None
         self.original: SharedInput | None = None
         self.input_steps: Steps = ()
+        self._frame_waits = False
         self.inherited = False
         self.inputs = 0
         self.baseline = "serial"
@@ -127,6 +128,7 @@ class Session(QObject):
         kept = kept_steps(before, shared.kind) if steps is None else steps
         self.input = self.original = shared
         self.input_steps, self.inherited = (), bool(active_steps(kept))
+        self._frame_waits = False
         self.inputs += 1
         self._put_steps(kept)
         if self.filter.accepts != shared.kind:
@@ -138,6 +140,13 @@ class Session(QObject):
         self.input_changed.emit(shared)
         if steps is None and not kept and any(not find_step(step["step"]).noise for step in active_steps(before)):
             self.steps_dropped.emit(shared)
+
+    def set_frame(self, shared: SharedInput) -> None:
+        """Take another frame of the same stack. Everything else stays; where steps are wanted, the input stays the
+        frame before until they are done on this one."""
+        self.original, self._frame_waits = shared, True
+        if not active_steps(self.steps):
+            self.set_stepped(shared, ())
 
     @property
     def steps(self) -> Steps:
@@ -161,13 +170,14 @@ class Session(QObject):
     def set_stepped(self, shared: SharedInput, steps: Steps) -> None:
         """Take the original after these steps in the place of the input."""
         self.input, self.input_steps, self.inherited = shared, active_steps(steps), False
+        self._frame_waits = False
         self.inputs += 1
         self.stepped_changed.emit(shared)
 
     @property
     def lacks_steps(self) -> bool:
-        """Whether the input went through other steps than the user wants."""
-        return active_steps(self.steps) != self.input_steps
+        """Whether the input went through other steps than the user wants, or is another frame."""
+        return self._frame_waits or active_steps(self.steps) != self.input_steps
 
     def take_back_steps(self) -> None:
         """Want the steps that the input went through, because others cannot be done; undo forgets the wish."""
@@ -177,6 +187,9 @@ class Session(QObject):
         self._choice = replace(self._choice, steps=self.input_steps)
         while self._past and self._past[-1] == self._choice:
             self._past.pop()
+        if self._frame_waits and self.original is not None:
+            self._choice = replace(self._choice, steps=())
+            self.set_stepped(self.original, ())
         self.steps_changed.emit()
         self.undo_changed.emit(bool(self._past), bool(self._future))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpu_ops.errors import InputError, plain
-from gpu_ops.io.files import BY_SUFFIX
+from gpu_ops.io.formats import BY_SUFFIX
 
 
 class Item(NamedTuple):

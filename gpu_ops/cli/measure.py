@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.cli import outputs, streams, tables
+from gpu_ops.cli import frames, outputs, streams, tables
 from gpu_ops.cli.inputs import check_flags, flag_values, knobs_of, make_experiment, make_job, read_kernel
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.device_names import is_simulated
@@ -41,6 +41,7 @@ FAILURE_CODES = {"unsupported": BAD_INPUT, "kernel": BAD_INPUT, "memory": UNAVAI
 
 def run(args: argparse.Namespace) -> int:
     """Run a filter once per variant, verify, print the errors and save one result."""
+    frames.check_frames(args)
     if args.kernel is not None:
         return _run_kernel(args)
     experiment = make_experiment(args, protocol="none")
@@ -48,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
     if not args.variant:
         experiment = replace(experiment, picks=one_each(filter, experiment))
     targets = outputs.targets(filter, experiment, args.output)
+    if args.frames is not None:
+        return frames.run_over(args, experiment, targets)
     runs = last_runs(run_experiment(experiment))
     outputs.save_all(targets, runs, experiment, outputs.saving_of(args))
     rows = [row(r, experiment) for r in runs]

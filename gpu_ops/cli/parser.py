@@ -111,6 +111,9 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
             help=f"save an output, the first one unless it is named ({formats})",
         )
         parser.add_argument(
+            "--frames", choices=("all",), help="run over all frames of a stack and write the results into one .npy"
+        )
+        parser.add_argument(
             "--kernel", metavar="FILE.cu", help="hold this kernel to the contract in the place of a variant's first"
         )
         outputs.add_saving(parser)
@@ -137,7 +140,10 @@ def _add_input(parser: argparse.ArgumentParser, many: bool = False) -> None:
     source = group.add_mutually_exclusive_group()
     count: dict[str, Any] = {"nargs": "+", "action": "extend"} if many else {}
     source.add_argument(
-        "--input", metavar="FILE", **count, help="an image (.png .jpg .bmp), array (.npy), sound (.wav) or text"
+        "--input",
+        metavar="FILE",
+        **count,
+        help="an image (.png .tif .jpg …), array (.npy), sound (.wav …), text, video, or a folder of images",
     )
     source.add_argument(
         "--sample", choices=[s.id for s in SAMPLES], metavar="NAME", help=", ".join(s.id for s in SAMPLES)

@@ -9,9 +9,11 @@ import numpy as np
 
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.desk import Desk
+from gpu_ops.engine.frames import run_frames
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
+    FramesRequest,
     Loaded,
     LoadRequest,
     ResultRequest,
@@ -58,6 +60,7 @@ Job = (
     | RunRequest
     | XRayRequest
     | SaveRequest
+    | FramesRequest
     | DoctorRequest
 )
 
@@ -90,6 +93,8 @@ def work(desk: Desk, job: Job) -> None:
                 how = (result.form, result.unit, job.rate)
                 mapping = save_result(job.path, result.kind, array, *how, saving=job.saving)
                 desk.send(Saved(job.job, job.path, mapping))
+            case FramesRequest():
+                run_frames(desk, job)
             case DoctorRequest():
                 desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))

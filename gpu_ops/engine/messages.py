@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, Literal
 
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.errors import plain
+from gpu_ops.io.files import part_of
 from gpu_ops.io.opening import Survey
 from gpu_ops.io.results import Saving
 from gpu_ops.measuring.rows import Row
@@ -121,6 +122,27 @@ class SaveRequest:
     result: SharedResult
     rate: float | None
     saving: Saving = Saving()
+
+
+@dataclass(frozen=True)
+class FramesRequest:
+    """Run a filter over all frames of the stack that an input is of, each with the input's steps, and write the
+    `output` of each into one NPY file. While it grows it is `part`, which the window removes where the engine was
+    ended."""
+
+    job: int
+    input: SharedInput
+    filter: str
+    params: Mapping[str, Any]
+    pick: Pick
+    output: str
+    path: str
+    token: str
+
+    @property
+    def part(self) -> Path:
+        """The file that grows."""
+        return part_of(self.path, self.token)
 
 
 @dataclass(frozen=True)
@@ -304,6 +326,7 @@ Request = (
     | RunRequest
     | XRayRequest
     | SaveRequest
+    | FramesRequest
     | CancelRequest
     | DoctorRequest
 )
@@ -332,6 +355,8 @@ def activity(request: Request) -> str:
             return f"looked into {request.pick.variant}{beside} of {request.filter}"
         case SaveRequest():
             return f"saved {plain(PurePath(request.path).name)}"
+        case FramesRequest():
+            return f"ran {request.filter} over all frames of {plain(request.input.name)}"
         case DoctorRequest():
             return "looked at this machine"
         case CancelRequest():

@@ -13,12 +13,15 @@ from typing import IO, Any
 
 import numpy as np
 
-from gpu_ops.errors import InputError, plain
+from gpu_ops.errors import InputError, ParamError, plain
+from gpu_ops.io.array_stacks import ArrayStack, Layout, check_stack, is_stack
 from gpu_ops.io.columns import chosen_rate
 from gpu_ops.io.inputs import Array, check_file_shape, check_limit
+from gpu_ops.io.known import kept_stack
 from gpu_ops.io.memory import read_at
-from gpu_ops.io.opening import Decoded, Opening
+from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.pieces import write_from
+from gpu_ops.io.stacks import Stack, decode_stack
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 10_000
@@ -27,21 +30,53 @@ WIDEST = 8
 
 
 def read_npy(opening: Opening) -> Decoded:
-    """The file's array in its own type. Raises InputError for damaged, cut, too large and unsuitable files."""
-    path, name, limit, _ = opening
+    """The file's array in its own type, or a frame of it where it is a stack. Raises InputError for damaged, cut, too
+    large and unsuitable files."""
+    path, name, limit, choices = opening
+    kind = str(choices.get("kind", ""))
     with open(path, "rb") as file:
         dtype, shape, fortran = read_header(file, name)
+        if is_stack(shape, kind):
+            return decode_stack(_open_stack(opening, Layout(dtype, shape, fortran, file.tell())), opening)
+        check_stack(shape, kind, name)
         check_file_shape(shape, name)
+        if choices.get("frame", 0):
+            raise ParamError(f"{name} has shape {shape}, which is no stack of frames; leave the frame out.")
         count = math.prod(shape)
         check_limit(name, count, limit)
         place = file.tell()
-        needed_bytes, present_bytes = count * dtype.itemsize, os.fstat(file.fileno()).st_size - place
-        if present_bytes < needed_bytes:
-            raise InputError(
-                f"{name} is cut short: it holds {present_bytes} of {needed_bytes} bytes of data; copy or save it again."
-            )
+        _check_size(file, dtype, shape, name)
     array = read_at(path, name, place, (count,), dtype)
     return Decoded(array.reshape(shape, order="F" if fortran else "C"), chosen_rate(opening))
+
+
+def look_npy(opening: Opening) -> Survey:
+    """The shape and the type of the array, and the number of frames of a stack."""
+    with open(opening.path, "rb") as file:
+        dtype, shape, _ = read_header(file, opening.name)
+    frames = shape[0] if is_stack(shape, str(opening.choices.get("kind", ""))) else 1
+    size = " × ".join(map(str, shape)) or "one number"
+    counted = (("frames", f"{frames:,}"),) if frames > 1 else ()
+    return Survey("a NumPy array", (("size", f"{size}, {dtype}"), *counted), frames)
+
+
+def _open_stack(opening: Opening, layout: Layout) -> Stack:
+    def make() -> Stack:
+        with open(opening.path, "rb") as file:
+            file.seek(layout.offset)
+            _check_size(file, layout.dtype, layout.shape, opening.name)
+        return ArrayStack(opening.path, opening.name, layout)
+
+    return kept_stack([opening.path], layout, make)
+
+
+def _check_size(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> None:
+    """Raises InputError where fewer bytes follow than the array has."""
+    needed_bytes, present_bytes = math.prod(shape) * dtype.itemsize, os.fstat(file.fileno()).st_size - file.tell()
+    if present_bytes < needed_bytes:
+        raise InputError(
+            f"{name} is cut short: it holds {present_bytes} of {needed_bytes} bytes of data; copy or save it again."
+        )
 
 
 def read_header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool]:

@@ -4,12 +4,11 @@ agree."""
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -18,117 +17,20 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import animated, apart, arrays, compressed, dicom, edf, images, npz, sound, tables, text, tiff, wfdb
-from gpu_ops.io.compressed import look_sound
+from gpu_ops.io import apart, folders, known
+from gpu_ops.io.formats import BY_SUFFIX, FRAMES, IMAGE_SUFFIXES, SIGNALS, Format, find_format
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.memory import place_of, read_at
 from gpu_ops.io.notes import add_note
-from gpu_ops.io.opening import (
-    COLUMNS,
-    DECIMAL,
-    FRAME,
-    HEADER,
-    MEMBER,
-    PROJECT,
-    RATE,
-    SEPARATOR,
-    Decoded,
-    Opening,
-    Survey,
-)
+from gpu_ops.io.opening import FRAME, Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
-from gpu_ops.params import Param, Value
-from gpu_ops.progress import advance, finite, stage
+from gpu_ops.io.stacks import Stack, decode_stack
+from gpu_ops.params import Value
+from gpu_ops.progress import finite, stage
 from gpu_ops.types import Input, Pixel
 
 LIMIT = 2**30
 """Values of a file at most, unless the caller allows more."""
-
-HASHED = 1 << 24
-"""Bytes that are hashed at a time."""
-
-Reader = Callable[[Opening], Decoded]
-Surveyor = Callable[[Opening], Survey]
-Writer = Callable[..., None]
-
-
-@dataclass(frozen=True)
-class Format:
-    """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
-    the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
-    nothing to choose. The decoder of a `foreign` format is another library's: files are read apart from this process.
-    The writer of a `scaled` format takes the size of a `pixel` as well, that of one that `tells` a description `about`.
-    `text` says that its content is text, and only its ending tells it from other text."""
-
-    title: str
-    suffixes: tuple[str, ...]
-    kinds: tuple[Kind, ...]
-    read: Reader
-    write: Writer | None = None
-    choices: tuple[Param, ...] = ()
-    look: Surveyor | None = None
-    foreign: bool = False
-    scaled: bool = False
-    tells: bool = False
-    text: bool = False
-
-
-FRAMES = (FRAME, PROJECT)
-SIGNALS: tuple[Kind, ...] = ("signal",)
-TEXTS, TABLE = (".txt", ".dat", ".csv", ".tsv"), (COLUMNS, SEPARATOR, DECIMAL, HEADER, RATE)
-
-FORMATS = (
-    Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png, foreign=True),
-    Format(
-        "a TIFF image",
-        (".tif", ".tiff"),
-        ("image",),
-        tiff.read_tiff,
-        tiff.write_tiff,
-        FRAMES,
-        tiff.look_tiff,
-        True,
-        True,
-        True,
-    ),
-    Format("a JPEG image", (".jpg", ".jpeg"), ("image",), images.read_jpeg, foreign=True),
-    Format("a BMP image", (".bmp",), ("image",), images.read_bmp, foreign=True),
-    Format("a WebP image", (".webp",), ("image",), animated.read_webp, None, FRAMES, animated.look_webp, True),
-    Format("a GIF image", (".gif",), ("image",), animated.read_gif, None, FRAMES, animated.look_gif, True),
-    Format("a DICOM image", (".dcm",), ("image",), dicom.read_dicom, None, FRAMES, dicom.look_dicom, True),
-    Format("a NumPy array", (".npy",), ("image", "signal"), arrays.read_npy, arrays.write_npy, (RATE,)),
-    Format("a NumPy archive", (".npz",), ("image", "signal"), npz.read_npz, None, (MEMBER, RATE), npz.look_npz),
-    Format("WAV sound", (".wav",), SIGNALS, sound.read_wav, sound.write_wav, (), look_sound, foreign=True),
-    Format(
-        "FLAC sound", (".flac",), SIGNALS, compressed.read_flac, compressed.write_flac, (), look_sound, foreign=True
-    ),
-    Format("Ogg sound", (".ogg", ".oga", ".opus"), SIGNALS, compressed.read_ogg, None, (), look_sound, foreign=True),
-    Format("text", TEXTS, SIGNALS, tables.read_table, text.write_text, TABLE, tables.look_table),
-    Format("an EDF record", (".edf", ".bdf"), SIGNALS, edf.read_edf, None, (COLUMNS,), edf.look_edf, foreign=True),
-    Format("a WFDB record", (".hea",), SIGNALS, wfdb.read_record, None, (COLUMNS,), wfdb.look_record, text=True),
-)
-"""In the order of preference: the first format that can hold a result is the default for it."""
-BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}
-
-# The first bytes of files: of formats that are read, by their first suffix; of others, to name them in errors.
-SIGNATURES = (
-    (images.PNG_MAGIC, ".png"),
-    (b"\xff\xd8\xff", ".jpg"),
-    (b"BM", ".bmp"),
-    (arrays.MAGIC, ".npy"),
-    *((magic, ".gif") for magic in animated.GIF_MAGICS),
-    *((magic, ".tif") for magic in tiff.MAGICS),
-    (b"fLaC", ".flac"),
-    (b"OggS", ".ogg"),
-    (edf.BDF, ".edf"),
-    (npz.MAGIC, "a ZIP archive without NumPy arrays"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"\x89HDF", "an HDF5 file"),
-    (b"ID3", "MP3 sound"),
-    (b"\xff\xfe", "UTF-16 text"),
-    (b"\xfe\xff", "UTF-16 text"),
-)
-TEXT_BYTES = bytes([9, 10, 11, 12, 13, *range(32, 127), *range(128, 256)])
 
 
 def load(
@@ -139,12 +41,14 @@ def load(
     nonfinite: str = "refuse",
     **choices: object,
 ) -> Input:
-    """An Input from a file of one of FORMATS.
+    """An Input from a file of one of FORMATS, or from a folder of images of one size and type.
 
-    Images are (H, W) or (H, W, C), signals (N,) or (N, C) with their rate in hertz where the file has one; `kind`
-    overrules the shape, such as "signal" for an (N, C) array. At most `limit` values are decoded. `nonfinite` is the
-    rule for NaN and infinity: "refuse", "keep" or "zero". `choices` are those of the file's format, such as frame=3;
-    `survey` says what a file offers. Raises InputError for anything wrong with the file, ParamError for the arguments.
+    Images are (H, W) or (H, W, C), signals (N,) or (N, C) with their rate in hertz where the file has one. A stack
+    gives one frame or a projection as an image, and `facts.frames` says how many it has. `kind` overrules the shape,
+    such as "signal" for an (N, C) array, or "stack" for (D, H, 3). At most `limit` values are decoded. `nonfinite` is
+    the rule for NaN and infinity: "refuse", "keep" or "zero". `choices` are those of the file's format, such as
+    frame=3; `survey` says what a file offers. Raises InputError for anything wrong with the file, ParamError for the
+    arguments.
     """
     if kind is not None:
         check_choice("kind", kind, FILE_KINDS)
@@ -153,15 +57,19 @@ def load(
         raise ParamError(f"limit must be an integer of at least 1, not {limit!r}.")
     name, file = os.fspath(path), Path(path)
     label = plain(name)
-    require_regular(file, "an input")
+    _require_input(file, name)
     with enough_memory(name, "load a smaller file"):
         try:
             with stage(0, 2):
                 format = _find_format(file, label)
-                opening = Opening(file, label, limit, _check_choices(format, label, choices))
+                _check_kind(format, label, kind)
+                opening = Opening(file, label, limit, {**_check_choices(format, label, choices), "kind": kind or ""})
+                before = known.stamp_of(_parts(file))
                 decoded = _decode(format, opening)
             with stage(1, 2):
                 origin: dict[str, Any] = {"path": name, "hash": hash_file(file), "steps": decoded.steps}
+                if known.stamp_of(_parts(file)) != before:
+                    raise InputError(f"{label} changed while it was read; load it again.")
                 chosen = {p.name: v for p in format.choices if (v := opening.choices[p.name]) != p.default}
                 origin |= {"choices": chosen} if chosen else {}
         except OSError as error:
@@ -171,24 +79,25 @@ def load(
         if decoded.rate is not None and kind not in (None, "signal"):
             raise InputError(f"{label} holds sound, which is a signal and no {kind}; leave the kind out.")
         is_signal = decoded.rate is not None or (kind is None and format.kinds == SIGNALS)
-        natural: Kind | None = "signal" if is_signal else kind
+        natural: Kind | None = "image" if kind == "stack" else "signal" if is_signal else kind
         with finite():
             about = (origin, decoded.rate, nonfinite, label, decoded.facts)
-            return make_input(decoded.array, natural, plain(file.name), *about)
+            return make_input(decoded.array, natural, plain(file.name or file.resolve().name), *about)
 
 
 def survey(path: str | os.PathLike[str], **choices: object) -> Survey:
     """What a file holds and what can be chosen about it, found without reading it all; `choices` as in load(). Raises
     InputError for anything wrong with the file, ParamError for the choices."""
     file, label = Path(path), plain(os.fspath(path))
-    require_regular(file, "an input")
+    _require_input(file, os.fspath(path))
     try:
         format = _find_format(file, label)
         opening = Opening(file, label, LIMIT, _check_choices(format, label, choices))
         found = Survey(format.title) if format.look is None else _look(format, opening)
     except OSError as error:
         raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
-    return replace(found, facts=(*found.facts, ("file", f"{file.stat().st_size:,} bytes")))
+    nbytes = sum(part.stat().st_size for part in _parts(file))
+    return replace(found, facts=(*found.facts, ("file", f"{nbytes:,} bytes")))
 
 
 def _decode(format: Format, opening: Opening) -> Decoded:
@@ -217,56 +126,63 @@ def _check_choices(format: Format, name: str, choices: Mapping[str, object]) -> 
 
 
 def hash_file(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of the file's bytes in hexadecimal. Raises OSError."""
-    digest, done = hashlib.sha256(), 0
-    with open(path, "rb") as file:
-        size = max(os.fstat(file.fileno()).st_size, 1)
-        while piece := file.read(HASHED):
-            digest.update(piece)
-            done += len(piece)
-            advance(min(done, size), size)
-    return digest.hexdigest()
+    """SHA-256 of the file's bytes in hexadecimal, or of pieces of a large one; of a folder, that of its images. It is
+    computed again only when the file was written. Raises OSError."""
+    file = Path(path)
+    return known.known_hash(_parts(file), named=file.is_dir())
+
+
+def same_file(path: str | os.PathLike[str], now: str, recorded: object) -> bool:
+    """Whether a file with the hash `now` is the one whose hash was recorded earlier. Raises OSError."""
+    file = Path(path)
+    return known.has_hash(_parts(file), now, recorded, named=file.is_dir())
+
+
+def _require_input(file: Path, name: str) -> None:
+    """Raises InputError unless it is a regular file or a folder."""
+    if not (name and os.path.isdir(file)):
+        require_regular(file, "an input")
+
+
+def _parts(file: Path) -> list[Path]:
+    """The files of an input: itself, or the images of a folder. Raises OSError."""
+    return folders.frames_of(file, IMAGE_SUFFIXES) if file.is_dir() else [file]
 
 
 def _find_format(file: Path, name: str) -> Format:
-    with open(file, "rb") as opened:
-        head = opened.read(4096)
-    if not head:
-        raise InputError(f"{name} is empty, 0 bytes; copy or save it again.")
-    suffix, holds = file.suffix.lower(), _holds(head)
-    actual = BY_SUFFIX.get(holds)
-    rename = f"rename it to end in {holds}"
-    if suffix not in BY_SUFFIX:
-        advice = f"it holds {actual.title}: {rename}" if actual else "convert it to one of these"
-        raise InputError(
-            f"{name} has the unknown file type '{plain(suffix, 20)}'; the types are {' '.join(BY_SUFFIX)}; {advice}."
-        )
-    format = BY_SUFFIX[suffix]
-    if actual is not format and not (format.text and holds == ".txt"):
-        content, advice = (actual.title, rename) if actual else (holds, f"convert it to {format.title} first")
-        header = file.with_suffix(".hea")
-        if suffix == ".dat" and not actual and header.exists():
-            advice = f"open {plain(header.name)} beside it"
-        raise InputError(f"{name} holds {content}, not {format.title} as its ending {suffix} says; {advice}.")
-    return format
+    return FOLDER if file.is_dir() else find_format(file, name)
 
 
-def _holds(head: bytes) -> str:
-    """The first suffix of the format that the first bytes of a file show, or words for any other content."""
-    if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
-        return ".wav"
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return ".webp"
-    if head[dicom.MAGIC_AT :].startswith(dicom.MAGIC):
-        return ".dcm"
-    if npz.is_npz(head):
-        return ".npz"
-    if edf.is_edf(head):
-        return ".edf"
-    for start, what in SIGNATURES:
-        if head.startswith(start):
-            return what
-    return "binary data" if head.translate(None, TEXT_BYTES) else ".txt"
+def _read_folder(opening: Opening) -> Decoded:
+    return decode_stack(_open_folder(opening), opening)
+
+
+def _look_folder(opening: Opening) -> Survey:
+    """The size, the type and the number of a folder's images."""
+    stack = _open_folder(opening)
+    size, frames = folders.by(stack.shape).replace("x", "×"), stack.facts.frames
+    return Survey(FOLDER.title, (("size", f"{size}, {stack.dtype}"), ("frames", f"{frames:,}")), frames)
+
+
+def _open_folder(opening: Opening) -> Stack:
+    """The images of a folder, all read in the same way."""
+    files = _parts(opening.path)
+
+    def decode(file: Path) -> Decoded:
+        name = plain(file)
+        format = _find_format(file, name)
+        return format.read(Opening(file, name, opening.limit, {**_check_choices(format, name, {}), "kind": ""}))
+
+    return known.kept_stack(files, "folder", lambda: folders.FolderStack(files, opening.name, decode, IMAGE_SUFFIXES))
+
+
+FOLDER = Format("a folder of images", (), ("image", "stack"), _read_folder, None, FRAMES, _look_folder, True)
+
+
+def _check_kind(format: Format, name: str, kind: Kind | None) -> None:
+    """Raises InputError where a stack is asked for and the format holds none."""
+    if kind == "stack" and FRAME not in format.choices:
+        raise InputError(f"{name} is {format.title}, which holds no stack; leave the kind out.")
 
 
 def save(
@@ -301,20 +217,26 @@ def save(
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator[IO[bytes]]:
-    """A new file beside the target, which replaces it at the end, or is removed after an error. Raises InputError."""
+def replacing(path: str | os.PathLike[str], overwrite: bool = True, token: str = "") -> Iterator[IO[bytes]]:
+    """A new file beside the target, which replaces it at the end, or is removed after an error. Its name is `part_of`
+    with this token, or with a random one. Raises InputError."""
     name = plain(os.fspath(path))
-    with enough_memory(name, "save a smaller array"), _part_file(Path(path), name, overwrite) as opened:
+    with enough_memory(name, "save a smaller array"), _part_file(Path(path), name, overwrite, token) as opened:
         yield opened
 
 
+def part_of(path: str | os.PathLike[str], token: str) -> Path:
+    """The file that grows beside a target and replaces it at the end."""
+    return Path(os.path.realpath(path)).with_name(f".{token}.part")
+
+
 @contextmanager
-def _part_file(file: Path, name: str, overwrite: bool) -> Iterator[IO[bytes]]:
+def _part_file(file: Path, name: str, overwrite: bool, token: str) -> Iterator[IO[bytes]]:
     try:
         target = Path(os.path.realpath(file))
     except ValueError:
         raise InputError(f"{name} is no file name, because it has a null character; check the name.") from None
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    part = part_of(file, token or secrets.token_hex(8))
     try:
         if target.exists():
             if not target.is_file():

@@ -17,7 +17,7 @@ from gpu_ops.types import DTYPES, Facts, Input
 Array = np.ndarray[Any, Any]
 
 KINDS: tuple[Kind, ...] = tuple(kind.id for kind in INPUT_KINDS.values())
-FILE_KINDS: tuple[Kind, ...] = (IMAGE.id, SIGNAL.id)
+FILE_KINDS: tuple[Kind, ...] = KINDS
 NONFINITE = ("refuse", *NonFiniteError.choices)
 NO_FACTS = Facts()
 SUMMED = 1 << 20
@@ -49,12 +49,13 @@ def check_limit(name: str, count: int, limit: int) -> None:
 
 
 def check_file_shape(shape: tuple[int, ...], name: str) -> None:
-    """Raises InputError for an array that a file may not hold: without axes, without elements, or a stack."""
+    """Raises InputError for an array that is neither an image nor a signal: without axes, without elements, or of too
+    many."""
     _check_filled(shape, name)
     if len(shape) > 3 or (len(shape) == 3 and shape[-1] not in IMAGE_CHANNELS):
         raise InputError(
-            f"{name} holds a stack with {len(shape)} axes, shape {plain(shape, 60)}; a file may hold (N,), (H, W) or "
-            "(H, W, C) with C = 1, 3 or 4, and stacks cannot be opened yet: save one frame of it."
+            f"{name} has {len(shape)} axes, shape {plain(shape, 60)}; a file may hold (N,), (H, W), (H, W, C) or a "
+            "stack (D, H, W) or (D, H, W, C), with C = 1, 3 or 4: save a part of it, or choose another kind."
         )
 
 

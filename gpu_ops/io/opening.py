@@ -32,7 +32,7 @@ CHOICES: tuple[Param, ...] = (FRAME, PROJECT, MEMBER, COLUMNS, SEPARATOR, DECIMA
 
 class Opening(NamedTuple):
     """A file to read. `name` is its name in errors, `limit` the most values to decode, `choices` has a checked value of
-    each choice of the format."""
+    each choice of the format, and under "kind" the kind of input that the caller asks for, "" for any."""
 
     path: Path
     name: str

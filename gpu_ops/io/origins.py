@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_ops.errors import InputError, plain
-from gpu_ops.io.files import LIMIT, load
+from gpu_ops.io.files import LIMIT, load, same_file
 from gpu_ops.io.samples import sample
 from gpu_ops.io.steps import STEPS, apply_steps
 from gpu_ops.io.stored import STORED_STEPS
@@ -14,6 +14,13 @@ from gpu_ops.types import Input
 
 DECODING = ("upright", "physical", "nonfinite", "project", *STORED_STEPS)
 """Steps of reading a file, which reading it again repeats."""
+
+
+def of_frame(origin: Mapping[str, Any], frame: int) -> dict[str, Any]:
+    """The origin of another frame of the same stack, with the same steps but a projection."""
+    choices = {key: value for key, value in origin.get("choices", {}).items() if key != "project"}
+    steps = [step for step in origin.get("steps", ()) if step.get("step") != "project"]
+    return {**origin, "choices": {**choices, "frame": frame}, "steps": steps}
 
 
 def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
@@ -30,7 +37,7 @@ def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
     if "path" in origin:
         how = {"kind": origin.get("kind"), "nonfinite": rules[0] if rules else "refuse", **origin.get("choices", {})}
         result = load(origin["path"], limit=limit, **how)
-        if result.origin["hash"] != origin.get("hash"):
+        if not same_file(origin["path"], result.origin["hash"], origin.get("hash")):
             raise InputError(f"{plain(origin['path'])} has changed since; bring the old file back or load it again.")
     elif "generator" in origin:
         options = {key: value for key, value in origin.items() if key not in ("generator", "steps")}

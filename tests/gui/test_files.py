@@ -265,10 +265,11 @@ def test_dialogs_begin_where_the_last_one_ended(qtbot, engine, files, tmp_path) 
 
 
 def test_the_kinds_are_those_that_the_engine_reads() -> None:
-    every, images, signals, rest = open_kinds().split(";;")
+    every, images, signals, stacks, rest = open_kinds().split(";;")
     assert all(f"*{suffix}" in every for format in FORMATS for suffix in format.suffixes)
     assert "*.jpg" in images and "*.npy" in images and "*.wav" not in images
     assert "*.wav" in signals and "*.csv" in signals and "*.png" not in signals
+    assert "*.npy" in stacks and "*.mp4" in stacks and "*.png" not in stacks
     assert rest == "All files (*)"
 
 
@@ -306,10 +307,10 @@ def test_what_becomes_of_nan_is_chosen_in_the_message(qtbot, window, engine: Fak
     assert np.isnan(window.panes.pane("input").layer.pyramid.array[2, 3])
 
 
-def test_a_stack_is_a_sentence_and_changes_nothing(window, engine: FakeEngine, tmp_path: Path) -> None:
+def test_a_stack_opens_and_the_window_keeps_its_size(window, engine: FakeEngine, tmp_path: Path) -> None:
     np.save(tmp_path / "stack.npy", np.zeros((51, 38, 57), np.float32))
     engine.show(from_array(np.zeros((4, 4), np.uint8)))
     size, least = window.size(), window.minimumSizeHint()
     window.controller.open_file(str(tmp_path / "stack.npy"))
-    assert window.controller.session.input.name == "array"
+    assert window.controller.session.input.name == "stack.npy"
     assert (window.size(), window.minimumSizeHint().height() <= least.height() * 1.2) == (size, True)

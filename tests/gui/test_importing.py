@@ -23,7 +23,7 @@ from app.views.window.import_dialog import ImportDialog
 from app.window import Script
 from gpu_ops import FORMATS, from_array, save
 from gpu_ops.engine.messages import Failed, Finished, LoadRequest, SampleRequest, Surveyed, SurveyRequest
-from gpu_ops.io.files import Format
+from gpu_ops.io.formats import Format
 from gpu_ops.io.opening import COLUMNS, FRAME, HEADER, MEMBER, PROJECT, RATE, SEPARATOR, Survey
 
 TABLE = Survey(

@@ -234,7 +234,7 @@ def test_marks_follow_the_models(engine, window) -> None:
 @pytest.mark.parametrize("array", [np.eye(9, dtype=np.uint8), np.arange(50.0)], ids=["image", "signal"])
 def test_whatever_is_offered_can_be_done(qtbot, engine, window, array: np.ndarray) -> None:
     """One after the other in the order of the menus; whoever is asked for a file takes none."""
-    window.files.chooser = window.files.target = lambda *asked: ""
+    window.files.chooser = window.files.target = window.files.folder_chooser = lambda *asked: ""
     engine.show(from_array(array))
     done = []
     for id, action in window.actions_by_id.items():

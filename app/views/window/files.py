@@ -42,6 +42,11 @@ def choose_files(parent: QWidget, title: str, folder: str, kinds: str) -> Sequen
     return QFileDialog.getOpenFileNames(parent, title, folder, kinds)[0]
 
 
+def choose_folder(parent: QWidget, title: str, folder: str) -> str:
+    """Ask the user for a folder to open; "" for none."""
+    return QFileDialog.getExistingDirectory(parent, title, folder)
+
+
 def choose_target(parent: QWidget, title: str, proposed: str, kinds: str) -> str:
     """Ask the user for a path to save to, "" for none; a name without a suffix gets the proposed one's."""
     dialog = QFileDialog(parent, title, str(Path(proposed).parent), kinds)
@@ -69,6 +74,7 @@ class Files(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self.chooser, self.target = window, chooser, target
+        self.folder_chooser = choose_folder
         self._controller, self._messages, self._settings = controller, messages, settings
         self._importing = importing
         self.list = FileList(self)
@@ -136,6 +142,14 @@ class Files(QObject):
             self._importing.open(paths[0])
         else:
             self._begin(paths, self.tr("The folder holds {count} files. This is the first; Page Down opens the next."))
+
+    def open_folder(self) -> None:
+        """Ask for a folder of images and open it as a stack."""
+        path = self.folder_chooser(self._window, self.tr("Open a folder of images"), self._settings.open_folder)
+        if path:
+            self._settings.set_open_folder(str(Path(path).parent))
+            self.list.instead(path)
+            self._importing.open(path)
 
     @Slot(str, object, object)
     def _offer(self, sentence: str, nonfinite: NonFinite, request: LoadRequest) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 
+from app.models.file_names import all_files
 from app.views.results.probe_bar import ProbeBar
 from app.views.window.desk import Desk
 from app.views.window.diagnostics import DiagnosticsPage
@@ -53,6 +54,26 @@ def paste_image(desk: Desk) -> None:
             "The picture cannot be pasted: no temporary file can be written; check the space in the temporary folder."
         )
         messages.show_message("error", text, "", "clipboard")
+
+
+# Frames
+
+
+def run_over_frames(desk: Desk) -> None:
+    """Ask for a file and run the filter over all frames of the stack into it."""
+    frames, files = desk.context.frames, desk.context.files
+    pick = frames.pick()
+    if pick is None:
+        text = _tr("No variant can run over all frames; tick one that runs on the CPU or on a real GPU.")
+        desk.context.messages.show_message("warning", text, "", "frames")
+        return
+    desk.context.messages.settle("frames")
+    kinds = _tr("NumPy arrays") + f" (*.npy);;{all_files()}"
+    path = files.ask_target(
+        _tr("Save the results of all frames"), files.proposed(f"{pick.variant}-frames", ".npy"), kinds
+    )
+    if path:
+        frames.run_all(path)
 
 
 # Panels and pages

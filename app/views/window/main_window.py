@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 import gpu_ops
 from app.actions import build_actions, fill_menu_bar
 from app.context import Context
+from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.look import Look
 from app.controllers.playback import Playback
@@ -27,6 +28,7 @@ from app.models.steps import title_with_steps
 from app.settings import Settings
 from app.views.results.clipboard import PasteFile
 from app.views.results.cut_bar import CutBar
+from app.views.results.frame_bar import FrameBar
 from app.views.results.links import Links
 from app.views.results.notes import Notes
 from app.views.results.pictures import INPUT as INPUT
@@ -97,9 +99,11 @@ class MainWindow(QMainWindow):
             RecordedRuns(controller.session, controller.results, _recorded_reports, self),
             XRayController(controller, self),
             _recorded_reports,
+            FrameController(controller, self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
+        self.frame_bar = FrameBar(context.frames, self)
         self.cut_bar = CutBar(context.session, self)
         self.probing = Probing(self.stack, context.session, self)
         self.docks = Docks(self, context)
@@ -151,6 +155,7 @@ class MainWindow(QMainWindow):
         pictures = Scrolled(self.stack, centre)
         pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the room that messages leave
         layout.addWidget(pictures, 1)
+        layout.addWidget(self.frame_bar)
         layout.addWidget(self.cut_bar)
         layout.addWidget(self.probing.bar)
         self.probing.bar.watch(centre)
@@ -190,7 +195,7 @@ class MainWindow(QMainWindow):
         context.importing.message.connect(lambda kind, text, details, about: show(kind, text, details, about, True))
         self.refusal.found.connect(self._show_refusal)
         self.refusal.gone.connect(lambda: context.messages.settle("refused"))
-        for speaker in (controller, context.recorded, context.playback):
+        for speaker in (controller, context.recorded, context.playback, context.frames):
             speaker.message.connect(context.messages.show_message)
             speaker.succeeded.connect(context.messages.settle)
         context.files.list.changed.connect(self._show_title)
@@ -229,7 +234,7 @@ class MainWindow(QMainWindow):
     # Signals of the models
 
     def _order_focus(self) -> None:
-        order_focus(self, self.docks.around(self.stack, self.cut_bar, self.probing.bar))
+        order_focus(self, self.docks.around(self.stack, self.frame_bar, self.cut_bar, self.probing.bar))
 
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:

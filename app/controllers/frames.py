@@ -1,0 +1,261 @@
+"""Frames of a stack: stepping, playing and projecting them, and running a filter over all of them."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+
+from app.controllers.session import SessionController
+from app.models.job_kind import DOCTOR, FRAME, FRAMES, LIVE, SIMULATE, SURVEY, TIME, XRAY, JobKind
+from gpu_ops.device_names import is_simulated
+from gpu_ops.engine.messages import FramesRequest, LoadRequest
+from gpu_ops.types import Pick
+
+POLL_MS = 10
+"""How often playback looks whether the next frame is due."""
+SPAN = 1.5
+"""Seconds over which the real rate is counted."""
+PATIENT = (LIVE, TIME, SIMULATE, XRAY, DOCTOR, SURVEY)
+"""Jobs for whose end playback does not wait; of a live run it waits for the results, and not for the verdicts."""
+USUAL_RATE = 10
+NEARLY = 1e-6
+"""A frame that is due in this part of the time between two is due now: clocks round."""
+PROJECTIONS = ("none", "max", "mean")
+
+
+class FrameController(QObject):
+    """The frame that the user wants of the present stack, `frame` of `count` counted from 0, and `projection` of all of
+    them; both are those of the input, or the ones asked for last.
+
+    One frame is loaded at a time. Whatever is asked for meanwhile replaces what was asked for before, so that no queue
+    grows. While `playing`, the next frame is the one that is due when the last one is on the screen with its results:
+    frames that come too fast are left out, and `real_rate` counts those that were shown, a second.
+
+    `changed`: any of these. `message(kind, sentence, details, subject)` and `succeeded(subject)` are as in
+    SessionController.
+    """
+
+    changed = Signal()
+    message = Signal(str, str, str, str)
+    succeeded = Signal(str)
+
+    def __init__(
+        self,
+        controller: SessionController,
+        parent: QObject | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(parent)
+        self._controller, self._session, self._clock = controller, controller.session, clock
+        self.count, self.frame, self.projection = 1, 0, "none"
+        self.rate, self.loop = USUAL_RATE, True
+        self._wanted: tuple[int, str] | None = None
+        self._job, self._arrived = 0, False
+        self._parts: dict[int, Path] = {}
+        self._began = 0.0
+        self._first = 0
+        self._shown: deque[float] = deque()
+        self._timer = QTimer(self, interval=POLL_MS, timerType=Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._tick)
+        controller.frame_loaded.connect(self._take)
+        controller.cancelled.connect(self.stop)
+        controller.queue.ended.connect(self._ended)
+        self._session.input_changed.connect(self._start_over)
+
+    @property
+    def of_stack(self) -> bool:
+        """Whether the input is of a stack."""
+        original = self._session.original
+        return original is not None and original.facts.frames > 1
+
+    @property
+    def playing(self) -> bool:
+        return self._timer.isActive()
+
+    @property
+    def real_rate(self) -> float:
+        """Frames a second that were shown lately; 0 while nothing plays or too few were shown."""
+        if not self.playing or len(self._shown) < 2:
+            return 0.0
+        return (len(self._shown) - 1) / max(self._shown[-1] - self._shown[0], 1e-9)
+
+    # User actions
+
+    def go(self, frame: int) -> None:
+        """Show a frame, or the nearest there is; while playing, go on from there."""
+        frame = min(max(frame, 0), self.count - 1)
+        self._begin_at(frame)
+        self._ask(frame, "none")
+
+    def step(self, frames: int) -> None:
+        """Show the frame so many further on."""
+        self.go(self.frame + frames)
+
+    def project(self, way: str) -> None:
+        """Show one of PROJECTIONS; "none" is the last single frame."""
+        self.stop()
+        self._ask(self.frame, way)
+
+    def toggle(self) -> None:
+        """Play, from the start where the last frame shows, or stop."""
+        if self.playing:
+            self.stop()
+        elif self.count > 1:
+            self._begin_at(0 if self.frame == self.count - 1 else self.frame)
+            self._shown.clear()
+            self._timer.start()
+            self.changed.emit()
+
+    @Slot()
+    def stop(self) -> None:
+        """Stop playing; the frame at work is still shown."""
+        self._wanted = None
+        if self.playing:
+            self._timer.stop()
+            self.changed.emit()
+
+    def set_rate(self, rate: int) -> None:
+        """Play so many frames a second."""
+        self.rate = rate
+        self._begin_at(self.frame)
+
+    def set_loop(self, loop: bool) -> None:
+        """Say whether the first frame follows the last one."""
+        self.loop = loop
+        self._begin_at(self.frame)
+
+    def pick(self) -> Pick | None:
+        """The last ticked variant that runs whole frames: one on a simulated GPU takes too long for that."""
+        picks = [self._session.pick(v.id) for v in self._session.filter.variants if v.id in self._session.choice.picks]
+        return next((p for p in reversed(picks) if not is_simulated(p.device)), None)
+
+    def run_all(self, path: str) -> None:
+        """Run the filter over all frames with `pick` and write its present output to an NPY file."""
+        input, pick, engine = self._session.input, self.pick(), self._controller.queue.engine
+        if input is None or pick is None:
+            return
+        self.stop()
+        job, token, choice = engine.next_job(), secrets.token_hex(8), self._session.choice
+        params, output = dict(self._session.params), self._session.output.id
+        request = FramesRequest(job, input, choice.filter, params, pick, output, path, token)
+        self._parts[job] = request.part
+        self._controller.queue.submit(replace(FRAMES, subject=f"{FRAMES.subject}/{path}"), request)
+
+    # Loading
+
+    def _ask(self, frame: int, way: str) -> None:
+        """Load this, or once the present load has ended."""
+        opened = self._controller.opened
+        if opened is None or self._opening_another():
+            return
+        self._wanted = frame, way
+        self.frame, self.projection = frame, way
+        if not self._job:
+            self._load()
+        self.changed.emit()
+
+    def _opening_another(self) -> bool:
+        """Whether the user has opened another input that has not come yet."""
+        return any(kind.id == "load" for kind in self._controller.queue.jobs.values())
+
+    def _load(self) -> None:
+        opened, wanted = self._controller.opened, self._wanted
+        self._wanted = None
+        if opened is None or wanted is None or wanted == self._present():
+            return
+        frame, way = wanted
+        options = {key: value for key, value in opened.options.items() if key not in ("frame", "project")}
+        options |= {"frame": frame} if way == "none" else {"frame": frame, "project": way}
+        queue = self._controller.queue
+        request = LoadRequest(queue.engine.next_job(), opened.path, options)
+        self._controller.loading, self._job, self._arrived = request, request.job, False
+        queue.step_aside()
+        queue.submit(FRAME, request)
+
+    def _present(self) -> tuple[int, str]:
+        """The frame and the projection of the input."""
+        original = self._session.original
+        choices = {} if original is None else original.origin.get("choices", {})
+        return int(choices.get("frame", 0)), str(choices.get("project", "none"))
+
+    @Slot(object)
+    def _take(self, shared: Any) -> None:
+        """Take a frame that was loaded, unless another input came meanwhile; a file that was written since is a new
+        input."""
+        self._arrived = True
+        original = self._session.original
+        if original is None or original.origin.get("path") != shared.origin["path"]:
+            for segment in shared.segments:
+                self._controller.queue.engine.release(segment)
+        elif original.origin.get("hash") != shared.origin["hash"] or original.facts.frames != shared.facts.frames:
+            self._session.set_input(shared)
+            text = self.tr("{name} was written by another program meanwhile; it was opened again.")
+            self.message.emit("info", text.format(name=shared.name), "", "frames")
+        else:
+            self._controller.inputs.keep_frame(shared)
+            self._session.set_frame(shared)
+            self._note_shown()
+            self._controller.run_live()
+
+    @Slot(int, object, bool)
+    def _ended(self, job: int, kind: JobKind, cancelled: bool) -> None:
+        if kind.id == FRAMES.id:
+            with suppress(OSError):  # it is there only where the engine was ended while it wrote
+                self._parts.pop(job).unlink()
+            return
+        if job != self._job:
+            return
+        arrived, self._job = self._arrived, 0
+        if self._wanted is not None:
+            self._load()
+        if not (self._job or arrived):
+            self._settle()
+            if not cancelled:  # it failed: the runs on the frame that stays were stopped
+                self._controller.run_live()
+
+    def _settle(self) -> None:
+        """Go back to what the input is."""
+        self._timer.stop()
+        self._wanted = None
+        self.frame, self.projection = self._present()
+        self.changed.emit()
+
+    @Slot(object)
+    def _start_over(self, shared: Any) -> None:
+        """Another input: nothing of the stack before is wanted any more."""
+        self.count = shared.facts.frames if self._controller.opened is not None else 1
+        self._settle()
+
+    # Playing
+
+    def _begin_at(self, frame: int) -> None:
+        self._first, self._began = frame, self._clock()
+
+    def _note_shown(self) -> None:
+        now = self._clock()
+        self._shown.append(now)
+        while now - self._shown[0] > SPAN:
+            self._shown.popleft()
+        if self.playing:
+            self.changed.emit()
+
+    @Slot()
+    def _tick(self) -> None:
+        """Ask for the frame that is due, once the last one is shown."""
+        queue = self._controller.queue
+        if self._job or queue.waiting or queue.unseen or any(kind not in PATIENT for kind in queue.jobs.values()):
+            return
+        due = self._first + int((self._clock() - self._began) * self.rate + NEARLY)
+        frame = due if due < self.count else due % self.count if self.loop else self.count - 1
+        if frame != self.frame or self.projection != "none":
+            self._ask(frame, "none")
+        elif due >= self.count and not self.loop:
+            self.stop()

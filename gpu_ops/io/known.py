@@ -1,0 +1,118 @@
+"""What is known of files that were read before: their hashes, and the stacks opened last. A file that was written since
+then is another file: its time, its size or its place on the disk differ."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from gpu_ops.io.stacks import Stack
+from gpu_ops.progress import advance
+
+T = TypeVar("T")
+Stamp = tuple[tuple[Hashable, ...], ...]
+
+SAMPLED = "sampled-sha256:"
+"""Before the hash of files so large that only their sizes and pieces of them are hashed."""
+LARGE = 1 << 28
+"""Files of more bytes than this have a sampled hash."""
+PIECES, PIECE_BYTES = 64, 1 << 16
+"""A sampled hash is of so many pieces at even distances, the first and the last bytes among them."""
+HASHED = 1 << 24
+"""Bytes that are hashed at a time."""
+MOST_STACKS, MOST_HASHES = 2, 64
+FRESH = 2.0
+"""Seconds after a write in which some file systems give a second write the same time."""
+
+
+class _Recent(Generic[T]):
+    """The values asked for last, at most so many, by key. Any thread may ask."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._values: OrderedDict[Hashable, T] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of a key, made where there is none. What `make` raises goes to the caller."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        value = make()
+        with self._lock:
+            self._values[key] = value
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return value
+
+
+_stacks: _Recent[Stack] = _Recent(MOST_STACKS)
+_hashes: _Recent[str] = _Recent(MOST_HASHES)
+
+
+def stamp_of(files: Sequence[Path]) -> Stamp:
+    """What changes when one of the files is written, replaced or renamed. Raises OSError."""
+    stats = ((os.path.realpath(file), file.stat()) for file in files)
+    return tuple((real, s.st_dev, s.st_ino, s.st_mtime_ns, s.st_size) for real, s in stats)
+
+
+def _is_fresh(stamp: Stamp) -> bool:
+    """Whether a file was written so recently that its next version may have the same stamp."""
+    now = time.time_ns()
+    return any(0 <= now - int(mtime) < FRESH * 1e9 for _, _, _, mtime, _ in stamp)  # type: ignore[call-overload]
+
+
+def kept_stack(files: Sequence[Path], how: Hashable, make: Callable[[], Stack]) -> Stack:
+    """The stack that `make` opens from these files in the way `how`, or the same one again where it is one of the last
+    and no file was written since. Raises OSError, and what `make` raises."""
+    stamp = stamp_of(files)
+    return make() if _is_fresh(stamp) else _stacks.get((stamp, how), make)
+
+
+def known_hash(files: Sequence[Path], named: bool = False) -> str:
+    """The hash of files as `hash_files` makes it, computed once until one of them is written. Raises OSError."""
+    stamp = stamp_of(files)
+    if _is_fresh(stamp):
+        return hash_files(files, named)
+    return _hashes.get((stamp, named), lambda: hash_files(files, named))
+
+
+def hash_files(files: Sequence[Path], named: bool = False, whole: bool = False) -> str:
+    """SHA-256 in hexadecimal of the bytes of files, one after the other; each has its name and size before it where
+    they are `named`, as files of a folder are.
+
+    Of more than LARGE bytes, unless the `whole` is asked for, it is of every size and of some pieces, and begins with
+    SAMPLED. Raises OSError.
+    """
+    sizes = [file.stat().st_size for file in files]
+    digest, total, done = hashlib.sha256(), max(sum(sizes), 1), 0
+    sampled = total > LARGE and not whole
+    if sampled:
+        digest.update(f"{sizes}\n".encode())
+    places = [k * (total - PIECE_BYTES) // (PIECES - 1) for k in range(PIECES)]
+    for file, size in zip(files, sizes, strict=True):
+        if named:
+            digest.update(f"{file.name}\n{size}\n".encode())
+        inside = [place - done for place in places if done <= place < done + size]
+        with open(file, "rb") as opened:
+            for start, end in ((p, min(p + PIECE_BYTES, size)) for p in inside) if sampled else ((0, size),):
+                opened.seek(start)
+                while start < end and (piece := opened.read(min(HASHED, end - start))):
+                    digest.update(piece)
+                    start += len(piece)
+                    advance(min(done + start, total), total)
+        done += size
+    return SAMPLED + digest.hexdigest() if sampled else digest.hexdigest()
+
+
+def has_hash(files: Sequence[Path], known: str, recorded: object, named: bool = False) -> bool:
+    """Whether the files, whose hash is `known`, have a hash that was recorded earlier, perhaps of all their bytes."""
+    if known == recorded or not known.startswith(SAMPLED) or str(recorded).startswith(SAMPLED):
+        return known == recorded
+    return hash_files(files, named, whole=True) == recorded

@@ -1,0 +1,168 @@
+"""A filter over all frames of a stack, from Python and from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.ndimage import uniform_filter
+
+from gpu_ops import Input, add_noise, load, save
+from gpu_ops.cli import main
+from gpu_ops.errors import InputError, KernelError
+from gpu_ops.io import from_origin
+from gpu_ops.io.origins import of_frame
+from gpu_ops.measuring import all_frames
+from gpu_ops.measuring.all_frames import Wanted, write_frames
+from gpu_ops.progress import Cancelled, listening
+from gpu_ops.types import Pick
+
+MEAN = Wanted("mean2d", {"window": 3}, Pick("serial", "cpu"), "image")
+
+
+@pytest.fixture
+def stored() -> np.ndarray:
+    return np.random.default_rng(3).integers(0, 60000, (7, 20, 30)).astype(np.uint16)
+
+
+@pytest.fixture
+def stack(tmp_path: Path, stored: np.ndarray) -> Path:
+    np.save(tmp_path / "stack.npy", stored)
+    return tmp_path / "stack.npy"
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir())
+
+
+def means(stored: np.ndarray) -> np.ndarray:
+    """Exact means of 3 × 3, halves rounded up."""
+    sums = np.stack([np.rint(uniform_filter(f.astype(float), 3, mode="reflect") * 9) for f in stored]).astype(int)
+    return ((2 * sums + 9) // 18).astype(np.uint16)
+
+
+def test_every_frame_is_filtered(tmp_path, stack, stored):
+    told = []
+    written = write_frames(
+        lambda k: load(stack, frame=k), 7, MEAN, tmp_path / "out.npy", lambda *part: told.append(part)
+    )
+    result = np.load(tmp_path / "out.npy")
+    assert np.array_equal(result, means(stored)) and result.dtype == np.uint16
+    assert written == ((7, 20, 30), "uint16", True) and told == [(k, 7) for k in range(7)]
+    assert load(tmp_path / "out.npy", frame=6).facts.frames == 7, "it opens as a stack again"
+
+
+def test_steps_of_the_input_are_those_of_every_frame(tmp_path, stack, stored):
+    origin = add_noise(load(stack, project="max"), 5.0, 2).origin
+    frames = [from_origin(of_frame(origin, k)) for k in range(7)]
+    assert all(np.array_equal(f.array, add_noise(load(stack, frame=k), 5.0, 2).array) for k, f in enumerate(frames))
+    assert frames[3].origin["steps"] == [{"step": "noise", "sigma": 5.0, "seed": 2}]
+
+
+@pytest.mark.parametrize("after", [0, 3, 6])
+def test_what_is_cancelled_leaves_the_old_file_and_no_half_one(tmp_path, stack, after):
+    (tmp_path / "out.npy").write_bytes(b"old")
+    done = []
+
+    def report(frame: int, count: int) -> None:
+        done.append(frame)
+
+    with pytest.raises(Cancelled), listening(lambda: len(done) > after):
+        write_frames(lambda k: load(stack, frame=k), 7, MEAN, tmp_path / "out.npy", report)
+    assert (tmp_path / "out.npy").read_bytes() == b"old" and left(tmp_path) == ["out.npy", "stack.npy"]
+    assert done == list(range(after + 1))
+
+
+def test_a_frame_that_cannot_be_read_is_named_and_nothing_is_written(tmp_path, stored):
+    floats = stored.astype(np.float32)
+    floats[4, 2, 3] = np.nan
+    np.save(tmp_path / "holed.npy", floats)
+    with pytest.raises(InputError, match="Frame 4: .*holds 1 NaN .* open the stack so that these are kept or become 0"):
+        write_frames(lambda k: load(tmp_path / "holed.npy", frame=k), 7, MEAN, tmp_path / "out.npy")
+    assert left(tmp_path) == ["holed.npy"]
+
+
+def test_results_of_other_sizes_are_refused(tmp_path, stack):
+    def read(frame: int) -> Input:
+        return from_origin({**of_frame(load(stack).origin, frame), "steps": steps if frame == 2 else []})
+
+    steps = [{"step": "crop", "start": [0, 0], "shape": [5, 6]}]
+    with pytest.raises(InputError, match="result of frame 2 is .5, 6. of uint16 and that of frame 0 is .20, 30."):
+        write_frames(read, 7, MEAN, tmp_path / "out.npy")
+    assert left(tmp_path) == ["stack.npy"]
+
+
+def test_a_variant_that_cannot_do_it(tmp_path, stack):
+    wanted = MEAN._replace(params={"window": 3, "border": "wrap"}, pick=Pick("opencv", "cpu"))
+    with pytest.raises(KernelError, match="Frame 0 of stack.npy: opencv on cpu fails: "):
+        write_frames(lambda k: load(stack, frame=k), 7, wanted, tmp_path / "out.npy")
+    assert left(tmp_path) == ["stack.npy"]
+
+
+def test_a_wrong_result_of_the_first_frame_stops_it(tmp_path, stack, monkeypatch):
+    run_experiment = all_frames.run_experiment
+
+    def wrong(*args, **more):
+        from dataclasses import replace
+
+        for run in run_experiment(*args, **more):
+            yield replace(run, ok=None if run.ok is None else False)
+
+    monkeypatch.setattr(all_frames, "run_experiment", wrong)
+    with pytest.raises(KernelError, match="serial on cpu gave a wrong result; choose another variant"):
+        write_frames(lambda k: load(stack, frame=k), 7, MEAN, tmp_path / "out.npy")
+    assert left(tmp_path) == ["stack.npy"]
+
+
+def test_a_disk_without_room_is_known_after_the_first_frame(tmp_path, stack, monkeypatch):
+    monkeypatch.setattr(all_frames.shutil, "disk_usage", lambda folder: type("", (), {"free": 8399}))
+    with pytest.raises(InputError, match="results of 7 frames need 8,400 bytes, and the disk of .* has 8,399 free"):
+        write_frames(lambda k: load(stack, frame=k), 7, MEAN, tmp_path / "out.npy")
+    assert left(tmp_path) == ["stack.npy"]
+
+
+class TestCommandLine:
+    def run(self, *words: object) -> int:
+        return main(["run", "mean", "--device", "cpu", "--frames", "all", *map(str, words)])
+
+    def test_it_writes_all_and_says_so(self, tmp_path, stack, stored, capsys):
+        assert self.run("--input", stack, "--window", 3, "--output", tmp_path / "out.npy") == 0
+        assert np.array_equal(np.load(tmp_path / "out.npy"), means(stored))
+        said = capsys.readouterr().out
+        assert "holds the output image for 7 frames of stack.npy: 7 x 20 x 30 uint16, by parallel on cpu" in said
+        assert "frame 0 was compared with the reference" in said
+
+    def test_flags_of_the_input_hold_for_every_frame(self, tmp_path, stack, stored):
+        flags = "--input", stack, "--dtype", "float32", "--variant", "serial", "--window", 3
+        assert self.run(*flags, "--output", tmp_path / "out.npy") == 0
+        result = np.load(tmp_path / "out.npy")
+        assert result.dtype == np.float32 and np.abs(result - means(stored)).max() < 1
+
+    def test_a_folder(self, tmp_path, stored):
+        (tmp_path / "film").mkdir()
+        for k, frame in enumerate(stored):
+            save(tmp_path / "film" / f"{k}.png", frame)
+        assert self.run("--input", tmp_path / "film", "--window", 3, "--output", tmp_path / "out.npy") == 0
+        assert np.array_equal(np.load(tmp_path / "out.npy"), means(stored))
+
+    @pytest.mark.parametrize(
+        "words, said",
+        [
+            (["--frame", "2"], "leave --frame out"),
+            (["--project", "max"], "leave --project out"),
+            (["--json", "-"], "leave --json out"),
+            (["--output", "other.npy"], "name them with --input and one --output"),
+            (["--variant", "serial", "parallel"], "writes the results of one variant, not of serial on cpu, parallel"),
+        ],
+    )
+    def test_what_does_not_go_with_it(self, tmp_path, stack, capsys, words, said):
+        assert self.run("--input", stack, "--output", tmp_path / "out.npy", *words) == 2
+        assert said in capsys.readouterr().err and left(tmp_path) == ["stack.npy"]
+
+    def test_no_stack_and_no_npy(self, tmp_path, stack, stored, capsys):
+        assert self.run("--input", stack, "--output", tmp_path / "out.png") == 2
+        assert "cannot hold a stack of results; choose a name that ends in .npy" in capsys.readouterr().err
+        save(tmp_path / "one.png", stored[0])
+        assert self.run("--input", tmp_path / "one.png", "--output", tmp_path / "out.npy") == 2
+        assert "one.png is one picture and no stack of frames; leave --frames out" in capsys.readouterr().err
