@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gpu_ops.cli import measure
-from gpu_ops.cli.measure import _final
+from gpu_ops.cli.measure import last_runs
 from gpu_ops.cli.tables import bench_table, names
 from gpu_ops.device_names import device_kind, device_place, is_simulated
 from gpu_ops.io import from_array
@@ -75,7 +75,7 @@ def test_two_settings_of_a_knob_are_two_runs_and_two_rows() -> None:
     picks = [Pick("naive", "sim", {"block": n}) for n in (64, 128)]
     picks.append(Pick("naive", "sim", {"block": 64}, source))
     experiment = Experiment("mean2d", array, {"window": 3}, tuple(picks), protocol="none")
-    runs = _final(run_experiment(experiment))
+    runs = last_runs(run_experiment(experiment))
     assert len(runs) == 3 and all(one.ok for one in runs)
     rows = [Row.of(one, experiment) for one in runs]
     assert len({row.measurement for row in rows}) == 3

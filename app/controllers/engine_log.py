@@ -15,6 +15,7 @@ from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
     Finished,
+    FramesRequest,
     Loaded,
     LoadRequest,
     Ready,
@@ -141,5 +142,6 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     RunRequest: _run,
     XRayRequest: _xray,
     SaveRequest: _save,
+    FramesRequest: lambda r: f"run {r.filter} {r.pick.variant} over all frames of {r.input.name} into {r.path}",
     DoctorRequest: lambda r: "examine this machine",
 }

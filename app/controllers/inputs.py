@@ -12,24 +12,27 @@ from app.models.origin import Origin
 from app.models.session import Session
 from app.models.steps import Steps, title_with_steps
 from app.worker import Engine
-from gpu_ops.engine.messages import Failed, Loaded, ResultRequest, Stepped
+from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, ResultRequest, Stepped
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Facts
 
 
 class Kept(NamedTuple):
-    """An input that a result took the place of, as it was opened, and its steps."""
+    """An input that a result took the place of, its steps, and how it was opened where it is a file."""
 
     original: SharedInput
     steps: Steps
+    opened: LoadRequest | None
 
 
 class Inputs(QObject):
     """Takes what the engine makes of inputs into the session, and gives memory back that nothing needs any more.
 
-    `kept` is the input before results took its place; `kept_changed` says that there is another one, or none.
-    `message(kind, sentence, details, subject)` is what the user must know.
+    `opened` is how the present input was opened, where it is a file. `kept` is the input before results took its place;
+    `kept_changed` says that there is another one, or none. `message(kind, sentence, details, subject)` is what the user
+    must know.
     """
 
     message = Signal(str, str, str, str)
@@ -39,6 +42,7 @@ class Inputs(QObject):
         super().__init__(parent)
         self._engine, self._session, self._queue = engine, session, queue
         self.kept: Kept | None = None
+        self.opened: LoadRequest | None = None
         self._asked: ResultRequest | None = None
         self._segments: set[str] = set()
         self._own: tuple[str, ...] = ()
@@ -47,16 +51,17 @@ class Inputs(QObject):
 
     # What the engine has made
 
-    def take_loaded(self, loaded: Loaded) -> None:
-        """Take another input: a file, a sample or a result."""
+    def take_loaded(self, loaded: Loaded, opened: LoadRequest | None) -> None:
+        """Take another input: a file, which was `opened` so, a sample or a result."""
         asked, self._asked = self._asked, None
         if asked is not None and asked.job == loaded.job:
             original = self._session.original
             if self.kept is None and original is not None:
-                self.kept = Kept(original, self._session.steps)
+                self.kept = Kept(original, self._session.steps, self.opened)
+            self.opened = None
             self._session.set_input(loaded.input, steps=())
         else:
-            self.kept = None
+            self.kept, self.opened = None, opened
             self._session.set_input(loaded.input)
         self.kept_changed.emit()
 
@@ -123,7 +128,7 @@ class Inputs(QObject):
         how |= {"start": list(made.start)} if made.start else {}
         title = self.tr("{filter} of the middle of {input}") if made.start else self.tr("{filter} of {input}")
         title = title.format(filter=key.filter, input=title_with_steps(input))
-        rate = input.rate if result.kind == "signal" else None
+        rate = input.rate if OUTPUT_KINDS[result.kind].heard else None
         whole = result.array.shape[:2] == input.array.shape[:2]
         facts = Facts(pixel=input.facts.pixel) if whole else Facts()
         self._queue.interrupt()
@@ -136,6 +141,7 @@ class Inputs(QObject):
             return
         self._queue.interrupt()
         kept, self.kept = self.kept, None
+        self.opened = kept.opened
         self._session.set_input(kept.original, steps=kept.steps)
         self.kept_changed.emit()
 

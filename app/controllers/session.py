@@ -90,7 +90,6 @@ class SessionController(QObject):
         self.queue.busy_changed.connect(self.busy_changed)
         self.queue.settled.connect(self.settled)
         self.loading: LoadRequest | None = None
-        self.opened: LoadRequest | None = None  # the present input's, where it is a file
         self._held: dict[tuple[str, str], SharedResult] = {}
         self._made: dict[tuple[str, str], Origin] = {}
         self.inputs = Inputs(engine, session, self.queue, self)
@@ -101,6 +100,11 @@ class SessionController(QObject):
         session.stepped_changed.connect(self._stepped_changed)
         session.device_changed.connect(self._device_changed)
         session.baseline_changed.connect(self._set_baseline)
+
+    @property
+    def opened(self) -> LoadRequest | None:
+        """How the present input was opened, where it is a file."""
+        return self.inputs.opened
 
     @property
     def busy(self) -> bool:
@@ -279,8 +283,7 @@ class SessionController(QObject):
         if self.queue.jobs.get(loaded.job) is FRAME:
             self.frame_loaded.emit(loaded.input)
         else:
-            self.opened = self.loading if self.loading and self.loading.job == loaded.job else None
-            self.inputs.take_loaded(loaded)
+            self.inputs.take_loaded(loaded, self.loading if self.loading and self.loading.job == loaded.job else None)
 
     def _take_doctor(self, answer: DoctorAnswer) -> None:
         self.doctor_answered.emit(answer.content)
@@ -370,7 +373,7 @@ class SessionController(QObject):
 _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Ready: SessionController._take_ready,
     Progress: SessionController._take_progress,
-    Loaded: lambda self, loaded: self.inputs.take_loaded(loaded),
+    Loaded: SessionController._take_loaded,
     Stepped: lambda self, stepped: self.inputs.take_stepped(stepped),
     Surveyed: lambda *_: None,  # ImportController takes it
     Saved: lambda controller, answer: controller.saved.emit(answer),

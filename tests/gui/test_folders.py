@@ -13,13 +13,18 @@ from PySide6.QtWidgets import QApplication
 
 from app.models.folder import files_in, natural
 from gpu_ops import KernelscopeError, load, save
-from gpu_ops.engine.messages import Failed, LoadRequest
+from gpu_ops.engine.messages import Failed, Finished, LoadRequest, Surveyed, SurveyRequest
+from gpu_ops.io import survey
 
 
 class Telling(FakeEngine):
     """Says why a file cannot be loaded, as the engine does."""
 
     def submit(self, request: Any) -> None:
+        if isinstance(request, SurveyRequest):
+            self.answered.emit(Surveyed(request.job, survey(request.path)))
+            self.answered.emit(Finished(request.job))
+            return
         try:
             if isinstance(request, LoadRequest):
                 load(request.path, **request.options)

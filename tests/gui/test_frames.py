@@ -19,7 +19,7 @@ from app.controllers.frames import FrameController
 from app.models.noise import Noise
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import save
-from gpu_ops.engine.messages import Finished, FramesRequest, LoadRequest, NoiseRequest, RunRequest
+from gpu_ops.engine.messages import Finished, FramesRequest, LoadRequest, RunRequest, StepsRequest
 
 PICKS = ("serial", "parallel")
 COUNT = 12
@@ -162,11 +162,11 @@ def test_levels_that_followed_follow(window: MainWindow) -> None:
 def test_the_wish_for_noise_stays(window: MainWindow) -> None:
     verified(window)
     window.controller.session.set_noise(Noise(5, 0))
-    engine(window).answered.emit(Finished([r for r in engine(window).asked if isinstance(r, NoiseRequest)][-1].job))
+    engine(window).answered.emit(Finished([r for r in engine(window).asked if isinstance(r, StepsRequest)][-1].job))
     frames(window).go(2)
-    request = [r for r in engine(window).asked if isinstance(r, NoiseRequest)][-1]
+    request = [r for r in engine(window).asked if isinstance(r, StepsRequest)][-1]
     assert request.input is window.controller.session.original and request.input.origin["choices"] == {"frame": 2}
-    assert window.controller.session.noise == Noise(5, 0) and kinds(window) == ["noise"]
+    assert window.controller.session.noise == Noise(5, 0) and kinds(window) == ["steps"]
 
 
 def test_the_newest_wins_and_no_queue_grows(window: MainWindow) -> None:
