@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QLocale, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QStyle, QStyleOptionSlider
+from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyleOptionSlider
 
 from app.models.number_input import parse_number
 from app.views.experiment.editors import ChoiceEditor, GridEditor, IntEditor, slider_stops
@@ -172,6 +172,7 @@ def test_a_grid_gives_a_tuple(form, qtbot) -> None:
 
 def test_a_moving_slider_is_throttled_and_its_last_value_kept(form, qtbot) -> None:
     slider = form.editor("window").slider
+    QApplication.processEvents()  # the form has its final layout then
     option = QStyleOptionSlider()
     slider.initStyleOption(option)
     handle = slider.style().subControlRect(
