@@ -60,7 +60,7 @@ def read(reader: Callable[[Opening], Decoded], opening: Opening) -> Decoded:
         shape, dtype = tuple(answer["shape"]), np.dtype(answer["dtype"])
         array = read_at(opening.path, opening.name, answer["place"], shape, dtype)
     else:
-        array = _take(answer["file"], answer["dtype"], answer["shape"])
+        array = _take(answer["file"], opening.name, np.dtype(answer["dtype"]), tuple(answer["shape"]))
     return Decoded(array, answer["rate"], tuple(answer["steps"]), _facts(answer["facts"]))
 
 
@@ -213,13 +213,14 @@ def _free_bytes() -> int:
         return 0
 
 
-def _take(file: str, dtype: str, shape: list[int]) -> Array:
-    """The array in a file of shared memory, which goes when the array does."""
+def _take(file: str, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    """The array in a file of shared memory, which goes then."""
     if not file:
         return np.empty(shape, dtype)
-    with open(file, "r+b") as opened:
+    try:
+        return read_at(Path(file), name, 0, shape, dtype)
+    finally:
         os.unlink(file)
-        return np.frombuffer(mmap.mmap(opened.fileno(), 0), dtype).reshape(shape)
 
 
 def _facts(found: Mapping[str, Any]) -> Facts:
@@ -289,8 +290,7 @@ def _packed(decoded: Decoded) -> dict[str, Any]:
     answer["rate"] = decoded.rate
     if array.size and place is None:
         with tempfile.NamedTemporaryFile(prefix=PREFIX, dir=_folder(), delete=False) as file:
-            file.truncate(array.nbytes)
-            np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint8)[:] = array.reshape(-1).view(np.uint8)
+            file.write(array.reshape(-1).view(np.uint8).data)
         answer["file"] = file.name
     pixel = None if facts.pixel is None else list(facts.pixel)
     answer["facts"] = {"frames": facts.frames, "pixel": pixel, "labels": list(facts.labels)}

@@ -7,6 +7,7 @@ import errno
 import os
 import secrets
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -58,16 +59,17 @@ def load(
     name, file = os.fspath(path), Path(path)
     label = plain(name)
     _require_input(file, name)
-    with enough_memory(name, "load a smaller file"):
+    with enough_memory(name, "load a smaller file"), ThreadPoolExecutor(1) as hasher:
         try:
             with stage(0, 2):
                 format = _find_format(file, label)
                 _check_kind(format, label, kind)
                 opening = Opening(file, label, limit, {**_check_choices(format, label, choices), "kind": kind or ""})
                 before = known.stamp_of(_parts(file))
+                digest = hasher.submit(hash_file, file)
                 decoded = _decode(format, opening)
             with stage(1, 2):
-                origin: dict[str, Any] = {"path": name, "hash": hash_file(file), "steps": decoded.steps}
+                origin: dict[str, Any] = {"path": name, "hash": digest.result(), "steps": decoded.steps}
                 if known.stamp_of(_parts(file)) != before:
                     raise InputError(f"{label} changed while it was read; load it again.")
                 chosen = {p.name: v for p in format.choices if (v := opening.choices[p.name]) != p.default}

@@ -70,7 +70,8 @@ def read_png(opening: Opening) -> Decoded:
     check_limit(name, width * height * channels, limit)
     _check_dense(data, name, width, height, height * width * depth * PNG_SAMPLES[colour] // 8 // DEFLATED)
     # Only the chunks of the picture are decoded: notes and profiles cost time and memory, and can be damaged.
-    image = b"".join((PNG_MAGIC, *png.picture))
+    whole = len(PNG_MAGIC) + sum(map(len, png.picture)) == len(data)
+    image = data if whole else b"".join((PNG_MAGIC, *png.picture))
     steps = [stored.PALETTE] if colour == PNG_PALETTE else [stored.GRAY_ALPHA] if colour == PNG_GRAY_ALPHA else []
     steps += [stored.stretch_step(depth)] if colour == PNG_GRAY and depth < 8 else []
     steps += [stored.first_step(png.frames)] if png.frames > 1 else []
