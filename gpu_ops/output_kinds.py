@@ -259,7 +259,9 @@ OUTPUT_KINDS: Mapping[str, OutputKind] = {
     kind.id: kind
     for kind in (
         OutputKind("image", REAL, (2, 3), (".png", ".npy", ".tif"), colours, tell_values),
-        OutputKind("signal", REAL, (1, 2), (".npy", ".wav", ".csv", ".txt"), whole_array, tell_values, heard=True),
+        OutputKind(
+            "signal", REAL, (1, 2), (".npy", ".wav", ".flac", ".csv", ".txt"), whole_array, tell_values, heard=True
+        ),
         OutputKind("spectrum", ("float32", "float64", *COMPLEX), (1, 2, 3), (".npy", ".csv"), magnitudes, tell_values),
         OutputKind("bars", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, whole_array, tell_bars, True),
         OutputKind("pyramid", (*WHOLE, "float32", "float64"), (1, 2, 3), (".npy",), whole_array, tell_bands),

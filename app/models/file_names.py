@@ -67,10 +67,10 @@ def _format_title(suffix: str) -> str:
 
 
 def _keeps(suffix: str, dtype: str, rate: float | None) -> bool:
-    """PNG holds no floats, WAV floats only, and nothing but WAV a rate."""
+    """PNG holds no floats, WAV floats only, FLAC of all floats those from -1 to 1; only WAV and FLAC hold a rate."""
     floats = dtype.startswith("float")
-    if suffix == ".wav":
-        return floats and rate is not None
+    if suffix in (".wav", ".flac"):
+        return floats == (suffix == ".wav") and rate is not None
     return rate is None and not (floats and suffix == ".png")
 
 

@@ -259,7 +259,7 @@ def test_with_an_engine_the_file_says_what_it_is(qtbot, tmp_path: Path) -> None:
         save_to(window, tmp_path / "out.png")
         press(qtbot, window, "Scale to the full range")
         qtbot.waitUntil(lambda: (tmp_path / "out.png").exists(), timeout=PATIENCE)
-        qtbot.waitUntil(lambda: "Its values: " in window.messages.current().text, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: any("Its values: " in m.text for m in window.messages.messages()), timeout=PATIENCE)
         text = QImage(str(tmp_path / "out.png")).text("Description")
     assert "became 0…65535" in text and "input: in.npy" in text and "machine: " in text
     assert load(tmp_path / "out.png").array.dtype == np.uint16
