@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QAction
 
 from app.action_spec import ActionSpec
+from app.models.experiment_text import command_text, python_text
 from app.probe_specs import PROBE
 from app.translate import QT_TRANSLATE_NOOP
 from app.view_specs import VIEW
@@ -207,6 +208,24 @@ _EDIT = (
         QT_TRANSLATE_NOOP("Actions", "Copy the picture to the clipboard"),
         separator=True,
         do=handlers.copy_image,
+    ),
+    ActionSpec(
+        "copy_command",
+        QT_TRANSLATE_NOOP("Actions", "Copy as co&mmand"),
+        "edit",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Copy a command for a shell that runs this experiment"),
+        do=lambda desk: handlers.copy_experiment(desk, command_text),
+        able=lambda desk: desk.context.session.input is not None,
+    ),
+    ActionSpec(
+        "copy_python",
+        QT_TRANSLATE_NOOP("Actions", "Copy as P&ython"),
+        "edit",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Copy a Python program that runs this experiment"),
+        do=lambda desk: handlers.copy_experiment(desk, python_text),
+        able=lambda desk: desk.context.session.input is not None,
     ),
     ActionSpec(
         "paste_image",

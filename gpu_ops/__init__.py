@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         sample,
         save,
         step_words,
+        write_step,
     )
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.provenance import machine
@@ -64,6 +65,7 @@ _HOMES = {
     "check_step": "io",
     "find_step": "io",
     "step_words": "io",
+    "write_step": "io",
     "convert": "io",
     "from_array": "io",
     "load": "io",
@@ -117,6 +119,7 @@ __all__ = [
     "step_words",
     "window_fault",
     "write_report",
+    "write_step",
 ]
 
 

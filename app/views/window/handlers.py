@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 
 from app.models.file_names import all_files
+from app.models.session import Session
 from app.views.results.probe_bar import ProbeBar
 from app.views.window.desk import Desk
 from app.views.window.diagnostics import DiagnosticsPage
@@ -38,6 +41,19 @@ def copy_image(desk: Desk) -> None:
     else:
         text = _tr("There is no picture to copy yet; open one first.")
         desk.context.messages.show_message("warning", text, "", "clipboard")
+
+
+def copy_experiment(desk: Desk, text_of: Callable[[Session], str]) -> None:
+    """Copy the experiment on the screen as `text_of` writes it."""
+    text, messages = text_of(desk.context.session), desk.context.messages
+    if text:
+        QApplication.clipboard().setText(text)
+        messages.settle("clipboard")
+        said = _tr("The experiment is on the clipboard, {count} letters.").format(count=len(text))
+        messages.show_message("info", said, "", "copied", passing=True)
+    else:
+        said = _tr("The input is neither a file nor a sample: save it, open the file, and copy again.")
+        messages.show_message("warning", said, "", "clipboard")
 
 
 def paste_image(desk: Desk) -> None:

@@ -1,0 +1,116 @@
+"""The experiment as a command and as a program: both run, and run just that."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_engine import FakeEngine, act, make
+from PySide6.QtWidgets import QApplication
+
+from app.models.experiment_text import command_text, python_text
+from app.models.session import Session
+from gpu_ops import apply_steps, load, sample, save
+from gpu_ops.cli import main
+from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
+from gpu_ops.types import Input
+
+NOTHING = Statistics(0, 1, 0.5, {}, (0,) * 256, 0, 0)
+STEPS = ({"step": "crop", "start": [2, 3], "shape": [20, 30]}, {"step": "noise", "sigma": 5.0, "seed": 3})
+
+
+def session_of(input: Input) -> Session:
+    """A session with that input."""
+    session = Session()
+    array = SharedArray("none", input.array.shape, input.array.dtype.name)
+    session.set_input(SharedInput(input.kind, array, input.axes, input.name, input.origin, input.rate, True, NOTHING))
+    return session
+
+
+def report_of(line: str, path: Path) -> list[dict[str, Any]]:
+    """The runs of a command."""
+    words = shlex.split(line)
+    assert words[0] == "kernelscope" and main([*words[1:], "--json", str(path)]) == 0
+    return list(json.loads(path.read_text())["runs"])
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Input:
+    path = tmp_path / "a stack; of 'three'.npy"
+    save(path, np.random.default_rng(0).random((3, 40, 50), dtype=np.float32))
+    return load(path, frame=2)
+
+
+def test_a_command_runs_what_is_on_the_screen(qtbot, stack: Input, tmp_path: Path, capsys) -> None:
+    session = session_of(stack)
+    session.set_filter("conv3x3")
+    session.set_params(
+        {**session.params, "kernel": (0.0, -1.0, 0.0, -1.0, 5.0, -1.0, 0.0, -1.0, 0.0), "border": "wrap"}
+    )
+    session.set_picks(("serial", "parallel"))
+    session.set_steps((*STEPS, {"step": "invert", "off": True}))
+    runs = report_of(command_text(session), tmp_path / "report.json")
+    assert [(r["variant"], r["device"], r["ok"]) for r in runs] == [("serial", "cpu", True), ("parallel", "cpu", True)]
+    assert tuple(runs[0]["params"]["matrix"]) == session.params["matrix"] and runs[0]["params"]["border"] == "wrap"
+    assert runs[0]["input"]["choices"] == {"frame": 2} and runs[0]["shape"] == [20, 30]
+    assert runs[0]["input"]["steps"] == apply_steps(stack, STEPS).origin["steps"]
+
+
+def test_variants_whose_knobs_differ_have_a_line_each(qtbot, tmp_path: Path, capsys) -> None:
+    session = session_of(sample("noise", size="33x47", seed=4))
+    session.set_devices(("sim",))
+    session.set_picks(("naive", "shared", "serial"))
+    session.set_knobs("naive", {"block": 128})
+    session.set_knobs("shared", {"block": 256})
+    knobs = [{k.name for k in session.filter.variant(v).knobs} for v in ("naive", "shared")]
+    lines = command_text(session).split("\n")
+    assert len(lines) == (2 if "block" in knobs[0] & knobs[1] else 1)
+    seen = [r for line in lines for r in report_of(line, tmp_path / "report.json")]
+    for run in seen:
+        asked = session.pick(run["variant"])
+        assert run["ok"] and run["device"] == asked.device
+        assert all(run["knobs"][k] == v for k, v in asked.knobs.items() if k in run["knobs"])
+    assert {run["variant"] for run in seen} == {"naive", "shared", "serial"}
+    assert seen[0]["input"]["seed"] == 4 and seen[0]["shape"] == [33, 47]
+
+
+def test_a_program_runs_what_is_on_the_screen(qtbot, stack: Input, capsys) -> None:
+    session = session_of(stack)
+    session.set_picks(("serial", "scipy"))
+    session.set_params({"window": 7, "border": "nearest"})
+    session.set_steps(STEPS)
+    names: dict[str, Any] = {}
+    exec(python_text(session), names)
+    verified = [line.split()[0] for line in capsys.readouterr().out.splitlines() if "verified True" in line]
+    assert list(dict.fromkeys(verified)) == ["serial", "scipy"]
+    np.testing.assert_array_equal(names["input"].array, apply_steps(stack, STEPS).array)
+    experiment = names["experiment"]
+    assert (experiment.filter, dict(experiment.params)) == ("mean2d", {"window": 7, "border": "nearest"})
+    assert [(p.variant, p.device) for p in experiment.picks] == [("serial", "cpu"), ("scipy", "cpu")]
+
+
+def test_an_input_from_nowhere_has_no_text(qtbot) -> None:
+    session = session_of(sample("noise", size="9x9"))
+    original = session.original
+    assert original is not None
+    session.set_input(SharedInput("image", original.array, "yx", "result", {"result": "mean2d"}, None, True, NOTHING))
+    assert command_text(session) == python_text(session) == ""
+
+
+def test_the_menu_copies_them_or_says_why_not(qtbot, stack: Input) -> None:
+    window = make(qtbot, FakeEngine())
+    window.context.controller._engine.show(stack)
+    for action, beginning in (
+        ("copy_command", "kernelscope run mean2d --input="),
+        ("copy_python", "import gpu_ops as ks"),
+    ):
+        act(window, action)
+        assert QApplication.clipboard().text().replace("--input ", "--input=").startswith(beginning)
+        assert "on the clipboard" in window.messages.current().text
+    window.context.controller._engine.show(Input("image", stack.array, "yx", "made", {"result": "mean2d"}))
+    act(window, "copy_command")
+    assert "neither a file nor a sample" in window.messages.current().text
