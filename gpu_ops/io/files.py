@@ -27,7 +27,7 @@ from gpu_ops.io.opening import FRAME, Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.stacks import Stack, decode_stack
 from gpu_ops.params import Value
-from gpu_ops.progress import finite, stage
+from gpu_ops.progress import finite
 from gpu_ops.types import Input, Pixel
 
 LIMIT = 2**30
@@ -59,25 +59,17 @@ def load(
     name, file = os.fspath(path), Path(path)
     label = plain(name)
     _require_input(file, name)
-    with enough_memory(name, "load a smaller file"), ThreadPoolExecutor(1) as hasher:
+    with enough_memory(name, "load a smaller file"):
         try:
-            with stage(0, 2):
-                format = _find_format(file, label)
-                _check_kind(format, label, kind)
-                opening = Opening(file, label, limit, {**_check_choices(format, label, choices), "kind": kind or ""})
-                before = known.stamp_of(_parts(file))
-                digest = hasher.submit(hash_file, file)
-                decoded = _decode(format, opening)
-            with stage(1, 2):
-                origin: dict[str, Any] = {"path": name, "hash": digest.result(), "steps": decoded.steps}
-                if known.stamp_of(_parts(file)) != before:
-                    raise InputError(f"{label} changed while it was read; load it again.")
-                chosen = {p.name: v for p in format.choices if (v := opening.choices[p.name]) != p.default}
-                origin |= {"choices": chosen} if chosen else {}
+            format = _find_format(file, label)
+            _check_kind(format, label, kind)
+            opening = Opening(file, label, limit, {**_check_choices(format, label, choices), "kind": kind or ""})
+            decoded, digest = _decode_and_hash(format, opening)
         except OSError as error:
             raise InputError(f"{label} cannot be read ({error.strerror}); check its name and permissions.") from None
-        if kind is not None:
-            origin["kind"] = kind
+        origin: dict[str, Any] = {"path": name, "hash": digest, "steps": decoded.steps}
+        chosen = {p.name: v for p in format.choices if (v := opening.choices[p.name]) != p.default}
+        origin |= {**({"choices": chosen} if chosen else {}), **({"kind": kind} if kind is not None else {})}
         if decoded.rate is not None and kind not in (None, "signal"):
             raise InputError(f"{label} holds sound, which is a signal and no {kind}; leave the kind out.")
         is_signal = decoded.rate is not None or (kind is None and format.kinds == SIGNALS)
@@ -85,6 +77,19 @@ def load(
         with finite():
             about = (origin, decoded.rate, nonfinite, label, decoded.facts)
             return make_input(decoded.array, natural, plain(file.name or file.resolve().name), *about)
+
+
+def _decode_and_hash(format: Format, opening: Opening) -> tuple[Decoded, str]:
+    """The content of a file and its hash, both of the same version of it. Raises InputError, OSError."""
+    parts = _parts(opening.path)
+    before = known.stamp_of(parts)
+    with ThreadPoolExecutor(1) as hasher:
+        digest = hasher.submit(hash_file, opening.path)
+        decoded = _decode(format, opening)
+        result = decoded, digest.result()
+    if known.stamp_of(_parts(opening.path)) != before:
+        raise InputError(f"{opening.name} changed while it was read; load it again.")
+    return result
 
 
 def survey(path: str | os.PathLike[str], **choices: object) -> Survey:
