@@ -81,7 +81,7 @@ def _tiffs() -> list[bytes]:
         (PICTURE, {"photometric": "rgb", "compression": "deflate", "tile": (16, 16), "bigtiff": True}),
         (stack, {"imagej": True}),
         (stack, {"metadata": None, "byteorder": ">", "photometric": "minisblack"}),
-        (stack.astype("f4"), {"ome": True, "compression": "packbits", "photometric": "minisblack"}),
+        (stack.astype("f4"), {"ome": True, "compression": "lzma", "photometric": "minisblack"}),
         (stack[0] > 99, {"photometric": "miniswhite"}),
         (stack[0], {"photometric": "palette", "colormap": np.zeros((3, 256), np.uint16)}),
     ]

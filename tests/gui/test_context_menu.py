@@ -137,3 +137,4 @@ def test_curves_have_a_menu_and_the_right_button_does_not_drag(window: MainWindo
     assert {"copy_image", "fit", "region", "export_view"} <= set(found) and "profile" not in found
     window.context_menus.copy_values.trigger()
     assert QApplication.clipboard().text().startswith("time ")
+    QTest.mouseRelease(viewport, Qt.MouseButton.RightButton, pos=QPoint(190, 80))
