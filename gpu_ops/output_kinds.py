@@ -98,6 +98,11 @@ class Form:
         axes = tuple(axis.cut(start) for axis, start in zip(self.axes, starts, strict=True))
         return Form((*extents, *rest), self.dtype, axes, () if part else self.bands)
 
+    def begin_at(self, place: tuple[int, ...]) -> Form:
+        """The same with axes that begin at these elements of their own, for a part of something larger."""
+        starts = (*place, *(0,) * (len(self.axes) - len(place)))
+        return replace(self, axes=tuple(axis.cut(start) for axis, start in zip(self.axes, starts, strict=True)))
+
 
 REAL = ("uint8", "uint16", "float32", "float64")
 WHOLE = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")

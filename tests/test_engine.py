@@ -334,6 +334,17 @@ def test_a_large_file_is_read_into_the_windows_memory(shared: Talk, tmp_path: Pa
         shared.release(loaded)
 
 
+@pytest.mark.parametrize("options", [{"length": 70_000}, {"size": "300x270"}], ids=["signal", "image"])
+def test_the_axes_of_a_simulated_middle_begin_where_it_lies(shared: Talk, options: dict[str, Any]) -> None:
+    made = shared.sample(**options)
+    filter, params = ("mean1d" if "length" in options else "mean2d"), {"window": 5, "border": "reflect"}
+    request = RunRequest(shared.job(), 1, made, filter, params, (Pick("naive", "sim"),), protocol="none", checks="off")
+    update = next(a for a in shared.do(request) if isinstance(a, RunUpdate))
+    (result,) = update.outputs.values()
+    assert update.place and all(start > 0 for start in update.place)
+    assert tuple(axis.start for axis in result.form.axes) == update.place
+
+
 def test_an_odd_name_is_said_in_one_line(shared: Talk, tmp_path: Path) -> None:
     path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9\n.npy")
     found = shared.do(LoadRequest(shared.job(), path))

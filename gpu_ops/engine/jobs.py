@@ -14,6 +14,7 @@ from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
     FramesRequest,
+    Job,
     Loaded,
     LoadRequest,
     ResultRequest,
@@ -37,7 +38,7 @@ from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, apply_steps, convert, load, sample, save_result, survey
 from gpu_ops.io.inputs import make_input
 from gpu_ops.measuring import comparison
-from gpu_ops.measuring.affordable import crop_note, exact_crop
+from gpu_ops.measuring.affordable import Crop, crop_note, exact_crop
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.explain import explain
 from gpu_ops.measuring.report import row
@@ -50,19 +51,6 @@ from gpu_ops.progress import finite, listening, stage
 from gpu_ops.run_key import RunKey
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Experiment, Input, Output, Pick, Run
-
-Job = (
-    LoadRequest
-    | SurveyRequest
-    | SampleRequest
-    | StepsRequest
-    | ResultRequest
-    | RunRequest
-    | XRayRequest
-    | SaveRequest
-    | FramesRequest
-    | DoctorRequest
-)
 
 
 def work(desk: Desk, job: Job) -> None:
@@ -211,7 +199,7 @@ def _run_picks(
         if place:
             run = replace(run, notes=(crop_note(whole, part, region), *run.notes))
         new_row = _row(desk, run, experiment, request.roofs)
-        outputs = _outputs(desk, run, task, region.cut) if first and request.outputs else {}
+        outputs = _outputs(desk, run, task, region) if first and request.outputs else {}
         machine = desk.provenance(run.pick.device) if run.timings or run.outputs else {}  # the device is open by then
         where = region[1:]
         desk.send(RunUpdate(request.job, request.generation, run.stage, new_row, outputs, *where, machine))
@@ -223,18 +211,21 @@ def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Row:
     return row(run, experiment, with_roofs=roofs)
 
 
-def _outputs(desk: Desk, run: Run, task: Task, cut: tuple[slice, ...]) -> dict[str, SharedResult]:
+def _outputs(desk: Desk, run: Run, task: Task, region: Crop) -> dict[str, SharedResult]:
     desk.announce(f"examining {run.pick.variant} on {run.pick.device}")
     declared = {o.id: o for o in find_filter(run.filter).outputs}
     forms = run.forms
-    return {n: _shared(desk, declared[n], array, forms[n], task, cut) for n, array in run.outputs.items()}
+    return {n: _shared(desk, declared[n], array, forms[n], task, region) for n, array in run.outputs.items()}
 
 
-def _shared(desk: Desk, output: Output, array: Array, form: Form, task: Task, cut: tuple[slice, ...]) -> SharedResult:
-    """An output as the window gets it. If it has the input's shape, it is cut to the part that equals the whole's."""
-    kind = output.of_kind
-    over = cut if form.shape[: len(cut)] == task.meta.shape[: len(cut)] else ()
-    form, values = form.cut(over), np.array(array[over], order="C")
+def _shared(desk: Desk, output: Output, array: Array, form: Form, task: Task, region: Crop) -> SharedResult:
+    """An output as the window gets it. If it has the input's shape, it is cut to the part that equals the whole's; if
+    it is of the input's kind as well, its axes begin where that part lies in the input."""
+    kind, rank = output.of_kind, len(region.place)
+    alike = form.shape[:rank] == task.meta.shape[:rank]
+    over = region.cut if alike else ()
+    places = form.begin_at(region.place) if alike and kind.id == task.meta.of_kind.view else form.cut(over)
+    form, values = replace(form.cut(over), axes=places.axes), np.array(array[over], order="C")
     figures = kind.figures(values)
     summary = None if figures is None else statistics(figures)
     return SharedResult(kind.id, desk.share(values), form, output.unit, kind.tell(values, form, output.unit), summary)

@@ -317,7 +317,7 @@ class Failed:
     nonfinite: NonFinite | None = None
 
 
-Request = (
+Job = (
     LoadRequest
     | SurveyRequest
     | SampleRequest
@@ -327,9 +327,9 @@ Request = (
     | XRayRequest
     | SaveRequest
     | FramesRequest
-    | CancelRequest
     | DoctorRequest
 )
+Request = Job | CancelRequest
 Answer = (
     Ready | Progress | Loaded | Surveyed | Stepped | Saved | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
 )

@@ -17,12 +17,13 @@ from typing import Literal
 
 from gpu_ops.devices import device_statuses
 from gpu_ops.engine.desk import Desk
-from gpu_ops.engine.jobs import Job, work
+from gpu_ops.engine.jobs import work
 from gpu_ops.engine.messages import (
     PROTOCOL,
     CancelRequest,
     Failed,
     Finished,
+    Job,
     NonFinite,
     Progress,
     Ready,

@@ -38,7 +38,7 @@ DEADLINE = 60.0
 """Seconds without a sign of progress after which a decoder is ended."""
 SHARE_OF_MEMORY = 0.75
 """The part of the machine's free memory that a decoder may take."""
-POLL = 0.05
+POLL, PATIENCE = 0.05, 1.0
 SERVE = "from gpu_ops.io.apart import serve; serve()"
 PREFIX = "decoded-kernelscope-"
 FORGOTTEN = 3600.0
@@ -166,6 +166,9 @@ class _Child:
                     advance(done, total)
                 continue
             if answer is None:
+                with suppress(subprocess.TimeoutExpired):  # it lives and has closed its side, or talks nonsense
+                    self._process.wait(PATIENCE)
+                self._process.kill()
                 raise InputError(_died(name, self._process.wait()))
             if "done" not in answer:
                 return answer
@@ -260,10 +263,8 @@ def _answer(request: Mapping[str, Any], answers: IO[bytes]) -> dict[str, Any]:
 
     path = Path(os.fsdecode(bytes.fromhex(request["path"])))
     opening = Opening(path, request["name"], request["limit"], request["choices"])
-    last = [0.0]
 
     def report(part: float) -> None:
-        last[0] = part
         _send(answers, {"done": int(1000 * part), "total": 1000})
 
     _allow(request["nbytes"])

@@ -40,14 +40,6 @@ def engine() -> FakeEngine:
 
 
 @pytest.fixture
-def window(qtbot, engine):
-    window = make(qtbot, engine)
-    yield window
-    engine.end()
-    window.controller.cancel()
-
-
-@pytest.fixture
 def files(tmp_path: Path) -> list[str]:
     paths = [str(tmp_path / f"{name}.png") for name in ("a", "b", "c", "d")]
     for place, path in enumerate(paths):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_engine import FakeEngine, act, make
+from fake_engine import FakeEngine, act
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
@@ -38,14 +38,6 @@ class Telling(FakeEngine):
 @pytest.fixture
 def engine() -> FakeEngine:
     return Telling()
-
-
-@pytest.fixture
-def window(qtbot, engine):
-    window = make(qtbot, engine)
-    yield window
-    engine.end()
-    window.controller.cancel()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_engine import FakeEngine, make
+from fake_engine import FakeEngine
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 
@@ -45,14 +45,6 @@ class Counting(FakeEngine):
 @pytest.fixture
 def engine() -> Counting:
     return Counting()
-
-
-@pytest.fixture
-def window(qtbot, engine):
-    window = make(qtbot, engine)
-    yield window
-    engine.end()
-    window.controller.cancel()
 
 
 def holed(shape: tuple[int, ...]) -> np.ndarray:
