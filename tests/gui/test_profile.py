@@ -21,6 +21,7 @@ from app.models.region_figures import Sampled
 from app.models.scale_bar import scale_bar
 from app.models.stroke import input_stroke, variant_stroke
 from app.views.results.image_canvas import ImageCanvas
+from app.views.results.probe_link import ProbeLink
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops.output_kinds import Axis
 from gpu_ops.types import Facts, Input, Pixel
@@ -253,6 +254,16 @@ def test_the_scale_bar_is_there_with_a_pixel_size_only(window: MainWindow) -> No
     act(window, "compare_swipe")
     QTest.qWait(30)
     assert bar_pixels(window.panes.compare) > 50
+
+
+def test_pictures_of_one_scale_have_one_bar(window: MainWindow) -> None:
+    show(window, np.zeros((32, 32), np.uint8), MICRONS)
+    link = window.findChild(ProbeLink)
+    canvases = [canvas_of(window), canvas_of(window, "serial")]
+    canvases[0].setFixedWidth(canvases[1].width() - 7)
+    QTest.qWait(30)
+    assert canvases[0].width() < canvases[1].width()
+    assert {link.narrowest(canvas) for canvas in canvases} == {canvases[0].width()}
 
 
 def test_the_scale_bar_is_part_of_an_exported_view(window: MainWindow, tmp_path: Any) -> None:

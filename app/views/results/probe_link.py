@@ -98,7 +98,11 @@ class ProbeLink(QObject):
     def _draw_bar(self, painter: QPainter, canvas: ImageCanvas) -> None:
         pixel = self.pixel
         if pixel is not None and self.probe.scale_bar:
-            draw_scale_bar(painter, canvas, self.probe.extent, pixel)
+            draw_scale_bar(painter, canvas, self.probe.extent, pixel, self.narrowest(canvas))
+
+    def narrowest(self, canvas: ImageCanvas) -> int:
+        """The width of the narrowest picture of the same scale, so that all of them have the same bar."""
+        return min(c.width() for c in (canvas, *self._canvases) if c.display is canvas.display and c.isVisible())
 
     # Grips
 

@@ -76,9 +76,10 @@ def _draw_line(painter: QPainter, line: Line, canvas: ImageCanvas, side: float, 
             painter.drawEllipse(point, reach, reach)
 
 
-def draw_scale_bar(painter: QPainter, canvas: ImageCanvas, extent: tuple[int, ...], pixel: Pixel) -> None:
-    """Draw a bar of a round length at the lower right, above the mark of a simulated result there."""
-    bar = scale_bar(pixel.x, pixel.unit, canvas.display.scale, WIDEST * canvas.width())
+def draw_scale_bar(painter: QPainter, canvas: ImageCanvas, extent: tuple[int, ...], pixel: Pixel, width: int) -> None:
+    """Draw a bar of a round length that suits a picture of that width, at the lower right, above the mark of a
+    simulated result there."""
+    bar = scale_bar(pixel.x, pixel.unit, canvas.display.scale, WIDEST * width)
     if bar is None or not shows(canvas, extent):
         return
     metrics = canvas.fontMetrics()
