@@ -395,7 +395,7 @@ def test_a_colour_picture_has_a_row_for_each_colour_but_alpha(window: MainWindow
     assert float(rows[1]["mean"]) == pytest.approx((picture() // 2).mean())
 
 
-def test_the_region_lies_on_the_input_alone_beside_a_spectrum(window: MainWindow) -> None:
+def test_the_region_lies_on_the_input_alone_beside_a_spectrum(qtbot: Any, window: MainWindow) -> None:
     probe = probe_of(window)
     with ExitStack() as stack:
         filter = stack.enter_context(giving(find_filter("mean2d"), ("spectrum", "spectrum")))
@@ -405,13 +405,12 @@ def test_the_region_lies_on_the_input_alone_beside_a_spectrum(window: MainWindow
         around = tuple(Axis(f"frequency {name}", "1/px", 0, 1 / 32, (), 1.0) for name in "yx")
         whole = np.fft.fft2(picture()).astype(np.complex64)
         bring(window, "serial", {"spectrum": Made("spectrum", whole, around)})
-        QTest.qWait(60)
         view, beside = window.stack.view, window.stack.view_with(INPUT)
         assert view is not beside and view.grid is not None and beside.grid is not None
         probe.set_region(Rect(4, 4, 14, 14))
-        QTest.qWait(30)
+        drawings = sketch_of(beside.grid.pane(INPUT).canvas).drawings
+        qtbot.waitUntil(lambda: "probe" in drawings and bool(cells(window)))
         assert [row["result"] for row in cells(window)] == ["waves"]
-        assert "probe" in sketch_of(beside.grid.pane(INPUT).canvas).drawings
         assert "probe" not in sketch_of(view.grid.pane("serial").canvas).drawings
 
 
