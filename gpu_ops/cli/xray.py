@@ -209,13 +209,15 @@ def _legend(x: XRay) -> str:
 
 def _totals(x: XRay) -> str:
     totals = x.totals
-    rows = [["in all", "count", f"a {x.unit}", "at best", "ratio"]]
+    rows = [["in all", "count", f"a {x.unit}", "at best", "ratio", *(["predicted"] if x.predicted else [])]]
     for counter in COUNTERS.values():
         count, best = totals.get(counter.id, 0), totals.get(counter.best, 0)
         if count and counter.hint != "best":
             at_best = [value_text(best, counter.hint), value_text(count / best, "ratio")] if best else ["", ""]
-            rows.append([counter.name, value_text(count, counter.hint), number(count / x.outputs), *at_best])
-    return align(rows, frozenset(range(1, 5)))
+            predicted = [number(x.predicted[counter.id])] if counter.id in x.predicted else [""] if x.predicted else []
+            own = value_text(count, counter.hint), number(count / x.outputs)
+            rows.append([counter.name, *own, *at_best, *predicted])
+    return align(rows, frozenset(range(1, 6)))
 
 
 def _resources(kernel: KernelXRay) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -63,7 +63,8 @@ class KernelXRay:
 class XRay:
     """A variant under the X-ray. `shape` and `dtype` are those of the input that was simulated, `outputs` the elements
     of its result, each a `unit` such as "sample". `least_bytes` must cross the card's memory in any variant. `expected`
-    are the loads that the variant declares, where it does. `coalescing` is the rule of `…_transactions`."""
+    are the loads that the variant declares, where it does, and `predicted` counters of all kernels together that follow
+    from the samples. `coalescing` is the rule of `…_transactions`."""
 
     filter: str
     variant: str
@@ -82,6 +83,7 @@ class XRay:
     kernels: tuple[KernelXRay, ...]
     findings: tuple[Finding, ...]
     printed: tuple[str, ...]
+    predicted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def totals(self) -> dict[str, int]:
@@ -138,6 +140,7 @@ def xray(
         kernels=_kernels(executions, architecture, edits, trace),
         findings=tuple(f for _, execution in executions for f in execution.findings),
         printed=tuple(line for _, execution in executions for line in execution.printed),
+        predicted=dict(variant.predicts(task.on(input.array))) if variant.predicts and not edits else {},
     )
 
 
@@ -261,6 +264,7 @@ def as_dict(x: XRay) -> dict[str, Any]:
         "expected_loads": vars(x.expected) if x.expected else None,
         "coalescing": x.coalescing,
         "totals": x.totals,
+        "predicted": dict(x.predicted),
         "kernels": [_kernel_dict(k) for k in x.kernels],
         "findings": [{**vars(f), "text": str(f)} for f in x.findings],
         "printed": list(x.printed),

@@ -120,14 +120,15 @@ def _resources(kernel: KernelView) -> str:
 
 
 def _totals(content: Mapping[str, Any], muted: str) -> str:
-    """Every counter with its best case, also per element of the result."""
-    each = tr("a {unit}").format(unit=content["unit"])
-    heads = ["", tr("count"), each, tr("at best"), tr("ratio")]
+    """Every counter with its best case, also per element of the result; what the samples let expect beside it."""
+    each, predicted = tr("a {unit}").format(unit=content["unit"]), content.get("predicted") or {}
+    heads = ["", tr("count"), each, tr("at best"), tr("ratio"), *([tr("predicted")] if predicted else [])]
     rows = _head_row(heads, muted)
     for f in figures(content["totals"]):
         best, ratio = (short_count(f.best), times(f.value / f.best)) if f.best else ("", "")
         cells = (short_count(f.value), number(f.value / content["outputs"], 3), best, ratio)
-        rows += _row(counter_name(f.counter), cells)
+        beside = (short_count(predicted[f.counter]),) if f.counter in predicted else ()
+        rows += _row(counter_name(f.counter), (*cells, *beside))
     return f"<table cellpadding='1'>{rows}</table>"
 
 

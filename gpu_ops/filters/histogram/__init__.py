@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.histogram import peers, plans
+from gpu_ops.filters.histogram import contention, gpu, peers, plans
 from gpu_ops.filters.histogram.bins import check, counts_form, outside_form, statistics_form
+from gpu_ops.filters.histogram.claims import CLAIMS
 from gpu_ops.filters.histogram.reference import reference
 from gpu_ops.filters.kit.planning import BLOCK, cuda
 from gpu_ops.filters.kit.support import SHARED as SHARED_MEMORY
@@ -37,6 +40,12 @@ COLOURS = Param(
     help="each colour has a histogram, or their luminance by Rec. 601 has; alpha is left out",
 )
 PIXELS = Param("pixels", 16, choices=(4, 16), help="pixels or samples a thread")
+WARPS = Param("block", 128, 32, 256, 32, unit="threads", help="threads a block")
+MANY = replace(PIXELS, default=240, choices=(16, 240, 1020))
+LANES = Param("block", 1024, 64, 1024, 64, unit="threads", help="threads a block", tries=(64, 1024))
+COPIES = Param("copies", 32, choices=(1, 8, 32), help="copies of a block's counts, fewer where they do not fit")
+BLOCKS = Param("blocks", 2, 1, 16, unit="blocks", help="blocks a multiprocessor, which take all samples in turn")
+LOADS = Param("loads", 2, choices=(1, 2, 4), help="reads of 16 bytes that a thread has under way")
 
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = "Each core counts a part in histograms of its own, four in turn; they are added at the end."
@@ -44,9 +53,20 @@ NUMPY = "What most Python programs call: bincount of integers' levels, histogram
 OPENCV = "A library's calcHist on one core, which looks each level up in a table of bins."
 GLOBAL = "One thread a pixel adds one to a count in global memory; those of one bin wait for one another."
 SHARED = "A block counts in shared memory, and adds its counts to the global ones once."
+PRIVATE = (
+    "A thread counts 64 bins in bytes of its own, without atomics, and adds them to the block's before they are full."
+)
+TAGGED = (
+    "A warp shares its counts without atomics: a lane writes with its number and reads back whether it was the last."
+)
+WARP = "A warp has counts of its own in shared memory and adds to them atomically: only its lanes wait for each other."
+LANES_IDEA = "One launch; up to 32 interleaved copies of the counts: equal samples of a warp add in banks of their own."
+BYTES = "One launch; a thread has 256 counts of one byte, read and written without atomics: all images take one time."
 CUPY_HISTOGRAM = "The library's histogram over edges, nothing to write yourself; counts outside are three more passes."
 CUPY_BINCOUNT = "The library counts levels, which are joined to bins; it waits for the largest level first."
 
+_BYTES = Refusal("levels of uint8", {"dtype": ("uint16", *FLOATS)})
+_ONE = Refusal("one channel")
 UNCOUNTED = "a sample's bin takes two bounds or a search among them, and results beside the counts are further kernels"
 
 
@@ -75,12 +95,39 @@ def _hosts(grey: tuple[Refusal, ...]) -> tuple[Variant, ...]:
 
 
 def _kernels() -> tuple[Variant, ...]:
-    own: dict[str, Any] = {"uncounted": UNCOUNTED, "source": "S3"}
-    shared = {"supports": shared_fits(plans.shared_bytes, "counts take"), "refuses": (SHARED_MEMORY,), **own}
+    s3: dict[str, Any] = {"uncounted": UNCOUNTED, "source": "S3"}
+    once: dict[str, Any] = {"uncounted": UNCOUNTED, "source": "own"}
+    collides: dict[str, Any] = {"predicts": contention.collisions, **s3}
+    shared: dict[str, Any] = {"knobs": (BLOCK, PIXELS), **_fits(gpu.shared_bytes), **collides}
+    private: dict[str, Any] = {"knobs": (WARPS, MANY), **_fits(gpu.bytes_of_threads), **s3}
+    tagged: dict[str, Any] = {"knobs": (WARPS, PIXELS), **_fits(gpu.warps_bytes), **s3}
+    warp: dict[str, Any] = {"knobs": (WARPS, PIXELS), **_fits(gpu.warps_bytes), **collides}
+    lanes: dict[str, Any] = {"knobs": (LANES, COPIES, BLOCKS, LOADS), **_fits(gpu.lanes_bytes), **once}
+    small: dict[str, Any] = {"knobs": (replace(BLOCKS, default=12), LOADS), **once}
+    small |= {"supports": _one_byte, "refuses": (_BYTES, _ONE)}
     return (
-        cuda("histogram/1_global.cu", "global atomics", GLOBAL, plans.atomics, **own),
-        cuda("histogram/2_shared.cu", "shared atomics", SHARED, plans.own_counts, knobs=(BLOCK, PIXELS), **shared),
+        cuda("histogram/1_global.cu", "global atomics", GLOBAL, gpu.atomics, **collides),
+        cuda("histogram/2_shared.cu", "shared atomics", SHARED, gpu.own_counts, **shared),
+        cuda("histogram/3_private.cu", "thread-private bytes", PRIVATE, gpu.thread_counts, **private),
+        cuda(
+            "histogram/4_tagged.cu", "warp tags", TAGGED, gpu.warp_counts, predicts=contention.tagged_stores, **tagged
+        ),
+        cuda("histogram/5_warp.cu", "warp atomics", WARP, gpu.warp_counts, **warp),
+        cuda("histogram/6_lanes.cu", "copies by lane", LANES_IDEA, gpu.in_lanes, **lanes),
+        cuda("histogram/7_bytes.cu", "bytes in one launch", BYTES, gpu.in_bytes, **small),
     )
+
+
+def _fits(needed: Callable[[Task], int]) -> dict[str, Any]:
+    return {"supports": shared_fits(needed, "counts take"), "refuses": (SHARED_MEMORY,)}
+
+
+def _one_byte(task: Task) -> str | None:
+    """Whether the input is one histogram of bytes that lie side by side."""
+    if task.dtype != "uint8":
+        return f"its counts are those of the 256 levels of uint8, not of {task.meta.dtype}"
+    channels = task.meta.channels
+    return None if channels == 1 else f"it counts one channel, not {channels}"
 
 
 def _libraries(grey: tuple[Refusal, ...]) -> tuple[Variant, ...]:
@@ -119,7 +166,7 @@ SUMMARY = (
     "How many samples lie in each of the bins of a range, with the last edge in the last bin. Statistics take a sample"
     " as the middle of its bin; equalised samples lie as high in the range as many samples are not above them."
 )
-PICKED = ("serial", "parallel", "global", "shared")
+PICKED = ("serial", "parallel", "global", "shared", "tagged", "lanes")
 
 HISTOGRAM1D = Filter(
     id="histogram1d",
@@ -155,4 +202,5 @@ HISTOGRAM2D = Filter(
     source="S3",
     picked=PICKED,
     variants=_variants("image"),
+    claims=CLAIMS,
 )

@@ -52,6 +52,13 @@ def _values(pixels: Array, bins: Bins) -> Array:
     return luminance(pixels)[:, None] if bins.grey else pixels[:, : bins.colours]
 
 
+def slots_of_samples(pixels: Array, bins: Bins) -> Array:
+    """(N, histograms) of pixels (N, step): the bin of each; B below the range, B + 1 above it, B + 2 for NaN."""
+    places = _places(_values(pixels, bins), bins)
+    slots: Array = np.where(places < 0, bins.count, np.where(places >= bins.count, places + 1, places))
+    return slots
+
+
 def luminance(pixels: Array) -> Array:
     """The luminance of colours (N, 3 or more), in their type."""
     if pixels.dtype.kind == "u":

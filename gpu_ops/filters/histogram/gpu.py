@@ -1,0 +1,217 @@
+"""Plans of the histogram's kernels: the steps of each variant, and the memory that they allocate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.launches import grid1d
+from gpu_ops.filters.histogram.bins import Bins, bins_of, counts_form, histograms_of, outside_form
+from gpu_ops.filters.histogram.plans import Outputs
+from gpu_ops.filters.kit.planning import CTYPES, Job
+from gpu_ops.params import Value
+from gpu_ops.plan import Fill, Launch, Plan, Step
+from gpu_ops.task import Task
+
+THREADS = 256
+"""Threads of the blocks that work on counts."""
+SLOTS = 64
+"""One-byte counts of a thread."""
+LEVELS = 256
+"""Levels of a byte."""
+
+
+class Kernels:
+    """The shared part of the kernels' plans: outputs, bounds on the device, arguments, and the steps after counting."""
+
+    def __init__(self, job: Job, **defines: Value) -> None:
+        self.job, self.bins, self.defines = job, bins_of(job.task), defines
+        self.out = Outputs.on(job.device, job.task)
+        self.bounds = job.device.upload(self.bins.bounds)
+        self.real: Any = np.float64 if job.dtype == np.float64 else np.float32
+        self.search = np.int32(self.bins.count), self.real(self.bins.low), self.real(self.bins.scale)
+        self.pixels = job.x.size // self.bins.step
+
+    @property
+    def sizes(self) -> tuple[Any, ...]:
+        """Pixels, values of a pixel, those that are counted, and whether as their luminance."""
+        bins = self.bins
+        return np.int64(self.pixels), np.int32(bins.step), np.int32(bins.colours), np.int32(bins.grey)
+
+    def kernel(self, name: str = "") -> Any:
+        """A kernel of the variant's file: its own, or one of those that work on counts."""
+        name, dtype = name or f"histogram_{self.job.variant}", self.job.dtype
+        defines: Mapping[str, Any] = {
+            "SAMPLE": CTYPES[dtype.name],
+            "INTEGER": int(dtype.kind == "u"),
+            "REAL": "double" if dtype == np.float64 else "float",
+            **self.defines,
+        }
+        return self.job.device.kernel(self.job.file, name, defines)
+
+    def plan(self, count: Launch) -> Plan:
+        """Counting into zeroed counts, and what the task asks for beside them."""
+        return self.plan_once(Fill(self.out.counts, 0, "zero counts"), Fill(self.out.outside, 0, "zero outside"), count)
+
+    def plan_once(self, *steps: Step) -> Plan:
+        """Steps that leave the counts, and what the task asks for beside them."""
+        after = self._after() if self.out.statistics is not None else []
+        return self.out.plan(*steps, *after)
+
+    def _after(self) -> list[Step]:
+        job, bins, out = self.job, self.bins, self.out
+        counts, block = np.int32(bins.count), (THREADS, 1, 1)
+        each, sums = (bins.histograms, 1, 1), job.device.empty((bins.histograms, bins.count), np.uint32)
+        first = job.device.empty((bins.histograms,), np.uint32)
+        middles = job.device.upload(bins.middles)
+        prefix = Launch(
+            self.kernel("histogram_prefix"), each, block, (out.counts, sums, first, counts), name="running counts"
+        )
+        args = (out.counts, sums, middles, out.statistics, counts, np.float64(bins.size))
+        steps: list[Step] = [prefix, Launch(self.kernel("histogram_statistics"), each, block, args, name="statistics")]
+        if out.equalised is None:
+            return steps
+        new = job.device.empty((bins.histograms, bins.count), job.dtype)
+        low, top = (np.float64(end) for end in bins.ends)
+        grid = grid1d(bins.histograms * bins.count, THREADS)
+        table = Launch(
+            self.kernel("histogram_table"),
+            grid,
+            block,
+            (sums, first, new, np.int32(bins.histograms), counts, low, top),
+            name="table",
+        )
+        most = np.int32(np.iinfo(job.dtype).max if job.dtype.kind == "u" else 0)
+        lookup = Launch(
+            self.kernel("histogram_equalise"),
+            grid1d(self.pixels, THREADS),
+            block,
+            (job.x, out.equalised, new, sums, first, self.bounds, *self.sizes, *self.search, most),
+            name="equalise",
+        )
+        return [*steps, table, lookup]
+
+
+def atomics(job: Job) -> Plan:
+    """A thread a pixel, which adds to the counts in global memory."""
+    made, block = Kernels(job), job.knobs["block"]
+    args = (job.x, made.out.counts, made.out.outside, made.bounds, *made.sizes, *made.search)
+    return made.plan(Launch(made.kernel(), grid1d(made.pixels, block), (block, 1, 1), args, name="count"))
+
+
+def own_counts(job: Job) -> Plan:
+    """A block counts in shared memory and adds its counts to those in global memory."""
+    return _in_blocks(job, shared_bytes(job.task))
+
+
+def warp_counts(job: Job) -> Plan:
+    """Each warp of a block counts in shared memory; the block adds its warps' counts to those in global memory."""
+    return _in_blocks(job, warps_bytes(job.task))
+
+
+def thread_counts(job: Job) -> Plan:
+    """Each thread counts up to 64 bins in bytes of shared memory: as many passes as the bins need."""
+    return _in_blocks(job, bytes_of_threads(job.task), passes(job.task))
+
+
+def _in_blocks(job: Job, shared: int, passes: int = 1) -> Plan:
+    made, block, each = Kernels(job), job.knobs["block"], job.knobs["pixels"]
+    args = (job.x, made.out.counts, made.out.outside, made.bounds, *made.sizes, np.int32(each), *made.search)
+    grid = grid1d(made.pixels, block * each)[0], passes, 1
+    return made.plan(Launch(made.kernel(), grid, (block, 1, 1), args, shared, name="count"))
+
+
+def in_lanes(job: Job) -> Plan:
+    """One launch of blocks that stay, each with copies of its counts, and the last of which gives the sums out."""
+    knobs, copies = job.knobs, copies_of(job.task)
+    made = Kernels(job, STEP=job.task.meta.channels, COPIES=copies, LOADS=knobs["loads"])
+    block, bins, each = knobs["block"], made.bins, 1 if made.bins.grey else 16 // job.dtype.itemsize
+    sums, ticket = (job.device.upload(np.zeros(n, np.uint32)) for n in (sums_of(job.task), 1))
+    sizes = np.int64(made.pixels), np.int32(bins.colours), np.int32(bins.grey)
+    limits = *made.search, made.real(_margin(bins, made.real))
+    args = (job.x, made.out.counts, made.out.outside, made.bounds, sums, ticket, *sizes, *limits)
+    grid = _blocks_that_stay(job, made.pixels * (1 if bins.grey else bins.step), block * each)
+    shared = copies * 4 * sums_of(job.task) + _bounds_bytes(job.task)
+    return made.plan_once(Launch(made.kernel(), grid, (block, 1, 1), args, shared, name="count"))
+
+
+def in_bytes(job: Job) -> Plan:
+    """One launch of small blocks that stay, whose threads count in bytes of their own."""
+    made = Kernels(job, LOADS=job.knobs["loads"])
+    sums, ticket = (job.device.upload(np.zeros(n, np.uint32)) for n in (LEVELS, 1))
+    args = (job.x, made.out.counts, made.out.outside, made.bounds, sums, ticket, np.int64(made.pixels))
+    grid = _blocks_that_stay(job, made.pixels, SLOTS * 16)
+    return made.plan_once(Launch(made.kernel(), grid, (SLOTS, 1, 1), (*args, np.int32(made.bins.count)), name="count"))
+
+
+def _blocks_that_stay(job: Job, values: int, of_a_block: int) -> tuple[int, int, int]:
+    """As many blocks as the knob asks for on each multiprocessor, and no more than have something to do."""
+    return min(-(-values // of_a_block), job.knobs["blocks"] * job.task.limits.multiprocessors), 1, 1
+
+
+def _margin(bins: Bins, real: Any) -> float:
+    """How far from an edge, in bins, the product (v - low) * scale must be to be right: the difference, the scale and
+    the product are rounded, and so are the edges themselves. 1, which nothing reaches, where the scale is cut."""
+    kind = np.finfo(real)
+    low, high = float(bins.edges[0]), float(bins.edges[-1])
+    if bins.scale * (high - low) < 0.99 * bins.count:
+        return 1.0
+    edges = max(max(abs(low), abs(high)) * float(kind.eps), float(kind.smallest_subnormal))
+    return min(4 * bins.count * float(kind.eps) + 2 * edges * bins.scale, 1.0)
+
+
+# Bytes of shared memory.
+
+
+def shared_bytes(task: Task) -> int:
+    """Bytes of a block's bounds and counts."""
+    return -(-_bound_bytes(task) // 8) * 8 + 4 * slots_of(task)
+
+
+def warps_bytes(task: Task) -> int:
+    """Bytes of a block's bounds and of the counts of each of its warps."""
+    return _bounds_bytes(task) + 4 * slots_of(task) * (int(task.knobs["block"]) // 32)
+
+
+def bytes_of_threads(task: Task) -> int:
+    """Bytes of a block's bounds and of its threads' counts."""
+    return _bounds_bytes(task) + SLOTS * int(task.knobs["block"])
+
+
+def lanes_bytes(task: Task) -> int:
+    """Bytes of a block's bounds and of one copy of its counts, the fewest that 6_lanes.cu can do with."""
+    return _bounds_bytes(task) + 4 * sums_of(task)
+
+
+def copies_of(task: Task) -> int:
+    """Copies of a block's counts: as many as the knob asks for, halved until they fit."""
+    copies = int(task.knobs["copies"])
+    while copies > 1 and _bounds_bytes(task) + 4 * copies * sums_of(task) > task.limits.shared_bytes:
+        copies //= 2
+    return copies
+
+
+def passes(task: Task) -> int:
+    """How often the samples are read when a pass counts 64 bins."""
+    return -(-slots_of(task) // SLOTS)
+
+
+def slots_of(task: Task) -> int:
+    """The bins of all histograms, with the three counts of what lies outside each."""
+    return int(np.prod(counts_form(task).shape)) + int(np.prod(outside_form(task).shape))
+
+
+def sums_of(task: Task) -> int:
+    """What 6_lanes.cu counts: the levels of bytes, or the bins of other samples."""
+    of_bytes = task.meta.dtype == "uint8"
+    return histograms_of(task) * LEVELS if of_bytes else slots_of(task)
+
+
+def _bound_bytes(task: Task) -> int:
+    return int(task.params["bins"] + 1) * (8 if task.meta.dtype == "float64" else 4)
+
+
+def _bounds_bytes(task: Task) -> int:
+    return -(-_bound_bytes(task) // 16) * 16
