@@ -10,23 +10,19 @@ import numpy as np
 from gpu_ops.filters.histogram.bins import Array
 from gpu_ops.filters.histogram.contention import WARP, fullest
 from gpu_ops.filters.histogram.gpu import SLOTS
-from gpu_ops.filters.kit.verdicts import Verdict, ratio
+from gpu_ops.filters.kit.verdicts import Verdict
 from gpu_ops.types import Claim, Run
 
 OLD_SHARED, OLD_BLOCK = 16 * 1024, 192
 """Bytes of shared memory and threads of a block in the source."""
 
 
-def _experiment(sample: str) -> Mapping[str, Any]:
-    return {
-        "filter": "histogram2d",
-        "sample": {"id": sample, "size": "4096x4096", "channels": 1, "dtype": "uint8"},
-        "params": {"bins": 256, "range": "auto", "result": "counts", "colours": "each"},
-        "knobs": {},
-    }
-
-
-NOISE, FLAT = _experiment("noise_image"), _experiment("flat_image")
+EXPERIMENT: Mapping[str, Any] = {
+    "filter": "histogram2d",
+    "sample": {"id": "noise_image", "size": "4096x4096", "channels": 1, "dtype": "uint8"},
+    "params": {"bins": 256, "range": "auto", "result": "counts", "colours": "each"},
+    "knobs": {},
+}
 
 
 def _bytes_of_a_thread(runs: Mapping[str, Run]) -> Verdict:
@@ -46,15 +42,6 @@ def _rounds(runs: Mapping[str, Run]) -> Verdict:
     return f"{most:g} for equal samples, {least:g} for different ones, {usual:.3g} for noise", (most, least) == (32, 1)
 
 
-def _claim(
-    id: str, text: str, prediction: str, experiment: Mapping[str, Any], slow: str, fast: str, least: float = 1.05
-) -> Claim:
-    def judge(runs: Mapping[str, Run]) -> Verdict:
-        return ratio(runs, slow, fast, least)
-
-    return Claim(f"S3-{id}", "S3", text, "no figure", prediction, "measured", experiment, judge)
-
-
 CLAIMS = (
     Claim(
         "S3-thread-bytes",
@@ -63,7 +50,7 @@ CLAIMS = (
         "16 KB / 192 threads = 85 bytes",
         "Holds by arithmetic.",
         "counted",
-        NOISE,
+        EXPERIMENT,
         _bytes_of_a_thread,
     ),
     Claim(
@@ -73,31 +60,7 @@ CLAIMS = (
         "at most 32 rounds",
         "Holds by construction; noise in 256 bins takes two or three.",
         "counted",
-        NOISE,
+        EXPERIMENT,
         _rounds,
-    ),
-    _claim(
-        "threads-or-warps",
-        "A histogram a warp is faster than one a thread, whose 256 bins take several passes.",
-        "Holds: each of five passes, one of them for what lies outside, reads the image and looks every sample up.",
-        NOISE,
-        "private",
-        "tagged",
-    ),
-    _claim(
-        "tags-or-atomics",
-        "Counting by tags, without atomic operations, beats atomic additions to a warp's histogram.",
-        "Does not hold today: shared memory adds atomically by itself, and a round of tags takes three barriers.",
-        NOISE,
-        "warp",
-        "tagged",
-    ),
-    _claim(
-        "contention",
-        "Sub-histograms of warps beat one of the block where all samples have one bin.",
-        "Does not hold: the lanes of a warp meet in one bin either way.",
-        FLAT,
-        "shared",
-        "warp",
     ),
 )
