@@ -165,6 +165,17 @@ def _noise(values: Options) -> Content:
     return Content(kind, array)
 
 
+def _levels(values: Options) -> Content:
+    """Noise of so many values, alike often and from the lowest to the highest: its entropy is log2 of their number."""
+    kind, shape = _shape(values)
+    count, dtype = values["levels"], values["dtype"]
+    most = np.iinfo(dtype).max + 1 if np.dtype(dtype).kind == "u" else 1 << 16
+    if count > most:
+        raise ParamError(f"{dtype} has {most} levels at most, not {count}.")
+    places = _generator(values).integers(0, count, shape, np.uint16)
+    return Content(kind, _store(np.linspace(0, 1, count), 0, dtype)[places])
+
+
 def _chirp(values: Options) -> Content:
     """sin(π·i²/2N): the frequency rises from 0 to half the rate. Integer remainders keep the longest phases exact."""
     length = values["length"]
@@ -250,6 +261,7 @@ IMAGE_DTYPE = replace(DTYPE, default="uint8", help="type of the values, which st
 CHART_SIZE = replace(SIZE, default="512x512", help="HxW in pixels")
 
 NOISE_IMAGE = (replace(SIZE, default="512x512", help="HxW in pixels"), CHANNELS, SEED, replace(DTYPE, default="uint8"))
+LEVELS = Param("levels", 16, 1, 1 << 16, help="different values, each as likely as the others")
 FLAT_IMAGE = (NOISE_IMAGE[0], CHANNELS, Param("level", 128.0), replace(DTYPE, default="uint8"))
 
 SAMPLES: tuple[Sample, ...] = (
@@ -259,6 +271,7 @@ SAMPLES: tuple[Sample, ...] = (
     Sample("waves", "image", "Photographer under two plane waves, 512 × 512", (IMAGE_DTYPE,), _waves),
     Sample("chart", "image", "Test chart, 512 × 512", (CHART_SIZE, replace(CHANNELS, choices=(1, 3)), DTYPE), _chart),
     Sample("noise_image", "image", "Uniform noise, 512 × 512", NOISE_IMAGE, _noise),
+    Sample("levels_image", "image", "Noise of few levels, 512 × 512", (*NOISE_IMAGE, LEVELS), _levels),
     Sample("flat_image", "image", "One gray value, 512 × 512", FLAT_IMAGE, _constant),
     Sample("ecg", "signal", "Electrocardiogram, 1024 samples at 360 Hz", (FLOAT,), _ecg),
     Sample("blocks", "signal", "Blocks", (LENGTH, FLOAT), partial(_classic, _blocks)),
