@@ -16,7 +16,7 @@ from gpu_ops.types import DTYPES, Filter, Locality, Output, Variant, Work
 
 PAIRS_BLOCK = Param("block", 256, choices=(64, 256, 1024), unit="threads", help="threads a block")
 WARPS_BLOCK = Param("block", 256, choices=(64, 128, 256, 512), unit="threads", help="threads a block")
-ITEMS = Param("items", 8, choices=(4, 8, 16), unit="values", help="values a thread")
+ITEMS = Param("items", 8, choices=(4, 8), unit="values", help="values a thread")
 
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = "Each core sums blocks, then scans them from the sums before them on: two passes, on all cores."
