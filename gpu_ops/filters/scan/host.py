@@ -136,7 +136,8 @@ def scan_parallel(x: Array, out: Array, lines: Lines, exclusive: bool) -> None:
     if blocks > 1:
         _run(_sums_part, arguments, lines, 0)
         before = sums.reshape(lines.groups, blocks, lines.step)
-        before[:, 1:] = np.cumsum(before[:, :-1], axis=1)
+        with np.errstate(invalid="ignore"):  # both infinities make NaN
+            before[:, 1:] = np.cumsum(before[:, :-1], axis=1)
         before[:, 0] = 0
     _run(_scan_part, arguments, lines, 1)
 

@@ -40,8 +40,9 @@ def _numpy_lines(numpy: Any, values: Array, sums: Array, exclusive: bool) -> Non
     for begin in range(0, values.shape[1], size):
         if begin:
             advance(begin, n)
-        found = numpy.cumsum(values[:, begin : begin + size], axis=1, dtype=numpy.float64)
-        found += carry
+        with numpy.errstate(invalid="ignore"):  # both infinities make NaN
+            found = numpy.cumsum(values[:, begin : begin + size], axis=1, dtype=numpy.float64)
+            found += carry
         sums[:, begin : begin + size] = found
         carry = found[:, -1:]
 
