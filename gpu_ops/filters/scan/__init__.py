@@ -18,6 +18,7 @@ PAIRS_BLOCK = Param("block", 256, choices=(64, 256, 1024), unit="threads", help=
 WARPS_BLOCK = Param("block", 256, choices=(64, 128, 256, 512), unit="threads", help="threads a block")
 ITEMS = Param("items", 8, choices=(4, 8), unit="values", help="values a thread")
 
+SUMMARY = "Sums of integers are exact, in float64; from a NaN on all are NaN."
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = "Each core sums blocks, then scans them from the sums before them on: two passes, on all cores."
 NUMPY = "What most Python programs call: cumsum on one core, in float64 and rounded at the end."
@@ -79,7 +80,7 @@ SCAN1D = Filter(
     id="scan1d",
     family="scan",
     title="Prefix sum (signal)",
-    summary="The sum of all values up to each one along time, channel by channel; of integers exact, in float64.",
+    summary=f"The sum of all values up to each one along time, channel by channel. {SUMMARY}",
     accepts="signal",
     dtypes=DTYPES,
     params=(SUMS,),
@@ -96,7 +97,7 @@ SCAN2D = Filter(
     id="scan2d",
     family="scan",
     title="Prefix sum (image)",
-    summary="The sum of all values up to each one along its row, colour by colour; of integers exact, in float64.",
+    summary=f"The sum of all values up to each one along its row, colour by colour. {SUMMARY}",
     accepts="image",
     dtypes=DTYPES,
     params=(SUMS,),
