@@ -72,7 +72,7 @@ extern "C" __global__ void scan_warp(
     }
     A all;
     const A before = warps_before(running, totals, lane, &all);
-    const R offset = blockIdx.x < gridDim.x - 1 ? offsets[blockIdx.x] : (R)0;
+    const R offset = tiles > 1 && blockIdx.x < gridDim.x - 1 ? offsets[blockIdx.x] : (R)0;
     #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
         const long long k = first + i * 32;

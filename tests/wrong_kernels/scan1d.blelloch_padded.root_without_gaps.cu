@@ -1,4 +1,4 @@
-// Wrong on purpose: a gap too few where tiles are stored: two values share a place, and one place is never written
+// Wrong on purpose: the root is looked for where it would lie without gaps, so a sum in the middle of the tile is lost
 #include "scan_add.cuh"
 
 extern __shared__ __align__(16) unsigned char memory[];
@@ -19,7 +19,7 @@ extern "C" __global__ void scan_blelloch_padded(
     const unsigned int line = blockIdx.x / tiles;
     const long long begin = line_begin(line, n, step);
     const long long k = (long long)(blockIdx.x - line * tiles) * 2 * threads + t; // and threads after that
-    const int mine = place(t), second = place(t + threads) - 1, root = place(2 * threads - 1);
+    const int mine = place(t), second = place(t + threads), root = 2 * threads - 1;
 
     const A one = k < n ? (A)x[begin + k * step] : (A)0;
     const A other = k + threads < n ? (A)x[begin + (k + threads) * step] : (A)0;
