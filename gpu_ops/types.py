@@ -97,13 +97,13 @@ class Cut:
 class Output:
     """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
-    `least(task)` is the least scale: the size of intermediate numbers that neither input nor result shows. `own_scale`
-    says that the scale is the reference's alone, for values of another size than the input's; each column of a table
-    has its own. Values that lie `period` apart are the same, such as angles; 0 where none are. `form(task)` is the
-    shape, dtype and axes of the array that every variant gives. `unit` is that of its values, "" for the unit of the
-    input. `when` are the values of parameters that ask for it, as of a Param: {"result": ("statistics",)}; without
-    them it is not computed. `signed` says that the values of an image lie around zero. `cut` is the threshold of a
-    pyramid's details.
+    `least(task)` is the least scale: the size of intermediate numbers that neither input nor result shows; the task has
+    the input on the host. `own_scale` says that the scale is the reference's alone, for values of another size than the
+    input's; each column of a table has its own. Values that lie `period` apart are the same, such as angles; 0 where
+    none are. `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its
+    values, "" for the unit of the input. `when` are the values of parameters that ask for it, as of a Param:
+    {"result": ("statistics",)}; without them it is not computed. `signed` says that the values of an image lie around
+    zero. `cut` is the threshold of a pyramid's details.
     """
 
     id: str

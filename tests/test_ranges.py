@@ -150,6 +150,8 @@ COUNTS = {
     "fft1d": 32 * 4096**1.5,
     "fft2d": 32 * 4096**1.5,
     "fft_mask": 32 * 4096**1.5,
+    "scan1d": 4096,
+    "scan2d": 64,
     "wavelet1d": 7**4,
     "wavelet2d": 7**8,
 }

@@ -207,7 +207,9 @@ def _scale(input: Input, output: Output, task: Task, expected: Array | None = No
     dtype = input.array.dtype
     if dtype.kind == "u" and (expected is None or expected.dtype == dtype):
         return float(np.iinfo(dtype).max)
-    least = max(output.least(task), float(np.finfo(dtype).smallest_normal) if dtype.kind == "f" else 0.0)
+    least = max(
+        output.least(task.on(input.array)), float(np.finfo(dtype).smallest_normal) if dtype.kind == "f" else 0.0
+    )
     if output.own_scale:
         return least if expected is None else max(least, _largest(expected))
     with stage(0, 2):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -368,3 +369,37 @@ def test_simulated_is_said_of_every_kind(window: MainWindow, stack_of_outputs: E
 def test_the_scales_of_real_and_complex_values() -> None:
     assert scales_of(view_of("image", 2), "uint8") == (PLAIN,)
     assert len(scales_of(view_of("spectrum", 2), "complex128")) == 1 + len(scales_of(view_of("spectrum", 2), "float32"))
+
+
+def test_sums_have_levels_of_their_own_beside_the_input(window: MainWindow) -> None:
+    """A result of another size would make the input black, and stand white in its levels."""
+    open_input(window, True)
+    session, stack = window.controller.session, window.stack
+    session.set_filter("scan2d")
+    session.set_picks(PICKS)
+    sums = np.cumsum(picture(), axis=1, dtype=np.float64)
+    bring(window, "serial", {"image": replace(made()["image"], array=sums)})
+    beside = stack.view_with(INPUT)
+    assert stack.view is not beside and stack.placed
+    assert stack.view.display is not None and beside.display is not None
+    assert (stack.view.display.low, stack.view.display.high) == (sums.min(), sums.max())
+    assert (beside.display.low, beside.display.high) == (picture().min(), picture().max())
+    stack.view.display.set_levels(0, 900)
+    session.set_params({"sums": "exclusive"})
+    bring(window, "serial", {"image": replace(made()["image"], array=sums - picture())})
+    assert stack.view.display.high == 900, "a parameter leaves levels alone"
+    session.set_filter("mean2d")
+    bring(window, "serial", {"image": made()["image"]})
+    assert stack.view is stack.view_with(INPUT)
+
+
+def test_sums_of_a_signal_have_limits_of_their_own_below_the_input(window: MainWindow) -> None:
+    open_input(window, False)
+    window.controller.session.set_filter("scan1d")
+    window.controller.session.set_picks(PICKS)
+    sums = np.cumsum(100 + wave())
+    bring(window, "serial", {"signal": replace(made()["signal"], array=sums, unit="")})
+    view: Any = window.stack.view
+    beside: Any = window.stack.view_with(INPUT)
+    assert view is not beside and window.stack.placed
+    assert view.pane.box.viewRange()[1][1] > 20_000 and beside.pane.box.viewRange()[1][1] < 3

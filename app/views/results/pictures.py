@@ -124,7 +124,7 @@ class Pictures(Squeezed):
     def spec_of(self, output: Output, form: Form) -> ViewSpec:
         """The view of a result of an output."""
         like = self._input.result.form.axes if self._input is not None else ()
-        return view_of(output.kind, form.rank, form.axes, like, output.signed)
+        return view_of(output.kind, form.rank, form.axes, like, output.signed, output.own_scale)
 
     def _input_view(self) -> ResultView:
         return self.view if self._alike else self._home(self.input_spec(), beside=True)
@@ -132,7 +132,7 @@ class Pictures(Squeezed):
     @property
     def placed(self) -> bool:
         """Whether results lie in the place of the input, as pictures of it do and spectra do not."""
-        return self._alike or self._spec is self.input_spec().signed
+        return self._alike or self._spec in (self.input_spec().signed, self.input_spec().apart)
 
     def view_with(self, key: str) -> ResultView:
         """The view that shows the input or a variant."""

@@ -54,7 +54,7 @@ class ViewSpec:
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
     results take beside an input of another kind. `uneven` is the view of results whose axes have different units,
     `foreign` that of results over other axes than the input's, such as phases over frequencies, `signed` that of values
-    around zero."""
+    around zero, `apart` that of values of another size than the input's, such as its sums."""
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
@@ -63,6 +63,7 @@ class ViewSpec:
     uneven: ViewSpec | None = None
     foreign: ViewSpec | None = None
     signed: ViewSpec | None = None
+    apart: ViewSpec | None = None
 
 
 def _pictures(display: Display, parent: QWidget) -> ResultView:
@@ -162,9 +163,15 @@ PICTURES = ViewSpec(
     _pictures,
     foreign=ViewSpec("pictures of other axes", _spectrum_pictures, OTHER_AXES),
     signed=ViewSpec("pictures around zero", _pictures, SIGNED),
+    apart=ViewSpec("pictures of another size", _pictures),
 )
 PLANES = ViewSpec("planes", _planes, SPECTRUM)
-CURVES = ViewSpec("curves", _curves, foreign=ViewSpec("curves of other axes", _spectra, OTHER_AXES))
+CURVES = ViewSpec(
+    "curves",
+    _curves,
+    foreign=ViewSpec("curves of other axes", _spectra, OTHER_AXES),
+    apart=ViewSpec("curves of another size", _curves),
+)
 VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
     "image": {2: PICTURES},
     "signal": {1: CURVES},
@@ -182,11 +189,16 @@ VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
 
 
 def view_of(
-    kind: ViewKind, rank: int, axes: Sequence[Axis] = (), like: Sequence[Axis] = (), signed: bool = False
+    kind: ViewKind,
+    rank: int,
+    axes: Sequence[Axis] = (),
+    like: Sequence[Axis] = (),
+    signed: bool = False,
+    own_scale: bool = False,
 ) -> ViewSpec:
     """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. `axes` are those
-    of the result, `like` the input's. Pixels are square only where the axes have one unit; `signed` values have levels
-    of their own, and so a view of their own."""
+    of the result, `like` the input's. Pixels are square only where the axes have one unit. Values that are `signed`, or
+    have a scale of their own, have levels and limits of their own, and so a view of their own."""
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
     spec = ranks[max(below) if below else min(ranks)]
@@ -194,7 +206,8 @@ def view_of(
         return spec.uneven
     if spec.foreign is not None and axes and like and _names(axes) != _names(like):
         return spec.foreign
-    return spec.signed if signed and spec.signed is not None else spec
+    own = spec.signed if signed else spec.apart if own_scale else None
+    return spec if own is None else own
 
 
 def _names(axes: Sequence[Axis]) -> list[str]:

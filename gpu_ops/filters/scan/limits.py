@@ -1,0 +1,95 @@
+"""How exact each variant of the prefix sum is, and what does not fit.
+
+Tolerances are relative to the largest sum of the magnitudes of a line's values. Each addition on the way from a value
+to a sum rounds by at most half an eps of that; so what a variant can lose is half an eps for each addition of the
+longest way. One after the other these are n, in a tree about log2 n. Sums of integers are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from gpu_ops.devices.launches import GRID_LIMITS
+from gpu_ops.filters.kit.ranges import sum_range
+from gpu_ops.filters.kit.support import Support
+from gpu_ops.filters.scan.lines import Lines
+from gpu_ops.task import Task
+
+BLOCK = 1 << 16
+"""Values of an interleaved group that a thread of the parallel variant sums one after the other."""
+OFFSETS_BLOCK = 1024
+"""Threads that scan the sums of a line's tiles in the variant warp."""
+CUB_TILE = 512
+"""CUB's tiles have at least so many values."""
+
+SERIAL_CAVEAT = "a chain of additions in float64: one for each value of a line"
+PARALLEL_CAVEAT = f"chains of additions in float64: within blocks of {BLOCK} values, and of the blocks' sums"
+NUMPY_CAVEAT = (
+    "a chain of additions in float64, as asked: in float32, sums of equal values stop growing at 2^24 of them"
+)
+WARP_CAVEAT = f"the sums of tiles are a chain: one addition for every {OFFSETS_BLOCK} tiles"
+CUPY_CAVEAT = f"CUB's tiles look back along a chain: at most one addition for every {CUB_TILE} values"
+
+Additions = Callable[[Task], float]
+
+
+def length(task: Task) -> int:
+    """Values of a line."""
+    return Lines.of(task.meta).n
+
+
+def lost(task: Task, additions: float, dtype: str = "") -> float:
+    """What so many additions in a type, the values' own unless given, lose at most; the result and the reference are
+    rounded once more."""
+    if task.dtype.kind == "u":
+        return 0.0
+    eps, own, double = (float(np.finfo(kind).eps) for kind in (dtype or task.dtype, task.dtype, np.float64))
+    return min(additions, length(task)) * eps / 2 + own / 2 + double
+
+
+def tree(task: Task) -> float:
+    """Scans of tiles, of their sums, and so on. A tile of 2^b values takes at most 2 b + 2 additions up, down, for the
+    value itself and for the offset; levels of n = 2^m values are at most m / b + 1. That is 2 m + 2 m / b + 2 b + 2,
+    which 2.5 m + 24 exceeds for b from 4 to 11."""
+    return lost(task, 2.5 * math.log2(length(task)) + 24)
+
+
+def in_double(additions: Additions) -> Callable[[Task], float]:
+    """The tolerance of sums in float64."""
+    return lambda task: lost(task, additions(task), "float64")
+
+
+def parallel_additions(task: Task) -> float:
+    return min(length(task), BLOCK) + length(task) / BLOCK * task.meta.channels + 1
+
+
+def warp(task: Task) -> float:
+    """A value goes through its thread's sum, two scans of 32, the chain, and the thread's running sum again."""
+    items = task.knobs["items"]
+    tiles = length(task) / (task.knobs["block"] * items)
+    return lost(task, 2 * items + 36 + tiles / OFFSETS_BLOCK)
+
+
+def cupy(task: Task) -> float:
+    """Signals of one channel are scanned by CUB, other lines by adding what lies 1, 2, 4 … places before."""
+    return lost(task, length(task) / CUB_TILE + 64)
+
+
+largest = sum_range(length, "float32", "float64")
+"""No sum overflows where no sum of magnitudes does."""
+
+
+def tiles_fit(size: Callable[[Task], int]) -> Support:
+    """Whether a grid has a block for each tile of `size(task)` values of each line."""
+
+    def rule(task: Task) -> str | None:
+        lines = Lines.of(task.meta)
+        blocks = lines.many * lines.tiles(size(task))
+        if blocks <= GRID_LIMITS[0]:
+            return None
+        return f"{lines.many} lines of {lines.n} values need {blocks} blocks, a grid has {GRID_LIMITS[0]}"
+
+    return rule

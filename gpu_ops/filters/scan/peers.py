@@ -1,0 +1,69 @@
+"""Prefix sums by NumPy and CuPy. The caller passes the modules; this file imports only NumPy.
+
+Both have inclusive sums alone. An exclusive one is an inclusive one of all values but the last, one place later, and a
+zero: no work more where a line is contiguous, and two copies by CuPy where the rest of a line is not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.scan.lines import Lines, form, is_exclusive
+from gpu_ops.plan import Call, Device, DeviceArray, Fill, Plan, Step
+from gpu_ops.progress import advance
+from gpu_ops.task import Task
+
+Array = np.ndarray[Any, Any]
+
+PIECE = 1 << 16
+"""Values that NumPy sums at a time: their sums in float64 stay in a second-level cache."""
+
+
+def numpy_sums(numpy: Any, x: Array, out: Array, lines: Lines, exclusive: bool) -> None:
+    """cumsum in float64, piece after piece, rounded to the type of `out`."""
+    values, sums = x.reshape(lines), out.reshape(lines, copy=False)
+    rows = max(1, PIECE // (lines.n * lines.step))
+    for first in range(0, lines.groups, rows):
+        if first:
+            advance(first, lines.groups)
+        group = slice(first, first + rows)
+        _numpy_lines(numpy, values[group], sums[group], exclusive)
+
+
+def _numpy_lines(numpy: Any, values: Array, sums: Array, exclusive: bool) -> None:
+    groups, n, step = values.shape
+    carry, size = numpy.zeros((groups, step)), max(1, PIECE // (groups * step))
+    if exclusive:
+        sums[:, 0], values, sums = 0, values[:, :-1], sums[:, 1:]
+    for begin in range(0, values.shape[1], size):
+        if begin:
+            advance(begin, n)
+        piece = values[:, begin : begin + size].astype(numpy.float64)
+        with numpy.errstate(invalid="ignore"):  # both infinities make NaN
+            piece[:, 0] += carry
+            numpy.cumsum(piece, axis=1, out=piece)
+        sums[:, begin : begin + size] = piece
+        carry = piece[:, -1]
+
+
+def cupy_sums(device: Device, task: Task) -> Plan:
+    """cupy.cumsum in the type of sums: CUB's scan of signals of one channel, which copies the values into the output
+    first; of other lines log2 n additions of what lies 1, 2, 4 … places before, each a pass over all of the array."""
+    cupy, x, how = device.library("cupy"), task.x, form(task)
+    out = device.empty(how.shape, np.dtype(how.dtype))
+    axis = task.meta.of_kind.rank - 1
+    steps: list[Step] = []
+    values, sums = x, out
+    if is_exclusive(task):
+        before: tuple[Any, ...] = (slice(None),) * axis
+        steps.append(Fill(out[(*before, slice(0, 1))], 0, name="zero"))
+        values, sums = x[(*before, slice(0, -1))], out[(*before, slice(1, None))]
+    if values.size:
+        steps.append(Call(_cumsum, (cupy, values, sums, axis if x.ndim > 1 else None), name="cumsum"))
+    return Plan(tuple(steps), {task.meta.kind: out})
+
+
+def _cumsum(cupy: Any, values: DeviceArray, sums: DeviceArray, axis: int | None) -> None:
+    cupy.cumsum(values, axis=axis, out=sums)

@@ -1,0 +1,164 @@
+"""Plans of prefix sums: the launches of each kernel, and the memory that they allocate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job
+from gpu_ops.filters.scan.limits import OFFSETS_BLOCK
+from gpu_ops.filters.scan.lines import Lines, form, is_exclusive, sum_type
+from gpu_ops.params import Value
+from gpu_ops.plan import Call, Device, DeviceArray, Launch, Plan, Step
+from gpu_ops.task import Task
+
+WARP = 32
+BANK_ROW = 128
+"""Bytes of a row of the banks of shared memory."""
+
+
+# On the CPU.
+
+
+def host(load: Callable[[], HostFunction]) -> Callable[[Device, Task], Plan]:
+    """The plan of a function that is called with (x, out, lines, exclusive); `load` imports it when a plan needs it."""
+    return partial(_call, lambda device: load())
+
+
+def library(module: str, function: HostFunction) -> Callable[[Device, Task], Plan]:
+    """The plan of a function that gets a library first."""
+    return partial(_call, lambda device: partial(function, device.library(module)))
+
+
+def _call(load: Callable[[Device], HostFunction], device: Device, task: Task) -> Plan:
+    how = form(task)
+    out = device.empty(how.shape, np.dtype(how.dtype))
+    arguments = (task.x, out, Lines.of(task.meta), is_exclusive(task))
+    return Plan((Call(load(device), arguments, name="scan"),), {task.meta.kind: out})
+
+
+def serial() -> HostFunction:
+    from gpu_ops.filters.scan.host import scan_serial
+
+    return scan_serial
+
+
+def parallel() -> HostFunction:
+    from gpu_ops.filters.scan.host import scan_parallel
+
+    return scan_parallel
+
+
+# On a GPU.
+
+
+class Scan:
+    """The parts that all kernels' plans share: lines, output, defines and arguments."""
+
+    def __init__(self, job: Job) -> None:
+        self.job, self.lines = job, Lines.of(job.task.meta)
+        self.block, self.results = (job.knobs["block"], 1, 1), sum_type(job.dtype)
+        self.out = job.empty(self.results)
+
+    def types(self, dtype: np.dtype[Any]) -> dict[str, Value]:
+        """The defines for values of a type: those of the input, or the sums of tiles."""
+        within = "unsigned int" if dtype.kind == "u" else CTYPES[dtype.name]
+        return {"SAMPLE": CTYPES[dtype.name], "RESULT": CTYPES[self.results.name], "ACCUMULATOR": within}
+
+    def sums(self, lines: Lines, tiles: int) -> DeviceArray:
+        """Memory for the sums of the tiles of all lines."""
+        return self.job.device.empty((lines.many, tiles), self.results)
+
+    def plan(self, steps: list[Step]) -> Plan:
+        return Plan(tuple(steps), {self.job.task.meta.kind: self.out})
+
+
+def levels(values: int, shared: Callable[[Task, int], int]) -> Callable[[Job], Plan]:
+    """The plan of a kernel that scans tiles of `values` values a thread: its launch for the values, launches for the
+    sums of tiles until one tile holds them, and scan_add for each launch but the last. `shared(task, itemsize)` are the
+    bytes of shared memory for sums of so many bytes."""
+
+    def plan(job: Job) -> Plan:
+        made = Scan(job)
+        steps: list[Step] = []
+        _add_level(made, steps, (job.x, made.out), made.lines, job.knobs["block"] * values, shared)
+        return made.plan(steps)
+
+    return plan
+
+
+def _add_level(
+    made: Scan,
+    steps: list[Step],
+    arrays: tuple[DeviceArray, DeviceArray],
+    lines: Lines,
+    size: int,
+    shared: Callable[[Task, int], int],
+    level: int = 0,
+) -> None:
+    """Scan `lines` of one array into the other, by tiles of `size` values."""
+    job, tiles = made.job, lines.tiles(size)
+    dtype = job.dtype if level == 0 else made.results
+    types = made.types(dtype)
+    sums = made.sums(lines, tiles) if tiles > 1 else made.sums(Lines(1, 1, 1), 1)
+    exclusive = np.int32(level > 0 or is_exclusive(job.task))
+    where = np.int64(lines.n), np.int32(lines.step), np.int32(tiles)
+    grid, name = (lines.many * tiles, 1, 1), "tiles" if level == 0 else f"sums of tiles, level {level}"
+    room = shared(job.task, within_bytes(dtype))
+    steps.append(Launch(job.kernel(**types), grid, made.block, (*arrays, sums, *where, exclusive), room, name=name))
+    if tiles == 1:
+        return
+    offsets = made.sums(lines, tiles)
+    _add_level(made, steps, (sums, offsets), Lines(lines.many, tiles, 1), size, shared, level + 1)
+    add = job.device.kernel(job.file, "scan_add", types)
+    args = (arrays[1], offsets, *where, np.int32(size))
+    steps.append(Launch(add, grid, made.block, args, name="add" if level == 0 else f"add, level {level}"))
+
+
+def within_bytes(dtype: np.dtype[Any]) -> int:
+    """Bytes of a sum within a tile."""
+    return 4 if dtype.kind == "u" else dtype.itemsize
+
+
+def hillis_steele_bytes(task: Task, itemsize: int) -> int:
+    """Two buffers of a sum a thread."""
+    return int(2 * task.knobs["block"] * itemsize)
+
+
+def blelloch_bytes(task: Task, itemsize: int) -> int:
+    """Two sums a thread."""
+    return int(2 * task.knobs["block"] * itemsize)
+
+
+def padded_bytes(task: Task, itemsize: int) -> int:
+    """The same with a gap after every row of banks and every square of them."""
+    last, banks = 2 * task.knobs["block"] - 1, BANK_ROW // itemsize
+    return int((last + last // banks + last // banks**2 + 1) * itemsize)
+
+
+def warp_size(task: Task) -> int:
+    """Values of a tile of the variant warp."""
+    return int(task.knobs["block"] * task.knobs["items"])
+
+
+def warp(job: Job) -> Plan:
+    """Sums of tiles, their offsets, and tiles scanned from there on; the last alone where a line is one tile."""
+    made = Scan(job)
+    lines, types = made.lines, {**made.types(job.dtype), "ITEMS": job.knobs["items"]}
+    tiles = lines.tiles(warp_size(job.task))
+    sums = made.sums(lines, tiles) if tiles > 1 else made.sums(Lines(1, 1, 1), 1)
+    where = np.int64(lines.n), np.int32(lines.step), np.int32(tiles)
+    grid, steps = (lines.many * tiles, 1, 1), list[Step]()
+    if tiles > 1:
+        steps.append(
+            Launch(job.kernel("_sums", **types), grid, made.block, (job.x, sums, *where), name="sums of tiles")
+        )
+        threads = min(-(-tiles // WARP) * WARP, OFFSETS_BLOCK)
+        offsets, a_line = job.kernel("_offsets", **types), (lines.many, 1, 1)
+        steps.append(Launch(offsets, a_line, (threads, 1, 1), (sums, np.int32(tiles)), name="offsets"))
+    args = (job.x, made.out, sums, *where, np.int32(is_exclusive(job.task)))
+    steps.append(Launch(job.kernel(**types), grid, made.block, args, name="tiles"))
+    return made.plan(steps)

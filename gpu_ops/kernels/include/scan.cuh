@@ -1,0 +1,65 @@
+// Shared by the scans: the types of values, where the values of a line lie, and scans of warps and blocks by shuffles.
+//
+// SAMPLE names the type T of x, RESULT the type R of y and of whole tiles' sums, ACCUMULATOR the type A of sums within a
+// tile: that of floats themselves, and unsigned int of integers, which 65536 values of 16 bits cannot overflow.
+//
+// Nothing is ever subtracted, so that NaN and infinity reach exactly the sums that hold them: an exclusive sum is the
+// inclusive one of the value before.
+#pragma once
+
+typedef SAMPLE T;
+typedef RESULT R;
+typedef ACCUMULATOR A;
+
+const unsigned int WHOLE_WARP = 0xffffffffu;
+
+// Where the first of a line's n values lies; `step` lines are interleaved, and value k lies k * step after the first.
+__device__ __forceinline__ long long line_begin(unsigned int line, long long n, int step)
+{
+    const unsigned int group = line / step;
+    return (long long)group * n * step + (line - group * step);
+}
+
+// The sum of the values of lanes 0 to `lane`, in five steps: n log n additions, but without a barrier or shared memory.
+template <typename Value>
+__device__ __forceinline__ Value warp_scan(Value value, int lane)
+{
+    #pragma unroll
+    for (int d = 1; d < 32; d *= 2) {
+        const Value other = __shfl_up_sync(WHOLE_WARP, value, d);
+        if (lane >= d) value += other;
+    }
+    return value;
+}
+
+// What the lane before has; 0 for the first.
+template <typename Value>
+__device__ __forceinline__ Value lane_before(Value value, int lane)
+{
+    const Value other = __shfl_up_sync(WHOLE_WARP, value, 1);
+    return lane > 0 ? other : (Value)0;
+}
+
+// The sum of all lanes' values, in every lane.
+template <typename Value>
+__device__ __forceinline__ Value warp_total(Value value)
+{
+    #pragma unroll
+    for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(WHOLE_WARP, value, d);
+    return value;
+}
+
+// The sum of the totals of all warps before this one; *all becomes that of all warps. Every warp scans the totals by
+// itself. `totals` has a place for each warp of a block, whose threads fill whole warps; a barrier must come before it is
+// used again.
+template <typename Value>
+__device__ __forceinline__ Value warps_before(Value total, Value* totals, int lane, Value* all)
+{
+    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    if (lane == 0) totals[warp] = total;
+    __syncthreads();
+    const Value through = warp_scan(lane < warps ? totals[lane] : (Value)0, lane);
+    const Value before = __shfl_sync(WHOLE_WARP, through, warp > 0 ? warp - 1 : 0);
+    *all = __shfl_sync(WHOLE_WARP, through, 31);
+    return warp > 0 ? before : (Value)0;
+}

@@ -1,0 +1,46 @@
+// Wrong on purpose: the second half of a tile is inclusive where it should be exclusive, and the other way round
+#include "scan_add.cuh"
+
+extern __shared__ __align__(16) unsigned char memory[];
+
+extern "C" __global__ void scan_blelloch(
+    const T* __restrict__ x, R* __restrict__ y, R* __restrict__ sums, long long n, int step, int tiles, int exclusive)
+{
+    A* tile = (A*)memory;
+    const int t = threadIdx.x, threads = blockDim.x;
+    const unsigned int line = blockIdx.x / tiles;
+    const long long begin = line_begin(line, n, step);
+    const long long k = (long long)(blockIdx.x - line * tiles) * 2 * threads + t; // and threads after that
+
+    const A one = k < n ? (A)x[begin + k * step] : (A)0;
+    const A other = k + threads < n ? (A)x[begin + (k + threads) * step] : (A)0;
+    tile[t] = one;
+    tile[t + threads] = other;
+
+    int d = 1; // values of a half
+    for (int nodes = threads; nodes > 0; nodes /= 2, d *= 2) {
+        __syncthreads();
+        if (t < nodes) {
+            const int left = d * (2 * t + 1) - 1;
+            tile[left + d] += tile[left];
+        }
+    }
+    if (t == 0) { // the thread that wrote the root
+        if (tiles > 1) sums[blockIdx.x] = (R)tile[2 * threads - 1];
+        tile[2 * threads - 1] = 0;
+    }
+    for (int nodes = 1; nodes <= threads; nodes *= 2) {
+        d /= 2;
+        __syncthreads();
+        if (t < nodes) {
+            const int left = d * (2 * t + 1) - 1;
+            const A before = tile[left + d], sum = tile[left];
+            tile[left] = before;
+            tile[left + d] = before + sum;
+        }
+    }
+    __syncthreads();
+
+    if (k < n) y[begin + k * step] = (R)(exclusive ? tile[t] : tile[t] + one);
+    if (k + threads < n) y[begin + (k + threads) * step] = (R)(exclusive ? tile[t + threads] + other : tile[t + threads]);
+}
