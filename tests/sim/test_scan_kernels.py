@@ -28,6 +28,7 @@ SMALL = {
     "blelloch": {"block": 64},
     "blelloch_padded": {"block": 64},
     "warp": {"block": 64, "items": 4},
+    "look_back": {"block": 64, "vectors": 1},
 }
 
 
@@ -58,7 +59,20 @@ def test_a_chain_of_tiles_goes_on_after_the_first_thousand() -> None:
     executed("warp", np.ones(264_001, np.uint8), 64, checks="off")
 
 
-@pytest.mark.parametrize("variant", KERNELS)
+def test_tiles_look_back_over_many_and_launches_do_not_mix() -> None:
+    """157 tiles look back five times 32; what one launch left in the words says nothing to the next one."""
+    x = np.arange(20_000, dtype=np.uint16)
+    session = SimDevice().session({})
+    knobs = check_values(SCAN1D.variant("look_back").knobs, SMALL["look_back"], "look_back")
+    given = session.upload(x)
+    plan = planned(SCAN1D, "look_back", session, given, {"sums": "inclusive"}, knobs)
+    for values in (x, x[::-1].copy(), x // 2):
+        session.copy(given, session.upload(values))
+        assert session.execute(plan).findings == ()
+        assert np.array_equal(session.download(plan.outputs["signal"]), np.cumsum(values, dtype=np.float64))
+
+
+@pytest.mark.parametrize("variant", [v for v in KERNELS if SCAN1D.variant(v).accesses])
 def test_counted_loads_are_those_declared(variant: str) -> None:
     """One tile, two levels and three, with a rest in the last tile; lines of rows and colours."""
     for filter, shape, dtype in (

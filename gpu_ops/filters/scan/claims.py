@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpu_ops.filters.kit.verdicts import Verdict, ratio
+from gpu_ops.filters.kit.verdicts import Verdict
 from gpu_ops.filters.scan.accesses import doubling_additions, tree_additions, tree_wavefronts
 from gpu_ops.types import Claim, Run
 
@@ -28,19 +28,6 @@ def _conflicts(runs: Mapping[str, Run]) -> Verdict:
     return f"{before} to {after} wavefronts of shared memory for {TILE} floats", before > 2 * after
 
 
-def _measured(id: str, text: str, prediction: str, slow: str, fast: str, least: float) -> Claim:
-    return Claim(
-        f"S1-scan-{id}",
-        "S1",
-        text,
-        "an exercise, no figure",
-        prediction,
-        "measured",
-        EXPERIMENT,
-        lambda runs: ratio(runs, slow, fast, least),
-    )
-
-
 CLAIMS = (
     Claim(
         "S1-scan-additions",
@@ -61,29 +48,5 @@ CLAIMS = (
         "counted",
         EXPERIMENT,
         _conflicts,
-    ),
-    _measured(
-        "tree",
-        "The prefix sum with fewer additions is faster.",
-        "Undecided in advance: it adds less, but meets twice as many barriers and conflicts in banks.",
-        "hillis_steele",
-        "blelloch",
-        1.05,
-    ),
-    _measured(
-        "padding",
-        "The prefix sum without bank conflicts is faster.",
-        "Holds, by less than the wavefronts: barriers and global memory take most of the time.",
-        "blelloch",
-        "blelloch_padded",
-        1.05,
-    ),
-    _measured(
-        "optimised",
-        "The prefix sum, profiled and optimised, is several times as fast as the first one.",
-        "Holds: three accesses of a value instead of four, and two barriers for 2048 values instead of eight for 128.",
-        "hillis_steele",
-        "warp",
-        2.0,
     ),
 )

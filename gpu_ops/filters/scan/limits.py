@@ -31,6 +31,7 @@ NUMPY_CAVEAT = (
     "a chain of additions in float64, as asked: in float32, sums of equal values stop growing at 2^24 of them"
 )
 WARP_CAVEAT = f"the sums of tiles are a chain: one addition for every {OFFSETS_BLOCK} tiles"
+LOOK_BACK_CAVEAT = "the sums of tiles are a chain in float64, in an order that differs from run to run"
 CUPY_CAVEAT = f"CUB's tiles look back along a chain: at most one addition for every {CUB_TILE} values"
 
 Additions = Callable[[Task], float]
@@ -71,6 +72,17 @@ def warp(task: Task) -> float:
     items = task.knobs["items"]
     tiles = length(task) / (task.knobs["block"] * items)
     return lost(task, 2 * items + 36 + tiles / OFFSETS_BLOCK)
+
+
+def look_back(size: Callable[[Task], int]) -> Additions:
+    """A value goes through its vector and warp, the warps of a tile, and in float64 the chain of tiles of `size(task)`
+    values before."""
+
+    def tolerance(task: Task) -> float:
+        chain = length(task) / size(task) + 36
+        return lost(task, task.knobs["vectors"] + 20) + lost(task, chain, "float64")
+
+    return tolerance
 
 
 def cupy(task: Task) -> float:

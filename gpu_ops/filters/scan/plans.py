@@ -18,6 +18,8 @@ from gpu_ops.task import Task
 WARP = 32
 BANK_ROW = 128
 """Bytes of a row of the banks of shared memory."""
+VECTOR_BYTES = 16
+"""Bytes of the sums that a thread stores at once."""
 
 
 # On the CPU.
@@ -162,3 +164,23 @@ def warp(job: Job) -> Plan:
     args = (job.x, made.out, sums, *where, np.int32(is_exclusive(job.task)))
     steps.append(Launch(job.kernel(**types), grid, made.block, args, name="tiles"))
     return made.plan(steps)
+
+
+def look_back_size(task: Task) -> int:
+    """Values of a tile of the variant look_back."""
+    each = VECTOR_BYTES // sum_type(task.dtype).itemsize
+    return int(task.knobs["block"] * task.knobs["vectors"] * each)
+
+
+def look_back(job: Job) -> Plan:
+    """One launch, whose tiles tell their sums in words that no step has to clear."""
+    made = Scan(job)
+    lines, tiles = made.lines, made.lines.tiles(look_back_size(job.task))
+    each = VECTOR_BYTES // made.results.itemsize
+    in_step = lines.step == 1 and (lines.many == 1 or lines.n % each == 0)
+    defines = {"VECTORS": job.knobs["vectors"], "SIDE_BY_SIDE": int(in_step)}
+    words, ticket = (job.device.upload(np.zeros(n, np.uint64)) for n in (2 * lines.many * tiles, 1))
+    where = np.int64(lines.n), np.int32(lines.step), np.int32(tiles), np.int32(is_exclusive(job.task))
+    args = (job.x, made.out, words, ticket, *where)
+    kernel = job.kernel(**made.types(job.dtype), **defines)
+    return made.plan([Launch(kernel, (lines.many * tiles, 1, 1), made.block, args, name="tiles")])
