@@ -10,6 +10,7 @@ from typing import Any
 
 from gpu_ops import __version__
 from gpu_ops.cli import batch, info, measure, outputs, xray
+from gpu_ops.cli.limits import KERNEL_MIB
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.sim.coalescing import RULES
@@ -118,7 +119,13 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
         )
         outputs.add_saving(parser)
         batch.add_arguments(parser)
-        _add_limits(parser, "a case of --kernel")
+        _add_limits(parser, "a case of --kernel", ", of a file in bands what is free")
+        parser.add_argument(
+            "--device-memory",
+            type=_positive,
+            metavar="MIB",
+            help="memory that a variant may take on its device; what needs more goes in bands (default: all that is free)",
+        )
         return
     parser.add_argument("--mode", choices=("stream", "cold", "hot"), default="stream", help="what the caches hold")
     parser.add_argument("--quick", action="store_true", help="fewer samples, as in live use")
@@ -209,8 +216,8 @@ def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     parser.add_argument("--json", metavar="FILE", help="write the answer here as JSON; - for standard output")
 
 
-def _add_limits(parser: argparse.ArgumentParser, what: str) -> None:
-    """The limits after which a user's kernel is stopped."""
+def _add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> None:
+    """The limits after which a user's kernel is stopped; the same flag limits the memory of a run in bands."""
     group = parser.add_argument_group(f"limits of {what}")
     group.add_argument(
         "--deadline",
@@ -220,7 +227,7 @@ def _add_limits(parser: argparse.ArgumentParser, what: str) -> None:
         help="time of compiling and of simulating (default 30)",
     )
     group.add_argument(
-        "--memory", type=_positive, default=2048.0, metavar="MIB", help="memory that it adds (default 2048)"
+        "--memory", type=_positive, metavar="MIB", help=f"memory that it adds (default {KERNEL_MIB:g}{more})"
     )
 
 

@@ -39,7 +39,7 @@ def read_wav(opening: Opening) -> Decoded:
 
     Integers are scaled to [-1, 1). Raises InputError for damaged, cut and too large files, and too many channels.
     """
-    _check_whole(opening.path, opening.name)
+    check_whole(opening.path, opening.name)
     return read_samples(opening, "WAV file", "save it again as PCM or float WAV")
 
 
@@ -82,7 +82,7 @@ def open_sound(opening: Opening, what: str, advice: str) -> soundfile.SoundFile:
     return file
 
 
-def _check_whole(path: Path, name: str) -> None:
+def check_whole(path: Path, name: str) -> None:
     """Raises InputError where the sizes do not agree: the decoder reads the rest of a cut file and raises nothing."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:
