@@ -105,7 +105,7 @@ class TestGeometry:
         assert bands.split(self.MEAN, self.task(10, 5, "reflect"), 4) == [
             Band(0, 4, 0, 6),
             Band(4, 8, 2, 10),
-            Band(8, 10, 6, 10),
+            Band(8, 10, 5, 10),
         ]
         wrapped = bands.split(self.MEAN, self.task(10, 5, "wrap"), 4)
         assert [(b.low, b.high) for b in wrapped] == [(-2, 6), (2, 10), (6, 12)]

@@ -72,9 +72,7 @@ class Rows:
             raise InputError(f"{self.name} changed while it was read; run it again.")
 
 
-def open_rows(
-    path: str | os.PathLike[str], kind: Kind | None = None, frame: int = 0, rate: float = 0.0
-) -> Rows | None:
+def open_rows(path: str | os.PathLike[str], kind: Kind | None = None, frame: int = 0, rate: float = 0.0) -> Rows | None:
     """The rows of a file; None of a format that is decoded as a whole, and of stacks in an array. `frame` is that of a
     TIFF, `rate` in hertz that of an array. Raises InputError for a damaged file."""
     file, name = Path(path), plain(os.fspath(path))

@@ -59,12 +59,17 @@ def wraps(task: Task) -> bool:
 
 
 def split(filter: Filter, task: Task, rows: int) -> list[Band]:
-    """Bands of `rows` rows, the last one of what is left."""
+    """Bands of `rows` rows, the last one of what is left. At an edge they take more rows from inside: a window may be
+    no longer than what it slides over."""
     count, halo = task.meta.shape[0], reach(filter, task)
     low, high = (-halo, count + halo) if wraps(task) else (0, count)
-    starts = range(0, count, rows)
-    stops = (min(start + rows, count) for start in starts)
-    return [Band(a, b, max(a - halo, low), min(b + halo, high)) for a, b in zip(starts, stops, strict=True)]
+    least = min(2 * halo + 1, high - low)
+    bands = []
+    for start in range(0, count, rows):
+        stop = min(start + rows, count)
+        first = min(max(start - halo, low), high - least)
+        bands.append(Band(start, stop, first, max(min(stop + halo, high), first + least)))
+    return bands
 
 
 def part_task(task: Task, rows: int) -> Task:
@@ -90,11 +95,11 @@ def rows_within(filter: Filter, task: Task, nbytes: int, share: int = 1, more: i
     return count if fit >= most else max(fit - 2 * halo, 0)
 
 
-def narrowest(filter: Filter, task: Task) -> int:
-    """Bytes of the input and outputs of one row with its halo."""
+def narrowest(filter: Filter, task: Task, share: int = 1, more: int = 0) -> int:
+    """Bytes that one row with its halo takes, counted as by `rows_within`."""
     count, halo = task.meta.shape[0], reach(filter, task)
-    rows = 2 * halo + 1
-    return footprint(filter, task, rows if wraps(task) else min(rows, count))
+    rows = 2 * halo + 1 if wraps(task) else min(2 * halo + 1, count)
+    return share * footprint(filter, task, rows) + more * part_task(task, rows).meta.size
 
 
 def in_words(task: Task, count: int, rows: int) -> str:

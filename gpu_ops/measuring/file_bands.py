@@ -90,7 +90,7 @@ def check_bands(job: Job) -> int:
         raise InputError(f"{what}; it cannot go in bands, because {source.whole_reason}: save it anew as .npy.")
     rows = bands.rows_within(filter, task, job.memory - 2 * source.piece_bytes, SHARE, SCRATCH)
     if rows < 1:
-        least = SHARE * bands.narrowest(filter, task) + 2 * source.piece_bytes
+        least = bands.narrowest(filter, task, SHARE, SCRATCH) + 2 * source.piece_bytes
         raise InputError(f"{what}; the narrowest band needs {least:,}: allow more memory, or take a part of it.")
     each = max(source.size // source.shape[0], 1)
     return min(rows, max(MOST // each, 4 * bands.reach(filter, task), 1))
@@ -109,9 +109,9 @@ def write_bands(job: Job, path: str | os.PathLike[str], report: Report = lambda 
     before each band. Raises InputError for a file that cannot be read or written, KernelError where the variant fails
     or is wrong, Cancelled."""
     filter, task, output = job.filter, job.task, job.wanted.output
+    places = bands.split(filter, task, check_bands(job))
     form = {o.id: o.form(task) for o in filter.given(task.params)}[output]
     check_rows_target(path, form.shape)
-    places = bands.split(filter, task, check_bands(job))
     last: Run | None = None
     note = f"{filter.id} of {job.source.path.name} by {job.wanted.pick.variant}, in bands"
     pixel = job.source.facts.pixel
@@ -210,7 +210,9 @@ def _input(job: Job, band: Band) -> Input:
         input = make_input(array, source.kind, *about)
         return convert(input, job.dtype) if job.dtype else input
     except NonFiniteError as error:
-        raise NonFiniteError(f"{_place(job, band)} with their halo: {error.problem}", error.nan, error.infinite) from None
+        raise NonFiniteError(
+            f"{_place(job, band)} with their halo: {error.problem}", error.nan, error.infinite
+        ) from None
     except OSError as error:
         raise InputError(f"{source.name} cannot be read ({error.strerror}); check its disk and run again.") from None
 
