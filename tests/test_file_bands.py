@@ -16,7 +16,7 @@ from gpu_ops import from_array, load, save
 from gpu_ops.cli import bands as cli_bands
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
-from gpu_ops.io import row_writer
+from gpu_ops.io import apart, memory, row_writer
 from gpu_ops.io.rows import open_rows
 from gpu_ops.measuring.all_frames import Wanted
 from gpu_ops.measuring.file_bands import Job, merge_bands, write_bands
@@ -114,6 +114,16 @@ def test_a_damaged_strip_is_a_sentence(tmp_path):
     assert np.array_equal(rows.read(0, 21), IMAGE[:21]), "the strips before it are whole"
     with pytest.raises(InputError, match="damaged TIFF"):
         rows.read(20, 30)
+
+
+@pytest.mark.parametrize("name", ["plain.tif", "image.npy", "sound.wav"])
+def test_a_file_that_memory_has_no_room_for_is_refused_before_it_is_read(tmp_path, name, monkeypatch):
+    stored(tmp_path / name, name)
+    monkeypatch.setattr(memory, "LARGE", 0)
+    monkeypatch.setattr(memory, "free_memory", lambda: 5000)
+    monkeypatch.setattr(apart, "here", True)
+    with pytest.raises(InputError, match=r"needs [0-9,]+ bytes, and this machine has 5,000 free; run a .* bands"):
+        load(tmp_path / name)
 
 
 class TestFromFileToFile:

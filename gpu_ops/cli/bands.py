@@ -9,10 +9,11 @@ from typing import Any
 
 from gpu_ops.cli import frames, outputs, streams
 from gpu_ops.cli.inputs import checked_values, flag_values, make_picks
+from gpu_ops.cli.limits import positive
 from gpu_ops.devices import open_device
-from gpu_ops.devices.cpu import free_memory
 from gpu_ops.errors import ParamError, plain
 from gpu_ops.filters import find_filter
+from gpu_ops.host import free_memory
 from gpu_ops.io import save_result
 from gpu_ops.io.files import LIMIT
 from gpu_ops.io.opening import FRAME, RATE
@@ -30,6 +31,16 @@ SMALL = 1 << 26
 """Files of fewer bytes are loaded as a whole, unless --memory is given."""
 SHARE = 2
 """One part in so many of the free memory is for the bands, where no flag says otherwise."""
+
+
+def add_arguments(group: argparse._ArgumentGroup) -> None:
+    """The flag that limits the memory on a device."""
+    group.add_argument(
+        "--device-memory",
+        type=positive,
+        metavar="MIB",
+        help="memory that a variant may take on its device; more goes in bands (default: all that is free)",
+    )
 
 
 def device_bytes(args: argparse.Namespace) -> int | None:
@@ -69,7 +80,7 @@ def run_over(args: argparse.Namespace, source: Rows) -> int:
             f"{source.name} does not fit in memory and goes in bands, which write one file; name it with one --output."
         )
     try:
-        done = merge_bands(job, _say) if merges or not targets else write_bands(job, *targets.values(), _say)
+        done = merge_bands(job, _say) if merges else write_bands(job, next(iter(targets.values()), ""), _say)
     finally:
         frames.end_line()
     if merges:
@@ -144,8 +155,8 @@ def _tell(job: Job, done: InBands, targets: Mapping[str, str]) -> None:
     how = in_words(job.task, done.bands, done.rows)
     checked = "the first and the last were" if done.bands > 1 else "it was"
     print(
-        f"{what} of {source.name}, {shape} {done.dtype}, by {pick.variant} on {pick.device} in {how}, because the whole "
-        f"needs {job.needed:,} bytes and {job.memory:,} may be used; {checked} compared with the reference"
+        f"{what} of {source.name}, {shape} {done.dtype}, by {pick.variant} on {pick.device} in {how}, because the "
+        f"whole needs {job.needed:,} bytes and {job.memory:,} may be used; {checked} compared with the reference"
     )
     for note in done.last.notes:
         print(f"the last band ran {note}")

@@ -28,3 +28,11 @@ def within_limits(args: argparse.Namespace, what: str) -> AbstractContextManager
             print(f"{what}: still running; it may take {limits}.", file=sys.stderr, flush=True)
 
     return limited(Limit(args.deadline, int(mib * (1 << 20)), long))
+
+
+def positive(text: str) -> float:
+    """A number above 0. Raises ValueError, of which argparse makes a sentence."""
+    value = float(text)
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0 and below 1e9; give one, such as 30")
+    return value

@@ -42,8 +42,8 @@ def saving_of(args: argparse.Namespace, about: Mapping[str, Any] = NOTHING) -> S
 
 
 def targets(filter: Filter, chosen: Values, arguments: Sequence[str]) -> dict[str, str]:
-    """The file that each output goes to, with the `chosen` parameters. Raises ParamError for an unknown name, for an output that the parameters do
-    not ask for, and for two files of one output."""
+    """The file that each output goes to. Raises ParamError for an unknown name, for an output that the `chosen`
+    parameters do not ask for, and for two files of one output."""
     params = check_values(filter.params, chosen, filter.id)
     names, files = [o.id for o in filter.given(params)], {}
     for text in arguments:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +15,7 @@ import numpy as np
 
 from gpu_ops.devices.libraries import import_library
 from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError
+from gpu_ops.host import free_memory, total_memory
 from gpu_ops.params import Value
 from gpu_ops.plan import (
     Call,
@@ -206,23 +207,3 @@ def last_level_cache() -> int:
         units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
         sizes.append(int(text[:-1]) * units[text[-1]] if text[-1] in units else int(text))
     return max(sizes, default=32 << 20)
-
-
-def total_memory() -> int:
-    """Bytes of memory in this machine; 8 GiB where the system does not say."""
-    return _memory("SC_PHYS_PAGES") or 8 << 30
-
-
-def free_memory() -> int:
-    """Bytes that can be allocated without swapping; half of all where the system does not say."""
-    info = Path("/proc/meminfo")
-    if info.is_file():
-        for line in info.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return total_memory() // 2
-
-
-def _memory(pages: str) -> int:
-    sysconf: Callable[[str], int] | None = getattr(os, "sysconf", None)
-    return sysconf(pages) * sysconf("SC_PAGE_SIZE") if sysconf else 0

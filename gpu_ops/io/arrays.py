@@ -18,7 +18,7 @@ from gpu_ops.io.array_stacks import ArrayStack, Layout, check_stack, is_stack
 from gpu_ops.io.columns import chosen_rate
 from gpu_ops.io.inputs import Array, check_file_shape, check_limit
 from gpu_ops.io.known import kept_stack
-from gpu_ops.io.memory import read_at
+from gpu_ops.io.memory import check_room, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.pieces import write_from
 from gpu_ops.io.stacks import Stack, decode_stack
@@ -46,6 +46,7 @@ def read_npy(opening: Opening) -> Decoded:
         check_limit(name, count, limit)
         place = file.tell()
         check_size(file, dtype, shape, name)
+        check_room(name, count * dtype.itemsize)
     array = read_at(path, name, place, (count,), dtype)
     return Decoded(array.reshape(shape, order="F" if fortran else "C"), chosen_rate(opening))
 

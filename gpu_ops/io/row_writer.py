@@ -39,9 +39,9 @@ def writing_rows(
     note: str = "",
     token: str = "",
 ) -> Iterator[Callable[[Array], None]]:
-    """A function that takes the next rows of an array of `shape`, (H, W), (H, W, C), (N,) or (N, C). The file appears at
-    the end, when it has all rows; until then the old one stays as it is. `pixel` and a `note` go into a TIFF. `token`
-    names the file that grows, see `replacing`. Raises InputError where the disk has too little room."""
+    """A function that takes the next rows of an array of `shape`, (H, W), (H, W, C), (N,) or (N, C). The file appears
+    at the end, when it has all rows; until then the old one stays as it is. `pixel` and a `note` go into a TIFF.
+    `token` names the file that grows, see `replacing`. Raises InputError where the disk has too little room."""
     check_rows_target(path, shape)
     needed, name = math.prod(shape) * dtype.itemsize, plain(os.fspath(path))
     with replacing(path, token=token) as file:

@@ -14,6 +14,7 @@ from gpu_ops.errors import InputError
 from gpu_ops.input_kinds import MOST_CHANNELS
 from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array, check_channels, check_limit
+from gpu_ops.io.memory import check_room
 from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.io.pieces import write_from
 from gpu_ops.progress import advance
@@ -55,7 +56,9 @@ def read_samples(opening: Opening, what: str, advice: str, whole: bool = False) 
         check_limit(name, file.frames * file.channels, opening.limit)
         frames = file.frames
         shape = (frames, file.channels) if file.channels > 1 else (frames,)
-        array = np.empty(shape, "float64" if file.subtype in WIDE else "float32")
+        dtype = np.dtype("float64" if file.subtype in WIDE else "float32")
+        check_room(name, frames * file.channels * dtype.itemsize)
+        array = np.empty(shape, dtype)
         done, read = 0, 1
         while read:
             with codec(damaged):

@@ -21,7 +21,7 @@ from gpu_ops.errors import InputError
 from gpu_ops.io import pixel_size
 from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array, check_limit
-from gpu_ops.io.memory import read_at
+from gpu_ops.io.memory import check_room, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.stacks import decode_stack
 from gpu_ops.io.tiff_chain import check_chain
@@ -49,7 +49,9 @@ MAGICS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 def read_tiff(opening: Opening) -> Decoded:
     """(H, W), (H, W, 3) or (H, W, 4) in the type that the file has: one frame, or a projection of all."""
-    return decode_stack(open_tiff(opening), opening)
+    stack = open_tiff(opening)
+    check_room(opening.name, math.prod(stack.shape) * stack.dtype.itemsize)
+    return decode_stack(stack, opening)
 
 
 def open_tiff(opening: Opening) -> TiffStack:

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gpu_ops.devices.cpu import free_memory
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.devices.limited import LimitedSession
 from gpu_ops.errors import DeviceMemoryError, KernelError
 from gpu_ops.filters.kit.borders import padded
+from gpu_ops.host import free_memory
 from gpu_ops.measuring import bands
 from gpu_ops.measuring.declared import make_plan, mistakes
 from gpu_ops.measuring.jobs import INPUT_OVERWRITTEN, OUTSIDE_WRITTEN, Job, keep, same_bytes

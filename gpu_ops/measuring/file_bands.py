@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.devices import open_device
-from gpu_ops.devices.cpu import free_memory
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
 from gpu_ops.filters import find_filter
+from gpu_ops.host import free_memory
 from gpu_ops.io.inputs import Array, convert, make_input
 from gpu_ops.io.row_writer import check_rows_target, writing_rows
 from gpu_ops.io.rows import Rows
@@ -20,7 +20,7 @@ from gpu_ops.measuring import bands
 from gpu_ops.measuring.all_frames import Wanted
 from gpu_ops.measuring.bands import Band
 from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.verify import Extremes, find_extremes, joined, remember_extremes
+from gpu_ops.measuring.verify import Extremes, find_extremes, remember_extremes, with_extremes
 from gpu_ops.params import check_values
 from gpu_ops.progress import Cancelled, advance, quiet, stop_request
 from gpu_ops.task import MAIN, Meta, Task
@@ -125,14 +125,14 @@ def write_bands(job: Job, path: str | os.PathLike[str], report: Report = lambda 
 
 
 def merge_bands(job: Job, report: Report = lambda done, total: None) -> InBands:
-    """Run a mergeable filter and merge the outputs of its parts. Where these depend on the extremes of floats, the file
-    is read twice. Raises what `write_bands` raises."""
+    """Run a mergeable filter and merge the outputs of its parts. Where these depend on the extremes of all values, the
+    file is read twice. Raises what `write_bands` raises."""
     filter, task, merge = job.filter, job.task, job.filter.locality.merge
     places = bands.split(filter, task, check_bands(job))
     assert merge is not None
-    extremes = _find_extremes(job, places, report) if task.dtype.kind == "f" else []
+    extremes = _find_extremes(job, places, report) if filter.locality.extremes(task) else []
     if extremes:
-        task = replace(task, metas={MAIN: replace(task.meta, **joined(extremes))})
+        task = replace(task, metas={MAIN: with_extremes(task.meta, extremes)})
     parts, last = [], None
     before = len(extremes)
     for _, last in _runs(job, places, extremes, lambda done, total: report(before + done, before + total)):
@@ -220,7 +220,7 @@ def _input(job: Job, band: Band) -> Input:
 def _strip(source: Rows, band: Band) -> Array:
     """The rows that a band needs; those beyond an edge come from the opposite one."""
     count = source.shape[0]
-    if 0 <= band.low and band.high <= count:
+    if band.low >= 0 and band.high <= count:
         return source.read(band.low, band.high)
     result = np.empty((band.high - band.low, *source.shape[1:]), source.dtype)
     place = band.low

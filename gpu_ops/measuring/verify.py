@@ -65,14 +65,19 @@ def full_meta(input: Input) -> Meta:
         return input.meta
     if input not in _extremes:
         with finite():
-            _extremes[input] = joined([find_extremes(input)])
+            _extremes[input] = _joined([find_extremes(input)])
     return replace(input.meta, **_extremes[input])
 
 
 def remember_extremes(input: Input, found: Iterable[Extremes]) -> None:
     """Let a part of a whole have the extremes of all parts."""
     if input.array.dtype.kind == "f":
-        _extremes[input] = joined(found)
+        _extremes[input] = _joined(found)
+
+
+def with_extremes(meta: Meta, found: Iterable[Extremes]) -> Meta:
+    """The meta of a whole whose parts have these extremes."""
+    return replace(meta, **_joined(found))
 
 
 def find_extremes(input: Input) -> Extremes:
@@ -85,7 +90,7 @@ def find_extremes(input: Input) -> Extremes:
     return min(lows, default=np.inf), max(highs, default=-np.inf), max(sizes, default=0.0)
 
 
-def joined(found: Iterable[Extremes]) -> dict[str, float]:
+def _joined(found: Iterable[Extremes]) -> dict[str, Any]:
     """The extremes of all parts as fields of a Meta."""
     lows, highs, sizes = zip(*found, strict=True)
     low, high = min(lows), max(highs)

@@ -31,3 +31,8 @@ def whole(task: Task) -> str | None:
     if task.params["result"] == "equalised":
         return "an equalised sample depends on the counts of all samples (choose result statistics or counts)"
     return None
+
+
+def extremes(task: Task) -> bool:
+    """The bins of a part are those of the whole, whose automatic range of floats is from its lowest to its highest."""
+    return task.dtype.kind == "f" and task.params["range"] == "auto"
