@@ -191,7 +191,7 @@ def _outputs(job: Job, resident: dict[str, DeviceArray], watch: Watch, in_use: b
             raise DeviceMemoryError(f"Input and outputs need {needed:,} bytes, and {memory:,} are allowed.")
         return _whole_outputs(job, resident, watch)
     except DeviceMemoryError as error:
-        job.plan = None
+        job.plan, job.session = None, job.device  # the guards of the failed plan would hold its memory
         if job.experiment.protocol != "none":
             advice = "" if whole_reason(job.filter, job.task) else " A run that is not timed goes in bands."
             raise DeviceMemoryError(f"{error}{advice}") from None
