@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gpu_ops import from_array
+from gpu_ops.devices import cpu
 from gpu_ops.devices.sim.memory import Memory
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.measuring import bands, device_bands, runner
@@ -179,6 +180,14 @@ class TestRefusals:
         parts = run(experiment)
         assert parts.ok and "sim has" in parts.notes[-1] and "bands of" in parts.notes[-1]
         assert np.array_equal(whole.outputs["image"], parts.outputs["image"])
+
+
+    def test_a_machine_that_is_nearly_full(self, monkeypatch):
+        """The system grants memory that it does not have; the device looks first."""
+        monkeypatch.setattr(cpu, "LARGE", 0)
+        monkeypatch.setattr(cpu, "free_memory", lambda: (1 << 17) + self.PICTURE.array.nbytes - 1)
+        parts = run(Experiment("mean2d", self.PICTURE, {}, (Pick("serial", "cpu"),), "none"))
+        assert parts.ok and "bands of 18 rows: cpu has" in parts.notes[-1]
 
 
 def test_faults_of_a_band_are_those_of_the_run(monkeypatch):

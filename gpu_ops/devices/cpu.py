@@ -38,6 +38,8 @@ from gpu_ops.progress import finite
 
 SHORTEST_SAMPLE = 1e-3
 """Seconds. The wall clock and the interpreter blur anything shorter, so short plans are sampled in batches."""
+LARGE = 1 << 26
+"""Bytes from which on free memory is looked at before they are taken."""
 SETTLED_FROM = 0.05
 """Seconds. What ran before a sample this long does not change it."""
 
@@ -58,6 +60,7 @@ class CpuDevice:
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         with finite():
             if out is None:
+                _check_room(array.nbytes)
                 return np.array(array, order="C")  # a copy, so that no variant can spoil the caller's input
             np.copyto(out, array)
             return out
@@ -70,10 +73,11 @@ class CpuDevice:
             return out
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        needed = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        _check_room(needed)
         try:
             return np.empty(shape, dtype)
         except MemoryError:
-            needed = int(np.prod(shape)) * np.dtype(dtype).itemsize
             raise DeviceMemoryError(f"This needs {needed} bytes; {self.free_bytes()} are free.") from None
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
@@ -127,6 +131,12 @@ class CpuDevice:
 
     def synchronize(self) -> None:
         """CPU steps are done when they return."""
+
+
+def _check_room(needed: int) -> None:
+    """Raises DeviceMemoryError for more than is free: the system would grant it, and end the process that uses it."""
+    if needed >= LARGE and needed > (free := free_memory()):
+        raise DeviceMemoryError(f"This needs {needed} bytes; {free} are free.")
 
 
 def run_step(step: Step) -> None:
