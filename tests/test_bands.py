@@ -181,7 +181,6 @@ class TestRefusals:
         assert parts.ok and "sim has" in parts.notes[-1] and "bands of" in parts.notes[-1]
         assert np.array_equal(whole.outputs["image"], parts.outputs["image"])
 
-
     def test_a_machine_that_is_nearly_full(self, monkeypatch):
         """The system grants memory that it does not have; the device looks first."""
         monkeypatch.setattr(cpu, "LARGE", 0)

@@ -17,7 +17,8 @@ from gpu_ops.cli import bands as cli_bands
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
 from gpu_ops.io import apart, memory, row_writer
-from gpu_ops.io.rows import open_rows
+from gpu_ops.io import rows as rows_module
+from gpu_ops.io.rows import check_fits, open_rows
 from gpu_ops.measuring.all_frames import Wanted
 from gpu_ops.measuring.file_bands import Job, merge_bands, write_bands
 from gpu_ops.measuring.runner import run_experiment
@@ -122,8 +123,26 @@ def test_a_file_that_memory_has_no_room_for_is_refused_before_it_is_read(tmp_pat
     monkeypatch.setattr(memory, "LARGE", 0)
     monkeypatch.setattr(memory, "free_memory", lambda: 5000)
     monkeypatch.setattr(apart, "here", True)
-    with pytest.raises(InputError, match=r"needs [0-9,]+ bytes, and this machine has 5,000 free; run a .* bands"):
+    with pytest.raises(InputError, match=r"needs [0-9,]+ bytes, and this machine has 5,000 free; filter it in bands"):
         load(tmp_path / name)
+
+
+def test_a_window_says_what_to_do_with_a_file_that_is_too_large(tmp_path, monkeypatch):
+    stored(tmp_path / "image.npy", "image.npy")
+    check_fits(tmp_path / "image.npy"), check_fits(tmp_path / "none.npy"), check_fits(tmp_path)
+    monkeypatch.setattr(rows_module, "SMALL", 0)
+    check_fits(tmp_path / "image.npy")
+    advice = "filter it in bands, in a shell: kernelscope run FILTER --input image.npy --output OUT.npy."
+    monkeypatch.setattr(rows_module, "LIMIT", 2000)
+    with pytest.raises(
+        InputError, match=r"image.npy has 2,867 values \(5,734 bytes; .* and at most 2,000 are"
+    ) as error:
+        check_fits(tmp_path / "image.npy")
+    assert str(error.value).endswith(advice)
+    monkeypatch.setattr(rows_module, "free_memory", lambda: 5000)
+    with pytest.raises(InputError, match="image.npy needs 5,734 bytes, and this machine has 5,000 free") as error:
+        check_fits(tmp_path / "image.npy")
+    assert str(error.value).endswith(advice)
 
 
 class TestFromFileToFile:

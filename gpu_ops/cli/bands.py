@@ -17,7 +17,7 @@ from gpu_ops.host import free_memory
 from gpu_ops.io import save_result
 from gpu_ops.io.files import LIMIT
 from gpu_ops.io.opening import FRAME, RATE
-from gpu_ops.io.rows import Rows, open_rows
+from gpu_ops.io.rows import SMALL, Rows, open_rows
 from gpu_ops.measuring.about import about_input, about_machine
 from gpu_ops.measuring.all_frames import Wanted
 from gpu_ops.measuring.bands import in_words, whole_reason
@@ -27,8 +27,6 @@ from gpu_ops.task import Task
 from gpu_ops.types import Filter, Pick
 
 MIB = 1 << 20
-SMALL = 1 << 26
-"""Files of fewer bytes are loaded as a whole, unless --memory is given."""
 SHARE = 2
 """One part in so many of the free memory is for the bands, where no flag says otherwise."""
 

@@ -20,11 +20,6 @@ KINDS: tuple[Kind, ...] = tuple(kind.id for kind in INPUT_KINDS.values())
 FILE_KINDS: tuple[Kind, ...] = KINDS
 NONFINITE = ("refuse", *NonFiniteError.choices)
 NO_FACTS = Facts()
-BANDS = (
-    "run a filter of neighbourhoods or a histogram on it in bands, which NPY, TIFF and WAV files allow: in a shell, "
-    "kernelscope run FILTER --input FILE --output OUT.npy"
-)
-"""What to do with a file that is too large."""
 SUMMED = 1 << 20
 NO_THREAD = "can't start new thread"
 """Python's message where memory is too small for the stack of another thread."""
@@ -50,9 +45,7 @@ def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
 def check_limit(name: str, count: int, limit: int) -> None:
     """Raises InputError when a file would give more than `limit` values."""
     if count > limit:
-        raise InputError(
-            f"{name} holds {count} values, over the limit of {limit}; add --limit {count} to load it, or {BANDS}."
-        )
+        raise InputError(f"{name} holds {count} values, over the limit of {limit}; add --limit {count} to load it.")
 
 
 def check_file_shape(shape: tuple[int, ...], name: str) -> None:

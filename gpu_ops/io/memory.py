@@ -14,7 +14,7 @@ import numpy as np
 
 from gpu_ops.errors import InputError
 from gpu_ops.host import free_memory
-from gpu_ops.io.inputs import BANDS, Array
+from gpu_ops.io.inputs import Array
 from gpu_ops.io.pieces import PIECE, read_into
 from gpu_ops.progress import advance
 
@@ -47,7 +47,12 @@ def check_room(name: str, nbytes: int) -> None:
     """Raises InputError where memory has no room for so many bytes of a file whose rows can be read alone. The system
     would grant them all the same, and end the process that uses them."""
     if nbytes >= LARGE and nbytes > (free := free_memory()):
-        raise InputError(f"{name} needs {nbytes:,} bytes, and this machine has {free:,} free; {BANDS}.")
+        raise InputError(f"{name} needs {nbytes:,} bytes, and this machine has {free:,} free; {in_bands('FILE')}.")
+
+
+def in_bands(name: str) -> str:
+    """What to do with a file that is too large and whose rows can be read alone."""
+    return f"filter it in bands, in a shell: kernelscope run FILTER --input {name} --output OUT.npy"
 
 
 def place_of(array: Array) -> int | None:

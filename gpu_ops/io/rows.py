@@ -16,21 +16,24 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.errors import InputError, plain
+from gpu_ops.host import free_memory
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io import arrays, sound, tiff
 from gpu_ops.io.array_stacks import is_stack
 from gpu_ops.io.codec import codec
-from gpu_ops.io.files import hash_file
+from gpu_ops.io.files import LIMIT, hash_file
 from gpu_ops.io.formats import find_format
 from gpu_ops.io.inputs import Array, check_file_shape, find_kind
 from gpu_ops.io.known import Stamp, stamp_of
-from gpu_ops.io.memory import read_at
+from gpu_ops.io.memory import in_bands, read_at
 from gpu_ops.io.opening import Opening
 from gpu_ops.io.regular import require_regular
 from gpu_ops.types import Facts
 
 ENDLESS = 1 << 62
 """A limit that no file reaches."""
+SMALL = 1 << 26
+"""Files of fewer bytes are loaded without a look at their size in memory."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,22 @@ def open_rows(path: str | os.PathLike[str], kind: Kind | None = None, frame: int
         return _OPENERS[file.suffix.lower()](file, name, kind, frame, rate)
     except OSError as error:
         raise InputError(f"{name} cannot be read ({error.strerror}); check its name and permissions.") from None
+
+
+def check_fits(path: str | os.PathLike[str], kind: Kind | None = None) -> None:
+    """Raises InputError, with needed and free bytes, for a file whose rows can be read alone and that is too large to be
+    opened as a whole."""
+    file = Path(path)
+    if not file.is_file() or file.stat().st_size < SMALL or (rows := open_rows(file, kind)) is None:
+        return
+    free, name = free_memory(), plain(file.name)
+    if rows.nbytes > free:
+        raise InputError(f"{name} needs {rows.nbytes:,} bytes, and this machine has {free:,} free; {in_bands(name)}.")
+    if rows.size > LIMIT:
+        raise InputError(
+            f"{name} has {rows.size:,} values ({rows.nbytes:,} bytes; {free:,} are free), and at most {LIMIT:,} are "
+            f"opened at once; {in_bands(name)}."
+        )
 
 
 def _open_npy(file: Path, name: str, kind: Kind | None, frame: int, rate: float) -> Rows | None:
