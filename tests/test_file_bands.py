@@ -291,6 +291,11 @@ class TestCommandLine:
             assert self.run("mean", *flags, *words) == 2
             assert reason in capsys.readouterr().err
 
+    @pytest.mark.parametrize("more", [[], ["--frames", "all", "--input", "x.npy", "--output", "y.npy"]])
+    def test_a_limit_that_nothing_keeps_is_no_flag(self, more, capsys):
+        assert self.run("mean", "--memory", 5, *more) == 2
+        assert "leave --memory out" in (said := capsys.readouterr().err) or "leave it out here" in said
+
     def test_more_values_than_are_loaded_at_once(self, tmp_path, capsys, monkeypatch):
         np.save(tmp_path / "in.npy", IMAGE)
         monkeypatch.setattr(cli_bands, "LIMIT", 2000)

@@ -49,20 +49,29 @@ def device_bytes(args: argparse.Namespace) -> int | None:
 def source_of(args: argparse.Namespace) -> Rows | None:
     """The input of the flags where it goes in bands: a file of which the whole would take more memory than --memory or
     than is free, or that holds more values than are loaded at once. None of all others."""
-    flags = flag_values(args)
-    if args.input is None or args.frames is not None or flags.get("project", "none") != "none":
+    if args.frames is not None:
         return None
-    if args.memory is None and (not os.path.exists(args.input) or os.path.getsize(args.input) < SMALL):
-        return None
-    frame, rate = FRAME.check(flags.get("frame", 0)), RATE.check(flags.get("rate", 0.0))
-    source = open_rows(args.input, args.kind, int(frame), float(rate))  # type: ignore[arg-type]
+    source = _open(args)
     if source is None:
+        if args.memory is not None:
+            raise ParamError("--memory limits a kernel, or NPY, TIFF and WAV files in bands; leave it out here.")
         return None
     job = _job(args, source, Pick("", "cpu"), "")
     if job.needed > (free_memory() if args.memory is None else job.memory):
         return source
     too_many = args.limit is None and source.size > LIMIT
     return source if too_many and not whole_reason(job.filter, job.task) else None
+
+
+def _open(args: argparse.Namespace) -> Rows | None:
+    """The rows of the input of the flags; None where it has none, and of small files that nothing limits."""
+    flags = flag_values(args)
+    if args.input is None or flags.get("project", "none") != "none":
+        return None
+    if args.memory is None and (not os.path.exists(args.input) or os.path.getsize(args.input) < SMALL):
+        return None
+    frame, rate = FRAME.check(flags.get("frame", 0)), RATE.check(flags.get("rate", 0.0))
+    return open_rows(args.input, args.kind, int(frame), float(rate))  # type: ignore[arg-type]
 
 
 def run_over(args: argparse.Namespace, source: Rows) -> int:

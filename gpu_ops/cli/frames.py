@@ -21,6 +21,8 @@ def check_frames(args: argparse.Namespace) -> None:
         ("--project", args.param_project),
         ("--kernel", args.kernel),
         ("--json", args.json),
+        ("--memory", args.memory),
+        ("--device-memory", args.device_memory),
     ):
         if given is not None:
             raise ParamError(f"--frames all runs over every frame and writes their results; leave {flag} out.")

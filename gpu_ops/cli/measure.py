@@ -156,7 +156,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
         print(f"  {shortened(text)}")
     if wrong:
         return WRONG
-    final = replace(experiment, picks=(replace(pick, device=device),))
+    final = replace(experiment, picks=(replace(pick, device=device),), memory=bands.device_bytes(args))
     with within_limits(args, f"{experiment.input.name} on {device}"):
         runs = last_runs(run_experiment(final))
     outputs.save_all(outputs.targets(filter, final.params, args.output), runs, final, outputs.saving_of(args))

@@ -90,8 +90,8 @@ def open_rows(path: str | os.PathLike[str], kind: Kind | None = None, frame: int
 
 
 def check_fits(path: str | os.PathLike[str], kind: Kind | None = None) -> None:
-    """Raises InputError, with needed and free bytes, for a file whose rows can be read alone and that is too large to be
-    opened as a whole."""
+    """Raises InputError, with needed and free bytes, for a file of which rows can be read alone and that is too large
+    to be opened as a whole."""
     file = Path(path)
     if not file.is_file() or file.stat().st_size < SMALL or (rows := open_rows(file, kind)) is None:
         return
