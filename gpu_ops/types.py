@@ -14,6 +14,7 @@ import numpy as np
 
 from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import INPUT_KINDS, Kind, Shape
+from gpu_ops.locality import Locality as Locality
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
 from gpu_ops.params import Param, Values, holds
 from gpu_ops.plan import Device, Finding, Mode, Plan
@@ -135,14 +136,6 @@ class Work:
     @property
     def bytes(self) -> int:
         return self.bytes_read + self.bytes_written
-
-
-@dataclass(frozen=True)
-class Locality:
-    """What one output element depends on. `halo(task)` is the reach along each spatial axis, for kind "halo"."""
-
-    kind: Literal["pointwise", "halo", "mergeable", "global"]
-    halo: Callable[[Task], tuple[int, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -347,7 +340,8 @@ class Pick:
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """A question: this filter on this input with these parameters and picks, and how to time and check it."""
+    """A question: this filter on this input with these parameters and picks, and how to time and check it. `memory` are
+    the bytes that one pick may take on its device, input included; None: all that is free there."""
 
     filter: str
     input: Input
@@ -356,6 +350,7 @@ class Experiment:
     protocol: Literal["none", "quick", "careful"] = "quick"
     mode: Mode = "stream"
     checks: Literal["full", "sample", "off"] = "full"
+    memory: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -197,5 +197,6 @@ def test_wrong_kernels_compile_and_fit_so_that_only_their_results_can_reject_the
     device = OfflineDevice("sm_90", {variant.kernels[0]: path.read_text()})
     shape = (64, 64) if filter.accepts == "image" else (4096,)
     params, knobs = ({p.name: p.default for p in group} for group in (filter.params, variant.knobs))
-    for dtype in {filter.dtypes[0], filter.dtypes[-1]}:
+    never = {dtype for refusal in variant.refuses for dtype in refusal.never.get("dtype", ())}
+    for dtype in {filter.dtypes[0], filter.dtypes[-1]} - never:
         device.check(planned(filter, variant.id, device, device.empty(shape, np.dtype(dtype)), params, knobs))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_ops.cli import streams
+from gpu_ops.cli.bands import device_bytes
 from gpu_ops.cli.batch_files import Item, find_files, items
 from gpu_ops.cli.inputs import check_flags, check_knobs, flag_values, knobs_of, make_job, preset
 from gpu_ops.cli.measure import BAD_INPUT, FAILURE_CODES, FINE, WRONG, last_runs, one_each
@@ -73,7 +74,7 @@ def check_use(args: argparse.Namespace) -> None:
         return
     if args.input is None:
         raise ParamError("--output-dir needs files to work on; name them with --input, such as --input 'in/*.png'.")
-    for name in ("output", "kernel"):
+    for name in ("output", "kernel", "memory"):
         if getattr(args, name):
             raise ParamError(f"--{name} is for one input, and --output-dir for many; leave one of them out.")
     if len(args.variant) > 1:
@@ -186,7 +187,8 @@ def _compute(batch: _Batch, item: Item, devices: Sequence[str], told: dict[str, 
     told |= {"shape": list(input.array.shape), "filter": filter.id}
     pick = _pick(args, filter, input, values, params, devices)
     told |= {"variant": pick.variant, "device": pick.device, "params": params, "knobs": dict(pick.knobs)}
-    experiment = Experiment(filter.id, input, params, (pick,), protocol="none", checks=args.checks)
+    memory = device_bytes(args)
+    experiment = Experiment(filter.id, input, params, (pick,), protocol="none", checks=args.checks, memory=memory)
     result = last_runs(run_experiment(experiment))[-1]
     told_row = row(result, experiment, with_roofs=False)
     told |= {"error_max": told_row.to_json()["error_max"], "notes": list(told_row.notes)}

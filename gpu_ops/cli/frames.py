@@ -21,6 +21,8 @@ def check_frames(args: argparse.Namespace) -> None:
         ("--project", args.param_project),
         ("--kernel", args.kernel),
         ("--json", args.json),
+        ("--memory", args.memory),
+        ("--device-memory", args.device_memory),
     ):
         if given is not None:
             raise ParamError(f"--frames all runs over every frame and writes their results; leave {flag} out.")
@@ -49,7 +51,7 @@ def run_over(args: argparse.Namespace, experiment: Experiment, targets: Mapping[
     try:
         written = write_frames(read, count, wanted, path, _say_frame)
     finally:
-        _end_line()
+        end_line()
     shape = " x ".join(map(str, written.shape))
     checked = "compared with the reference" if written.checked else "not checked"
     print(
@@ -60,11 +62,16 @@ def run_over(args: argparse.Namespace, experiment: Experiment, targets: Mapping[
 
 
 def _say_frame(done: int, total: int) -> None:
-    """Show the frame at work on a terminal, over the last one."""
+    say_part("frame", done, total)
+
+
+def say_part(what: str, done: int, total: int) -> None:
+    """Show the part at work on a terminal, over the last one."""
     if sys.stderr is not None and sys.stderr.isatty():
-        print(f"\rframe {done + 1} of {total}", end="", file=sys.stderr, flush=True)
+        print(f"\r{what} {done + 1} of {total}", end="", file=sys.stderr, flush=True)
 
 
-def _end_line() -> None:
+def end_line() -> None:
+    """Clear the line of `say_part`."""
     if sys.stderr is not None and sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr, flush=True)

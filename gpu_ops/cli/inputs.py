@@ -133,15 +133,34 @@ def make_job(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Job
     """The input, the filter and its parameters that the flags describe, each value checked."""
     input = read_input(args, overrides)
     filter = find_filter(args.filter, input.kind)
+    return Job(input, filter, *checked_values(args, filter, overrides))
+
+
+def checked_values(
+    args: argparse.Namespace,
+    filter: Filter,
+    overrides: Mapping[str, str] = {},  # noqa: B006 - never changed
+) -> tuple[dict[str, Any], dict[str, Value]]:
+    """The values of all flags, and those of the filter's parameters, checked."""
     values = {**preset(args, filter), **flag_values(args), **overrides}
     params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
     check_knobs(filter, values)
-    return Job(input, filter, values, params)
+    return values, params
 
 
 def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {}, **how: Any) -> Experiment:  # noqa: B006
     """The experiment that the flags describe, with every value checked."""
     input, filter, values, params = make_job(args, overrides)
+    return Experiment(filter.id, input, params, make_picks(args, filter, values, overrides), **how)
+
+
+def make_picks(
+    args: argparse.Namespace,
+    filter: Filter,
+    values: Mapping[str, Any],
+    overrides: Mapping[str, str] = {},  # noqa: B006 - never changed
+) -> tuple[Pick, ...]:
+    """The variants on devices that the flags name, with their knobs; without names all that can run."""
     # A simulated GPU runs only where --device names it: it is a thousand times slower, and has no time to report.
     devices = args.device or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
     devices, variants = list(dict.fromkeys(devices)), list(dict.fromkeys(args.variant))
@@ -151,8 +170,7 @@ def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {},
     if not picks:
         raise ParamError(_no_picks(filter, devices, variants))
     check_flags(args, filter, (filter.variant(p.variant) for p in picks), overrides)
-    picks = _with_knobs(filter, picks, values, strict=bool(variants))
-    return Experiment(filter.id, input, params, picks, **how)
+    return _with_knobs(filter, picks, values, strict=bool(variants))
 
 
 def _no_picks(filter: Filter, devices: list[str], variants: list[str]) -> str:

@@ -8,6 +8,9 @@ from contextlib import AbstractContextManager
 
 from gpu_ops.progress import Limit, limited
 
+KERNEL_MIB = 2048.0
+"""Memory that a user's kernel may add where no flag says otherwise."""
+
 
 def has_reader() -> bool:
     """Whether a person reads standard error."""
@@ -17,10 +20,19 @@ def has_reader() -> bool:
 def within_limits(args: argparse.Namespace, what: str) -> AbstractContextManager[Limit]:
     """Inside, the flags limit the time and the memory of `what`; after two seconds one line says so where a person
     reads standard error."""
-    limits = f"{args.deadline:g} s (--deadline) and {args.memory:g} MiB more memory (--memory)"
+    mib = KERNEL_MIB if args.memory is None else args.memory
+    limits = f"{args.deadline:g} s (--deadline) and {mib:g} MiB more memory (--memory)"
 
     def long() -> None:
         if has_reader():
             print(f"{what}: still running; it may take {limits}.", file=sys.stderr, flush=True)
 
-    return limited(Limit(args.deadline, int(args.memory * (1 << 20)), long))
+    return limited(Limit(args.deadline, int(mib * (1 << 20)), long))
+
+
+def positive(text: str) -> float:
+    """A number above 0. Raises ValueError, of which argparse makes a sentence."""
+    value = float(text)
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0 and below 1e9; give one, such as 30")
+    return value

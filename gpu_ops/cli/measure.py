@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.cli import frames, outputs, streams, tables
+from gpu_ops.cli import bands, frames, outputs, streams, tables
 from gpu_ops.cli.inputs import check_flags, flag_values, knobs_of, make_experiment, make_job, read_kernel
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.device_names import is_simulated
@@ -44,11 +44,14 @@ def run(args: argparse.Namespace) -> int:
     frames.check_frames(args)
     if args.kernel is not None:
         return _run_kernel(args)
-    experiment = make_experiment(args, protocol="none")
+    source = bands.source_of(args)
+    if source is not None:
+        return bands.run_over(args, source)
+    experiment = make_experiment(args, protocol="none", memory=bands.device_bytes(args))
     filter = find_filter(experiment.filter, experiment.input.kind)
     if not args.variant:
         experiment = replace(experiment, picks=one_each(filter, experiment))
-    targets = outputs.targets(filter, experiment, args.output)
+    targets = outputs.targets(filter, experiment.params, args.output)
     if args.frames is not None:
         return frames.run_over(args, experiment, targets)
     runs = last_runs(run_experiment(experiment))
@@ -153,10 +156,10 @@ def _run_kernel(args: argparse.Namespace) -> int:
         print(f"  {shortened(text)}")
     if wrong:
         return WRONG
-    final = replace(experiment, picks=(replace(pick, device=device),))
+    final = replace(experiment, picks=(replace(pick, device=device),), memory=bands.device_bytes(args))
     with within_limits(args, f"{experiment.input.name} on {device}"):
         runs = last_runs(run_experiment(final))
-    outputs.save_all(outputs.targets(filter, final, args.output), runs, final, outputs.saving_of(args))
+    outputs.save_all(outputs.targets(filter, final.params, args.output), runs, final, outputs.saving_of(args))
     rows = [row(r, final) for r in runs]
     _print_runs(args, final, rows, outputs.describe(runs))
     return _exit_code(rows, explicit=True)

@@ -19,7 +19,7 @@ from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, ViewKind
-from gpu_ops.params import check_values
+from gpu_ops.params import Values, check_values
 from gpu_ops.types import Experiment, Filter, Run
 
 NOTHING: Mapping[str, Any] = {}
@@ -41,10 +41,10 @@ def saving_of(args: argparse.Namespace, about: Mapping[str, Any] = NOTHING) -> S
     return Saving(args.map, tuple(args.map_levels) if args.map_levels else None, about)
 
 
-def targets(filter: Filter, experiment: Experiment, arguments: Sequence[str]) -> dict[str, str]:
-    """The file that each output goes to. Raises ParamError for an unknown name, for an output that the parameters do
-    not ask for, and for two files of one output."""
-    params = check_values(filter.params, experiment.params, filter.id)
+def targets(filter: Filter, chosen: Values, arguments: Sequence[str]) -> dict[str, str]:
+    """The file that each output goes to. Raises ParamError for an unknown name, for an output that the `chosen`
+    parameters do not ask for, and for two files of one output."""
+    params = check_values(filter.params, chosen, filter.id)
     names, files = [o.id for o in filter.given(params)], {}
     for text in arguments:
         name, _, path = text.rpartition("=") if re.match(r"[a-z_]+=", text) else (names[0], "", text)

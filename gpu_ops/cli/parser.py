@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import Any
 
 from gpu_ops import __version__
-from gpu_ops.cli import batch, info, measure, outputs, xray
+from gpu_ops.cli import bands, batch, info, measure, outputs, xray
+from gpu_ops.cli.limits import KERNEL_MIB, positive
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.sim.coalescing import RULES
@@ -118,7 +119,7 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
         )
         outputs.add_saving(parser)
         batch.add_arguments(parser)
-        _add_limits(parser, "a case of --kernel")
+        bands.add_arguments(_add_limits(parser, "a case of --kernel", ", of a file in bands half of what is free"))
         return
     parser.add_argument("--mode", choices=("stream", "cold", "hot"), default="stream", help="what the caches hold")
     parser.add_argument("--quick", action="store_true", help="fewer samples, as in live use")
@@ -209,27 +210,20 @@ def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     parser.add_argument("--json", metavar="FILE", help="write the answer here as JSON; - for standard output")
 
 
-def _add_limits(parser: argparse.ArgumentParser, what: str) -> None:
-    """The limits after which a user's kernel is stopped."""
+def _add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> argparse._ArgumentGroup:
+    """The limits after which a user's kernel is stopped; the same flag limits the memory of a run in bands."""
     group = parser.add_argument_group(f"limits of {what}")
     group.add_argument(
         "--deadline",
-        type=_positive,
+        type=positive,
         default=30.0,
         metavar="SECONDS",
         help="time of compiling and of simulating (default 30)",
     )
     group.add_argument(
-        "--memory", type=_positive, default=2048.0, metavar="MIB", help="memory that it adds (default 2048)"
+        "--memory", type=positive, metavar="MIB", help=f"memory that it adds (default {KERNEL_MIB:g}{more})"
     )
-
-
-def _positive(text: str) -> float:
-    """A number above 0. Raises ValueError, of which argparse makes a sentence."""
-    value = float(text)
-    if not 0 < value < 1e9:
-        raise argparse.ArgumentTypeError(f"{text} is not a number above 0 and below 1e9; give one, such as 30")
-    return value
+    return group
 
 
 def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:

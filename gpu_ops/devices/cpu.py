@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +15,7 @@ import numpy as np
 
 from gpu_ops.devices.libraries import import_library
 from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError
+from gpu_ops.host import free_memory, total_memory
 from gpu_ops.params import Value
 from gpu_ops.plan import (
     Call,
@@ -37,6 +38,8 @@ from gpu_ops.progress import finite
 
 SHORTEST_SAMPLE = 1e-3
 """Seconds. The wall clock and the interpreter blur anything shorter, so short plans are sampled in batches."""
+LARGE = 1 << 26
+"""Bytes from which on free memory is looked at before they are taken."""
 SETTLED_FROM = 0.05
 """Seconds. What ran before a sample this long does not change it."""
 
@@ -57,6 +60,7 @@ class CpuDevice:
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         with finite():
             if out is None:
+                _check_room(array.nbytes)
                 return np.array(array, order="C")  # a copy, so that no variant can spoil the caller's input
             np.copyto(out, array)
             return out
@@ -69,10 +73,11 @@ class CpuDevice:
             return out
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        needed = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        _check_room(needed)
         try:
             return np.empty(shape, dtype)
         except MemoryError:
-            needed = int(np.prod(shape)) * np.dtype(dtype).itemsize
             raise DeviceMemoryError(f"This needs {needed} bytes; {self.free_bytes()} are free.") from None
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
@@ -126,6 +131,12 @@ class CpuDevice:
 
     def synchronize(self) -> None:
         """CPU steps are done when they return."""
+
+
+def _check_room(needed: int) -> None:
+    """Raises DeviceMemoryError for more than is free: the system would grant it, and end the process that uses it."""
+    if needed >= LARGE and needed > (free := free_memory()):
+        raise DeviceMemoryError(f"This needs {needed} bytes; {free} are free.")
 
 
 def run_step(step: Step) -> None:
@@ -206,23 +217,3 @@ def last_level_cache() -> int:
         units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
         sizes.append(int(text[:-1]) * units[text[-1]] if text[-1] in units else int(text))
     return max(sizes, default=32 << 20)
-
-
-def total_memory() -> int:
-    """Bytes of memory in this machine; 8 GiB where the system does not say."""
-    return _memory("SC_PHYS_PAGES") or 8 << 30
-
-
-def free_memory() -> int:
-    """Bytes that can be allocated without swapping; half of all where the system does not say."""
-    info = Path("/proc/meminfo")
-    if info.is_file():
-        for line in info.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return total_memory() // 2
-
-
-def _memory(pages: str) -> int:
-    sysconf: Callable[[str], int] | None = getattr(os, "sysconf", None)
-    return sysconf(pages) * sysconf("SC_PAGE_SIZE") if sysconf else 0

@@ -37,6 +37,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, apply_steps, convert, load, sample, save_result, survey
 from gpu_ops.io.inputs import make_input
+from gpu_ops.io.rows import check_fits
 from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import Crop, crop_note, exact_crop
 from gpu_ops.measuring.doctor import examine
@@ -92,6 +93,7 @@ def _load(desk: Desk, request: LoadRequest) -> None:
     desk.progress(f"loading {plain(request.path)}")
     options = dict(request.options)
     dtype = options.pop("dtype", None)
+    check_fits(request.path, options.get("kind"))
     with stage(0, 2), desk.allocating():
         input = load(request.path, **options)
     _answer(desk, request.job, input, dtype)

@@ -18,7 +18,7 @@ from gpu_ops.io.array_stacks import ArrayStack, Layout, check_stack, is_stack
 from gpu_ops.io.columns import chosen_rate
 from gpu_ops.io.inputs import Array, check_file_shape, check_limit
 from gpu_ops.io.known import kept_stack
-from gpu_ops.io.memory import read_at
+from gpu_ops.io.memory import check_room, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.pieces import write_from
 from gpu_ops.io.stacks import Stack, decode_stack
@@ -45,7 +45,8 @@ def read_npy(opening: Opening) -> Decoded:
         count = math.prod(shape)
         check_limit(name, count, limit)
         place = file.tell()
-        _check_size(file, dtype, shape, name)
+        check_size(file, dtype, shape, name)
+        check_room(name, count * dtype.itemsize)
     array = read_at(path, name, place, (count,), dtype)
     return Decoded(array.reshape(shape, order="F" if fortran else "C"), chosen_rate(opening))
 
@@ -64,13 +65,13 @@ def _open_stack(opening: Opening, layout: Layout) -> Stack:
     def make() -> Stack:
         with open(opening.path, "rb") as file:
             file.seek(layout.offset)
-            _check_size(file, layout.dtype, layout.shape, opening.name)
+            check_size(file, layout.dtype, layout.shape, opening.name)
         return ArrayStack(opening.path, opening.name, layout)
 
     return kept_stack([opening.path], layout, make)
 
 
-def _check_size(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> None:
+def check_size(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> None:
     """Raises InputError where fewer bytes follow than the array has."""
     needed_bytes, present_bytes = math.prod(shape) * dtype.itemsize, os.fstat(file.fileno()).st_size - file.tell()
     if present_bytes < needed_bytes:

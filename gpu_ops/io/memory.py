@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.errors import InputError
+from gpu_ops.host import free_memory
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.pieces import PIECE, read_into
 from gpu_ops.progress import advance
@@ -40,6 +41,18 @@ def _empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Array, int | N
     allocate = _allocate.get()
     small = math.prod(shape) * dtype.itemsize < LARGE
     return (np.empty(shape, dtype), None) if allocate is None or small else allocate(shape, dtype)
+
+
+def check_room(name: str, nbytes: int) -> None:
+    """Raises InputError where memory has no room for so many bytes of a file whose rows can be read alone. The system
+    would grant them all the same, and end the process that uses them."""
+    if nbytes >= LARGE and nbytes > (free := free_memory()):
+        raise InputError(f"{name} needs {nbytes:,} bytes, and this machine has {free:,} free; {in_bands('FILE')}.")
+
+
+def in_bands(name: str) -> str:
+    """What to do with a file that is too large and whose rows can be read alone."""
+    return f"filter it in bands, in a shell: kernelscope run FILTER --input {name} --output OUT.npy"
 
 
 def place_of(array: Array) -> int | None:

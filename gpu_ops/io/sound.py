@@ -14,6 +14,7 @@ from gpu_ops.errors import InputError
 from gpu_ops.input_kinds import MOST_CHANNELS
 from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array, check_channels, check_limit
+from gpu_ops.io.memory import check_room
 from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.io.pieces import write_from
 from gpu_ops.progress import advance
@@ -39,7 +40,7 @@ def read_wav(opening: Opening) -> Decoded:
 
     Integers are scaled to [-1, 1). Raises InputError for damaged, cut and too large files, and too many channels.
     """
-    _check_whole(opening.path, opening.name)
+    check_whole(opening.path, opening.name)
     return read_samples(opening, "WAV file", "save it again as PCM or float WAV")
 
 
@@ -55,7 +56,9 @@ def read_samples(opening: Opening, what: str, advice: str, whole: bool = False) 
         check_limit(name, file.frames * file.channels, opening.limit)
         frames = file.frames
         shape = (frames, file.channels) if file.channels > 1 else (frames,)
-        array = np.empty(shape, "float64" if file.subtype in WIDE else "float32")
+        dtype = np.dtype("float64" if file.subtype in WIDE else "float32")
+        check_room(name, frames * file.channels * dtype.itemsize)
+        array = np.empty(shape, dtype)
         done, read = 0, 1
         while read:
             with codec(damaged):
@@ -82,7 +85,7 @@ def open_sound(opening: Opening, what: str, advice: str) -> soundfile.SoundFile:
     return file
 
 
-def _check_whole(path: Path, name: str) -> None:
+def check_whole(path: Path, name: str) -> None:
     """Raises InputError where the sizes do not agree: the decoder reads the rest of a cut file and raises nothing."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:

@@ -21,6 +21,7 @@ from gpu_ops.errors import InputError
 from gpu_ops.io import pixel_size
 from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array, check_limit
+from gpu_ops.io.memory import check_room, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.stacks import decode_stack
 from gpu_ops.io.tiff_chain import check_chain
@@ -35,6 +36,7 @@ from gpu_ops.io.tiff_page import (
     read_tags,
     tifffile_library,
 )
+from gpu_ops.io.tiff_rows import read_segments, rows_place, segment_bytes
 from gpu_ops.io.tiff_writer import TIFF_TYPES, TiffWriter, write_tiff
 from gpu_ops.progress import advance
 from gpu_ops.types import Facts, Pixel
@@ -47,7 +49,9 @@ MAGICS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 def read_tiff(opening: Opening) -> Decoded:
     """(H, W), (H, W, 3) or (H, W, 4) in the type that the file has: one frame, or a projection of all."""
-    return decode_stack(open_tiff(opening), opening)
+    stack = open_tiff(opening)
+    check_room(opening.name, math.prod(stack.shape) * stack.dtype.itemsize)
+    return decode_stack(stack, opening)
 
 
 def open_tiff(opening: Opening) -> TiffStack:
@@ -135,10 +139,75 @@ class TiffStack:
         whole = isinstance(found, np.memmap) and found.flags.c_contiguous
         return found if whole else np.ascontiguousarray(found, self.dtype)
 
+    @property
+    def whole_reason(self) -> str:
+        """Why rows of a frame cannot be read alone, "" where they can."""
+        if self._page.orientation > 1 or self._page.shaped[1] > 1:
+            return "its rows are turned or lie in depth"
+        return "its compression needs the library imagecodecs" if self._decoder != "tifffile" else ""
+
+    @property
+    def piece_bytes(self) -> int:
+        """Bytes that are decoded at once, however few rows are wanted."""
+        if self._is_plain:
+            return 0
+        return segment_bytes(self._keyframe, self._page.shaped, self._page.dtype)
+
+    def read_rows(self, frame: int, start: int, stop: int) -> Array:
+        """Some rows of one frame, as `read` gives them, read without the others where there is no `whole_reason`."""
+        page, image = divmod(frame, self._page.images)
+        found = self._page.image(self._read_page_rows(page, start, stop), image)
+        return np.ascontiguousarray(found, self.dtype)
+
+    def _read_page_rows(self, index: int, start: int, stop: int) -> Array:
+        planes, depth, _, width, samples = shaped = self._page.shaped
+        keyframe, offset, dtype = self._keyframe, self._series.dataoffset, self._page.dtype
+        result = np.zeros((planes, depth, stop - start, width, samples), dtype)
+        with self._opened():
+            with codec(self._damaged):
+                page = self._series.pages[index]
+            if page is None:
+                raise InputError(f"{self._name} keeps page {index} in another file, which cannot be read.")
+            if offset is None or not self._is_plain:
+                check_segments(page, keyframe, self._size, self._name, self._damaged)
+                offset = page.dataoffsets[0]
+            else:
+                offset += index * self._page.values * dtype.itemsize
+            if not self._is_plain:
+                with codec(self._damaged):
+                    handle = self._file.filehandle
+                    read_segments(page, keyframe, handle, result, start, self._check_piece, self._damaged)
+                return result
+        stored = dtype.newbyteorder(self._file.byteorder)
+        for plane in range(planes):
+            place = rows_place(offset, shaped, dtype.itemsize, plane, start)
+            result[plane, 0] = read_at(self._path, self._name, place, result.shape[2:], stored)
+        return result
+
+    def _check_piece(self, data: bytes) -> None:
+        """Raises InputError for a strip or tile that would grow beyond its size: see `_check_growth`."""
+        kind = int(self._keyframe.compression)
+        if has_imagecodecs() or kind not in (*DEFLATES, LZMA):
+            return
+        if _grows(data, kind, self._most_of_a_piece, self._damaged):
+            raise self._damaged
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the file holds the values of a page as they are, one after the other."""
+        return bool(self._keyframe.is_contiguous and self._keyframe.fillorder == 1 and self._keyframe.predictor == 1)
+
+    @property
+    def _most_of_a_piece(self) -> int:
+        """The most bytes that a strip or tile may become."""
+        keyframe = self._keyframe
+        segment = math.prod(keyframe.tile) if keyframe.is_tiled else keyframe.rowsperstrip * keyframe.imagewidth
+        values = min(segment * max(self._page.shaped[4], 1), max(self._page.values, segment))
+        return int(values * self._page.dtype.itemsize)
+
     def _read_page(self, index: int) -> Array:
         """The stored values of a page as its `shaped`."""
-        keyframe, start = self._keyframe, self._series.dataoffset
-        plain = keyframe.is_contiguous and keyframe.fillorder == 1 and keyframe.predictor == 1
+        keyframe, start, plain = self._keyframe, self._series.dataoffset, self._is_plain
         bytes_each = self._page.values * self._page.dtype.itemsize
         if plain and start is not None:
             return self._read_plain(start + index * bytes_each)
@@ -172,12 +241,10 @@ class TiffStack:
 
     def _check_growth(self, page: Any) -> None:
         """Raises InputError for data that would grow beyond its page: only imagecodecs stops there by itself."""
-        keyframe, kind = self._keyframe, int(self._keyframe.compression)
+        kind = int(self._keyframe.compression)
         if has_imagecodecs() or kind not in (*DEFLATES, LZMA):
             return
-        segment = math.prod(keyframe.tile) if keyframe.is_tiled else keyframe.rowsperstrip * keyframe.imagewidth
-        values = min(segment * max(self._page.shaped[4], 1), max(self._page.values, segment))
-        most = values * self._page.dtype.itemsize
+        most = self._most_of_a_piece
         with open(self._path, "rb") as file:
             for i, (offset, count) in enumerate(zip(page.dataoffsets, page.databytecounts, strict=False)):
                 advance(i, len(page.dataoffsets))

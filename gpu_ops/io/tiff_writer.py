@@ -76,7 +76,7 @@ class TiffWriter:
         self._big = False
         self._big = FIRST + frames * (len(self._directory(0, 0, 0)) + self._bytes + self._gap) >= CLASSIC
         self._head = len(self._directory(0, 0, 0))
-        self._done = 0
+        self._done = self._rows = 0
         header = ("<2sHHHQ", b"II", 43, 8, 0, FIRST) if self._big else ("<2sHI8x", b"II", 42, FIRST)
         file.write(struct.pack(*header))
 
@@ -84,14 +84,23 @@ class TiffWriter:
         """The next frame."""
         if frame.shape != self._shape or self._done >= self._frames:
             raise ValueError(f"a frame of {frame.shape} is not one of {self._frames} of {self._shape}")
-        each = self._head + self._bytes + self._gap
-        start = FIRST + self._done * each
-        last = self._done == self._frames - 1
-        advance(self._done, self._frames)
-        self._file.write(self._directory(start, start + self._head, 0 if last else start + each))
-        write_from(self._file, np.ascontiguousarray(frame, self._dtype).reshape(-1).view(np.uint8))
-        self._file.write(bytes(self._gap))
-        self._done += 1
+        self.write_rows(frame)
+
+    def write_rows(self, rows: Array) -> None:
+        """The next rows of the present frame, as many as it still lacks at most."""
+        if rows.shape[1:] != self._shape[1:] or self._rows + len(rows) > self._shape[0] or self._done >= self._frames:
+            raise ValueError(f"rows of {rows.shape} do not go on with {self._rows} rows of {self._shape}")
+        if not self._rows:
+            each = self._head + self._bytes + self._gap
+            start = FIRST + self._done * each
+            last = self._done == self._frames - 1
+            advance(self._done, self._frames)
+            self._file.write(self._directory(start, start + self._head, 0 if last else start + each))
+        write_from(self._file, np.ascontiguousarray(rows, self._dtype).reshape(-1).view(np.uint8))
+        self._rows += len(rows)
+        if self._rows == self._shape[0]:
+            self._file.write(bytes(self._gap))
+            self._rows, self._done = 0, self._done + 1
 
     def _entries(self, data: int) -> list[Entry]:
         """Tags in ascending order: number, type, values."""

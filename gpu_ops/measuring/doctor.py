@@ -9,8 +9,8 @@ from typing import Any
 
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.compiler import nvrtc_version, supported_architectures
-from gpu_ops.devices.cpu import total_memory
 from gpu_ops.errors import DeviceError
+from gpu_ops.host import total_memory
 from gpu_ops.measuring.provenance import library_versions
 from gpu_ops.measuring.roofline import roofs
 from gpu_ops.measuring.window_needs import faults

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from gpu_ops.errors import KernelError, KernelFault
 from gpu_ops.measuring.declared import make_plan, mistakes
 from gpu_ops.measuring.timing import check_stop
 from gpu_ops.measuring.verify import verify
-from gpu_ops.plan import Device, DeviceArray, How, Plan
+from gpu_ops.plan import Device, DeviceArray, Execution, How, Plan
 from gpu_ops.progress import advance, listening
 from gpu_ops.task import Task
 from gpu_ops.types import Error, Experiment, Filter, Input, Run, Timing, Variant
@@ -24,11 +24,23 @@ PARTS = 1000
 
 
 CHUNK = 1 << 24
+OUTSIDE_WRITTEN = "memory outside the arrays was written: a bound is missing"
+INPUT_OVERWRITTEN = "the input was overwritten"
+
+
+class Bands(Protocol):
+    """A job that runs in bands. `run` gives the outputs of the whole, computed over memory of which every byte is
+    `byte`; `faults` are what was then seen of the memory."""
+
+    @property
+    def faults(self) -> Mapping[str, None]: ...
+    def run(self, byte: int, how: How = "direct") -> dict[str, np.ndarray[Any, Any]]: ...
 
 
 @dataclass
 class Job:
-    """A pick at work: its task, and in `run` the results so far."""
+    """A pick at work: its task, and in `run` the results so far. It runs its `plan`, or in `bands` where its device has
+    no room for that."""
 
     filter: Filter
     experiment: Experiment
@@ -38,7 +50,18 @@ class Job:
     session: Device
     task: Task
     plan: Plan | None = None
+    bands: Bands | None = None
     timings: dict[str, Timing] = field(default_factory=dict)
+
+    @property
+    def computed(self) -> bool:
+        """Whether it ran and did not fail."""
+        return self.plan is not None or self.bands is not None
+
+    @property
+    def guarded(self) -> bool:
+        """Whether guards lie around its arrays."""
+        return self.experiment.protocol == "none" and self.experiment.checks != "off"
 
     @property
     def input(self) -> Input:
@@ -96,7 +119,7 @@ class Watch:
 
 
 def fail(job: Job, reason: str, kind: Any) -> Run:
-    job.plan = None
+    job.plan = job.bands = None
     job.run = replace(job.run, failure=reason, failure_kind=kind)
     return job.run
 
@@ -108,7 +131,12 @@ def execute(
     assert job.plan is not None
     for name, wrong in poison.items():
         job.session.upload(wrong, out=job.plan.outputs[name])
-    execution = job.session.execute(job.plan, how)
+    keep(job, job.session.execute(job.plan, how))
+    return {name: job.session.download(out) for name, out in job.plan.outputs.items()}
+
+
+def keep(job: Job, execution: Execution) -> None:
+    """Add to the run what a simulated GPU found, printed and counted, each fault once."""
     places = {(f.kind, f.file, f.line) for f in job.run.findings}
     job.run = replace(
         job.run,
@@ -116,7 +144,6 @@ def execute(
         printed=job.run.printed or execution.printed,
         counters=job.run.counters or execution.counters,
     )
-    return {name: job.session.download(out) for name, out in job.plan.outputs.items()}
 
 
 def poison(array: DeviceArray) -> np.ndarray[Any, Any]:
@@ -143,9 +170,13 @@ def faultless(run: Run) -> bool:
 def verify_again(job: Job) -> None:
     """Execute and verify over other poison, on a simulated GPU also in another order of blocks and branches."""
     simulated = job.device.clock == "simulated"
-    poison = {name: with_bits_inverted(array) for name, array in job.run.outputs.items()}
+    how: How = "reverse" if simulated else "direct"
     try:
-        again = execute(job, poison, "reverse" if simulated else "direct")
+        if job.bands is not None:
+            again = job.bands.run(0, how)
+        else:
+            poison = {name: with_bits_inverted(array) for name, array in job.run.outputs.items()}
+            again = execute(job, poison, how)
     except KernelFault:
         raise
     except KernelError as error:  # the kernel stops itself in this order only
@@ -161,13 +192,13 @@ def verify_again(job: Job) -> None:
 def verify_memory(job: Job, x: DeviceArray) -> None:
     """Check what the kernel may not write: memory beyond its arrays, and the input."""
     if cast(GuardedSession, job.session).damaged():
-        condemn(job, "memory outside the arrays was written: a bound is missing")
-    if not _same_bytes(job.session.download(x), job.input.array):
-        condemn(job, "the input was overwritten")
+        condemn(job, OUTSIDE_WRITTEN)
+    if not same_bytes(job.session.download(x), job.input.array):
+        condemn(job, INPUT_OVERWRITTEN)
         job.session.upload(job.input.array, out=x)
 
 
-def _same_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+def same_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
     """Whether two arrays of one shape hold the same bits; NaN is equal to itself here."""
     left, right = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (a, b))
     for start in range(0, left.size, CHUNK):

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
+
+import numpy as np
 
 from gpu_ops.device_names import device_kind
 from gpu_ops.devices import open_device
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.devices.kernel_source import source_hash
+from gpu_ops.devices.limited import LimitedSession
 from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, KernelFault, LibraryMissing, ParamError
 from gpu_ops.filters import find_filter
+from gpu_ops.measuring.bands import footprint, whole_reason
 from gpu_ops.measuring.declared import mistakes
-from gpu_ops.measuring.jobs import Job, Watch, execute, fail, faultless, poison, verify_again, verify_memory
+from gpu_ops.measuring.device_bands import BandRefused, DeviceBands
+from gpu_ops.measuring.jobs import Job, Watch, condemn, execute, fail, faultless, poison, verify_again, verify_memory
 from gpu_ops.measuring.quality import quality
 from gpu_ops.measuring.rounds import time_jobs
 from gpu_ops.measuring.suitable import check_input
@@ -38,7 +43,8 @@ def run_experiment(
     the first is verified.
 
     A pick that its variant does not support, that does not compile, lacks its library or does not fit in memory yields
-    a run with its `failure`; the others go on. `deadline` is a time of `time.perf_counter`. It calls `stop` between
+    a run with its `failure`; the others go on. Where nothing is timed, a pick that does not fit runs in bands if its
+    filter allows it, and a note says so. `deadline` is a time of `time.perf_counter`. It calls `stop` between
     steps, samples and pieces of long work on the host, and `progress(text, done, total)` before each step and now and
     then within it. Raises ParamError and DeviceError before anything runs, KernelFault when a kernel dies, Cancelled
     when `stop` returns true.
@@ -52,7 +58,8 @@ def run_experiment(
     live = experiment.protocol == "none"
     for job in jobs:
         watch.begin(f"preparing {job.name}")
-        yield from _compute(job, resident, watch)
+        in_use = any(j.plan is not None and j.device.name == job.device.name for j in jobs)
+        yield from _compute(job, resident, watch, in_use)
         if not live:
             yield from _verify(job, resident, watch)
     for job in jobs if live else ():  # someone looks on: all results come before the first verdict
@@ -132,11 +139,13 @@ def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
     session = device.session(pick.edits, experiment.checks)
     if experiment.protocol == "none" and experiment.checks != "off":
         session = cast(Device, GuardedSession(session))
+    if experiment.memory is not None:
+        session = cast(Device, LimitedSession(session, experiment.memory - experiment.input.array.nbytes))
     task = Task.of(experiment.input.meta, experiment.params, run.pick.knobs, device.limits)
     return Job(filter, experiment, variant, device, run, session, task)
 
 
-def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> Iterator[Run]:
+def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch, in_use: bool) -> Iterator[Run]:
     with listening(watch.stop):
         job.task = replace(job.task, metas={MAIN: full_meta(job.input)})
     with mistakes(job.filter, job.variant):
@@ -147,18 +156,12 @@ def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> Iterat
         yield fail(job, reason, "unsupported")
         return
     try:
-        if job.device.name not in resident:
-            watch.say(f"copying {job.input.name} to {job.device.name}")
-            resident[job.device.name] = job.device.upload(job.input.array)
-            watch.say(f"preparing {job.name}")
-        # Compiles and allocates; no launch is waited for.
-        with finite(), listening(watch.stop):
-            job.plan = job.make_plan(resident[job.device.name])
-        watch.say(f"computing {job.name}")
-        with watch.listening():
-            outputs = execute(job, {name: poison(out) for name, out in job.plan.outputs.items()})
+        outputs = _outputs(job, resident, watch, in_use)
     except KernelFault:
         raise
+    except BandRefused as error:
+        yield fail(job, str(error), "unsupported")
+        return
     except KernelError as error:
         job.run = replace(job.run, findings=error.findings)
         yield fail(job, str(error), "kernel")
@@ -172,10 +175,48 @@ def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> Iterat
     except DeviceMemoryError as error:
         yield fail(job, str(error), "memory")
         return
-    job.timings.update(_compile_timing(job.plan))
+    if job.plan is not None:
+        job.timings.update(_compile_timing(job.plan))
     forms = {o.id: o.form(job.task) for o in job.filter.given(job.task.params)}
     job.run = replace(job.run, outputs=outputs, forms=forms, timings=dict(job.timings))
     yield job.run
+
+
+def _outputs(job: Job, resident: dict[str, DeviceArray], watch: Watch, in_use: bool) -> dict[str, np.ndarray[Any, Any]]:
+    """The outputs of the whole input at once, or in bands where the device has no room for it. `in_use` says that plans
+    of others work on the input there."""
+    memory, needed = job.experiment.memory, footprint(job.filter, job.task)
+    try:
+        if memory is not None and needed > memory:
+            raise DeviceMemoryError(f"Input and outputs need {needed:,} bytes, and {memory:,} are allowed.")
+        return _whole_outputs(job, resident, watch)
+    except DeviceMemoryError as error:
+        job.plan, job.session = None, job.device  # the guards of the failed plan would hold its memory
+        if job.experiment.protocol != "none":
+            advice = "" if whole_reason(job.filter, job.task) else " A run that is not timed goes in bands."
+            raise DeviceMemoryError(f"{error}{advice}") from None
+    if not in_use:
+        resident.pop(job.device.name, None)  # bands need the room
+    in_bands = DeviceBands.of(job)
+    watch.say(f"computing {job.name} in bands")
+    with watch.listening():
+        outputs = in_bands.run(0xFF)
+    job.bands = in_bands
+    job.run = replace(job.run, notes=(*job.run.notes, in_bands.note))
+    return outputs
+
+
+def _whole_outputs(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> dict[str, np.ndarray[Any, Any]]:
+    if job.device.name not in resident:
+        watch.say(f"copying {job.input.name} to {job.device.name}")
+        resident[job.device.name] = job.device.upload(job.input.array)
+        watch.say(f"preparing {job.name}")
+    # Compiles and allocates; no launch is waited for.
+    with finite(), listening(watch.stop):
+        job.plan = job.make_plan(resident[job.device.name])
+    watch.say(f"computing {job.name}")
+    with watch.listening():
+        return execute(job, {name: poison(out) for name, out in job.plan.outputs.items()})
 
 
 def _compile_timing(plan: Plan) -> dict[str, Timing]:
@@ -197,7 +238,7 @@ def _compare(jobs: list[Job], watch: Watch) -> Iterator[Run]:
     """Compare right outputs with the input's noise-free original."""
     for job in jobs:
         watch.begin(f"comparing {job.name} with the original without noise")
-        if job.plan is None or job.run.ok is False:
+        if not job.computed or job.run.ok is False:
             continue
         with watch.listening():
             found = quality(job.filter, job.input, job.task.params, job.run.outputs)
@@ -208,7 +249,7 @@ def _compare(jobs: list[Job], watch: Watch) -> Iterator[Run]:
 
 def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch) -> Iterator[Run]:
     """Compare the outputs with the reference; where no timing follows, check everything else as well."""
-    if job.plan is None or job.experiment.checks == "off":
+    if not job.computed or job.experiment.checks == "off":
         return
     watch.begin(f"verifying {job.name}")
     with watch.listening():
@@ -218,6 +259,8 @@ def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch) -> Iter
     with listening(watch.stop):
         if job.run.ok and job.experiment.protocol == "none":
             verify_again(job)
-        if isinstance(job.session, GuardedSession):
+        for fault in job.bands.faults if job.bands is not None else ():
+            condemn(job, fault)
+        if job.guarded and job.bands is None:
             verify_memory(job, resident[job.device.name])
     yield job.run

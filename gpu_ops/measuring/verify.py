@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -23,6 +23,7 @@ from gpu_ops.types import Error, Filter, Input, Output, Variant
 
 Array = np.ndarray[Any, Any]
 Region = tuple[slice, ...]
+Extremes = tuple[float, float, float]
 Result = TypeVar("Result")
 _CHUNK = 1 << 20
 _WORKERS = min(8, os.cpu_count() or 1)
@@ -64,22 +65,40 @@ def full_meta(input: Input) -> Meta:
         return input.meta
     if input not in _extremes:
         with finite():
-            _extremes[input] = _find_extremes(input)
+            _extremes[input] = _joined([find_extremes(input)])
     return replace(input.meta, **_extremes[input])
 
 
-def _find_extremes(input: Input) -> dict[str, float]:
-    """The fields of a Meta that need a pass over the samples."""
+def remember_extremes(input: Input, found: Iterable[Extremes]) -> None:
+    """Let a part of a whole have the extremes of all parts."""
+    if input.array.dtype.kind == "f":
+        _extremes[input] = _joined(found)
+
+
+def with_extremes(meta: Meta, found: Iterable[Extremes]) -> Meta:
+    """The meta of a whole whose parts have these extremes."""
+    return replace(meta, **_joined(found))
+
+
+def find_extremes(input: Input) -> Extremes:
+    """The lowest and highest finite value of an input, infinities where there is none, and the largest magnitude, in a
+    pass over the samples."""
     pixels = input.array.reshape(-1, input.meta.channels)
     shown = 3 if input.kind == "image" and input.meta.channels == 4 else input.meta.channels
     found = _in_chunks(partial(_extremes_of, shown), pixels)
     lows, highs, sizes = zip(*found, strict=True) if found else ((), (), ())
-    low, high = min(lows, default=0.0), max(highs, default=0.0)
+    return min(lows, default=np.inf), max(highs, default=-np.inf), max(sizes, default=0.0)
+
+
+def _joined(found: Iterable[Extremes]) -> dict[str, Any]:
+    """The extremes of all parts as fields of a Meta."""
+    lows, highs, sizes = zip(*found, strict=True)
+    low, high = min(lows), max(highs)
     none = low > high  # no sample is finite
-    return {"largest": max(sizes, default=0.0), "low": 0.0 if none else low, "high": 0.0 if none else high}
+    return {"largest": max(sizes), "low": 0.0 if none else low, "high": 0.0 if none else high}
 
 
-def _extremes_of(shown: int, pixels: Array) -> tuple[float, float, float]:
+def _extremes_of(shown: int, pixels: Array) -> Extremes:
     """The lowest and highest finite value of the first channels, infinities where there is none, and the largest
     magnitude of all."""
     values = pixels[:, :shown]

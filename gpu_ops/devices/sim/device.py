@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version
-from gpu_ops.devices.cpu import cpu_model, free_memory
+from gpu_ops.devices.cpu import cpu_model
 from gpu_ops.devices.launches import (
     PITCH,
     check_constants,
@@ -29,6 +29,7 @@ from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.errors import DeviceError, KernelError
+from gpu_ops.host import free_memory
 from gpu_ops.params import Value
 from gpu_ops.plan import (
     Call,

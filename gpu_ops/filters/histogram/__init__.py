@@ -11,6 +11,7 @@ import numpy as np
 from gpu_ops.filters.histogram import contention, gpu, peers, plans
 from gpu_ops.filters.histogram.bins import check, counts_form, outside_form, statistics_form
 from gpu_ops.filters.histogram.claims import CLAIMS
+from gpu_ops.filters.histogram.merging import extremes, merge, whole
 from gpu_ops.filters.histogram.reference import reference
 from gpu_ops.filters.kit.planning import BLOCK, cuda
 from gpu_ops.filters.kit.support import SHARED as SHARED_MEMORY
@@ -166,6 +167,7 @@ SUMMARY = (
     "How many samples lie in each of the bins of a range, with the last edge in the last bin. Statistics take a sample"
     " as the middle of its bin; equalised samples lie as high in the range as many samples are not above them."
 )
+MERGEABLE = Locality("mergeable", merge=merge, extremes=extremes, whole=whole)
 PICKED = ("serial", "parallel", "global", "shared", "tagged", "lanes")
 
 HISTOGRAM1D = Filter(
@@ -179,7 +181,7 @@ HISTOGRAM1D = Filter(
     outputs=_outputs("signal"),
     reference=reference,
     work=work,
-    locality=Locality("mergeable"),
+    locality=MERGEABLE,
     check=check,
     source="S3",
     picked=PICKED,
@@ -197,7 +199,7 @@ HISTOGRAM2D = Filter(
     outputs=_outputs("image"),
     reference=reference,
     work=work,
-    locality=Locality("mergeable"),
+    locality=MERGEABLE,
     check=check,
     source="S3",
     picked=PICKED,

@@ -1,0 +1,51 @@
+"""A session that may allocate so many bytes and no more, whatever its device has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.errors import DeviceMemoryError
+from gpu_ops.plan import Device, DeviceArray, MemoryKind
+
+
+class LimitedSession:
+    """Behaves like the session that it wraps, and counts what is allocated. Nothing is counted as freed: it lives as
+    long as one plan, and a plan keeps its memory."""
+
+    def __init__(self, session: Device, nbytes: int) -> None:
+        self._session = session
+        self._left = self._limit = nbytes
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
+        """As `Device.upload`."""
+        if out is None:
+            self._take(array.shape, array.dtype)
+        return self._session.upload(array, out)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        """Uninitialised memory. Raises DeviceMemoryError where it is more than what is left of the limit."""
+        self._take(shape, dtype)
+        return self._session.empty(shape, dtype)
+
+    def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
+        """As `Device.pitched`."""
+        self._take((rows, columns), dtype)
+        return self._session.pitched(rows, columns, dtype)
+
+    def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
+        """As `Device.allocate`; only device memory is counted."""
+        return self.empty(shape, dtype) if kind == "device" else self._session.allocate(kind, shape, dtype)
+
+    def _take(self, shape: tuple[int, ...], dtype: Any) -> None:
+        needed = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        if needed > self._left:
+            raise DeviceMemoryError(
+                f"{self._session.name} may hold {self._limit:,} bytes, of which {self._left:,} are left, and this "
+                f"needs {needed:,} more. Use a smaller input, or allow more."
+            )
+        self._left -= needed

@@ -1,0 +1,38 @@
+"""Histograms of parts become that of the whole: counts add up, and statistics follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpu_ops.filters.histogram.bins import Array, bins_of, statistics_form
+from gpu_ops.filters.histogram.figures import statistics
+from gpu_ops.locality import Outputs
+from gpu_ops.task import Task
+
+
+def merge(task: Task, parts: Sequence[Outputs]) -> dict[str, Array]:
+    """{"counts", "outside"} of the whole, with {"statistics"} where `result` asks for them."""
+    made: dict[str, Array] = {}
+    for name in ("counts", "outside"):
+        made[name] = parts[0][name].copy()
+        for part in parts[1:]:
+            made[name] += part[name]
+    if task.params["result"] != "counts":
+        form = statistics_form(task)
+        made["statistics"] = np.empty(form.shape, form.dtype)
+        statistics(made["counts"], made["statistics"], bins_of(task))
+    return made
+
+
+def whole(task: Task) -> str | None:
+    """Equalised samples need the counts of all samples before the first of them is known."""
+    if task.params["result"] == "equalised":
+        return "an equalised sample depends on the counts of all samples (choose result statistics or counts)"
+    return None
+
+
+def extremes(task: Task) -> bool:
+    """The bins of a part are those of the whole, whose automatic range of floats is from its lowest to its highest."""
+    return task.dtype.kind == "f" and task.params["range"] == "auto"

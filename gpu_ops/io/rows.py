@@ -1,0 +1,163 @@
+"""Files of which some rows can be read without the others: images and signals that are larger than memory.
+
+Rows are read, not mapped: a file that becomes shorter meanwhile would end a process that has it mapped. A row of a
+signal is one sample with its channels.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.errors import InputError, plain
+from gpu_ops.host import free_memory
+from gpu_ops.input_kinds import Kind
+from gpu_ops.io import arrays, sound, tiff
+from gpu_ops.io.array_stacks import is_stack
+from gpu_ops.io.codec import codec
+from gpu_ops.io.files import LIMIT, hash_file
+from gpu_ops.io.formats import find_format
+from gpu_ops.io.inputs import Array, check_file_shape, find_kind
+from gpu_ops.io.known import Stamp, stamp_of
+from gpu_ops.io.memory import in_bands, read_at
+from gpu_ops.io.opening import Opening
+from gpu_ops.io.regular import require_regular
+from gpu_ops.types import Facts
+
+ENDLESS = 1 << 62
+"""A limit that no file reaches."""
+SMALL = 1 << 26
+"""Files of fewer bytes are loaded without a look at their size in memory."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A file whose rows are read when they are asked for. `shape` is that of the whole, `dtype` that of its values in
+    the machine's byte order. `read(start, stop)` gives rows in C order and raises InputError. `whole_reason` says why
+    rows cannot be read alone, "" where they can; `piece_bytes` are decoded at once, however few rows are wanted."""
+
+    path: Path
+    name: str
+    kind: Kind
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    read: Callable[[int, int], Array]
+    stamp: Stamp
+    rate: float | None = None
+    whole_reason: str = ""
+    piece_bytes: int = 0
+    steps: tuple[Mapping[str, Any], ...] = ()
+    facts: Facts = Facts()
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """Where the values come from, as that of an Input. Raises OSError."""
+        return {"path": os.fspath(self.path), "hash": hash_file(self.path), "steps": list(self.steps)}
+
+    def check_unchanged(self) -> None:
+        """Raises InputError where the file was written since it was opened, OSError."""
+        if stamp_of([self.path]) != self.stamp:
+            raise InputError(f"{self.name} changed while it was read; run it again.")
+
+
+def open_rows(path: str | os.PathLike[str], kind: Kind | None = None, frame: int = 0, rate: float = 0.0) -> Rows | None:
+    """The rows of a file; None of a format that is decoded as a whole, and of stacks in an array. `frame` is that of a
+    TIFF, `rate` in hertz that of an array. Raises InputError for a damaged file."""
+    file, name = Path(path), plain(os.fspath(path))
+    if file.suffix.lower() not in _OPENERS or file.is_dir():
+        return None
+    require_regular(file, "an input")
+    try:
+        find_format(file, name)  # raises where content and ending do not agree
+        return _OPENERS[file.suffix.lower()](file, name, kind, frame, rate)
+    except OSError as error:
+        raise InputError(f"{name} cannot be read ({error.strerror}); check its name and permissions.") from None
+
+
+def check_fits(path: str | os.PathLike[str], kind: Kind | None = None) -> None:
+    """Raises InputError, with needed and free bytes, for a file of which rows can be read alone and that is too large
+    to be opened as a whole."""
+    file = Path(path)
+    if not file.is_file() or file.stat().st_size < SMALL or (rows := open_rows(file, kind)) is None:
+        return
+    free, name = free_memory(), plain(file.name)
+    if rows.nbytes > free:
+        raise InputError(f"{name} needs {rows.nbytes:,} bytes, and this machine has {free:,} free; {in_bands(name)}.")
+    if rows.size > LIMIT:
+        raise InputError(
+            f"{name} has {rows.size:,} values ({rows.nbytes:,} bytes; {free:,} are free), and at most {LIMIT:,} are "
+            f"opened at once; {in_bands(name)}."
+        )
+
+
+def _open_npy(file: Path, name: str, kind: Kind | None, frame: int, rate: float) -> Rows | None:
+    with open(file, "rb") as opened:
+        dtype, shape, fortran = arrays.read_header(opened, name)
+        place = opened.tell()
+        if is_stack(shape, kind or ""):
+            return None
+        check_file_shape(shape, name)
+        arrays.check_size(opened, dtype, shape, name)
+    native = dtype.newbyteorder("=")
+    row = math.prod(shape[1:]) * dtype.itemsize
+
+    def read(start: int, stop: int) -> Array:
+        values = read_at(file, name, place + start * row, (stop - start, *shape[1:]), dtype)
+        return np.ascontiguousarray(values, native)
+
+    reason = "its columns lie together in the file (Fortran order)" if fortran and len(shape) > 1 else ""
+    own = kind or find_kind(shape, name)
+    return Rows(file, name, own, shape, native, read, stamp_of([file]), rate or None, reason)
+
+
+def _open_tiff(file: Path, name: str, kind: Kind | None, frame: int, rate: float) -> Rows | None:
+    stamp = stamp_of([file])
+    stack = tiff.TiffStack(file, name, ENDLESS)
+    if frame >= stack.facts.frames:
+        raise InputError(f"{name} has {stack.facts.frames} frames; choose one from 0 to {stack.facts.frames - 1}.")
+
+    def read(start: int, stop: int) -> Array:
+        return stack.read_rows(frame, start, stop)
+
+    shape, native = stack.shape, stack.dtype.newbyteorder("=")
+    about = (None, stack.whole_reason, stack.piece_bytes, stack.steps, stack.facts)
+    return Rows(file, name, kind or "image", shape, native, read, stamp, *about)
+
+
+def _open_wav(file: Path, name: str, kind: Kind | None, frame: int, rate: float) -> Rows | None:
+    stamp, opening = stamp_of([file]), Opening(file, name, ENDLESS)
+    about = ("WAV file", "save it again as PCM or float WAV")
+    sound.check_whole(file, name)
+    with sound.open_sound(opening, *about) as opened:
+        frames, channels, hertz = opened.frames, opened.channels, float(opened.samplerate)
+        dtype = np.dtype("float64" if opened.subtype in sound.WIDE else "float32")
+    shape = (frames, channels) if channels > 1 else (frames,)
+
+    def read(start: int, stop: int) -> Array:
+        result = np.empty((stop - start, *shape[1:]), dtype)
+        damaged = InputError(f"{name} is a damaged or unusual {about[0]}; {about[1]}.")
+        with sound.open_sound(opening, *about) as opened, codec(damaged):
+            opened.seek(start)
+            if len(opened.read(out=result)) < len(result):
+                raise damaged
+        return result
+
+    return Rows(file, name, kind or "signal", shape, dtype, read, stamp, hertz)
+
+
+_OPENERS = {".npy": _open_npy, ".tif": _open_tiff, ".tiff": _open_tiff, ".wav": _open_wav}

@@ -1,0 +1,108 @@
+"""Bands of an input: rows that are worked on alone, with the rows around them that the filter reaches.
+
+A band of an image is some of its rows in their full width, a band of a signal some of its samples. Where a filter is
+pointwise or has a halo, a band's own rows come out as from the whole: its halo ends at the edges of the input, where
+the border's rule holds as it does in the whole, and only with the border wrap it goes on at the opposite edge.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from gpu_ops.task import MAIN, Task
+from gpu_ops.types import Filter
+
+NEIGHBOURS = {"image": "rows", "signal": "samples"}
+"""What a band counts, by the kind of the input."""
+
+
+class Band(NamedTuple):
+    """The rows from `start` to `stop`, which need those from `low` to `high`. With the border wrap these may lie beyond
+    the edges, and are those of the opposite edge."""
+
+    start: int
+    stop: int
+    low: int
+    high: int
+
+    @property
+    def inner(self) -> slice:
+        """Where its own rows lie among those that it needs."""
+        return slice(self.start - self.low, self.stop - self.low)
+
+
+def whole_reason(filter: Filter, task: Task) -> str | None:
+    """The reason why a filter needs its whole input at once; None where bands will do."""
+    local = filter.locality
+    if local.kind == "global":
+        return "each value of its result depends on the whole input"
+    if local.kind == "mergeable":
+        return "nothing says how the results of parts become one" if local.merge is None else local.whole(task)
+    extents = task.meta.of_kind.spatial(task.meta.shape)
+    over = all(o.form(task).shape[: len(extents)] == extents for o in filter.given(task.params))
+    return None if over else "a result of it does not lie over the input"
+
+
+def reach(filter: Filter, task: Task) -> int:
+    """How many rows beyond a band its result depends on."""
+    local = filter.locality
+    return local.halo(task)[0] if local.kind == "halo" and local.halo is not None else 0
+
+
+def wraps(task: Task) -> bool:
+    """Whether rows beyond an edge are those of the opposite edge."""
+    return task.params.get("border") == "wrap"
+
+
+def split(filter: Filter, task: Task, rows: int) -> list[Band]:
+    """Bands of `rows` rows, the last one of what is left. At an edge they take more rows from inside: a window may be
+    no longer than what it slides over."""
+    count, halo = task.meta.shape[0], reach(filter, task)
+    low, high = (-halo, count + halo) if wraps(task) else (0, count)
+    least = min(2 * halo + 1, high - low)
+    bands = []
+    for start in range(0, count, rows):
+        stop = min(start + rows, count)
+        first = min(max(start - halo, low), high - least)
+        bands.append(Band(start, stop, first, max(min(stop + halo, high), first + least)))
+    return bands
+
+
+def part_task(task: Task, rows: int) -> Task:
+    """The task of so many rows; extremes stay those of the whole."""
+    return replace(task, metas={MAIN: replace(task.meta, shape=(rows, *task.meta.shape[1:]))}, arrays={})
+
+
+def footprint(filter: Filter, task: Task, rows: int | None = None) -> int:
+    """Bytes of the input and its outputs: of the whole, or of so many rows."""
+    part = task if rows is None else part_task(task, rows)
+    forms = [output.form(part) for output in filter.given(part.params)]
+    return part.meta.nbytes + sum(math.prod(form.shape) * np.dtype(form.dtype).itemsize for form in forms)
+
+
+def rows_within(filter: Filter, task: Task, nbytes: int, share: int = 1, more: int = 0) -> int:
+    """The most rows of a band that fits: `share` times the bytes of its input and outputs, and `more` bytes for each of
+    its values, are no more than `nbytes`. 0 where not even one row with its halo fits."""
+    count, halo = task.meta.shape[0], reach(filter, task)
+    first, second = (footprint(filter, task, rows) for rows in (1, 2))
+    each = share * (second - first) + more * math.prod(task.meta.shape[1:])
+    fit = int((nbytes - share * (2 * first - second)) // each)
+    most = count + (2 * halo if wraps(task) else 0)
+    return count if fit >= most else max(fit - 2 * halo, 0)
+
+
+def narrowest(filter: Filter, task: Task, share: int = 1, more: int = 0) -> int:
+    """Bytes that one row with its halo takes, counted as by `rows_within`."""
+    count, halo = task.meta.shape[0], reach(filter, task)
+    rows = 2 * halo + 1 if wraps(task) else min(2 * halo + 1, count)
+    return share * footprint(filter, task, rows) + more * part_task(task, rows).meta.size
+
+
+def in_words(task: Task, count: int, rows: int) -> str:
+    """Such as "7 bands of 1,024 rows"."""
+    what = NEIGHBOURS.get(task.meta.kind, "planes")
+    return f"{count:,} bands of {rows:,} {what}" if count > 1 else f"one band of {rows:,} {what}"

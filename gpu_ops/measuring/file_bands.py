@@ -1,0 +1,232 @@
+"""A filter over a file that is larger than memory: one variant on one device, band after band, from file to file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_ops.devices import open_device
+from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
+from gpu_ops.filters import find_filter
+from gpu_ops.host import free_memory
+from gpu_ops.io.inputs import Array, convert, make_input
+from gpu_ops.io.row_writer import check_rows_target, writing_rows
+from gpu_ops.io.rows import Rows
+from gpu_ops.measuring import bands
+from gpu_ops.measuring.all_frames import Wanted
+from gpu_ops.measuring.bands import Band
+from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.measuring.verify import Extremes, find_extremes, remember_extremes, with_extremes
+from gpu_ops.params import check_values
+from gpu_ops.progress import Cancelled, advance, quiet, stop_request
+from gpu_ops.task import MAIN, Meta, Task
+from gpu_ops.types import Experiment, Filter, Input, Run
+
+SHARE, SCRATCH = 4, 8
+"""What a band takes: four times its input and outputs – what was read, copies on the device, results, and what they are
+compared with – and one double for each value, in which some variants add."""
+MOST = 1 << 25
+"""Values of a band at most: more is no faster, and progress and a stop come between two bands."""
+Report = Callable[[int, int], None]
+
+
+class InBands(NamedTuple):
+    """What was computed: the form of the whole result, how many bands of how many rows, and the run of the last band,
+    with the outputs of the whole where the filter merges its parts."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    bands: int
+    rows: int
+    last: Run
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A filter and its checked parameters on the rows of a file. `memory` is what it may add; `dtype` is that to which
+    values are converted, `nonfinite` the rule for NaN and infinity."""
+
+    source: Rows
+    wanted: Wanted
+    memory: int
+    dtype: str | None = None
+    nonfinite: str = "refuse"
+    device_memory: int | None = None
+
+    @property
+    def filter(self) -> Filter:
+        return find_filter(self.wanted.filter, self.source.kind)
+
+    @property
+    def task(self) -> Task:
+        """The task of the whole, of which no value was read yet."""
+        source, filter = self.source, self.filter
+        dtype = self.dtype or ("uint8" if source.dtype == np.bool_ else source.dtype.name)
+        meta = Meta(source.kind, source.shape, dtype, rate=source.rate)
+        return Task.of(meta, check_values(filter.params, self.wanted.params, filter.id))
+
+    @property
+    def needed(self) -> int:
+        """Bytes that the whole would take at once."""
+        return SHARE * bands.footprint(self.filter, self.task) + SCRATCH * self.source.size
+
+
+def check_bands(job: Job) -> int:
+    """How many rows a band has. Raises InputError with needed and free bytes where the filter or the file must be
+    worked on at once, or where not even one row fits; ParamError for a task that the filter does not take."""
+    filter, task, source = job.filter, job.task, job.source
+    if task.meta.dtype not in filter.dtypes:
+        allowed = ", ".join(filter.dtypes)
+        raise ParamError(f"{filter.id} takes {allowed}, {source.name} is {task.meta.dtype}; convert it (--dtype).")
+    filter.check(task)
+    what = f"{source.name} does not fit in memory: {job.needed:,} bytes for {filter.id}, and {_rooms(job)}"
+    if reason := bands.whole_reason(filter, task):
+        raise InputError(f"{what}; it cannot go in bands, because {reason}: take a part of it.")
+    if source.whole_reason:
+        raise InputError(f"{what}; it cannot go in bands, because {source.whole_reason}: save it anew as .npy.")
+    rows = bands.rows_within(filter, task, job.memory - 2 * source.piece_bytes, SHARE, SCRATCH)
+    if rows < 1:
+        least = bands.narrowest(filter, task, SHARE, SCRATCH) + 2 * source.piece_bytes
+        raise InputError(f"{what}; the narrowest band needs {least:,}: allow more memory, or take a part of it.")
+    each = max(source.size // source.shape[0], 1)
+    return min(rows, max(MOST // each, 4 * bands.reach(filter, task), 1))
+
+
+def _rooms(job: Job) -> str:
+    """What is free, on the host and on the device."""
+    name = job.wanted.pick.device
+    host = f"{job.memory:,} may be used of {free_memory():,} free in this machine"
+    return host if name == "cpu" else f"{host}, with {open_device(name).free_bytes():,} free on {name}"
+
+
+def write_bands(job: Job, path: str | os.PathLike[str], report: Report = lambda done, total: None) -> InBands:
+    """Run a pointwise filter or one with a halo, and write one output to an NPY file or a TIFF, which appears when it
+    is complete. The first and the last band are compared with samples of the reference. `report(done, total)` comes
+    before each band. Raises InputError for a file that cannot be read or written, KernelError where the variant fails
+    or is wrong, Cancelled."""
+    filter, task, output = job.filter, job.task, job.wanted.output
+    places = bands.split(filter, task, check_bands(job))
+    form = {o.id: o.form(task) for o in filter.given(task.params)}[output]
+    check_rows_target(path, form.shape)
+    last: Run | None = None
+    note = f"{filter.id} of {job.source.path.name} by {job.wanted.pick.variant}, in bands"
+    pixel = job.source.facts.pixel
+    with writing_rows(path, form.shape, np.dtype(form.dtype), pixel, note) as write:
+        for band, last in _runs(job, places, [], report):
+            write(last.outputs[output][band.inner])
+            last = replace(last, outputs={})
+        job.source.check_unchanged()
+    assert last is not None
+    return InBands(form.shape, form.dtype, len(places), places[0].stop, last)
+
+
+def merge_bands(job: Job, report: Report = lambda done, total: None) -> InBands:
+    """Run a mergeable filter and merge the outputs of its parts. Where these depend on the extremes of all values, the
+    file is read twice. Raises what `write_bands` raises."""
+    filter, task, merge = job.filter, job.task, job.filter.locality.merge
+    places = bands.split(filter, task, check_bands(job))
+    assert merge is not None
+    extremes = _find_extremes(job, places, report) if filter.locality.extremes(task) else []
+    if extremes:
+        task = replace(task, metas={MAIN: with_extremes(task.meta, extremes)})
+    parts, last = [], None
+    before = len(extremes)
+    for _, last in _runs(job, places, extremes, lambda done, total: report(before + done, before + total)):
+        parts.append(last.outputs)
+        if len(parts) > 1:
+            parts = [merge(task, parts)]
+    job.source.check_unchanged()
+    assert last is not None
+    outputs = merge(task, parts)
+    forms = {o.id: o.form(task) for o in filter.given(task.params)}
+    last = replace(last, outputs=outputs, forms=forms, shape=task.meta.shape, work=filter.work(task))
+    return InBands(task.meta.shape, task.meta.dtype, len(places), places[0].stop, last)
+
+
+def _find_extremes(job: Job, places: list[Band], report: Report) -> list[Extremes]:
+    """The extremes of each band."""
+    found = []
+    for done, band in enumerate(places):
+        report(done, 2 * len(places))
+        advance(done, 2 * len(places))
+        with quiet():
+            found.append(find_extremes(_input(job, band)))
+    return found
+
+
+def _runs(job: Job, places: list[Band], extremes: list[Extremes], report: Report) -> Iterator[tuple[Band, Run]]:
+    """The run of each band with its halo, as a part of a whole with these extremes where they are known."""
+    for done, band in enumerate(places):
+        report(done, len(places))
+        advance(done, len(places))
+        yield band, _run(job, band, extremes, checked=done in (0, len(places) - 1))
+
+
+def _run(job: Job, band: Band, extremes: list[Extremes], checked: bool) -> Run:
+    wanted, stop = job.wanted, stop_request()
+    with quiet():
+        input = _input(job, band)
+        if extremes:
+            remember_extremes(input, extremes)
+        experiment = Experiment(
+            wanted.filter,
+            input,
+            wanted.params,
+            (wanted.pick,),
+            "none",
+            checks="sample" if checked else "off",
+            memory=job.device_memory,
+        )
+        *_, last = run_experiment(experiment, stop=stop)
+    if stop is not None and stop():
+        raise Cancelled
+    _check_run(job, band, last)
+    return last
+
+
+def _check_run(job: Job, band: Band, run: Run) -> None:
+    """Raises KernelError where a band failed or is wrong."""
+    what = f"{_place(job, band)} of {job.source.name}: {run.pick.variant} on {run.pick.device}"
+    if run.failure:
+        raise KernelError(f"{what} fails: {run.failure}")
+    if run.ok is False:
+        raise KernelError(f"{what} gave a wrong result; choose another variant.")
+
+
+def _place(job: Job, band: Band) -> str:
+    return f"{bands.NEIGHBOURS.get(job.source.kind, 'planes').capitalize()} {band.start:,} to {band.stop - 1:,}"
+
+
+def _input(job: Job, band: Band) -> Input:
+    """A band with its halo as an input. Raises InputError."""
+    source = job.source
+    try:
+        array = _strip(source, band)
+        about: Any = (source.path.name, {"path": os.fspath(source.path)}, source.rate, job.nonfinite, source.name)
+        input = make_input(array, source.kind, *about)
+        return convert(input, job.dtype) if job.dtype else input
+    except NonFiniteError as error:
+        raise NonFiniteError(
+            f"{_place(job, band)} with their halo: {error.problem}", error.nan, error.infinite
+        ) from None
+    except OSError as error:
+        raise InputError(f"{source.name} cannot be read ({error.strerror}); check its disk and run again.") from None
+
+
+def _strip(source: Rows, band: Band) -> Array:
+    """The rows that a band needs; those beyond an edge come from the opposite one."""
+    count = source.shape[0]
+    if band.low >= 0 and band.high <= count:
+        return source.read(band.low, band.high)
+    result = np.empty((band.high - band.low, *source.shape[1:]), source.dtype)
+    place = band.low
+    while place < band.high:
+        first = place % count
+        stop = min(first + band.high - place, count)
+        result[place - band.low : place - band.low + stop - first] = source.read(first, stop)
+        place += stop - first
+    return result
