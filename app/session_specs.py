@@ -9,7 +9,7 @@ from app.views.window import session_desk
 SESSION = (
     ActionSpec(
         "open_session",
-        QT_TRANSLATE_NOOP("Actions", "Open sess&ion…"),
+        QT_TRANSLATE_NOOP("Actions", "O&pen session…"),
         "file",
         ("Ctrl+Shift+O",),
         QT_TRANSLATE_NOOP("Actions", "Open a session: an input with its steps, filter, variants and view"),
@@ -27,7 +27,7 @@ SESSION = (
     ),
     ActionSpec(
         "save_session",
-        QT_TRANSLATE_NOOP("Actions", "Save s&ession"),
+        QT_TRANSLATE_NOOP("Actions", "Save sess&ion"),
         "file",
         ("Ctrl+Shift+S",),
         QT_TRANSLATE_NOOP("Actions", "Save all that is set in the window to a small file"),

@@ -18,6 +18,7 @@ from app.settings import Settings
 from gpu_ops import KernelscopeError, replacing
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, SampleRequest
+from gpu_ops.engine.shared import SharedInput
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import INPUT_KINDS
 
@@ -70,7 +71,7 @@ class SessionFiles(QObject):
         self.offered = Offered()
         """What a session may name of a window."""
         self._opening: Opening | None = None
-        self._placing: Saved | None = None
+        self._placing: tuple[Saved, SharedInput, LoadRequest | None] | None = None
         self._after: list[Callable[[], None]] = []
         self._running = 0
         queue = controller.queue
@@ -251,7 +252,7 @@ class SessionFiles(QObject):
         opened = request if isinstance(request, LoadRequest) else None
         self._controller.inputs.restore(loaded, opened, saved, device)
         self._set_path("" if Path(opening.path) == self._settings.last_session else opening.path)
-        self._placing = saved
+        self._placing = saved, loaded.input, opened
         self.restored.emit(saved)
         self._place()
 
@@ -270,9 +271,11 @@ class SessionFiles(QObject):
     @Slot()
     def _place(self) -> None:
         """Once the input went through its steps, places in it mean what they meant."""
-        if self._placing is not None and not self._session.lacks_steps:
-            saved, self._placing = self._placing, None
-            self.placed.emit(saved)
+        if self._placing is None or self._session.lacks_steps:
+            return
+        (saved, original, opened), self._placing = self._placing, None
+        if self._session.original is original or (opened is not None and self._controller.opened is opened):
+            self.placed.emit(saved)  # else another input comes; another frame of the same stack may be there by now
 
     @Slot()
     def _input_changed(self) -> None:

@@ -59,7 +59,8 @@ class SavedInput:
 
 @dataclass(frozen=True)
 class Saved:
-    """All that a session file holds. `choice` has the steps, `device` runs kernels, `output` is the visible one."""
+    """All that a session file holds. `choice` has the steps, `device` runs kernels, `output` is the visible one;
+    "" of these and of the baseline is the usual one."""
 
     input: SavedInput
     choice: Choice
@@ -98,8 +99,9 @@ def saved_of(session: Session, view: View, path: str = "") -> Saved:
         input = SavedInput(kind, (where,), "", str(origin.get("hash", "")), nbytes, options)
     else:
         input = SavedInput(kind, (), str(origin["generator"]), "", nbytes, options)
-    known = {v.id for v in filter.variants}
-    knobs = {id: dict(values) for id, values in session.choice.knobs.items() if id in known and values}
+    known = {v.id: {knob.name for knob in v.knobs} for v in filter.variants}
+    set_knobs = {id: values for id, values in session.choice.knobs.items() if id in known and values}
+    knobs = {id: {k: v for k, v in values.items() if k in known[id]} for id, values in set_knobs.items()}
     choice = Choice(filter.id, session.params, session.choice.picks, knobs, session.steps)
     baseline = session.baseline if session.baseline in known else ""
     return Saved(input, choice, session.device, baseline, session.output.id, view)
@@ -173,7 +175,7 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> Saved:
     fields = Fields(content)
     _check_schema(fields)
     input = _read_input(fields.fields("input", needed=True), folder)
-    filter = _read_filter(fields.text("filter"))
+    filter = find_filter(fields.text("filter"))
     params = check_values(filter.params, fields.values("params"), filter.id)
     picks = fields.texts("variants")
     for id in picks:
@@ -187,7 +189,7 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> Saved:
         Choice(filter.id, params, ordered, _read_knobs(fields.fields("knobs"), filter), steps),
         _read_device(fields.text("device", "")),
         fields.one_of("baseline", ("", *ids), ""),
-        fields.one_of("output", outputs, outputs[0]),
+        fields.one_of("output", ("", *outputs), ""),
         read_view(fields.fields("view"), ids, offered),
     )
 
@@ -228,13 +230,6 @@ def _file_options(options: Mapping[str, Any]) -> dict[str, Any]:
     if own.has("nonfinite"):
         checked["nonfinite"] = own.one_of("nonfinite", NONFINITE)
     return checked | {param.name: param.check(options[param.name]) for param in CHOICES if param.name in options}
-
-
-def _read_filter(id: str) -> Filter:
-    filter = find_filter(id)
-    if filter.id != id:
-        raise InputError(_tr("{id} is a family of filters; name one of them.").format(id=plain(id)))
-    return filter
 
 
 def _read_knobs(fields: Fields, filter: Filter) -> dict[str, dict[str, Any]]:

@@ -116,7 +116,6 @@ class MainWindow(QMainWindow):
         self.desk = self._make_desk()
         self.actions_by_id = self.desk.actions
         WindowActions(self.desk)
-        SessionDesk(self.desk)
         self.context_menus = ContextMenus(self.desk)
         self.notes = Notes(self.stack, context.session, context.results)
         self.status = StatusLine(self.statusBar(), context.results, self.desk.actions["cancel"])
@@ -190,6 +189,7 @@ class MainWindow(QMainWindow):
 
     def _listen(self) -> None:
         context, controller = self.context, self.context.controller
+        SessionDesk(self.desk)
         controller.input_array_changed.connect(self._show_input)
         controller.stepped_array_changed.connect(self._show_stepped)
         controller.outputs_changed.connect(self.stack.show_output)
