@@ -61,6 +61,8 @@ class Engine(FakeEngine):
         self.held: list[Any] | None = None
         self.released: list[str] = []
 
+    def start(self) -> None: ...
+
     def submit(self, request: Any) -> None:
         if self.held is not None and isinstance(request, LoadRequest | SampleRequest):
             self.asked.append(request)
