@@ -92,7 +92,9 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
 
 
 def _is_session(args: argparse.Namespace) -> bool:
-    return args.file is not None and os.path.splitext(args.file)[1].lower() == ".kernelscope"
+    from app.paths import is_session
+
+    return args.file is not None and is_session(args.file)
 
 
 def _check_choices(args: argparse.Namespace) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QByteArray, QSettings
 
 from app.models.display import COLORMAPS
 from app.models.importing import Memory
+from app.paths import LAST_SESSION
 from gpu_ops.params import Values
 
 SCHEMES = ("system", "light", "dark")
@@ -16,7 +17,6 @@ MOST_RECENT = 10
 """The default number of recent files."""
 RECENT_LIMIT = 30
 """The highest number of recent files that can be chosen."""
-LAST_SESSION = "last.kernelscope"
 _PREFERENCES = (
     *("look/scheme", "look/presenter", "look/colormap", "window/restored", "window/reopened"),
     *("run/timed", "files/most"),

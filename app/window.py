@@ -15,8 +15,7 @@ from app.faults import log_faults
 from app.models.log import Log
 from app.models.results import Results
 from app.models.session import Session
-from app.models.session_file import is_session
-from app.paths import settings_file
+from app.paths import is_session, settings_file
 from app.settings import Settings
 from app.views.window.main_window import MainWindow
 from app.views.window.placing import put_on_screen

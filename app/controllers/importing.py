@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.controllers.session import SessionController
 from app.models.importing import Question, changed, choices_of, fits, has_survey, kind_key, lasting, values_words
 from app.models.job_kind import LOAD, PREVIEW, SURVEY
-from app.models.session_file import is_session
+from app.paths import is_session
 from app.settings import Settings
 from gpu_ops.engine.messages import Failed, Finished, Surveyed, SurveyRequest
 from gpu_ops.io.opening import Survey

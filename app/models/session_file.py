@@ -26,7 +26,6 @@ from gpu_ops.io.opening import CHOICES
 from gpu_ops.params import check_values, nearest
 from gpu_ops.types import Filter, Variant
 
-SUFFIX = ".kernelscope"
 SCHEMA, MAJOR = "kernelscope-session", 1
 LARGEST = 1 << 22
 """Bytes of a session file at most: it holds names and numbers only."""
@@ -72,11 +71,6 @@ class Saved:
     @property
     def steps(self) -> Steps:
         return self.choice.steps
-
-
-def is_session(path: str | os.PathLike[str]) -> bool:
-    """Whether a file of this name is a session."""
-    return PurePath(path).suffix.lower() == SUFFIX
 
 
 # Writing

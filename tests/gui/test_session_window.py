@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from test_session_files import Engine, Place
 
 from app import theme
 from app.main import _check, _is_session, _parse
+from app.models.experiment_text import command_text
 from app.models.lanes import choice_of
 from app.models.probe import Line
 from app.models.session_view import View
@@ -277,3 +279,26 @@ def test_a_bare_start_begins_with_the_last_session(qtbot: QtBot, picture: str, t
     for words, name in (([], "holiday.png"), (["--filter", "box"], "camera"), (["--sample", "ecg"], "ecg")):
         script_of(window, words).start()
         assert window.controller.session.input.name == name
+
+
+def test_a_copied_command_is_the_same_experiment_in_the_window(window: MainWindow, picture: str) -> None:
+    """The words of *Copy as command*, with --filter and --set where the window has these."""
+    window.context.importing.open(picture)
+    session = window.controller.session
+    session.set_filter("conv3x3")
+    session.set_param("matrix", (0.0, -1.0, 0.0, -1.0, 5.0, -1.0, 0.0, -1.0, 0.0))
+    session.set_param("border", "wrap")
+    session.set_picks(("serial", "parallel"))
+    session.set_steps((CROP, {"step": "noise", "sigma": 2.5, "seed": 3}))
+    origin, expected = session.original.origin, [session.key(v) for v in session.choice.picks]
+    steps, words = session.steps, shlex.split(command_text(session))
+    assert words[:3] == ["kernelscope", "run", "conv3x3"] and words[3] == "--input"
+    rest = words[5 : words.index("--device")]
+    told = [w for word in rest for w in (["--set", word[2:]] if word.startswith("--") and "=" in word else [word])]
+    window.controller.open_sample("ecg")
+    assert session.filter.accepts == "signal" and session.steps == ()
+    script = script_of(window, [words[4], "--filter", "conv3x3", *told])
+    script.start()
+    script._choose()
+    assert session.original.origin == origin and session.steps == steps
+    assert [session.key(v) for v in session.choice.picks] == expected

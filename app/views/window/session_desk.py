@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path, PurePath
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QObject, Slot
 
 from app.models.job_kind import RESTORE
 from app.models.lanes import choice_of
-from app.models.session_file import SUFFIX, Saved, is_session
+from app.models.session_file import Saved
 from app.models.session_view import Offered, View, put_channels, put_probe
+from app.paths import SESSION, is_session
 from app.views.results.view_table import BANDS, COUNTS, SPECTRUM
 from app.views.window.desk import Desk
 from app.views.window.panels import LADDER, PANELS
@@ -30,7 +32,7 @@ def _tr(text: str) -> str:
 
 def session_kinds() -> str:
     """The file filter of a dialog for sessions, in Qt's notation."""
-    return _tr("Sessions") + f" (*{SUFFIX})"
+    return _tr("Sessions") + f" (*{SESSION})"
 
 
 # Handlers of actions
@@ -54,17 +56,17 @@ def save_session(desk: Desk) -> None:
 def save_session_as(desk: Desk) -> None:
     """Ask for a file and save the session to it."""
     input, sessions = desk.context.session.input, desk.context.sessions
-    name = PurePath(sessions.path).name or PurePath(input.name if input is not None else "").stem + SUFFIX
+    name = PurePath(sessions.path).name or PurePath(input.name if input is not None else "").stem + SESSION
     path = desk.context.files.ask_target(_tr("Save the session"), name, session_kinds())
     if path:
-        _save(desk, path if PurePath(path).suffix else path + SUFFIX)
+        _save(desk, path if PurePath(path).suffix else path + SESSION)
 
 
 def _save(desk: Desk, path: str) -> None:
     try:
         if not is_session(path):
             text = _tr("{name} is no name for a session, because it does not end in {suffix}; choose another one.")
-            raise InputError(text.format(name=plain(PurePath(path).name), suffix=SUFFIX))
+            raise InputError(text.format(name=plain(PurePath(path).name), suffix=SESSION))
         _refuse_pasted(desk)
         desk.context.sessions.save(path, view_of(desk))
     except KernelscopeError as error:
@@ -99,7 +101,7 @@ def view_of(desk: Desk) -> View:
     """What the window shows beside the experiment."""
     context, pictures, probe = desk.context, desk.pictures, desk.probe
     grid, display, channels = pictures.view.grid, pictures.display, choice_of(pictures)
-    levelled = display is context.display and display.levelled
+    levelled = display is context.display and display.levelled and isfinite(display.high - display.low)
     placed = not context.session.lacks_steps  # else places are those in an input that goes
     tab = desk.docks.tabs[LADDER.dock].currentIndex()
     return View(
@@ -108,8 +110,8 @@ def view_of(desk: Desk) -> View:
         scale=pictures.bar.scales.present if len(pictures.bar.scales.choices) > 1 else "",
         colormap=display.colormap if display is not None else context.display.colormap,
         levels=context.display.mode if levelled else "",
-        low=context.display.low,
-        high=context.display.high,
+        low=context.display.low if levelled else 0.0,
+        high=context.display.high if levelled else 0.0,
         region=probe.region if placed else None,
         line=probe.line if placed else None,
         span=probe.span if placed else None,
