@@ -10,7 +10,6 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.inputs import Inputs
 from app.controllers.queue import RunQueue
-from app.models.architecture import architecture_of
 from app.models.job_kind import DOCTOR, FRAME, LIVE, LOAD, MEASURE, PREVIEW, RESTORE, SAVE, STEPS, SWEEP, TIME, XRAY
 from app.models.origin import Origin
 from app.models.results import Results
@@ -39,7 +38,6 @@ from gpu_ops.engine.messages import (
     Stepped,
     Surveyed,
     XRayAnswer,
-    XRayRequest,
 )
 from gpu_ops.engine.shared import SharedResult
 from gpu_ops.output_kinds import OUTPUT_KINDS
@@ -157,20 +155,6 @@ class SessionController(QObject):
     def timed_picks(self) -> tuple[Pick, ...]:
         """The ticked variants without those on a simulated GPU, which have no times."""
         return self.queue.picks(TIME)
-
-    def xray(self, variant: str, against: str = "") -> None:
-        """X-ray a variant's kernels on a simulated GPU, and those of another variant to compare with. Any other job
-        comes first."""
-        assert self.session.input is not None
-        choice, pick = self.session.choice, self.session.pick(variant)
-        other = self.session.pick(against) if against else None
-        job, architecture = self._engine.next_job(), architecture_of(self.session.device, self._engine.devices)
-        request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, architecture, other)
-        self.queue.submit(XRAY, request)
-
-    def stop_xray(self) -> None:
-        """Stop a running X-ray without killing the engine."""
-        self.queue.stop(XRAY)
 
     def result_to_save(self) -> tuple[str, SharedResult, float | None] | None:
         """The last picked variant with the output that the window shows, that output and its rate. None, with a
