@@ -298,7 +298,7 @@ def test_a_stack_comes_back_with_its_frame_steps_and_runs(stack: str, place: Pla
 
 def test_a_session_runs_once(place: Place, tmp_path: Path) -> None:
     place.controller.open_sample("camera")
-    place.session.set_param("window", 9)
+    place.session.set_picks(("serial",))
     place.sessions.save(str(tmp_path / "a.kernelscope"), View())
     other = Place()
     other.sessions.open(str(tmp_path / "a.kernelscope"))
