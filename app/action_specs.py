@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction
 from app.action_spec import ActionSpec
 from app.models.experiment_text import command_text, python_text
 from app.probe_specs import PROBE
+from app.session_specs import SESSION
 from app.translate import QT_TRANSLATE_NOOP
 from app.view_specs import VIEW
 from app.views.window import handlers
@@ -68,6 +69,7 @@ _FILE = (
         separator=True,
         do=lambda desk: desk.context.files.save_result(desk.pictures.display),
     ),
+    *SESSION,
     ActionSpec(
         "clear_recent",
         QT_TRANSLATE_NOOP("Actions", "&Clear the list"),

@@ -11,6 +11,7 @@ from app.controllers.look import Look
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
 from app.controllers.session import SessionController
+from app.controllers.sessions import SessionFiles
 from app.controllers.xray import XRayController
 from app.models.display import Display
 from app.models.log import Log
@@ -41,6 +42,7 @@ class Context:
     xray: XRayController
     reports: Callable[[], Reports]
     frames: FrameController
+    sessions: SessionFiles
 
     @property
     def session(self) -> Session:

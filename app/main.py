@@ -58,9 +58,16 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
         + ".",
     )
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("file", nargs="?", help="an image or a signal")
+    source.add_argument("file", nargs="?", help="an image, a signal, or a session (.kernelscope)")
     source.add_argument("--sample", help="open this sample instead of a file (kernelscope list names them)")
     _add_choices(parser)
+    parser.add_argument(
+        "--step",
+        action="append",
+        default=[],
+        metavar="'ID NAME=VALUE …'",
+        help="a step before the filter, such as 'crop start=10,20 shape=100,200'; several follow one another",
+    )
     parser.add_argument("--filter", help="a filter's id or family")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the filter")
     parser.add_argument("--variant", nargs="+", action="extend", default=[], metavar="ID", help="tick these variants")
@@ -84,6 +91,12 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         group.add_argument(f"--{param.name}", metavar="VALUE", help=f"{param.help}: {param.allowed}")
 
 
+def _is_session(args: argparse.Namespace) -> bool:
+    from app.paths import is_session
+
+    return args.file is not None and is_session(args.file)
+
+
 def _check_choices(args: argparse.Namespace) -> None:
     """Check the values of choices. Raises ParamError for a bad one, and for any without a file."""
     from gpu_ops.errors import ParamError
@@ -95,6 +108,38 @@ def _check_choices(args: argparse.Namespace) -> None:
             param.check(value)
             if args.file is None:
                 raise ParamError(f"--{param.name} says how a file is read; name the file as well.")
+            if _is_session(args):
+                raise ParamError(
+                    f"--{param.name} says how a file is read, and {args.file!r} is a session; leave it out."
+                )
+
+
+def _check_session(args: argparse.Namespace) -> None:
+    """Raises ParamError for what the session in the place of the file says itself."""
+    from gpu_ops.errors import ParamError
+
+    given = {"step": args.step, "filter": args.filter, "set": args.set, "variant": args.variant, "device": args.device}
+    for name, value in given.items():
+        if value:
+            raise ParamError(f"--{name} is said by the session {args.file!r} already; leave it out.")
+
+
+def _check_steps(texts: Sequence[str], filters: Sequence[Filter]) -> None:
+    """Check each step for the kinds of inputs that the filters take. Raises ParamError."""
+    from gpu_ops import check_step, parse_step
+    from gpu_ops.errors import ParamError
+
+    for step in map(parse_step, texts):
+        errors = []
+        for kind in dict.fromkeys(f.accepts for f in filters):
+            try:
+                check_step(step, kind)
+            except ParamError as error:
+                errors.append(error)
+            else:
+                break
+        else:
+            raise errors[0]
 
 
 def _size(text: str) -> str:
@@ -119,6 +164,8 @@ def _check(args: argparse.Namespace) -> None:
     if path is not None and (not path or (os.path.exists(path) and not os.path.isfile(path))):
         raise ParamError(f"--screenshot {path!r} is no file to draw into; name one that ends in .png.")
     _check_choices(args)
+    if _is_session(args):
+        _check_session(args)
     samples = [s.id for s in SAMPLES]
     if args.sample is not None and args.sample not in samples:
         near = nearest(args.sample, samples)
@@ -131,6 +178,7 @@ def _check(args: argparse.Namespace) -> None:
         if id not in known_variants:
             filters[0].variant(id)  # raises, naming what there is
     _check_values(args.set, filters)
+    _check_steps(args.step, filters)
 
 
 def _check_values(texts: Sequence[str], filters: Sequence[Filter]) -> None:

@@ -1,12 +1,23 @@
-"""The place of Kernelscope's settings."""
+"""The place of Kernelscope's settings, and the names of sessions."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+from pathlib import Path, PurePath
 
 from platformdirs import user_config_path
+
+SESSION = ".kernelscope"
+"""The suffix of a session file."""
+LAST_SESSION = f"last{SESSION}"
+"""The session that a window was closed with, beside the settings."""
 
 
 def settings_file() -> Path:
     """The settings file, in the system's folder for configuration."""
     return user_config_path("Kernelscope", appauthor=False) / "window.ini"
+
+
+def is_session(path: str | os.PathLike[str]) -> bool:
+    """Whether a file of this name is a session."""
+    return PurePath(path).suffix.lower() == SESSION

@@ -9,6 +9,7 @@ from PySide6.QtCore import QByteArray, QSettings
 
 from app.models.display import COLORMAPS
 from app.models.importing import Memory
+from app.paths import LAST_SESSION
 from gpu_ops.params import Values
 
 SCHEMES = ("system", "light", "dark")
@@ -16,13 +17,17 @@ MOST_RECENT = 10
 """The default number of recent files."""
 RECENT_LIMIT = 30
 """The highest number of recent files that can be chosen."""
-_PREFERENCES = ("look/scheme", "look/presenter", "look/colormap", "window/restored", "run/timed", "files/most")
+_PREFERENCES = (
+    *("look/scheme", "look/presenter", "look/colormap", "window/restored", "window/reopened"),
+    *("run/timed", "files/most"),
+)
 
 
 class Settings:
     """Settings in an ini file; without a path they stay in memory only."""
 
     def __init__(self, path: str | Path | None = None) -> None:
+        self._folder_of_file = Path(path).parent if path else None
         self._values: dict[str, Any] = {}
         self._store = QSettings(str(path), QSettings.Format.IniFormat) if path else None
 
@@ -88,6 +93,19 @@ class Settings:
 
     def set_restored(self, restored: bool) -> None:
         self._put("window/restored", "true" if restored else "false")
+
+    @property
+    def reopened(self) -> bool:
+        """Whether a window starts with the last session, where that is small."""
+        return self._flag("window/reopened", True)
+
+    def set_reopened(self, reopened: bool) -> None:
+        self._put("window/reopened", "true" if reopened else "false")
+
+    @property
+    def last_session(self) -> Path | None:
+        """The file of the last session, beside the settings' file; None where settings stay in memory."""
+        return self._folder_of_file / LAST_SESSION if self._folder_of_file is not None else None
 
     @property
     def timed(self) -> bool:

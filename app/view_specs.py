@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from app.action_spec import ActionSpec
+from app.models.comparing import Mode
 from app.models.display import Display
 from app.translate import QT_TRANSLATE_NOOP
-from app.views.results.panes import Mode
 from app.views.window.desk import Desk
 
 

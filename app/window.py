@@ -15,12 +15,12 @@ from app.faults import log_faults
 from app.models.log import Log
 from app.models.results import Results
 from app.models.session import Session
-from app.paths import settings_file
+from app.paths import is_session, settings_file
 from app.settings import Settings
 from app.views.window.main_window import MainWindow
 from app.views.window.placing import put_on_screen
 from app.worker import Engine
-from gpu_ops import find_filter
+from gpu_ops import find_filter, parse_step
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.io.opening import CHOICES
 from gpu_ops.params import Value
@@ -79,14 +79,30 @@ class Script(QObject):
 
     def start(self) -> None:
         self._controller.start()
-        if self._args.file:
-            self._window.files.open_path(self._args.file, self._choices())
-        else:
-            self._controller.open_sample(self._args.sample or DEFAULT_SAMPLE)
-        self._controller.settled.connect(self._next)
+        sessions = self._window.context.sessions
         if self._args.screenshot:
-            self._controller.message.connect(self._failed)
+            for speaker in (self._controller, sessions):
+                speaker.message.connect(self._failed)
+            sessions.asked.connect(lambda sentence, _choices: self._failed("error", sentence))
             QTimer.singleShot(PATIENCE_MS, self._draw)
+        self._controller.settled.connect(self._next)
+        if self._args.file and is_session(self._args.file):
+            sessions.open(self._args.file, self._open_sample)
+        elif self._args.file:
+            self._window.files.open_path(self._args.file, self._choices())
+        elif self._asks_for_something:
+            self._open_sample()
+        else:
+            sessions.begin(self._open_sample)
+
+    @property
+    def _asks_for_something(self) -> bool:
+        """Whether the command line says what to show; else the last session may."""
+        args = self._args
+        return bool(args.sample or args.filter or args.set or args.variant or args.device or args.step or args.measure)
+
+    def _open_sample(self) -> None:
+        self._controller.open_sample(self._args.sample or DEFAULT_SAMPLE)
 
     def _choices(self) -> dict[str, Value]:
         """How the file is to be read, as far as the command line says."""
@@ -106,6 +122,8 @@ class Script(QObject):
     def _choose(self) -> None:
         session, args = self._controller.session, self._args
         try:
+            if args.step and session.original is not None:
+                session.set_steps(map(parse_step, args.step))
             if args.filter and session.input is not None:
                 session.set_filter(find_filter(args.filter, session.input.kind).id)
             if args.device:
@@ -119,7 +137,7 @@ class Script(QObject):
         except KernelscopeError as error:
             self._controller.message.emit("error", str(error), "", "command line")
 
-    def _failed(self, kind: str, sentence: str, details: str) -> None:
+    def _failed(self, kind: str, sentence: str, *_: str) -> None:
         if kind == "error":
             print(f"kernelscope: {sentence}", file=sys.stderr)
             self.code = 2

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.controllers.session import SessionController
 from app.models.importing import Question, changed, choices_of, fits, has_survey, kind_key, lasting, values_words
 from app.models.job_kind import LOAD, PREVIEW, SURVEY
+from app.paths import is_session
 from app.settings import Settings
 from gpu_ops.engine.messages import Failed, Finished, Surveyed, SurveyRequest
 from gpu_ops.io.opening import Survey
@@ -21,13 +22,15 @@ class ImportController(QObject):
 
     `asked(question)` says that a person must choose, or wants to; `surveyed(question)` brings what the newest choices
     of that question make of the file, `refused(sentence)` why they cannot be used, and `closed` that the question is no
-    longer open. `message(kind, sentence, details, subject)` is for the window.
+    longer open. `session_wanted(path)` brings a file that is a session. `message(kind, sentence, details, subject)` is
+    for the window.
     """
 
     asked = Signal(object)
     surveyed = Signal(object)
     refused = Signal(str)
     closed = Signal()
+    session_wanted = Signal(str)
     message = Signal(str, str, str, str)
 
     def __init__(self, controller: SessionController, settings: Settings, parent: QObject | None = None) -> None:
@@ -46,7 +49,9 @@ class ImportController(QObject):
         """Open a file; the present input stays until the new one is there, and where the user must choose first. Values
         of choices that are given already are taken as they are."""
         self._end()
-        if values:
+        if is_session(path) and not values:
+            self.session_wanted.emit(path)
+        elif values:
             self._controller.open_file(path, values)
         elif has_survey(path):
             self._wanted = False
@@ -134,7 +139,7 @@ class ImportController(QObject):
             self.surveyed.emit(self.question)
             return
         jobs = self._controller.queue.jobs
-        if any(kind is LOAD and job > request.job for job, kind in jobs.items()):
+        if any(kind.id == LOAD.id and job > request.job for job, kind in jobs.items()):
             return  # the user opened something else meanwhile
         choices, key = choices_of(survey, request.path), kind_key(survey)
         values = self._settings.remembered_import(key)

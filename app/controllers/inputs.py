@@ -10,6 +10,7 @@ from app.controllers.queue import RunQueue
 from app.models.job_kind import LOAD, STEPS
 from app.models.origin import Origin
 from app.models.session import Session
+from app.models.session_file import Saved
 from app.models.steps import Steps, title_with_steps
 from app.worker import Engine
 from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, ResultRequest, Stepped
@@ -63,6 +64,12 @@ class Inputs(QObject):
         else:
             self.kept, self.opened = None, opened
             self._session.set_input(loaded.input)
+        self.kept_changed.emit()
+
+    def restore(self, loaded: Loaded, opened: LoadRequest | None, saved: Saved, device: str) -> None:
+        """Take the input of a session together with everything that was chosen there; kernels run on `device`."""
+        self._asked, self.kept, self.opened = None, None, opened
+        self._session.restore(loaded.input, saved.choice, device, saved.baseline, saved.output)
         self.kept_changed.emit()
 
     def take_stepped(self, stepped: Stepped) -> None:

@@ -28,13 +28,15 @@ class RunQueue(QObject):
     the present input. A run of a new choice waits for the steps that the user wants on the input; `steps_request` asked
     for them last. `timed_after_pause`: time a live picture once the user pauses. `began` says that a job begins,
     `busy_changed(text)` what it does (empty when nothing runs), and `settled` that all requested work is done.
-    `ended(job, kind, cancelled)` says that a job has ended, before what comes next begins.
+    `ended(job, kind, cancelled)` says that a job has ended, before what comes next begins; `interrupted` that the user
+    opens another input.
     """
 
     began = Signal()
     busy_changed = Signal(str)
     settled = Signal()
     ended = Signal(int, object, bool)
+    interrupted = Signal()
 
     def __init__(self, engine: Engine, session: Session, results: Results, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -221,6 +223,7 @@ class RunQueue(QObject):
         self._interrupted = self._interrupted or self._after_steps is not None
         self._waiting, self._after_steps, self._to_simulate = None, None, ()
         self._quiet.stop()
+        self.interrupted.emit()
         for job in running:
             self._engine.cancel(job)
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.inputs import Inputs
 from app.controllers.queue import RunQueue
-from app.models.job_kind import DOCTOR, FRAME, LIVE, LOAD, MEASURE, PREVIEW, SAVE, STEPS, SWEEP, TIME, XRAY
+from app.models.job_kind import DOCTOR, FRAME, LIVE, LOAD, MEASURE, PREVIEW, RESTORE, SAVE, STEPS, SWEEP, TIME, XRAY
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
@@ -19,7 +19,7 @@ from app.models.subject import Subject
 from app.models.view_data import OutputData
 from app.worker import Engine
 from gpu_ops import Saving, active_steps
-from gpu_ops.device_names import device_place, is_simulated
+from gpu_ops.device_names import is_simulated
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (
     DoctorAnswer,
@@ -38,14 +38,10 @@ from gpu_ops.engine.messages import (
     Stepped,
     Surveyed,
     XRayAnswer,
-    XRayRequest,
 )
 from gpu_ops.engine.shared import SharedResult
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Pick
-
-SIMULATED = "sm_75"
-"""The architecture that an X-ray simulates where the chosen device names none: the default of a simulated GPU."""
 
 
 class SessionController(QObject):
@@ -60,7 +56,8 @@ class SessionController(QObject):
     requested work is done, including the timing after a pause.
     `saved(answer)` says that a result was saved and what became of its values. `xrayed(content)` brings an X-ray,
     `xray_failed(sentence)` says why there is none; `point_answered(answer)` brings the engine's answers to the jobs of
-    `run_points`, `frame_loaded(shared)` another frame; `cancelled` says that the user cancelled all that runs.
+    `run_points`, `frame_loaded(shared)` another frame, `session_answered(answer)` the input of a session that is
+    being opened, or why there is none; `cancelled` says that the user cancelled all that runs.
     """
 
     outputs_changed = Signal(str, str, object)
@@ -79,6 +76,7 @@ class SessionController(QObject):
     xray_failed = Signal(str)
     point_answered = Signal(object)
     frame_loaded = Signal(object)
+    session_answered = Signal(object)
     cancelled = Signal()
     saved = Signal(object)
 
@@ -90,6 +88,7 @@ class SessionController(QObject):
         self.queue.busy_changed.connect(self.busy_changed)
         self.queue.settled.connect(self.settled)
         self.loading: LoadRequest | None = None
+        self._announced: Any = None
         self._held: dict[tuple[str, str], SharedResult] = {}
         self._made: dict[tuple[str, str], Origin] = {}
         self.inputs = Inputs(engine, session, self.queue, self)
@@ -157,28 +156,6 @@ class SessionController(QObject):
         """The ticked variants without those on a simulated GPU, which have no times."""
         return self.queue.picks(TIME)
 
-    def xray(self, variant: str, against: str = "") -> None:
-        """X-ray a variant's kernels on a simulated GPU, and those of another variant to compare with. Any other job
-        comes first."""
-        assert self.session.input is not None
-        choice, pick = self.session.choice, self.session.pick(variant)
-        other = self.session.pick(against) if against else None
-        job, architecture = self._engine.next_job(), self._architecture()
-        request = XRayRequest(job, self.session.input, choice.filter, choice.params, pick, architecture, other)
-        self.queue.submit(XRAY, request)
-
-    def _architecture(self) -> str:
-        """The chosen device's architecture, so that the counts are those of the code that runs there."""
-        place = device_place(self.session.device)
-        if self.session.simulated and place:
-            return place
-        architectures = {status.name: status.architecture for status in self._engine.devices}
-        return architectures.get(self.session.device, "") or SIMULATED
-
-    def stop_xray(self) -> None:
-        """Stop a running X-ray without killing the engine."""
-        self.queue.stop(XRAY)
-
     def result_to_save(self) -> tuple[str, SharedResult, float | None] | None:
         """The last picked variant with the output that the window shows, that output and its rate. None, with a
         message, where there is none."""
@@ -217,6 +194,7 @@ class SessionController(QObject):
         self.succeeded.emit("run")
         self.results.clear()
         self._declare()
+        self._announced = shared
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
         self._release_outputs(())
         self.inputs.replaced(shared)
@@ -227,6 +205,7 @@ class SessionController(QObject):
         """The input went through other steps: results of those before stay, marked so, until new ones come."""
         self.queue.renew()
         self.results.compare_with(self.session.subject)
+        self._announced = shared
         self.stepped_array_changed.emit(self._engine.array(shared.array), shared)
         self.inputs.stepped()
 
@@ -240,6 +219,8 @@ class SessionController(QObject):
         self._declare()
         self.results.compare_with(self.session.subject)
         session, done = self.session, what == "steps" and not self.session.lacks_steps
+        if session.input is not self._announced:
+            return  # the input for this choice comes next, and its run with it
         if session.lacks_steps and not active_steps(session.steps) and session.original is not None:
             session.set_stepped(session.original, ())
         if not done:
@@ -248,7 +229,8 @@ class SessionController(QObject):
     @Slot(str)
     def _device_changed(self, name: str) -> None:
         self._declare()
-        self.run_live()
+        if self.session.input is self._announced:
+            self.run_live()
 
     # Running
 
@@ -280,8 +262,11 @@ class SessionController(QObject):
         self.progressed.emit(progress.done, progress.total)
 
     def _take_loaded(self, loaded: Loaded) -> None:
-        if self.queue.jobs.get(loaded.job) is FRAME:
+        kind = self.queue.jobs.get(loaded.job)
+        if kind is FRAME:
             self.frame_loaded.emit(loaded.input)
+        elif kind is RESTORE:
+            self.session_answered.emit(loaded)
         else:
             self.inputs.take_loaded(loaded, self.loading if self.loading and self.loading.job == loaded.job else None)
 
@@ -303,6 +288,8 @@ class SessionController(QObject):
             self.xray_failed.emit(failed.sentence)
         if failed.nonfinite is not None and self.loading is not None and self.loading.job == failed.job:
             self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self.loading)
+        elif kind is RESTORE:
+            self.session_answered.emit(failed)
         elif kind is not PREVIEW:
             sentence = self.inputs.fail(failed) if kind is STEPS else failed.sentence
             self.message.emit("error", sentence, failed.details, kind.subject if kind else "")

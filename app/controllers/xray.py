@@ -8,8 +8,11 @@ from typing import Any, Literal, NamedTuple
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.controllers.session import SessionController
+from app.models.architecture import architecture_of
 from app.models.entry import Entry
+from app.models.job_kind import XRAY
 from app.models.slot import RowSlot
+from gpu_ops.engine.messages import XRayRequest
 from gpu_ops.types import Variant
 
 State = Literal["empty", "waiting", "running", "shown", "stopped", "failed"]
@@ -106,7 +109,7 @@ class XRayController(QObject):
         """Tell whether the panel is visible: a hidden one needs no X-ray."""
         self._watched = on
         if not on:
-            self._controller.stop_xray()
+            self._stop()
         self._update()
 
     def choose(self, variant: str) -> None:
@@ -168,19 +171,31 @@ class XRayController(QObject):
             self._set_state("shown" if query.within(self._content_query) else "empty")
         elif query.within(self._content_query):
             if running:
-                self._controller.stop_xray()
+                self._stop()
             self._set_state("shown")
         elif query.within(self._stopped_query):
             self._set_state("failed" if self.reason else "stopped")
         elif running and self._controller.busy and not query.within(self._request):
-            self._controller.stop_xray()
+            self._stop()
             self._set_state("waiting")
         elif self._controller.busy:
             self._set_state(self.state if running else "waiting")
         else:
             self._request = query
             self._set_state("running")
-            self._controller.xray(self.variant, query.against[0] if query.against else "")
+            self._ask(query)
+
+    def _ask(self, query: Query) -> None:
+        """X-ray the kernels on a simulated GPU. Any other job comes first."""
+        session, engine = self._session, self._controller.queue.engine
+        choice, other = session.choice, session.pick(query.against[0]) if query.against else None
+        architecture = architecture_of(session.device, engine.devices)
+        about = (query.input, choice.filter, choice.params, session.pick(self.variant), architecture, other)
+        self._controller.queue.submit(XRAY, XRayRequest(engine.next_job(), *about))
+
+    def _stop(self) -> None:
+        """Stop a running X-ray without killing the engine."""
+        self._controller.queue.stop(XRAY)
 
     def _set_state(self, state: State) -> None:
         self.state = state

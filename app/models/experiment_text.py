@@ -59,7 +59,7 @@ def python_text(session: Session) -> str:
     origin = origin_of(session)
     if origin is None:
         return ""
-    options = ", ".join(f"{name}={value!r}" for name, value in _input_options(origin).items())
+    options = ", ".join(f"{name}={value!r}" for name, value in input_options(origin).items())
     opened = (
         f"ks.load({', '.join(filter(None, [repr(origin[PATH]), options]))})"
         if PATH in origin
@@ -85,7 +85,7 @@ def _picks(session: Session) -> list[Pick]:
     return [session.pick(v.id) for v in session.filter.variants if v.id in session.choice.picks]
 
 
-def _input_options(origin: Mapping[str, Any]) -> dict[str, Any]:
+def input_options(origin: Mapping[str, Any]) -> dict[str, Any]:
     """How the file or the sample was opened, without what is as usual."""
     if PATH not in origin:
         return {key: value for key, value in origin.items() if key not in ("generator", "steps")}
@@ -96,7 +96,7 @@ def _input_options(origin: Mapping[str, Any]) -> dict[str, Any]:
 
 def _input_flags(origin: Mapping[str, Any]) -> list[str]:
     source = ["--input", os.fspath(origin[PATH])] if PATH in origin else ["--sample", origin["generator"]]
-    return source + [word for name, value in _input_options(origin).items() for word in _flag(name, value)]
+    return source + [word for name, value in input_options(origin).items() for word in _flag(name, value)]
 
 
 def _flag(name: str, value: Any) -> list[str]:

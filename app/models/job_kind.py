@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.translate import QT_TRANSLATE_NOOP
@@ -72,6 +72,8 @@ MEASURE = JobKind(
 )
 SWEEP = JobKind("sweep", QT_TRANSLATE_NOOP("Jobs", "sweeping"), "sweep", in_line=True)
 LOAD = JobKind("load", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
+RESTORE = replace(LOAD, text=QT_TRANSLATE_NOOP("Jobs", "opening the session"), subject="session")
+"""Loads the input of a session, which is taken with all that the session says of it or not at all."""
 FRAME = JobKind("frame", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 FRAMES = JobKind("frames", QT_TRANSLATE_NOOP("Jobs", "running over all frames"), "save", in_line=True, of_input=False)
 SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "open", of_input=False)

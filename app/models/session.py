@@ -141,6 +141,23 @@ class Session(QObject):
         if steps is None and not kept and any(not find_step(step["step"]).noise for step in active_steps(before)):
             self.steps_dropped.emit(shared)
 
+    def restore(self, shared: SharedInput, choice: Choice, device: str, baseline: str, output: str) -> None:
+        """Take an input as it was opened, and everything that is chosen for it, in the place of all before; undo begins
+        here. The steps of the choice are still to be done. "" leaves the device or the baseline as it is."""
+        self.input = self.original = shared
+        self.input_steps, self.inherited, self._frame_waits = (), False, False
+        self.inputs += 1
+        self._last_output[choice.filter] = output
+        before, self.device = (self.device, self.baseline), device or self.device
+        self.baseline = baseline or self.baseline
+        self._set(choice, "filter", undoable=False)
+        for old, new, changed in zip(
+            before, (self.device, self.baseline), (self.device_changed, self.baseline_changed), strict=True
+        ):
+            if old != new:
+                changed.emit(new)
+        self.input_changed.emit(shared)
+
     def set_frame(self, shared: SharedInput) -> None:
         """Take another frame of the same stack. Everything else stays; where steps are wanted, the input stays the
         frame before until they are done on this one."""

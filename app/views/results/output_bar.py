@@ -37,6 +37,8 @@ class Buttons(QWidget):
         self.setObjectName(name)
         self.setAccessibleName(title)
         self.choices: tuple[Choice, ...] = ()
+        self.present = ""
+        """The id of the checked choice."""
         self._group = QButtonGroup(self)
         self._group.idClicked.connect(lambda place: self.chosen.emit(self.choices[place].id))
         row = FlowLayout(self, wide=True)
@@ -58,6 +60,7 @@ class Buttons(QWidget):
                 button.deleteLater()
             for place, choice in enumerate(choices):
                 self._add(place, choice)
+        self.present = chosen
         for button in self._group.buttons():
             button.setChecked(self.choices[self._group.id(button)].id == chosen)
         self.setVisible(len(choices) > 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.models.comparing import MODES, Mode
 from app.models.difference import Difference
 from app.models.display import Display, StatisticsLike
 from app.models.layer import Layer
@@ -33,9 +33,6 @@ from app.views.results.image_canvas import Mode as CanvasMode
 from app.views.results.image_pane import ImagePane
 from app.views.results.pager import Pager
 from app.views.results.reading import drawn_text, sized_place, values_text
-
-Mode = Literal["side by side", "swipe", "flicker", "difference"]
-MODES: tuple[Mode, ...] = ("side by side", "swipe", "flicker", "difference")
 
 
 def best_columns(

@@ -10,6 +10,7 @@ from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.models.comparing import Mode
 from app.models.display import Display
 from app.models.drawing import Drawing
 from app.models.origin import WHOLE
@@ -32,7 +33,7 @@ from gpu_ops.types import Output
 
 if TYPE_CHECKING:
     from app.views.results.curve_view import CurveView
-    from app.views.results.panes import Mode, PaneGrid
+    from app.views.results.panes import PaneGrid
     from app.views.results.signal_pane import SignalPane
 
 

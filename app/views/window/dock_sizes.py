@@ -59,8 +59,10 @@ class DockSizes(QObject):
         self._follow()
 
     def keep(self) -> None:
-        """Keep the restored sizes of the panels; call this before the window is shown."""
+        """Keep the restored sizes of the panels."""
         self._restored = True
+        if self._window.isVisible():
+            self._settled.start()
 
     def _across(self, dock: QDockWidget) -> bool:
         sides = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea

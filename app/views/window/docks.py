@@ -119,10 +119,12 @@ class Docks(QObject):
         """The layout of all panels, for `restore`."""
         return self._window.saveState(LAYOUT_VERSION)
 
-    def restore(self, layout: QByteArray) -> None:
-        """Restore a stored layout; one that does not fit is ignored."""
-        if not layout.isEmpty() and self._window.restoreState(layout, LAYOUT_VERSION):
+    def restore(self, layout: QByteArray) -> bool:
+        """Restore a stored layout. Returns whether it fits; one that does not is ignored."""
+        fits = not layout.isEmpty() and self._window.restoreState(layout, LAYOUT_VERSION)
+        if fits:
             self.sizes.keep()
+        return fits
 
     def reset(self) -> None:
         """Put every panel back in its default place."""

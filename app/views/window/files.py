@@ -89,7 +89,7 @@ class Files(QObject):
 
     def open(self) -> None:
         """Ask for files and open the first; `go` opens the others."""
-        paths = self._choose(self.tr("Open an image or a signal"))
+        paths = self.choose(self.tr("Open an image or a signal"))
         if len(paths) == 1:
             self.open_path(paths[0])
         elif paths:
@@ -98,7 +98,7 @@ class Files(QObject):
 
     def open_with_choices(self) -> None:
         """Ask for a file, and for the way to read it."""
-        paths = self._choose(self.tr("Open with choices"))
+        paths = self.choose(self.tr("Open with choices"))
         if paths:
             self.list.instead(paths[0])
             self._importing.ask(paths[0])
@@ -111,9 +111,9 @@ class Files(QObject):
             self.list.instead(path)
             self._importing.open(path, values)
 
-    def _choose(self, title: str) -> list[str]:
-        """Ask for files in the folder of the last one."""
-        picked = self.chooser(self._window, title, self._settings.open_folder, open_kinds())
+    def choose(self, title: str, kinds: str = "") -> list[str]:
+        """Ask for files in the folder of the last one; `kinds` are file filters, those of inputs by default."""
+        picked = self.chooser(self._window, title, self._settings.open_folder, kinds or open_kinds())
         paths = [path for path in ([picked] if isinstance(picked, str) else picked) if path]
         if paths:
             self._settings.set_open_folder(str(Path(paths[0]).parent))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
 from app.controllers.refusal import Refusal
 from app.controllers.session import SessionController
+from app.controllers.sessions import SessionFiles
 from app.controllers.xray import XRayController
 from app.models.display import Display
 from app.models.log import Log
@@ -52,6 +54,7 @@ from app.views.window.placing import put_on_screen
 from app.views.window.preferences import PreferencesPage, apply_preferences
 from app.views.window.probing import Probing
 from app.views.window.recent_menu import RecentMenu
+from app.views.window.session_desk import SessionDesk, keep_last
 from app.views.window.shortcuts import ShortcutsPage
 from app.views.window.status_line import StatusLine
 from app.views.window.window_actions import WindowActions
@@ -100,6 +103,7 @@ class MainWindow(QMainWindow):
             XRayController(controller, self),
             _recorded_reports,
             FrameController(controller, self),
+            SessionFiles(controller, settings, self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
@@ -185,6 +189,7 @@ class MainWindow(QMainWindow):
 
     def _listen(self) -> None:
         context, controller = self.context, self.context.controller
+        SessionDesk(self.desk)
         controller.input_array_changed.connect(self._show_input)
         controller.stepped_array_changed.connect(self._show_stepped)
         controller.outputs_changed.connect(self.stack.show_output)
@@ -199,6 +204,7 @@ class MainWindow(QMainWindow):
             speaker.message.connect(context.messages.show_message)
             speaker.succeeded.connect(context.messages.settle)
         context.files.list.changed.connect(self._show_title)
+        context.sessions.path_changed.connect(self._show_title)
         context.messages.shown.connect(self._log_message)
         context.messages.more_wanted.connect(lambda: show_diagnostics(self.desk, log=True))
         context.playback.moved.connect(self.stack.set_heard)
@@ -252,10 +258,11 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_title(self) -> None:
-        """Name the input, and its place among the files that were opened together."""
-        input = self.controller.session.input
+        """Name the input, its place among the files that were opened together, and the session's file."""
+        input, session = self.controller.session.input, Path(self.context.sessions.path).name
         if input is not None:
             name = " ".join(filter(None, (title_with_steps(input), self.context.files.place_text())))
+            name = self.tr("{name} – {session}").format(name=name, session=session) if session else name
             self.setWindowTitle(self.tr("{name} – Kernelscope").format(name=name))
 
     @Slot()
@@ -297,6 +304,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         settings, look = self.context.settings, self.context.look
+        keep_last(self.desk)
         self.context.controller.cancel()
         self.context.playback.stop()
         settings.set_window(self.saveGeometry(), self.docks.layout())

@@ -98,6 +98,10 @@ class PreferencesPage(QWidget):
         self.restored = self._box("restored", self.tr("Restore the &last layout"), tip)
         self.restored.clicked.connect(self._choose_layout)
         form.addRow(self.restored)
+        tip = self.tr("Start with the input and all that was set when the window was closed; a large input is offered")
+        self.reopened = self._box("reopened", self.tr("&Open the last session"), tip)
+        self.reopened.clicked.connect(self._choose_session)
+        form.addRow(self.reopened)
         return group
 
     def _running(self) -> QGroupBox:
@@ -157,6 +161,7 @@ class PreferencesPage(QWidget):
         self.presenter.setChecked(look.presenter)
         self.maps.setCurrentIndex(self.maps.findData(settings.colormap))
         self.restored.setChecked(settings.restored)
+        self.reopened.setChecked(settings.reopened)
         self.timed.setChecked(settings.timed)
         self.most.setValue(settings.most_recent)
         self._show_imports()
@@ -184,6 +189,10 @@ class PreferencesPage(QWidget):
 
     def _choose_layout(self, restored: bool) -> None:
         self._settings.set_restored(restored)
+        self._settings.save()
+
+    def _choose_session(self, reopened: bool) -> None:
+        self._settings.set_reopened(reopened)
         self._settings.save()
 
     def _choose_timing(self, timed: bool) -> None:

@@ -1,0 +1,315 @@
+"""Saves what is set in the window to session files, and opens them: all of a session, or nothing of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QLocale, QObject, Signal, Slot
+
+from app.controllers.session import SessionController
+from app.models.job_kind import RESTORE, JobKind
+from app.models.session_file import Saved, read_session, reason_of, saved_of, session_text
+from app.models.session_view import Offered, View
+from app.settings import Settings
+from gpu_ops import KernelscopeError, replacing
+from gpu_ops.device_names import is_simulated
+from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, SampleRequest
+from gpu_ops.engine.shared import SharedInput
+from gpu_ops.errors import InputError, plain
+from gpu_ops.input_kinds import INPUT_KINDS
+
+SMALL = 64 << 20
+"""Bytes of a file, or of its array, up to which the last session opens at start unasked: they are there at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Opening:
+    """A session that is being opened: its file, its content, and the `paths` where its input may lie, of which the
+    first is tried. `accepted` is the hash of another file that the user takes instead; `request` loads the input.
+    `otherwise` opens something else where a window would have nothing to show."""
+
+    path: str
+    saved: Saved
+    paths: tuple[str, ...]
+    accepted: str = ""
+    request: LoadRequest | SampleRequest | None = None
+    otherwise: Callable[[], object] | None = None
+
+    @property
+    def name(self) -> str:
+        return Path(self.path).name
+
+
+class SessionFiles(QObject):
+    """Opens one session at a time; the newest wins, and until its input has come all stays as it is. Another input
+    that is opened meanwhile, and Cancel, give it up.
+
+    `path` is the session file that is open, "" once another input is. `path_changed`: it is another one.
+    `restored(saved)`: all choices of a session hold now, and what the window showed of it is to be shown.
+    `placed(saved)`: its input has gone through its steps as well. `message(kind, sentence, details, subject)` and
+    `succeeded(subject)` are as in SessionController; `asked(sentence, choices)` is a question, whose choices map the
+    label of each answer to what carries it out, and `file_wanted(name, take)` asks for a file, with which `take(path)`
+    goes on.
+    """
+
+    path_changed = Signal()
+    restored = Signal(object)
+    placed = Signal(object)
+    message = Signal(str, str, str, str)
+    asked = Signal(str, object)
+    file_wanted = Signal(str, object)
+    succeeded = Signal(str)
+
+    def __init__(self, controller: SessionController, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._controller, self._settings, self._session = controller, settings, controller.session
+        self.path = ""
+        self.offered = Offered()
+        """What a session may name of a window."""
+        self._opening: Opening | None = None
+        self._placing: tuple[Saved, SharedInput, LoadRequest | None] | None = None
+        self._after: list[Callable[[], None]] = []
+        self._running = 0
+        queue = controller.queue
+        controller.session_answered.connect(self._take)
+        controller.cancelled.connect(self._give_up)
+        queue.interrupted.connect(self._give_up)
+        queue.ended.connect(self._ended)
+        self._session.input_changed.connect(self._input_changed)
+        self._session.stepped_changed.connect(self._place)
+        self._session.steps_changed.connect(self._place)
+
+    # Saving
+
+    def save(self, path: str, view: View) -> None:
+        """Save the present session to this file, which appears whole or not at all. Raises InputError."""
+        self._write(path, view, str(Path(path).absolute().parent))
+        self._set_path(path)
+
+    def keep_last(self, view: View) -> None:
+        """Save the present session as the last one, where settings are stored. What no file can hold, such as a result
+        in the place of the input, leaves the one before. Raises InputError where it cannot be written."""
+        last = self._settings.last_session
+        if last is None or not self.can_save:
+            return
+        try:
+            last.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{plain(last)} cannot be written ({error.strerror}).") from None
+        self._write(str(last), view, "")
+
+    @property
+    def can_save(self) -> bool:
+        """Whether the present input can be opened again."""
+        try:
+            saved_of(self._session, View())
+        except KernelscopeError:
+            return False
+        return True
+
+    def _write(self, path: str, view: View, folder: str) -> None:
+        opened = self._controller.opened
+        text = session_text(saved_of(self._session, view, opened.path if opened is not None else ""), folder)
+        with replacing(path) as file:
+            file.write(text.encode())
+
+    # Opening
+
+    def open(self, path: str, otherwise: Callable[[], object] | None = None) -> None:
+        """Open a session. One that cannot be opened changes nothing and says why, or after `otherwise`."""
+        self._give_up()
+        self.succeeded.emit(RESTORE.subject)
+        try:
+            saved = read_session(path, self.offered)
+        except KernelscopeError as error:
+            if otherwise is not None:
+                otherwise()
+            self._say("error", reason_of(error, Path(path).name))
+            return
+        self._try(Opening(path, saved, saved.input.paths, otherwise=otherwise))
+
+    def begin(self, otherwise: Callable[[], object]) -> None:
+        """At the start of the window: open the last session where that takes no time; else do `otherwise`, and offer it
+        with its size. Nothing large is opened that nobody asked for."""
+        last = self._settings.last_session
+        if last is None or not self._settings.reopened or not last.is_file():
+            otherwise()
+            return
+        try:
+            saved = read_session(str(last), self.offered)
+        except KernelscopeError as error:
+            otherwise()
+            self._say("warning", reason_of(error, last.name))
+            return
+        size = _size(saved)
+        if size <= SMALL:
+            self.open(str(last), otherwise)
+            return
+        otherwise()
+        text = self.tr("The last session is of {name} ({size}). Open it again?")
+        text = text.format(name=plain(saved.input.name), size=QLocale().formattedDataSize(size))
+        self.asked.emit(text, {self.tr("Open the last session"): lambda: self.open(str(last))})
+
+    def open_last(self) -> None:
+        """Open the last session."""
+        if (last := self._settings.last_session) is not None:
+            self.open(str(last))
+
+    @property
+    def has_last(self) -> bool:
+        """Whether there is a last session."""
+        return self._settings.last_session is not None and self._settings.last_session.is_file()
+
+    def _try(self, opening: Opening) -> None:
+        """Load the input from the first place where its file is, or ask for the file."""
+        self._give_up()
+        input, engine = opening.saved.input, self._controller.queue.engine
+        paths = tuple(path for path in opening.paths if os.path.lexists(path))
+        if input.paths and not paths:
+            text = self.tr("{input}, which the session {name} needs, is not where it was. Nothing is changed yet.")
+            text = text.format(input=plain(input.name), name=plain(opening.name))
+            calm = replace(opening, otherwise=None)
+            self._ask(opening, text, {self.tr("Choose the file…"): lambda: self._want_file(calm)})
+            return
+        self._controller.queue.interrupt()
+        job, options = engine.next_job(), dict(input.options)
+        request = LoadRequest(job, paths[0], options) if paths else SampleRequest(job, input.sample, options)
+        self._opening = replace(opening, paths=paths, request=request)
+        self._running = job
+        self._controller.queue.submit(RESTORE, request)
+
+    def _want_file(self, opening: Opening) -> None:
+        self.file_wanted.emit(opening.saved.input.name, lambda path: self._try(replace(opening, paths=(path,))))
+
+    def _ask(self, opening: Opening, text: str, choices: dict[str, Callable[[], None]]) -> None:
+        """Let the user answer, with something to look at meanwhile."""
+        if opening.otherwise is not None:
+            opening.otherwise()
+        self.asked.emit(text, choices)
+
+    @Slot()
+    def _give_up(self) -> None:
+        """Forget the session that is being opened; its input is given back when it comes."""
+        self._opening, self._after = None, []
+
+    @Slot(object)
+    def _take(self, answer: Loaded | Failed) -> None:
+        """The engine has loaded the input of a session, or cannot."""
+        opening, wanted = self._opening, answer.job == self._running
+        if isinstance(answer, Loaded) and (opening is None or not wanted):
+            self._release(answer)
+        elif opening is not None and wanted:
+            self._opening = None
+            if isinstance(answer, Loaded):
+                self._take_input(opening, answer)
+            else:
+                self._after.append(partial(self._refuse, opening, answer.sentence, answer.details))
+
+    def _take_input(self, opening: Opening, loaded: Loaded) -> None:
+        """Take the whole session, unless this is another file than the session's."""
+        input, shared, found = opening.saved.input, loaded.input, str(loaded.input.origin.get("hash", ""))
+        if shared.kind != input.kind:
+            self._release(loaded)
+            text = self.tr("{input} is {found}, and the session needs {needed}.")
+            kinds = {"found": INPUT_KINDS[shared.kind].title, "needed": INPUT_KINDS[input.kind].title}
+            self._after.append(partial(self._refuse, opening, text.format(input=plain(shared.name), **kinds)))
+        elif input.hash and found not in (input.hash, opening.accepted):
+            self._release(loaded)
+            self._after.append(partial(self._other_file, opening, found))
+        else:
+            self._restore(opening, loaded)
+
+    def _release(self, loaded: Loaded) -> None:
+        for segment in loaded.input.segments:
+            self._controller.queue.engine.release(segment)
+
+    def _refuse(self, opening: Opening, reason: str, details: str = "") -> None:
+        """Say why the session stays closed."""
+        if opening.otherwise is not None:
+            opening.otherwise()
+        self.message.emit("error", reason_of(InputError(reason), opening.name), details, RESTORE.subject)
+
+    def _other_file(self, opening: Opening, found: str) -> None:
+        """The file at this place is another one: try the next place, or let the user take it."""
+        if len(opening.paths) > 1:
+            self._try(replace(opening, paths=opening.paths[1:]))
+            return
+        name, calm = plain(opening.name), replace(opening, otherwise=None)
+        text = self.tr("{path} has another content than when the session {name} was saved. Nothing is changed yet.")
+        choices = {
+            self.tr("Use it all the same"): lambda: self._try(replace(calm, accepted=found)),
+            self.tr("Choose another file…"): lambda: self._want_file(calm),
+        }
+        self._ask(opening, text.format(path=plain(opening.paths[0]), name=name), choices)
+
+    def _restore(self, opening: Opening, loaded: Loaded) -> None:
+        saved, request = opening.saved, opening.request
+        device = self._device(saved.device)
+        opened = request if isinstance(request, LoadRequest) else None
+        self._controller.inputs.restore(loaded, opened, saved, device)
+        self._set_path("" if Path(opening.path) == self._settings.last_session else opening.path)
+        self._placing = saved, loaded.input, opened
+        self.restored.emit(saved)
+        self._place()
+
+    def _device(self, wanted: str) -> str:
+        """The device that runs kernels: the session's where it is here, else the present one, which is said."""
+        present, here = self._session.device, self._session.devices
+        if not wanted or wanted in here or (is_simulated(wanted) and "sim" in here):
+            return wanted
+        text = self.tr("The session ran kernels on {wanted}, which is not here; they run on {present} now.")
+        nowhere = self.tr("The session ran kernels on {wanted}, which is not here; only variants of the CPU run.")
+        self.say((text if present else nowhere).format(wanted=wanted, present=present))
+        return present
+
+    # What follows
+
+    @Slot()
+    def _place(self) -> None:
+        """Once the input went through its steps, places in it mean what they meant."""
+        if self._placing is None or self._session.lacks_steps:
+            return
+        (saved, original, opened), self._placing = self._placing, None
+        if self._session.original is original or (opened is not None and self._controller.opened is opened):
+            self.placed.emit(saved)  # else another input comes; another frame of the same stack may be there by now
+
+    @Slot()
+    def _input_changed(self) -> None:
+        """Another input: what a session says of the one before no longer holds."""
+        self._placing = None
+        self._set_path("")
+
+    def _set_path(self, path: str) -> None:
+        if path != self.path:
+            self.path = path
+            self.path_changed.emit()
+
+    @Slot(int, object, bool)
+    def _ended(self, job: int, kind: JobKind, cancelled: bool) -> None:
+        """The input was loaded, or was not: say what is to be said of it."""
+        if job != self._running:
+            return
+        after, self._after, self._running = self._after, [], 0
+        self._opening = None
+        for act in after:
+            act()
+
+    def say(self, sentence: str) -> None:
+        """Tell what of a session is not as it was, once its input is there."""
+        if self._running:
+            self._after.append(lambda: self._say("warning", sentence))
+        else:
+            self._say("warning", sentence)
+
+    def _say(self, kind: str, sentence: str) -> None:
+        self.message.emit(kind, sentence, "", RESTORE.subject)
+
+
+def _size(saved: Saved) -> int:
+    """Bytes that opening a session's input reads or makes; 0 where its file is gone."""
+    sizes = [os.path.getsize(path) for path in saved.input.paths if os.path.isfile(path)]
+    return max(saved.input.nbytes, *sizes[:1], 0)

@@ -1,0 +1,205 @@
+"""Sessions in a window: what it shows is saved with them and shown again, and their questions are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from pathlib import Path, PurePath
+
+from PySide6.QtCore import QByteArray, QCoreApplication, QObject, Slot
+
+from app.models.job_kind import RESTORE
+from app.models.lanes import choice_of
+from app.models.session_file import Saved
+from app.models.session_view import Offered, View, put_channels, put_probe
+from app.paths import SESSION, is_session
+from app.views.results.view_table import BANDS, COUNTS, SPECTRUM
+from app.views.window.desk import Desk
+from app.views.window.panels import LADDER, PANELS
+from gpu_ops import KernelscopeError
+from gpu_ops.errors import InputError, plain
+from gpu_ops.input_kinds import INPUT_KINDS
+
+OFFERED = Offered(
+    tabs=tuple(panel.id for panel in PANELS if panel.dock == LADDER.dock),
+    scales=tuple(dict.fromkeys(scale.id for scale in (*SPECTRUM, *COUNTS, *BANDS))),
+)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Sessions", text)
+
+
+def session_kinds() -> str:
+    """The file filter of a dialog for sessions, in Qt's notation."""
+    return _tr("Sessions") + f" (*{SESSION})"
+
+
+# Handlers of actions
+
+
+def open_session(desk: Desk) -> None:
+    """Ask for a session and open it."""
+    for path in desk.context.files.choose(_tr("Open a session"), session_kinds())[:1]:
+        desk.context.importing.open(path)
+
+
+def save_session(desk: Desk) -> None:
+    """Save to the session's file, or ask for one where there is none yet."""
+    path = desk.context.sessions.path
+    if path:
+        _save(desk, path)
+    else:
+        save_session_as(desk)
+
+
+def save_session_as(desk: Desk) -> None:
+    """Ask for a file and save the session to it."""
+    input, sessions = desk.context.session.input, desk.context.sessions
+    name = PurePath(sessions.path).name or PurePath(input.name if input is not None else "").stem + SESSION
+    path = desk.context.files.ask_target(_tr("Save the session"), name, session_kinds())
+    if path:
+        _save(desk, path if PurePath(path).suffix else path + SESSION)
+
+
+def _save(desk: Desk, path: str) -> None:
+    try:
+        if not is_session(path):
+            text = _tr("{name} is no name for a session, because it does not end in {suffix}; choose another one.")
+            raise InputError(text.format(name=plain(PurePath(path).name), suffix=SESSION))
+        _refuse_pasted(desk)
+        desk.context.sessions.save(path, view_of(desk))
+    except KernelscopeError as error:
+        desk.context.files.say_not_written(str(error))
+    else:
+        desk.recent.add(path)
+        desk.context.files.say_written(path)
+
+
+def _refuse_pasted(desk: Desk) -> None:
+    """Raises InputError where the input is a pasted picture: its file is gone with the window."""
+    original = desk.context.session.original
+    if original is not None and original.origin.get("path") == desk.pasted.path:
+        raise InputError(
+            _tr("The input was pasted, and no file holds it: save it, open the file, and save the session.")
+        )
+
+
+def keep_last(desk: Desk) -> None:
+    """Keep what is set as the last session; why that cannot be is in the log, for the window closes."""
+    try:
+        _refuse_pasted(desk)
+        desk.context.sessions.keep_last(view_of(desk))
+    except KernelscopeError as error:
+        desk.context.log.add("window warning", str(error))
+
+
+# What a window shows
+
+
+def view_of(desk: Desk) -> View:
+    """What the window shows beside the experiment."""
+    context, pictures, probe = desk.context, desk.pictures, desk.probe
+    grid, display, channels = pictures.view.grid, pictures.display, choice_of(pictures)
+    levelled = display is context.display and display.levelled and isfinite(display.high - display.low)
+    placed = not context.session.lacks_steps  # else places are those in an input that goes
+    tab = desk.docks.tabs[LADDER.dock].currentIndex()
+    return View(
+        mode=grid.mode if grid is not None else "side by side",
+        pair=(grid.first.currentData() or "", grid.second.currentData() or "") if grid is not None else ("", ""),
+        scale=pictures.bar.scales.present if len(pictures.bar.scales.choices) > 1 else "",
+        colormap=display.colormap if display is not None else context.display.colormap,
+        levels=context.display.mode if levelled else "",
+        low=context.display.low if levelled else 0.0,
+        high=context.display.high if levelled else 0.0,
+        region=probe.region if placed else None,
+        line=probe.line if placed else None,
+        span=probe.span if placed else None,
+        tool=probe.tool,
+        front=probe.last,
+        scale_bar=probe.scale_bar,
+        only=channels.only,
+        stacked=channels.stacked,
+        tab=OFFERED.tabs[tab],
+        layout=bytes(desk.docks.layout().toBase64().data()).decode(),
+        presenter=context.look.presenter,
+        xray=context.xray.variant,
+        against=context.xray.against,
+    )
+
+
+class SessionDesk(QObject):
+    """Shows what a session says about the window, and asks its questions."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk, self._sessions, messages = desk, desk.context.sessions, desk.context.messages
+        self._sessions.offered = OFFERED
+        self._sessions.restored.connect(self._restore)
+        self._sessions.placed.connect(self._place)
+        self._sessions.message.connect(messages.show_message)
+        self._sessions.succeeded.connect(messages.settle)
+        self._sessions.asked.connect(self._ask)
+        self._sessions.file_wanted.connect(self._choose_file)
+        desk.context.importing.session_wanted.connect(self._sessions.open)
+
+    @Slot(object)
+    def _restore(self, saved: Saved) -> None:
+        """Show what does not depend on the steps of the input."""
+        desk, view = self._desk, saved.view
+        if self._sessions.path:
+            desk.recent.add(self._sessions.path)
+        desk.probe.remove_all()
+        if self._sessions.path or desk.context.settings.restored:  # the last session brings no layout that nobody wants
+            self._lay_out(view)
+        desk.context.xray.choose(view.xray)
+        desk.context.xray.compare_with(view.against)
+        self._show(view)
+
+    def _lay_out(self, view: View) -> None:
+        """Put the panels into their places, in their size."""
+        desk = self._desk
+        if view.presenter != desk.context.look.presenter:
+            desk.context.look.set_presenter(view.presenter)
+        if view.layout and not desk.docks.restore(QByteArray.fromBase64(view.layout.encode())):
+            self._sessions.say(_tr("The panels stay where they are: the session has them as another version did."))
+        if view.tab:
+            desk.docks.tabs[LADDER.dock].setCurrentIndex(OFFERED.tabs.index(view.tab))
+
+    def _show(self, view: View) -> None:
+        """Show results as they were compared and drawn."""
+        pictures = self._desk.pictures
+        if pictures.view.grid is not None:
+            pictures.view.grid.set_mode(view.mode)
+            if all(key in pictures.view.grid.panes for key in view.pair):
+                pictures.view.grid.set_pair(*view.pair)
+        if view.scale and view.scale != pictures.bar.scales.present:
+            pictures.set_scale(view.scale)
+        if pictures.display is not None:
+            pictures.display.set_colormap(view.colormap)
+        if not put_channels(view, choice_of(pictures)):
+            self._sessions.say(_tr("The input has fewer channels than the session's; all of them are shown."))
+
+    @Slot(object)
+    def _place(self, saved: Saved) -> None:
+        """Show what has its place or its values in the input after its steps."""
+        desk, view, input = self._desk, saved.view, self._desk.context.session.input
+        assert input is not None
+        display = desk.context.display
+        if view.levels == "manual":
+            display.set_levels(view.low, view.high)
+        elif view.levels and desk.pictures.display is display:
+            display.auto_levels(view.levels)
+        if not put_probe(view, desk.probe, INPUT_KINDS[input.kind].spatial(input.array.shape)):
+            self._sessions.say(_tr("The session's region, line or interval lies outside of the input and is left out."))
+
+    @Slot(str, object)
+    def _ask(self, sentence: str, choices: dict[str, Callable[[], object]]) -> None:
+        self._desk.context.messages.show_message("warning", sentence, "", RESTORE.subject, choices=choices)
+
+    @Slot(str, object)
+    def _choose_file(self, name: str, take: Callable[[str], object]) -> None:
+        """Ask for the file that a session needs."""
+        title = _tr("Choose {name}").format(name=Path(name).name)
+        for path in self._desk.context.files.choose(title)[:1]:
+            take(path)
