@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 
-from app.models.file_names import all_files
+from app.models.file_names import frames_kinds
 from app.models.session import Session
 from app.views.results.probe_bar import ProbeBar
 from app.views.window.desk import Desk
@@ -84,7 +84,7 @@ def run_over_frames(desk: Desk) -> None:
         desk.context.messages.show_message("warning", text, "", "frames")
         return
     desk.context.messages.settle("frames")
-    kinds = _tr("NumPy arrays") + f" (*.npy);;{all_files()}"
+    kinds = frames_kinds(desk.context.controller.session.output.kind)
     path = files.ask_target(
         _tr("Save the results of all frames"), files.proposed(f"{pick.variant}-frames", ".npy"), kinds
     )
