@@ -29,7 +29,7 @@ from gpu_ops.engine.messages import Finished, RunUpdate, Saved, SaveRequest
 from gpu_ops.measuring.about import SEVERAL
 from gpu_ops.measuring.report import read_report
 from gpu_ops.measuring.rows import Row
-from gpu_ops.types import Closeness, Quality
+from gpu_ops.types import Closeness, Facts, Pixel, Quality
 
 GPU = (DeviceStatus("cuda:0", "A GPU", True, architecture="sm_75"),)
 
@@ -120,6 +120,16 @@ def test_a_format_that_holds_the_values_asks_nothing(window, engine, tmp_path: P
     bring(engine, window, np.zeros((6, 7), np.uint8))
     save_to(window, tmp_path / "out.png")
     assert len(requests(engine)) == 2 and not window.messages.messages()
+
+
+def test_a_result_has_the_pixel_of_the_input_that_it_is_of(window, engine, tmp_path: Path) -> None:
+    pixel, session = Pixel(0.5, 0.25, "mm"), window.controller.session
+    session.set_input(replace(session.original, facts=Facts(pixel=pixel)))
+    bring(engine, window, FLOATS)
+    save_to(window, tmp_path / "out.tif")
+    session.set_stepped(replace(session.original, facts=Facts(pixel=Pixel(1.0, 0.5, "mm"))), ())
+    save_to(window, tmp_path / "out.tif")
+    assert [r.saving.pixel for r in requests(engine)] == [pixel, None], "the second is of the input before its steps"
 
 
 def test_a_result_that_changed_since_the_question_is_not_saved_as_the_old_one(qtbot, window, engine, tmp_path) -> None:
