@@ -21,9 +21,9 @@ _OF_ONE_FILE = {FRAME.name}
 
 
 def has_survey(path: str) -> bool:
-    """Whether a file of this name can hold something to choose. A folder is read with its defaults."""
+    """Whether a file of this name is likely to hold something to choose. A folder is read with its defaults."""
     suffix = Path(path).suffix.lower()
-    return any(suffix in format.suffixes and format.look is not None for format in FORMATS)
+    return any(suffix in format.suffixes and format.look is not None and format.asked for format in FORMATS)
 
 
 def choices_of(survey: Survey, path: str) -> tuple[Param, ...]:

@@ -10,6 +10,7 @@ from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io import (
     animated,
+    apng,
     arrays,
     compressed,
     dicom,
@@ -50,7 +51,8 @@ class Format:
     the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
     nothing to choose. The decoder of a `foreign` format is another library's: files are read apart from this process.
     The writer of a `scaled` format takes the size of a `pixel` as well, that of one that `tells` a description `about`.
-    `text` says that its content is text, and only its ending tells it from other text."""
+    `text` says that its content is text, and only its ending tells it from other text. A format is not `asked` where so
+    few files have something to choose that they are surveyed only when a person wants to choose."""
 
     title: str
     suffixes: tuple[str, ...]
@@ -63,6 +65,7 @@ class Format:
     scaled: bool = False
     tells: bool = False
     text: bool = False
+    asked: bool = True
 
 
 FRAMES = (FRAME, PROJECT)
@@ -70,7 +73,17 @@ SIGNALS: tuple[Kind, ...] = ("signal",)
 TEXTS, TABLE = (".txt", ".dat", ".csv", ".tsv"), (COLUMNS, SEPARATOR, DECIMAL, HEADER, RATE)
 
 FORMATS = (
-    Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png, foreign=True),
+    Format(
+        "a PNG image",
+        (".png",),
+        ("image",),
+        apng.read_png,
+        images.write_png,
+        FRAMES,
+        apng.look_png,
+        foreign=True,
+        asked=False,
+    ),
     Format(
         "a TIFF image",
         (".tif", ".tiff"),
