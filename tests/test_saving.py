@@ -19,7 +19,7 @@ from scipy.io import wavfile
 
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError, ParamError
-from gpu_ops.io import Saving, files, load, save, save_result
+from gpu_ops.io import Saving, files, load, save, save_result, survey
 from gpu_ops.io.formats import Format
 from gpu_ops.io.mapping import MAPS, held, map_values, maps_for
 from gpu_ops.io.notes import LONGEST, comment_lines, lines_of
@@ -237,6 +237,23 @@ def test_a_png_and_a_wav_tell_what_they_are(tmp_path: Path) -> None:
     with soundfile.SoundFile(tmp_path / "a.wav") as file:
         assert "steps: crop 3 x 4; noise sigma 2" in file.comment and "values: values were cut" in file.comment
         assert file.software.startswith("Kernelscope") and file.frames == 7
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16"])
+def test_a_flac_tells_what_it_is_and_keeps_every_sample(dtype: str, tmp_path: Path) -> None:
+    import soundfile
+
+    array = of("uint16", (5000, 2)).astype("int16") if dtype == "int16" else of("float32", (5000,)) * np.float32(0.01)
+    files.save(tmp_path / "bare.flac", array, rate=8000)
+    facts = {**ABOUT, "sha256": "ab" * 32, "matrix": " ".join(map(str, range(2000)))}
+    files.save(tmp_path / "a.flac", array, rate=8000, note="\n".join(lines_of(facts)))
+    with soundfile.SoundFile(tmp_path / "a.flac") as file:
+        assert file.comment.splitlines() == list(lines_of(facts)) and len(file.comment) > 1000
+        assert file.software.startswith("Kernelscope")
+    assert np.array_equal(load(tmp_path / "a.flac").array, load(tmp_path / "bare.flac").array)
+    told = dict(survey(tmp_path / "a.flac").facts)["comment"]
+    assert told.startswith("input: ÿ a.png; parameter window: 5") and len(told) == 300
+    assert "comment" not in dict(survey(tmp_path / "bare.flac").facts)
 
 
 def test_a_format_that_tells_gets_the_note_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

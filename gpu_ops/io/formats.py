@@ -113,7 +113,15 @@ FORMATS = (
     Format("a NumPy archive", (".npz",), ("image", "signal"), npz.read_npz, None, (MEMBER, RATE), npz.look_npz),
     Format("WAV sound", (".wav",), SIGNALS, sound.read_wav, sound.write_wav, (), look_sound, foreign=True),
     Format(
-        "FLAC sound", (".flac",), SIGNALS, compressed.read_flac, compressed.write_flac, (), look_sound, foreign=True
+        "FLAC sound",
+        (".flac",),
+        SIGNALS,
+        compressed.read_flac,
+        compressed.write_flac,
+        (),
+        look_sound,
+        foreign=True,
+        tells=True,
     ),
     Format("Ogg sound", (".ogg", ".oga", ".opus"), SIGNALS, compressed.read_ogg, None, (), look_sound, foreign=True),
     Format("text", TEXTS, SIGNALS, tables.read_table, text.write_text, TABLE, tables.look_table),

@@ -42,7 +42,7 @@ def begin_frames(
     """A file of `count` frames like the `first`, in the format of the path's ending: (D, …) as NPY, or pages of a TIFF
     with the size of a `pixel` and the facts `about` them. Raises InputError for what a TIFF cannot hold, OSError."""
     if Path(path).suffix.lower() == TIFF:
-        note = "\n".join(lines_of(about)).replace("…", " to ")
+        note = "\n".join(lines_of(about))
         return TiffWriter(file, first.shape, first.dtype, count, plain(os.fspath(path)), pixel, note)
     return _NpyFrames(file, first, count)
 
