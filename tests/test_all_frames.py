@@ -213,7 +213,10 @@ class TestCommandLine:
 
     def test_no_stack_and_no_npy(self, tmp_path, stack, stored, capsys):
         assert self.run("--input", stack, "--output", tmp_path / "out.png") == 2
-        assert "cannot hold a stack of results, each an image; choose a name that ends in .npy or .tif" in capsys.readouterr().err
+        assert (
+            "cannot hold a stack of results, each an image; choose a name that ends in .npy or .tif"
+            in capsys.readouterr().err
+        )
         save(tmp_path / "one.png", stored[0])
         assert self.run("--input", tmp_path / "one.png", "--output", tmp_path / "out.npy") == 2
         assert "one.png is one picture and no stack of frames; leave --frames out" in capsys.readouterr().err

@@ -189,7 +189,9 @@ class TestStack:
         colours = CHANCE.integers(0, 256, (8, 4), np.uint8)
         numbers = CHANCE.integers(0, 8, (2, *SIZE, 1))
         exif = b"II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0"
-        extra = chunk(b"eXIf", exif) + chunk(b"PLTE", colours[:, :3].tobytes()) + chunk(b"tRNS", colours[:, 3].tobytes())
+        extra = (
+            chunk(b"eXIf", exif) + chunk(b"PLTE", colours[:, :3].tobytes()) + chunk(b"tRNS", colours[:, 3].tobytes())
+        )
         path = write(tmp_path, animation([(n, 0, 0, KEEP, REPLACE) for n in numbers], 8, 3, extra))
         found = load(path, frame=1)
         np.testing.assert_array_equal(found.array, np.rot90(colours[numbers[1, ..., 0]], -1))

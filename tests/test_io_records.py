@@ -81,6 +81,17 @@ def pack(samples, format):
         for a, b in zip(samples[::2], [*samples[1::2], 0], strict=False):
             result += bytes([a & 0xFF, (a >> 8 & 0xF) | (b >> 8 & 0xF) << 4, b & 0xFF])
         return bytes(result[: -(-len(samples) * 12 // 8)])
+    if format in (310, 311):
+        result = b""
+        for k in range(0, len(samples), 3):
+            a, b, c = ([*samples[k : k + 3], 0, 0][i] & 0x3FF for i in range(3))
+            if format == 310:
+                words = a << 1 | (c & 31) << 11, b << 1 | (c >> 5) << 11
+                result += b"".join(word.to_bytes(2, "little") for word in words)
+            else:
+                result += (a + 1024 * b + 1024**2 * c).to_bytes(4, "little")
+        whole, rest = divmod(len(samples), 3)
+        return result[: 4 * whole + (0, 2, 4 if format == 310 else 3)[rest]]
     if format in (80, 160):
         size = BITS[format] // 8
         return b"".join((int(s) + 2 ** (BITS[format] - 1)).to_bytes(size, "little") for s in samples)
@@ -152,7 +163,7 @@ def test_a_long_record_is_read_in_pieces(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
-    [("x 2 360 4", "x 2 0 4", "rate of 0 Hz; a rate is above 0"), ("x 2 360 4", "x/3 2 360 4", "several segments"),
+    [("x 2 360 4", "x 2 0 4", "rate of 0 Hz; a rate is above 0"), ("x 2 360 4", "x/3 2 360 4", "names 2 of 3 segments"),
      ("x 2 360 4", "x 2 360 5", "x.dat is cut short: it holds 16 of 20 bytes"), ("x 2 360 4", "x 3 360 4", "2 of 3 ch"),
      ("x 2 360 4", "x 999999999 360 4", "channels"), ("x 2 360 4", "hello", "no header of a WFDB record"),
      ("x.dat 16", "../x.dat 16", "is no file beside it"), ("x.dat 16", "y.dat 16", "needs y.dat beside it"),
@@ -175,3 +186,81 @@ def test_the_samples_of_a_record_name_its_header(tmp_path):
     frames = np.arange(-10, 10).reshape(10, 2)
     write_record(tmp_path / "x.hea", frames, 16, ["16 1 16 0 0 {sum}"] * 2)
     refused(tmp_path / "x.dat", "open x.hea beside it")
+
+
+@pytest.mark.parametrize("format", [212, 310, 311])
+@pytest.mark.parametrize("count", [1, 3, 4])
+def test_the_length_of_packed_samples_is_known_by_the_size_of_their_file(tmp_path, format, count):
+    frames = np.arange(count).reshape(count, 1) - 2
+    path = write_record(tmp_path / "x.hea", frames, format, [f"{format} 1 16 0 0 {{sum}}"], length=False)
+    assert load(path).array.tolist() == frames[:, 0].tolist()
+
+
+def write_segment(folder, name, frames, lines):
+    """A record of format 16 and 100 Hz of this name; `lines` are what follows the format of each channel."""
+    (folder / f"{name}.dat").write_bytes(pack([int(s) for s in frames.reshape(-1)], 16))
+    sums = [int(frames[:, k].sum()) & 0xFFFF for k in range(len(lines))]
+    body = "".join(f"{name}.dat 16 {line.format(sum=total)}\n" for line, total in zip(lines, sums, strict=True))
+    (folder / f"{name}.hea").write_text(f"{name} {len(lines)} 100 {len(frames)}\n{body}")
+
+
+class TestSegments:
+    CHANCE = np.random.default_rng(12)
+
+    def test_a_fixed_layout_is_one_record_after_the_other(self, tmp_path):
+        parts = [self.CHANCE.integers(-900, 900, (n, 2)) for n in (7, 4)]
+        write_segment(tmp_path, "m_1", parts[0], ["200/mV 16 0 0 {sum} 0 I", "100(3)/uV 16 0 0 {sum} 0 II"])
+        write_segment(tmp_path, "m_2", parts[1], ["50/mV 16 0 0 {sum} 0 I", "100/uV 16 0 0 {sum} 0 II"])
+        (tmp_path / "m.hea").write_text("m/2 2 100 11\nm_1 7\nm_2 4\n")
+        found = load(tmp_path / "m.hea")
+        expected = np.concatenate([(parts[0] - [0, 3]) / [200, 100], parts[1] / [50.0, 100]])
+        np.testing.assert_array_equal(found.array, expected)
+        assert found.rate == 100 and found.facts.labels == ("I (mV)", "II (uV)")
+        assert list(found.origin["steps"][0]["files"]) == ["m_1.dat", "m_2.dat"]
+        np.testing.assert_array_equal(from_origin(found.origin).array, expected)
+        np.testing.assert_array_equal(load(tmp_path / "m.hea", columns="II").array, expected[:, 1])
+        assert ("segments", "2") in survey(tmp_path / "m.hea").facts
+        (tmp_path / "m_2.dat").write_bytes(bytes(16))
+        refused(tmp_path / "m.hea", "m_2.dat is damaged: the sum of channel 1")
+
+    @pytest.fixture
+    def variable(self, tmp_path):
+        """Two channels by name, in another order, one of them missing, and a gap of 5 frames."""
+        (tmp_path / "v_0.hea").write_text("v_0 2 100 0\n~ 0 10/mV 16 0 0 0 0 ABP\n~ 0x2 20/mV 16 0 0 0 0 II\n")
+        (tmp_path / "v_1.dat").write_bytes(pack([1, 10, 20, 2, 30, 40], 16))
+        lines = "v_1.dat 16 100/mV 16 0 0 3 0 ABP\nv_1.dat 16x2 20/mV 16 0 0 100 0 II\n"
+        (tmp_path / "v_1.hea").write_text(f"v_1 2 100 2\n{lines}")
+        (tmp_path / "v_2.dat").write_bytes(pack([5, 6, 7, 8, 9, 10], 16))
+        (tmp_path / "v_2.hea").write_text("v_2 1 100 3\nv_2.dat 16x2 1/mV 16 0 0 45 0 II\n")
+        (tmp_path / "v.hea").write_text("v/4 2 100 10\nv_0 0\nv_1 2\n~ 5\nv_2 3\n")
+        return tmp_path / "v.hea"
+
+    def test_a_variable_layout_has_nan_where_nothing_is(self, variable):
+        refused(variable, "channels of 100 Hz .1. and 200 Hz .2.")
+        refused(variable, "holds 8 NaN", columns="ABP")
+        found = load(variable, columns="ABP", nonfinite="keep")
+        np.testing.assert_array_equal(found.array, [0.01, 0.02, *[np.nan] * 8])
+        found = load(variable, columns="II", nonfinite="keep")
+        np.testing.assert_array_equal(found.array, [0.5, 1, 1.5, 2, *[np.nan] * 10, 5, 6, 7, 8, 9, 10])
+        assert found.rate == 200 and found.facts.labels == ("II (mV)",)
+        said = survey(variable)
+        assert ("segments", "2, with gaps of 0.05 s") in said.facts and said.rows[1][4] == "20" and said.asks
+
+    @pytest.mark.parametrize(
+        ("file", "old", "new", "words"),
+        [("v.hea", "v_2 3", "v_2 4", "says 10 frames, and its segments have 11"),
+         ("v.hea", "10\nv_0 0\nv_1 2\n~ 5\nv_2 3", "11\nv_0 0\nv_1 2\n~ 5\nv_2 4", "v_2.hea has 3 frames, .* says 4"),
+         ("v.hea", "v_1 2", "../v_1 2", "segment 2: '../v_1 2' is no name and length"),
+         ("v.hea", "v_1 2", "v_9 2", "needs v_9.hea beside it"), ("v.hea", "v/4 2", "v/4 3", "has 3 channels, and .* 2"),
+         ("v_2.hea", "100 3", "250 3", "v_2.hea has 250 Hz, and its record 100 Hz"),
+         ("v_2.hea", "/mV", "/V", "v_2.hea has II in V, 2 in a frame; its record has mV"),
+         ("v_1.hea", "v_1 2 100 2", "v_1/2 2 100 2", "v_1.hea names 2 of 2|no name and length")],
+    )  # fmt: skip
+    def test_segments_that_do_not_fit(self, variable, file, old, new, words):
+        path = variable.with_name(file)
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new, 1))
+        refused(variable, words, columns="II", nonfinite="keep")
+
+    def test_a_layout_by_itself_has_no_samples(self, variable):
+        refused(variable.with_name("v_0.hea"), "describes the channels of other files", columns="II")

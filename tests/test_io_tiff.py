@@ -452,7 +452,9 @@ class TestWriting:
         with open(tmp_path / "x.tif", "wb") as file:
             write_tiff(file, array, None, "x.tif", Pixel(0.1, 0.1, "mm"), "0…1 became 0…255 ÿ")
         image = Image.open(tmp_path / "x.tif")
-        assert image.n_frames == 3 and image.info["dpi"] == (254, 254) and image.tag_v2[270] == "0 to 1 became 0 to 255 ?"
+        assert (
+            image.n_frames == 3 and image.info["dpi"] == (254, 254) and image.tag_v2[270] == "0 to 1 became 0 to 255 ?"
+        )
         image.seek(2)
         same(np.asarray(image), array[2])
         image.close()

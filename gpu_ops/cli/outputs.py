@@ -33,9 +33,7 @@ def add_saving(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--map-levels", nargs=2, type=float, metavar=("LOW", "HIGH"), help=levels)
 
 
-def saving_of(
-    args: argparse.Namespace, about: Mapping[str, Any] = NOTHING, pixel: Pixel | None = None
-) -> Saving:
+def saving_of(args: argparse.Namespace, about: Mapping[str, Any] = NOTHING, pixel: Pixel | None = None) -> Saving:
     """How the flags say that results are saved. Raises ParamError for levels without their mapping, and for the mapping
     without levels."""
     if (args.map == "levels") != (args.map_levels is not None):

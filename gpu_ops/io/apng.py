@@ -248,7 +248,12 @@ def _scan(data: bytes, name: str) -> _Parts:
         elif kind[:1].isupper() and kind != b"IEND":  # an unknown chunk without which nothing can be drawn
             raise _damaged(name)
     header = kept.get(b"IHDR", b"")
-    if len(header) != 13 or header[9] not in images.PNG_CHANNELS or len(kept.get(CONTROL, b"")) != CONTROL_BYTES or not frames:
+    if (
+        len(header) != 13
+        or header[9] not in images.PNG_CHANNELS
+        or len(kept.get(CONTROL, b"")) != CONTROL_BYTES
+        or not frames
+    ):
         raise _damaged(name)
     said = int.from_bytes(kept[CONTROL][:4], "big")
     if len(frames) < said or not all(frame.pieces for frame in frames):

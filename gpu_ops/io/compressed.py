@@ -57,7 +57,11 @@ def look_sound(opening: Opening) -> Survey:
             ("channels", str(file.channels)),
             ("rate", hertz(file.samplerate)),
             ("samples", kind),
-            *((tag, plain("; ".join(words.splitlines()), LONGEST_TAG)) for tag in TAGS if (words := getattr(file, tag))),
+            *(
+                (tag, plain("; ".join(words.splitlines()), LONGEST_TAG))
+                for tag in TAGS
+                if (words := getattr(file, tag))
+            ),
         )
         return Survey(f"{file.format.replace('WAVEX', 'WAV').replace('OGG', 'Ogg')} sound", facts)
 

@@ -37,7 +37,12 @@ def check_frame_file(path: str | os.PathLike[str], kind: ViewKind) -> None:
 
 
 def begin_frames(
-    file: IO[bytes], path: str | os.PathLike[str], first: Array, count: int, pixel: Pixel | None, about: Mapping[str, Any]
+    file: IO[bytes],
+    path: str | os.PathLike[str],
+    first: Array,
+    count: int,
+    pixel: Pixel | None,
+    about: Mapping[str, Any],
 ) -> FrameFile:
     """A file of `count` frames like the `first`, in the format of the path's ending: (D, …) as NPY, or pages of a TIFF
     with the size of a `pixel` and the facts `about` them. Raises InputError for what a TIFF cannot hold, OSError."""
