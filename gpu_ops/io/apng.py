@@ -1,4 +1,4 @@
-"""Animated PNG: frames that are drawn over one another, by the PNG specification, third edition, sections 11.3.6 and 13.
+"""Animated PNG: frames that are drawn over one another, by the PNG specification, third edition, sections 11.3 and 13.
 
 Each frame is a rectangle with the header, the palette and the transparency of the whole file. It becomes a PNG of its
 own, so that every bit depth is decoded as in a single picture.
@@ -186,7 +186,7 @@ class ApngStack:
 
     def _with_alpha(self, found: Array) -> Array:
         """Gray or RGB with the alpha that it has no channel for: one gray may be transparent, all else is opaque."""
-        top = np.iinfo(self.dtype).max
+        top = 2 ** (8 * self.dtype.itemsize) - 1
         alpha = np.full((*found.shape[:2], 1), top, self.dtype)
         if found.ndim == 2:
             key = self._parts.transparent
@@ -218,7 +218,8 @@ def _over(front: Array, back: Array) -> Array:
     both = a + b * (1 - a)
     weighed = front[..., :3] * a + back[..., :3] * (b * (1 - a))
     colours = np.where(both > 0, weighed / np.where(both > 0, both, 1), back[..., :3])
-    return np.rint(np.concatenate((colours, both * top), axis=2)).astype(front.dtype)
+    result: Array = np.rint(np.concatenate((colours, both * top), axis=2)).astype(front.dtype)
+    return result
 
 
 def _scan(data: bytes, name: str) -> _Parts:

@@ -86,7 +86,9 @@ def _whole(opening: Opening) -> _Whole:
     record = read_header(opening.path, opening.name)
     if not record.segments:
         return _Whole(record, record.signals, (_Part(0, opening, record),), False)
-    parts, signals, by_name, start = [], (), False, 0
+    parts: list[_Part] = []
+    signals: tuple[Signal, ...] = ()
+    by_name, start = False, 0
     for turn, segment in enumerate(record.segments):
         advance(turn, len(record.segments))
         if segment.name != NOTHING:
