@@ -65,6 +65,72 @@ def test_damaged_edf(tmp_path):
         refused(path, "damaged|binary data|holds text")
 
 
+def with_gaps(path, onsets):
+    """The record says of each data record, of one second, when it begins."""
+    content = bytearray(path.read_bytes())
+    content[192:197] = content[192:195] + b"+D"
+    count, wide = int(content[252:256]), 3 if content[0] == 0xFF else 2
+    sizes = [int(content[k : k + 8]) * wide for k in range(256 + 216 * count, 256 + 224 * count, 8)]
+    start, each = 256 + 256 * count, sum(sizes)
+    assert (len(content) - start) == each * len(onsets) and content[256 + 16 * (count - 1) :][3:16] == b" Annotations "
+    for k, onset in enumerate(onsets):
+        place = start + k * each + sum(sizes[:-1])
+        words = f"+{onset}\x14\x14\0".encode()
+        content[place : place + sizes[-1]] = words + bytes(sizes[-1] - len(words))
+    path.write_bytes(content)
+    return path
+
+
+class TestGaps:
+    ONSETS = ("0.25", "1.25", "10", "11.00000001", "12", "40.5")
+
+    @pytest.mark.parametrize("bdf", [False, True])
+    def test_one_part_at_a_time_as_pyedflib_reads_it_without_gaps(self, tmp_path, bdf):
+        path = write_edf(tmp_path / ("x.bdf" if bdf else "x.edf"), (256, 100, 256), seconds=6, bdf=bdf)
+        with pyedflib.EdfReader(str(path)) as file:
+            expected = [file.readSignal(k) for k in range(3)]
+        with_gaps(path, self.ONSETS)
+        for k, (first, last, start) in enumerate([(0, 2, 0.0), (2, 5, 9.75), (5, 6, 40.25)]):
+            found = load(path, part=k, columns="1,3")
+            wanted = np.stack([expected[0], expected[2]], 1)[256 * first : 256 * last]
+            np.testing.assert_allclose(found.array, wanted, rtol=0, atol=1e-9)
+            assert found.origin["steps"][0] == {"step": "part", "index": k, "of": 3, "start": start}
+            assert np.array_equal(from_origin(found.origin).array, found.array) and found.rate == 256
+        np.testing.assert_allclose(load(path, part=1, columns="2").array, expected[1][200:500], rtol=0, atol=1e-9)
+
+    def test_the_parts_are_listed_and_one_must_be_chosen(self, tmp_path):
+        path = with_gaps(write_edf(tmp_path / "x.edf", seconds=6), self.ONSETS)
+        words = "0 from 0 s to 2 s, 1 from 9.75 s to 12.75 s, 2 from 40.25 s to 41.25 s"
+        refused(path, f"has gaps between 3 parts: {words}; choose one with --part")
+        refused(path, "has 3 parts; choose one from 0 to 2, not 3", part=3)
+        found = survey(path)
+        assert found.asks and ("parts", f"3, with gaps between: {words}") in found.facts
+        assert found.allowed["part"] == (0, 1, 2) and found.found["part"] == 0
+        chosen = survey(path, part=1)
+        assert not chosen.asks and ("length", "768 samples, 3 s") in chosen.facts
+
+    def test_a_record_without_gaps_is_one_part(self, tmp_path):
+        path = write_edf(tmp_path / "x.edf", seconds=3)
+        whole = load(path)
+        refused(path, "has no gaps, and is one part; leave --part out", part=1)
+        assert "part" not in survey(path).allowed
+        found = load(with_gaps(path, ("5", "6", "7")))
+        np.testing.assert_allclose(found.array, whole.array, rtol=0, atol=1e-9)
+        assert not survey(path).asks and found.origin["steps"][0]["of"] == 1
+
+    def test_damage(self, tmp_path):
+        path = write_edf(tmp_path / "x.edf", seconds=3)
+        for onsets, words in (
+            (("0", "0.5", "2"), "record 1 begins before the one before it ends"),
+            (("0", "1", "x"), "record 2 does not say when it begins"),
+        ):
+            refused(with_gaps(path, onsets), words)
+        whole = path.read_bytes()
+        for content in (whole[:-1], whole + b"a", whole[:244] + b"0       " + whole[252:], whole[:600]):
+            path.write_bytes(content)
+            refused(path, "damaged|binary data|holds text")
+
+
 def test_edf_without_its_library(tmp_path, monkeypatch):
     from gpu_ops.io import apart
 

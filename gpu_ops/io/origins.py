@@ -12,7 +12,7 @@ from gpu_ops.io.steps import STEPS, apply_steps
 from gpu_ops.io.stored import STORED_STEPS
 from gpu_ops.types import Input
 
-DECODING = ("upright", "physical", "nonfinite", "project", *STORED_STEPS)
+DECODING = ("upright", "physical", "part", "nonfinite", "project", *STORED_STEPS)
 """Steps of reading a file, which reading it again repeats."""
 
 
