@@ -104,7 +104,8 @@ class TestGaps:
         refused(path, f"has gaps between 3 parts: {words}; choose one with --part")
         refused(path, "has 3 parts; choose one from 0 to 2, not 3", part=3)
         found = survey(path)
-        assert found.asks and ("parts", f"3, with gaps between: {words}") in found.facts
+        assert found.asks and ("parts", "3, with gaps between") in found.facts
+        assert ("part 1", "9.75 s to 12.75 s") in found.facts
         assert found.allowed["part"] == (0, 1, 2) and found.found["part"] == 0
         chosen = survey(path, part=1)
         assert not chosen.asks and ("length", "768 samples, 3 s") in chosen.facts

@@ -16,7 +16,7 @@ from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io.channels import Channel, choose, survey_of
 from gpu_ops.io.codec import codec
 from gpu_ops.io.columns import labels_of
-from gpu_ops.io.edf_parts import EACH, FIXED, MOST_SIGNALS, Discontinuous, is_discontinuous, part_step
+from gpu_ops.io.edf_parts import EACH, FIXED, MOST_LISTED, MOST_SIGNALS, Discontinuous, is_discontinuous, part_step
 from gpu_ops.io.opening import PART, Decoded, Opening, Survey
 from gpu_ops.progress import advance, stage
 from gpu_ops.types import Facts
@@ -95,7 +95,8 @@ def _look_parts(opening: Opening) -> Survey:
     found, count = survey_of(opening, "an EDF record", record.channels), len(record.parts)
     if count == 1:
         return found
-    facts = (*found.facts, ("parts", f"{count:,}, with gaps between: {record.words()}"))
+    shown = tuple((f"part {k}", record.span(k)) for k in range(min(count, MOST_LISTED)))
+    facts = (*found.facts, ("parts", f"{count:,}, with gaps between"), *shown)
     allowed, asks = {**found.allowed, PART.name: tuple(range(count))}, found.asks or record.chosen < 0
     chosen = {**found.found, PART.name: max(record.chosen, 0)}
     return replace(found, facts=facts, allowed=allowed, found=chosen, asks=asks)

@@ -32,7 +32,8 @@ TOLERANCE = 1e-4
 """The part of a sample by which a record may begin too early or too late without a gap: the onsets are decimals."""
 BLOCK = 1 << 24
 """Bytes that are read at a time."""
-MOST_LISTED = 6
+IN_A_SENTENCE, MOST_LISTED = 6, 100
+"""Parts that a sentence and a survey name."""
 
 
 class Part(NamedTuple):
@@ -92,13 +93,15 @@ class Discontinuous:
         if not signals:
             raise InputError(f"{opening.name} has annotations only, and no channel; open another record.")
 
+    def span(self, index: int) -> str:
+        """When a part begins and ends: "9.75 s to 12.75 s"."""
+        part = self.parts[index]
+        return f"{part.start:,.10g} s to {part.start + part.records * self._seconds:,.10g} s"
+
     def words(self) -> str:
         """The parts with their times: "0 from 0 s to 10 s, 1 from 30 s to 45 s"."""
-        shown = [
-            f"{k} from {part.start:,.10g} s to {part.start + part.records * self._seconds:,.10g} s"
-            for k, part in enumerate(self.parts[:MOST_LISTED])
-        ]
-        more = len(self.parts) - MOST_LISTED
+        shown = [f"{k} from {self.span(k)}" for k in range(min(len(self.parts), IN_A_SENTENCE))]
+        more = len(self.parts) - IN_A_SENTENCE
         return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
     def require_part(self) -> Part:
