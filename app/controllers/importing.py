@@ -8,7 +8,17 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.importing import Question, changed, choices_of, fits, has_survey, kind_key, lasting, must_ask, values_words
+from app.models.importing import (
+    Question,
+    changed,
+    choices_of,
+    fits,
+    has_survey,
+    kind_key,
+    lasting,
+    must_ask,
+    values_words,
+)
 from app.models.job_kind import LOAD, PREVIEW, SURVEY
 from app.settings import Settings
 from gpu_ops.engine.messages import Failed, Finished, Surveyed, SurveyRequest

@@ -143,9 +143,7 @@ class Discontinuous:
                 "one another in time: save it again."
             )
         firsts = [0, *(np.flatnonzero(late > TOLERANCE / finest) + 1).tolist(), self._records]
-        return tuple(
-            Part(a, b - a, float(onsets[a] - onsets[0])) for a, b in zip(firsts[:-1], firsts[1:], strict=True)
-        )
+        return tuple(Part(a, b - a, float(onsets[a] - onsets[0])) for a, b in zip(firsts[:-1], firsts[1:], strict=True))
 
     def _onsets(self) -> Array:
         """When each data record begins, in seconds, by the first of its annotations."""

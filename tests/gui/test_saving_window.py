@@ -23,7 +23,7 @@ from app.controllers.engine_log import describe
 from app.models.results import QUALITY, Results
 from app.models.small_print import small_print
 from app.views.window.panels import LADDER
-from gpu_ops import from_array, load, save
+from gpu_ops import all_claims, from_array, load, save
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Finished, RunUpdate, Saved, SaveRequest
 from gpu_ops.measuring.about import SEVERAL
@@ -210,6 +210,22 @@ def test_the_small_print_is_three_lines() -> None:
         "A GPU · Kernelscope 1 abcdef012345 · now",
     ]
     assert small_print({}) == [] and small_print({"steps": SEVERAL, "input": "b"}) == ["b"]
+
+
+def test_the_claims_are_saved_as_their_ending_says(qtbot, window, tmp_path: Path) -> None:
+    page = window._claims_page()
+    qtbot.addWidget(page)
+    for name in ("claims.csv", "claims.json"):
+        window.files.target = lambda *_, name=name: str(tmp_path / name)
+        qtbot.mouseClick(page.save_button, Qt.MouseButton.LeftButton)
+        assert f"Saved {name}" in window.messages.current().text
+    told = json.loads((tmp_path / "claims.json").read_text())
+    text = (tmp_path / "claims.csv").read_text()
+    assert len(told["claims"]) == len(all_claims()) and "machine" in told["about"]
+    rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("# ")))
+    assert [row["id"] for row in rows] == [claim.id for claim in all_claims()]
+    decided = [row for row in rows if row["basis"] == "measured" and row["holds"] != "undecided"]
+    assert decided and all(row["machine"] and row["machine"] in row["where"] for row in decided)
 
 
 def test_an_xray_is_saved_with_its_facts(qtbot, engine, tmp_path: Path) -> None:
