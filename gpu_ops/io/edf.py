@@ -104,7 +104,7 @@ def _look_parts(opening: Opening) -> Survey:
 
 def _check_one_part(opening: Opening) -> None:
     """Raises ParamError where another part than the only one is asked for."""
-    if int(opening.choices.get(PART.name, PART.default)) > 0:  # type: ignore[arg-type]
+    if int(opening.choices.get(PART.name, PART.default)) > 0:
         raise ParamError(f"{opening.name} has no gaps, and is one part; leave --{PART.name} out.")
 
 

@@ -81,7 +81,7 @@ class Discontinuous:
         if os.path.getsize(opening.path) != self._start + self._records * self._size:
             raise self._damaged
         self.parts = self._find_parts()
-        chosen = int(opening.choices.get(PART.name, PART.default))  # type: ignore[arg-type]
+        chosen = int(opening.choices.get(PART.name, PART.default))
         if chosen >= len(self.parts):
             raise ParamError(
                 f"{opening.name} has {len(self.parts)} parts; choose one from 0 to {len(self.parts) - 1}, not {chosen}."
