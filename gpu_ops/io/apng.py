@@ -39,6 +39,8 @@ def read_png(opening: Opening) -> Decoded:
     """As images.read_png; of an animation one frame as it is shown, or a projection of all. Where a frame leaves a part
     of the canvas empty, all frames have an alpha."""
     stack = _open(opening)
+    if stack is None and opening.choices.get("kind") == "stack":
+        raise InputError(f"{opening.name} is a PNG image, which holds no stack; leave the kind out.")
     return decode_stack(single(images.read_png(opening)) if stack is None else stack, opening)
 
 
