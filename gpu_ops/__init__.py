@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.provenance import machine
+    from gpu_ops.measuring.remaking import from_origin
     from gpu_ops.measuring.report import write_report
     from gpu_ops.measuring.runner import default_picks, run_experiment
     from gpu_ops.measuring.window_needs import window_fault
@@ -77,6 +78,7 @@ _HOMES = {
     "open_device": "devices",
     "default_picks": "measuring.runner",
     "run_experiment": "measuring.runner",
+    "from_origin": "measuring.remaking",
     "judge_by_reports": "measuring.judging",
     "machine": "measuring.provenance",
     "recorded_reports": "measuring.judging",
@@ -107,6 +109,7 @@ __all__ = [
     "find_filter",
     "find_step",
     "from_array",
+    "from_origin",
     "judge_by_reports",
     "lines_of",
     "load",

@@ -149,6 +149,11 @@ class OutputKind:
     finite: bool = field(default=False)
     heard: bool = field(default=False)
 
+    @property
+    def stack_formats(self) -> tuple[str, ...]:
+        """The endings of files that can hold many of them as the frames of a stack, the default first."""
+        return tuple(suffix for suffix in (".npy", ".tif") if suffix in self.formats)
+
     def fault(self, dtype: str, rank: int) -> str:
         """Why an array cannot be of this kind, as the rest of a sentence; "" for one that can."""
         if dtype not in self.dtypes:

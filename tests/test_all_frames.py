@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import tifffile
 from scipy.ndimage import uniform_filter
 
 from gpu_ops import Input, add_noise, load, save
@@ -16,7 +19,7 @@ from gpu_ops.io.origins import of_frame
 from gpu_ops.measuring import all_frames
 from gpu_ops.measuring.all_frames import Wanted, write_frames
 from gpu_ops.progress import Cancelled, listening
-from gpu_ops.types import Pick
+from gpu_ops.types import Facts, Pick, Pixel
 
 MEAN = Wanted("mean2d", {"window": 3}, Pick("serial", "cpu"), "image")
 
@@ -51,6 +54,52 @@ def test_every_frame_is_filtered(tmp_path, stack, stored):
     assert np.array_equal(result, means(stored)) and result.dtype == np.uint16
     assert written == ((7, 20, 30), "uint16", True) and told == [(k, 7) for k in range(7)]
     assert load(tmp_path / "out.npy", frame=6).facts.frames == 7, "it opens as a stack again"
+
+
+@pytest.mark.parametrize("name, shape", [("uint16", (20, 30)), ("uint8", (9, 7, 3)), ("float64", (6, 11))])
+def test_pages_of_a_tiff_are_the_results_with_the_size_of_a_pixel(tmp_path, name, shape):
+    array = (np.random.default_rng(5).random((4, *shape)) * 200).astype(name)
+    save(tmp_path / "in.npy", array)
+
+    def read(frame: int) -> Input:
+        return replace(load(tmp_path / "in.npy", frame=frame), facts=Facts(4, Pixel(0.5, 0.25, "mm")))
+
+    for path in ("out.npy", "out.tif"):
+        write_frames(read, 4, MEAN, tmp_path / path)
+    with tifffile.TiffFile(tmp_path / "out.tif") as file:
+        assert [page.shape for page in file.pages] == [shape] * 4
+        found, tags = file.asarray(), file.pages[2].tags
+        assert found.dtype == name and np.array_equal(found, np.load(tmp_path / "out.npy"))
+        assert tags[282].value == (40, 1) and tags[283].value == (20, 1) and tags[296].value == 3, "pixels a centimetre"
+        told = tags[270].value.splitlines()
+    for line in ("input: in.npy", "filter: mean2d", "parameter window: 3", "frames: all 4", "kernelscope"):
+        assert any(line in t for t in told), line
+    assert any(t.startswith("verdict: frame 0 right") for t in told)
+    again = load(tmp_path / "out.tif", frame=3)
+    assert again.facts == Facts(4, Pixel(0.5, 0.25, "mm")) and np.array_equal(again.array, found[3])
+
+
+def test_a_full_disk_keeps_the_old_tiff(tmp_path, stack, monkeypatch):
+    (tmp_path / "out.tif").write_bytes(b"old")
+    write, done = all_frames._write, []
+
+    def full(frames, result):
+        done.append(1)
+        if len(done) == 5:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(frames, result)
+
+    monkeypatch.setattr(all_frames, "_write", full)
+    with pytest.raises(InputError, match="out.tif cannot be written .No space left on device.; free some space"):
+        write_frames(lambda k: load(stack, frame=k), 7, MEAN, tmp_path / "out.tif")
+    assert (tmp_path / "out.tif").read_bytes() == b"old" and left(tmp_path) == ["out.tif", "stack.npy"]
+
+
+def test_a_tiff_holds_images_only(tmp_path, stack):
+    counts = Wanted("histogram2d", {}, Pick("numpy", "cpu"), "counts")
+    with pytest.raises(InputError, match="out.tif cannot hold a stack of results, each a bars; .* ends in .npy[.]"):
+        write_frames(lambda k: load(stack, frame=k), 7, counts, tmp_path / "out.tif")
+    assert left(tmp_path) == ["stack.npy"]
 
 
 def test_steps_of_the_input_are_those_of_every_frame(tmp_path, stack, stored):
@@ -129,6 +178,8 @@ class TestCommandLine:
     def test_it_writes_all_and_says_so(self, tmp_path, stack, stored, capsys):
         assert self.run("--input", stack, "--window", 3, "--output", tmp_path / "out.npy") == 0
         assert np.array_equal(np.load(tmp_path / "out.npy"), means(stored))
+        assert self.run("--input", stack, "--window", 3, "--output", tmp_path / "out.tif") == 0
+        assert np.array_equal(tifffile.imread(tmp_path / "out.tif"), means(stored))
         said = capsys.readouterr().out
         assert "holds the output image for 7 frames of stack.npy: 7 x 20 x 30 uint16, by parallel on cpu" in said
         assert "frame 0 was compared with the reference" in said
@@ -162,7 +213,10 @@ class TestCommandLine:
 
     def test_no_stack_and_no_npy(self, tmp_path, stack, stored, capsys):
         assert self.run("--input", stack, "--output", tmp_path / "out.png") == 2
-        assert "cannot hold a stack of results; choose a name that ends in .npy" in capsys.readouterr().err
+        assert (
+            "cannot hold a stack of results, each an image; choose a name that ends in .npy or .tif"
+            in capsys.readouterr().err
+        )
         save(tmp_path / "one.png", stored[0])
         assert self.run("--input", tmp_path / "one.png", "--output", tmp_path / "out.npy") == 2
         assert "one.png is one picture and no stack of frames; leave --frames out" in capsys.readouterr().err

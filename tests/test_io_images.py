@@ -104,13 +104,6 @@ class TestPngDepths:
         with pytest.raises(InputError, match=f"{expected.size} values, over the limit"):
             load(path, limit=expected.size - 1)
 
-    def test_an_animation_is_its_first_picture_and_says_so(self, tmp_path):
-        frames = [Image.fromarray(random_values(8, RGB).astype(np.uint8) // k) for k in (1, 2, 3)]
-        frames[0].save(tmp_path / "x.png", save_all=True, append_images=frames[1:])
-        found = load(tmp_path / "x.png")
-        np.testing.assert_array_equal(found.array, random_values(8, RGB))
-        assert found.origin["steps"] == [{"step": "first frame", "of": 3}]
-
 
 class TestPngDamage:
     def test_every_flipped_bit_after_the_name_is_found(self, tmp_path):

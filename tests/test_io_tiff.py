@@ -450,9 +450,11 @@ class TestWriting:
     def test_pillow_reads_frames_size_and_words(self, tmp_path):
         array = values("uint8", (3, 6, 9))
         with open(tmp_path / "x.tif", "wb") as file:
-            write_tiff(file, array, None, "x.tif", Pixel(0.1, 0.1, "mm"), "0…1 became 0…255")
+            write_tiff(file, array, None, "x.tif", Pixel(0.1, 0.1, "mm"), "0…1 became 0…255 ÿ")
         image = Image.open(tmp_path / "x.tif")
-        assert image.n_frames == 3 and image.info["dpi"] == (254, 254) and image.tag_v2[270] == "0?1 became 0?255"
+        assert (
+            image.n_frames == 3 and image.info["dpi"] == (254, 254) and image.tag_v2[270] == "0 to 1 became 0 to 255 ?"
+        )
         image.seek(2)
         same(np.asarray(image), array[2])
         image.close()

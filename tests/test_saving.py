@@ -13,17 +13,20 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 from scipy.io import wavfile
 
+from gpu_ops.cli import main
 from gpu_ops.errors import InputError, ParamError
-from gpu_ops.io import Saving, files, load, save_result
+from gpu_ops.io import Saving, files, load, save, save_result, survey
 from gpu_ops.io.formats import Format
 from gpu_ops.io.mapping import MAPS, held, map_values, maps_for
 from gpu_ops.io.notes import LONGEST, comment_lines, lines_of
 from gpu_ops.measuring.about import SEVERAL, about_input, about_rows, about_run, input_name
 from gpu_ops.measuring.rows import Row
 from gpu_ops.output_kinds import Axis, Form
+from gpu_ops.types import Pixel
 
 RANDOM = np.random.default_rng(5)
 ABOUT = {"input": "ÿ a.png", "parameters": {"window": 5, "rule": "a#b"}, "steps": ["crop 3 x 4", "noise sigma 2"]}
@@ -43,6 +46,31 @@ def form_of(array: np.ndarray[Any, Any], names: str) -> Form:
 def save_as(path: Path, kind: Any, array: np.ndarray[Any, Any], **how: Any) -> str:
     rate = how.pop("rate", None)
     return save_result(path, kind, array, form_of(array, "yxc"), rate=rate, saving=Saving(**how))
+
+
+# The size of a pixel
+
+
+def test_a_tiff_has_the_size_of_a_pixel_after_the_steps(tmp_path: Path) -> None:
+    save(tmp_path / "in.tif", of("uint16", (40, 60)), pixel=Pixel(0.6, 0.2, "mm"))
+    steps = ("resize size=20,40", "rotate angle=90", "flip axis=top-bottom", "crop start=1,2 shape=30,10")
+    words = ["--input", str(tmp_path / "in.tif"), *(w for step in steps for w in ("--step", step))]
+    assert main(["run", "mean", *words, "--variant", "serial", "--output", str(tmp_path / "out.tif")]) == 0
+    with tifffile.TiffFile(tmp_path / "out.tif") as file:
+        tags = file.pages[0].tags
+        x, y = (10 * tags[tag].value[1] / tags[tag].value[0] for tag in (282, 283))
+        assert tags[296].value == 3 and file.pages[0].shape == (30, 10)
+    # Rows are 0.6 · 40 / 20 = 1.2 mm apart and columns 0.2 · 60 / 40 = 0.3; a quarter turn exchanges them.
+    assert (y, x) == pytest.approx((0.3, 1.2), rel=1e-9)
+    assert load(tmp_path / "out.tif").facts.pixel == Pixel(0.3, 1.2, "mm")
+
+
+def test_what_has_no_pixels_of_its_input_has_no_size_of_one(tmp_path: Path) -> None:
+    pixel, array = Pixel(0.5, 0.5, "mm"), of("float32", (5, 7))
+    for unit, expected in (("px", Pixel(0.5, 1.0, "mm")), ("1/px", None)):
+        form = Form((5, 7), "float32", (Axis("y", unit), Axis("x", unit, step=2.0)))
+        save_result(tmp_path / "a.tif", "image", array, form, saving=Saving(pixel=pixel))
+        assert load(tmp_path / "a.tif").facts.pixel == expected
 
 
 # Round trips, against readers of other libraries
@@ -209,6 +237,23 @@ def test_a_png_and_a_wav_tell_what_they_are(tmp_path: Path) -> None:
     with soundfile.SoundFile(tmp_path / "a.wav") as file:
         assert "steps: crop 3 x 4; noise sigma 2" in file.comment and "values: values were cut" in file.comment
         assert file.software.startswith("Kernelscope") and file.frames == 7
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16"])
+def test_a_flac_tells_what_it_is_and_keeps_every_sample(dtype: str, tmp_path: Path) -> None:
+    import soundfile
+
+    array = of("uint16", (5000, 2)).astype("int16") if dtype == "int16" else of("float32", (5000,)) * np.float32(0.01)
+    files.save(tmp_path / "bare.flac", array, rate=8000)
+    facts = {**ABOUT, "sha256": "ab" * 32, "matrix": " ".join(map(str, range(2000)))}
+    files.save(tmp_path / "a.flac", array, rate=8000, note="\n".join(lines_of(facts)))
+    with soundfile.SoundFile(tmp_path / "a.flac") as file:
+        assert file.comment.splitlines() == list(lines_of(facts)) and len(file.comment) > 1000
+        assert file.software.startswith("Kernelscope")
+    assert np.array_equal(load(tmp_path / "a.flac").array, load(tmp_path / "bare.flac").array)
+    told = dict(survey(tmp_path / "a.flac").facts)["comment"]
+    assert told.startswith("input: ÿ a.png; parameter window: 5") and len(told) == 300
+    assert "comment" not in dict(survey(tmp_path / "bare.flac").facts)
 
 
 def test_a_format_that_tells_gets_the_note_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,7 @@ class FrameController(QObject):
         return next((p for p in reversed(picks) if not is_simulated(p.device)), None)
 
     def run_all(self, path: str) -> None:
-        """Run the filter over all frames with `pick` and write its present output to an NPY file."""
+        """Run the filter over all frames with `pick` and write its present output to an NPY or TIFF file."""
         input, pick, engine = self._session.input, self.pick(), self._controller.queue.engine
         if input is None or pick is None:
             return

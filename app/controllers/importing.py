@@ -8,7 +8,17 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.importing import Question, changed, choices_of, fits, has_survey, kind_key, lasting, values_words
+from app.models.importing import (
+    Question,
+    changed,
+    choices_of,
+    fits,
+    has_survey,
+    kind_key,
+    lasting,
+    must_ask,
+    values_words,
+)
 from app.models.job_kind import LOAD, PREVIEW, SURVEY
 from app.paths import is_session
 from app.settings import Settings
@@ -145,7 +155,7 @@ class ImportController(QObject):
         values = self._settings.remembered_import(key)
         if values is not None and not fits(values, choices, survey):
             values = None
-        if self._wanted or (survey.asks and values is None):
+        if self._wanted or must_ask(survey, values):
             self.question = Question(request.path, survey, choices, values or {}, key, values is not None)
             self.asked.emit(self.question)
             if values:

@@ -133,9 +133,11 @@ class Inputs(QObject):
         how: dict[str, Any] = {"result": key.filter, "output": name, "variant": key.variant, "device": key.device}
         how |= {"params": dict(key.params), "knobs": dict(key.knobs)}
         how |= {"start": list(made.start)} if made.start else {}
+        how |= {"edits": key.edits} if key.edits else {}
         title = self.tr("{filter} of the middle of {input}") if made.start else self.tr("{filter} of {input}")
         title = title.format(filter=key.filter, input=title_with_steps(input))
         rate = input.rate if OUTPUT_KINDS[result.kind].heard else None
+        how |= {} if rate is None else {"rate": rate}
         whole = result.array.shape[:2] == input.array.shape[:2]
         facts = Facts(pixel=input.facts.pixel) if whole else Facts()
         self._queue.interrupt()

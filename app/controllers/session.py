@@ -169,8 +169,11 @@ class SessionController(QObject):
 
     def save_result(self, path: str, saving: Saving | None = None) -> None:
         """Save that result in the format of the file's suffix, with this mapping and these facts."""
-        if (result := self.result_to_save()) is not None:
-            request = SaveRequest(self._engine.next_job(), path, result[1], result[2], saving or Saving())
+        if (result := self.result_to_save()) is not None and (input := self.session.input) is not None:
+            made = self._made[result[0], self.session.output.id].subject
+            own = made is not None and made.input == self.session.inputs  # else it is of other steps
+            how = replace(saving or Saving(), pixel=input.facts.pixel if own else None)
+            request = SaveRequest(self._engine.next_job(), path, result[1], result[2], how)
             self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
 
     def use_result(self) -> None:

@@ -5,35 +5,54 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pprint import pformat
 from typing import Any
 
+from PySide6.QtCore import QCoreApplication
+
 from app.models.session import Session
-from gpu_ops import active_steps, write_step
+from gpu_ops import STEPS, active_steps, find_filter, write_step
 from gpu_ops.params import Value
 from gpu_ops.types import Pick
 
-PATH = "path"
+PATH, RESULT = "path", "result"
 
 
-def origin_of(session: Session) -> Mapping[str, Any] | None:
-    """The origin of the input before the session's steps; None where it can be opened from nowhere, such as a
-    result."""
-    original = session.original
-    if original is None or not {PATH, "generator"} & original.origin.keys():
-        return None
-    return original.origin
+def reason_against(session: Session, program: bool) -> str:
+    """Why the experiment cannot be written, as a `program` or as commands; "" where it can."""
+    tr, original = QCoreApplication.translate, session.original
+    chain = [] if original is None else _chain(original.origin)
+    if not chain or not {PATH, "generator"} & chain[0].keys():
+        return tr("ExperimentText", "The input is neither a file nor a sample: save it, open the file, and copy again.")
+    if any(origin.get("edits") for origin in chain):
+        return tr(
+            "ExperimentText", "The input was made by a kernel of your own: save it, open the file, and copy again."
+        )
+    if not program and any(origin.get("start") for origin in chain):
+        return tr(
+            "ExperimentText",
+            "The input is the middle of a simulated result, which no command makes. Copy as Python gives a program "
+            "that does; or save the input, open the file, and copy again.",
+        )
+    return ""
+
+
+def results_before(session: Session) -> int:
+    """How many results must be made first, each by a command of its own, before the experiment can run."""
+    return 0 if session.original is None else len(_chain(session.original.origin)) - 1
 
 
 def command_text(session: Session) -> str:
     """`kernelscope run` with this input, its steps, the filter, its parameters and the ticked variants with their
-    knobs: one line, or several where two variants have different values of one knob. "" without such an input."""
-    origin = origin_of(session)
-    if origin is None:
+    knobs: one line, or several where two variants have different values of one knob. Where the input is a result, a
+    line before makes it, and a comment says so. "" where no command does it."""
+    if session.original is None or reason_against(session, program=False):
         return ""
-    beginning = ["kernelscope", "run", session.choice.filter, *_input_flags(origin)]
-    beginning += [word for step in active_steps(session.steps) for word in ("--step", write_step(step))]
+    chain = _chain(session.original.origin)
+    lines = [_making(chain, place) for place in range(1, len(chain))]
+    beginning = ["kernelscope", "run", session.choice.filter, *_source_flags(chain, len(chain) - 1)]
+    beginning += _step_flags(session.steps)
     for name, value in session.params.items():
         beginning += _flag(name, value)
     groups: list[tuple[dict[str, Value], list[Pick]]] = []
@@ -45,26 +64,31 @@ def command_text(session: Session) -> str:
         else:
             group[0].update(knobs)
             group[1].append(pick)
-    lines = []
     for knobs, picks in groups:
         words = [*beginning, "--variant", *(p.variant for p in picks)]
         words += ["--device", *dict.fromkeys(p.device for p in picks)]
         words += [word for name, value in knobs.items() for word in _flag(name, value)]
         lines.append(_joined(words))
+    if len(chain) > 1:
+        made = ", ".join(_file_of(chain, place) for place in range(1, len(chain)))
+        lines.insert(
+            0, f"# The input is a result, so it takes {len(lines)} commands: those before the last make {made}."
+        )
     return "\n".join(lines)
 
 
 def python_text(session: Session) -> str:
-    """The same as a program; "" without such an input."""
-    origin = origin_of(session)
-    if origin is None:
+    """The same as a program, which makes a result again by its origin; "" where none does it."""
+    if session.original is None or reason_against(session, program=True):
         return ""
+    origin = session.original.origin
     options = ", ".join(f"{name}={value!r}" for name, value in input_options(origin).items())
-    opened = (
-        f"ks.load({', '.join(filter(None, [repr(origin[PATH]), options]))})"
-        if PATH in origin
-        else f"ks.sample({', '.join(filter(None, [repr(origin['generator']), options]))})"
-    )
+    if RESULT in origin:
+        opened = f"ks.from_origin({pformat(_bare(origin), sort_dicts=False, width=110)})"
+    elif PATH in origin:
+        opened = f"ks.load({', '.join(filter(None, [repr(origin[PATH]), options]))})"
+    else:
+        opened = f"ks.sample({', '.join(filter(None, [repr(origin['generator']), options]))})"
     steps = [dict(step) for step in active_steps(session.steps)]
     picks = [f"    ks.Pick({p.variant!r}, {p.device!r}, {dict(p.knobs)!r})," for p in _picks(session)]
     lines = [
@@ -81,22 +105,71 @@ def python_text(session: Session) -> str:
     return "\n".join(lines) + "\n"
 
 
+# Inputs that are results
+
+
+def _chain(origin: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What an input was made of, from a file or a sample to itself."""
+    chain = [origin]
+    while RESULT in chain[0]:
+        chain.insert(0, chain[0].get("of", {}))
+    return chain
+
+
+def _bare(value: Any) -> Any:
+    """A nested origin of plain dicts and lists."""
+    if isinstance(value, Mapping):
+        return {key: _bare(inner) for key, inner in value.items()}
+    return [_bare(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _making(chain: list[Mapping[str, Any]], place: int) -> str:
+    """The command that makes a result of the chain and saves it."""
+    own, before = chain[place], chain[place - 1]
+    ids = {step.id for step in STEPS}
+    steps = [step for step in before.get("steps", ()) if step.get("step") in ids]
+    words = ["kernelscope", "run", own[RESULT], *_source_flags(chain, place - 1), *_step_flags(steps)]
+    words += [word for name, value in own["params"].items() for word in _flag(name, value)]
+    words += ["--variant", own["variant"], "--device", own["device"]]
+    words += [word for name, value in own["knobs"].items() for word in _flag(name, value)]
+    return _joined([*words, "--output", f"{own['output']}={_file_of(chain, place)}"])
+
+
+def _file_of(chain: list[Mapping[str, Any]], place: int) -> str:
+    """The file for a result of the chain, in the folder where the commands run."""
+    return f"{chain[place][RESULT]}-{place}.npy"
+
+
+def _source_flags(chain: list[Mapping[str, Any]], place: int) -> list[str]:
+    """The flags that open a part of the chain: a file, a sample, or the file that a command before has written."""
+    origin = chain[place]
+    if RESULT in origin:
+        source = ["--input", _file_of(chain, place)]
+    else:
+        source = ["--input", os.fspath(origin[PATH])] if PATH in origin else ["--sample", origin["generator"]]
+    return source + [word for name, value in input_options(origin).items() for word in _flag(name, value)]
+
+
 def _picks(session: Session) -> list[Pick]:
     return [session.pick(v.id) for v in session.filter.variants if v.id in session.choice.picks]
 
 
 def input_options(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """How the file or the sample was opened, without what is as usual."""
-    if PATH not in origin:
+    """How the file or the sample was opened, without what is as usual; of a result how its file is."""
+    if not {PATH, RESULT} & origin.keys():
         return {key: value for key, value in origin.items() if key not in ("generator", "steps")}
     rules = [step["rule"] for step in origin.get("steps", ()) if step.get("step") == "nonfinite"]
+    nonfinite = {"nonfinite": rules[0]} if rules else {}
+    if RESULT in origin:
+        outputs = {output.id: output.kind for output in find_filter(origin[RESULT]).outputs}
+        signal = {"kind": "signal"} if outputs.get(origin["output"]) == "signal" else {}
+        return {**signal, **nonfinite, **({"rate": origin["rate"]} if origin.get("rate") else {})}
     kind = {"kind": origin["kind"]} if origin.get("kind") else {}
-    return {**kind, **({"nonfinite": rules[0]} if rules else {}), **origin.get("choices", {})}
+    return {**kind, **nonfinite, **origin.get("choices", {})}
 
 
-def _input_flags(origin: Mapping[str, Any]) -> list[str]:
-    source = ["--input", os.fspath(origin[PATH])] if PATH in origin else ["--sample", origin["generator"]]
-    return source + [word for name, value in input_options(origin).items() for word in _flag(name, value)]
+def _step_flags(steps: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [word for step in active_steps(steps) for word in ("--step", write_step(step))]
 
 
 def _flag(name: str, value: Any) -> list[str]:

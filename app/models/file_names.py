@@ -56,6 +56,12 @@ def save_suffix(kind: str, dtype: str, rate: float | None) -> str:
     return next((suffix for suffix in _formats(kind) if _keeps(suffix, dtype, rate)), ".npy")
 
 
+def frames_kinds(kind: str) -> str:
+    """The file filters of a dialog that saves the results of all frames as one stack."""
+    formats = OUTPUT_KINDS[kind].stack_formats
+    return ";;".join([*(f"{_format_title(suffix)} {_wild((suffix,))}" for suffix in formats), all_files()])
+
+
 def _formats(kind: str) -> tuple[str, ...]:
     return OUTPUT_KINDS[kind].formats
 

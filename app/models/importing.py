@@ -9,21 +9,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gpu_ops import FORMATS, KernelscopeError
-from gpu_ops.io.opening import COLUMNS, FRAME, HEADER, MEMBER, PROJECT, SEPARATOR, Survey
+from gpu_ops.io.opening import COLUMNS, FRAME, HEADER, MEMBER, PART, PROJECT, SEPARATOR, Survey
 from gpu_ops.params import Param, Value, Values
 
 HEADER_LINES = 20
 """The most lines before a table that the dialog offers, unless the file has more."""
 MOST_REMEMBERED = 50
 _OF_STACKS = {FRAME.name, PROJECT.name}
-_OF_ONE_FILE = {FRAME.name}
+_OF_ONE_FILE = {FRAME.name, PART.name}
 """Choices that say which part of one file is meant, and nothing about the next file."""
 
 
 def has_survey(path: str) -> bool:
-    """Whether a file of this name can hold something to choose. A folder is read with its defaults."""
+    """Whether a file of this name is likely to hold something to choose. A folder is read with its defaults."""
     suffix = Path(path).suffix.lower()
-    return any(suffix in format.suffixes and format.look is not None for format in FORMATS)
+    return any(suffix in format.suffixes and format.look is not None and format.asked for format in FORMATS)
 
 
 def choices_of(survey: Survey, path: str) -> tuple[Param, ...]:
@@ -50,9 +50,11 @@ def _narrowed(param: Param, survey: Survey) -> Param | None:
     if param.name == HEADER.name:
         most = max(HEADER_LINES, int(survey.found.get(param.name, 0)))
         return replace(param, choices=tuple(range(-1, most + 1)))
+    if param.name == PART.name and not allowed:
+        return None
     if param.name == COLUMNS.name or not allowed:
         return param if column_names(survey) or param.name not in (COLUMNS.name, SEPARATOR.name) else None
-    if param.name == MEMBER.name:
+    if param.name in (MEMBER.name, PART.name):
         first = survey.found.get(param.name, allowed[0])
         return replace(param, choices=allowed, default=first) if len(allowed) > 1 else None
     return replace(param, choices=allowed if param.default in allowed else (param.default, *allowed))
@@ -79,6 +81,11 @@ def fits(values: Values, choices: Sequence[Param], survey: Survey) -> bool:
         return all(name in known and known[name].check(value) is not None for name, value in values.items())
     except KernelscopeError:
         return False
+
+
+def must_ask(survey: Survey, values: Values | None) -> bool:
+    """Whether a person must choose first: what was remembered, `values`, does not say which part of this file."""
+    return survey.asks and (values is None or PART.name in survey.allowed)
 
 
 def lasting(values: Values) -> dict[str, Value]:

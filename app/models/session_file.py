@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
-from app.models.experiment_text import PATH, input_options, origin_of
+from app.models.experiment_text import PATH, input_options
 from app.models.json_text import Fields, parsed, readable
 from app.models.session import Choice, Session
 from app.models.session_view import Offered, View, read_view
@@ -76,10 +76,18 @@ class Saved:
 # Writing
 
 
+def _origin_of(session: Session) -> Mapping[str, Any] | None:
+    """The origin of the input before the session's steps; None where no file and no sample has it."""
+    original = session.original
+    if original is None or not {PATH, "generator"} & original.origin.keys():
+        return None
+    return original.origin
+
+
 def saved_of(session: Session, view: View, path: str = "") -> Saved:
     """What a file of the present session holds; `path` is where its input was opened. Raises InputError without an
     input that can be opened again."""
-    original, origin = session.original, origin_of(session)
+    original, origin = session.original, _origin_of(session)
     if original is None:
         raise InputError(_tr("There is nothing to save yet; open an image or a signal first."))
     if origin is None:

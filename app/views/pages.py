@@ -25,11 +25,11 @@ class TextPage(QWidget):
         self.browser.setObjectName(f"{name}.text")
         self.browser.setAccessibleName(title)
         self.browser.setOpenLinks(False)
-        top = QHBoxLayout()
-        top.addWidget(self.summary, 1)
-        top.addWidget(self.copy_button)
+        self.top = QHBoxLayout()
+        self.top.addWidget(self.summary, 1)
+        self.top.addWidget(self.copy_button)
         layout = QVBoxLayout(self)
-        layout.addLayout(top)
+        layout.addLayout(self.top)
         layout.addWidget(self.browser, 1)
 
     def html(self) -> str:

@@ -204,7 +204,7 @@ def _compute(batch: _Batch, item: Item, devices: Sequence[str], told: dict[str, 
     suffix = f".{args.format}" if args.format else default_suffix(output.kind, form.dtype, rate, args.map)
     path = item.path(suffix)
     check_held(path, output.kind, array, saving_of(args))
-    saving = saving_of(args, about_run(told_row, batch.provenance, output.id))
+    saving = saving_of(args, about_run(told_row, batch.provenance, output.id), input.facts.pixel)
     told["mapping"] = save_result(path, output.kind, array, form, output.unit, rate, saving=saving)
     told |= {"output": str(path), "status": "right" if result.ok else "unverified"}
     return FINE

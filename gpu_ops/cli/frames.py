@@ -41,7 +41,7 @@ def run_over(args: argparse.Namespace, experiment: Experiment, targets: Mapping[
         raise ParamError(f"--frames all writes the results of one variant, not of {names}; name one, and one --device.")
     if not experiment.picks:
         raise ParamError(f"No variant of {experiment.filter} takes frames of {input.name}; name one with --variant.")
-    check_target(path)
+    check_target(path, experiment.filter, output)
     pick = experiment.picks[-1]
     wanted = Wanted(experiment.filter, experiment.params, pick, output)
 

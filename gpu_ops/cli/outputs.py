@@ -20,7 +20,7 @@ from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, ViewKind
 from gpu_ops.params import Values, check_values
-from gpu_ops.types import Experiment, Filter, Run
+from gpu_ops.types import Experiment, Filter, Pixel, Run
 
 NOTHING: Mapping[str, Any] = {}
 
@@ -33,12 +33,12 @@ def add_saving(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--map-levels", nargs=2, type=float, metavar=("LOW", "HIGH"), help=levels)
 
 
-def saving_of(args: argparse.Namespace, about: Mapping[str, Any] = NOTHING) -> Saving:
+def saving_of(args: argparse.Namespace, about: Mapping[str, Any] = NOTHING, pixel: Pixel | None = None) -> Saving:
     """How the flags say that results are saved. Raises ParamError for levels without their mapping, and for the mapping
     without levels."""
     if (args.map == "levels") != (args.map_levels is not None):
         raise ParamError("--map levels and --map-levels LOW HIGH belong together; give both or none.")
-    return Saving(args.map, tuple(args.map_levels) if args.map_levels else None, about)
+    return Saving(args.map, tuple(args.map_levels) if args.map_levels else None, about, pixel)
 
 
 def targets(filter: Filter, chosen: Values, arguments: Sequence[str]) -> dict[str, str]:
@@ -72,7 +72,7 @@ def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experi
         run, output = usable[-1], next(o for o in find_filter(experiment.filter).outputs if o.id == name)
         array, form = run.outputs[name], run.forms[name]
         about = about_run(row(run, experiment, with_roofs=False), machine([run.pick.device], with_roofs=False), name)
-        how = replace(saving, about=about)
+        how = replace(saving, about=about, pixel=experiment.input.facts.pixel)
         check_held(path, output.kind, array, saving)
         mapping = save_result(path, output.kind, array, form, output.unit, experiment.input.rate, saving=how)
         what = "the result" if len(run.outputs) == 1 else name

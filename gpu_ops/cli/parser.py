@@ -112,7 +112,7 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
             help=f"save an output, the first one unless it is named ({formats})",
         )
         parser.add_argument(
-            "--frames", choices=("all",), help="run over all frames of a stack and write the results into one .npy"
+            "--frames", choices=("all",), help="run over all frames of a stack; the results become one .npy or .tif"
         )
         parser.add_argument(
             "--kernel", metavar="FILE.cu", help="hold this kernel to the contract in the place of a variant's first"

@@ -127,8 +127,8 @@ class SaveRequest:
 @dataclass(frozen=True)
 class FramesRequest:
     """Run a filter over all frames of the stack that an input is of, each with the input's steps, and write the
-    `output` of each into one NPY file. While it grows it is `part`, which the window removes where the engine was
-    ended."""
+    `output` of each into one NPY or TIFF file. While it grows it is `part`, which the window removes where the engine
+    was ended."""
 
     job: int
     input: SharedInput

@@ -9,10 +9,11 @@ from typing import IO
 
 import numpy as np
 
-from gpu_ops.errors import InputError
+from gpu_ops.errors import InputError, plain
 from gpu_ops.io.codec import codec
 from gpu_ops.io.columns import hertz, length_words
 from gpu_ops.io.inputs import Array
+from gpu_ops.io.notes import SOFTWARE
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.pieces import write_from
 from gpu_ops.io.sound import DEFAULT_RATE, FRAMES, open_sound, read_samples
@@ -24,6 +25,8 @@ OGG_PAGE = 27 + 255 + 255 * 255
 """Bytes of an Ogg page at most: header, table, content."""
 LAST_PAGE = 4
 """The flag of the last page of a stream."""
+TAGS, LONGEST_TAG = ("title", "artist", "comment"), 300
+"""What people write into sound files, and the letters of each that a survey shows."""
 TYPES = {"PCM_S8": "8-bit integers", "PCM_U8": "8-bit integers", "PCM_16": "16-bit integers",
          "PCM_24": "24-bit integers", "PCM_32": "32-bit integers", "FLOAT": "32-bit floats",
          "DOUBLE": "64-bit floats"}  # fmt: skip
@@ -54,6 +57,11 @@ def look_sound(opening: Opening) -> Survey:
             ("channels", str(file.channels)),
             ("rate", hertz(file.samplerate)),
             ("samples", kind),
+            *(
+                (tag, plain("; ".join(words.splitlines()), LONGEST_TAG))
+                for tag in TAGS
+                if (words := getattr(file, tag))
+            ),
         )
         return Survey(f"{file.format.replace('WAVEX', 'WAV').replace('OGG', 'Ogg')} sound", facts)
 
@@ -74,9 +82,10 @@ def _check_end(path: Path, name: str) -> None:
     raise InputError(f"{name} is cut short: the end of its sound is missing; copy or save it again.")
 
 
-def write_flac(file: IO[bytes], array: Array, rate: float | None, name: str) -> None:
+def write_flac(file: IO[bytes], array: Array, rate: float | None, name: str, about: str = "") -> None:
     """Writes (N,) or (N, C): floats from -1 to less than 1 as 24-bit integers, int8, uint8 and int16 as they are in 16
-    bits, and uint16 and int32 as they are in 24 bits, where they fit. `rate` is whole hertz, 44100 when None."""
+    bits, and uint16 and int32 as they are in 24 bits, where they fit. `rate` is whole hertz, 44100 when None, `about`
+    a description in words, which becomes the comment."""
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] > FLAC_CHANNELS):
         raise InputError(
             f"{name} cannot hold shape {array.shape}; a FLAC file is (N,) or (N, C) with at most {FLAC_CHANNELS} "
@@ -90,11 +99,11 @@ def write_flac(file: IO[bytes], array: Array, rate: float | None, name: str) -> 
         )
     wide = array.dtype.name not in ("int8", "uint8", "int16")
     data = io.BytesIO()  # the library hides a full disk
-    _encode(data, array, int(hertz), wide, name)
+    _encode(data, array, int(hertz), wide, name, about)
     write_from(file, np.frombuffer(data.getbuffer(), np.uint8))
 
 
-def _encode(data: IO[bytes], array: Array, hertz: int, wide: bool, name: str) -> None:
+def _encode(data: IO[bytes], array: Array, hertz: int, wide: bool, name: str, about: str) -> None:
     import soundfile
 
     failure = InputError(f"{name} cannot be encoded as FLAC; save as .wav or .npy.")
@@ -102,6 +111,9 @@ def _encode(data: IO[bytes], array: Array, hertz: int, wide: bool, name: str) ->
     with codec(failure):
         sound = soundfile.SoundFile(data, "w", hertz, columns.shape[1], subtype, format="FLAC")
     with sound:
+        if about:  # before the samples, or the library drops it
+            with codec(failure):
+                sound.comment, sound.software = about.encode("utf-8", "replace").decode(), SOFTWARE
         for start in range(0, len(columns), FRAMES):
             advance(start, len(columns))
             block = columns[start : start + FRAMES]

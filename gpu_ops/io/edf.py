@@ -1,28 +1,28 @@
-"""Records of the European Data Format, EDF, EDF+ and BDF, read with pyedflib."""
+"""Records of the European Data Format, EDF, EDF+ and BDF, read with pyedflib; those with gaps, which it does not take,
+part by part."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
 import numpy as np
 
-from gpu_ops.errors import InputError
+from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io.channels import Channel, choose, survey_of
 from gpu_ops.io.codec import codec
 from gpu_ops.io.columns import labels_of
-from gpu_ops.io.opening import Decoded, Opening, Survey
-from gpu_ops.progress import advance
+from gpu_ops.io.edf_parts import EACH, FIXED, MOST_LISTED, MOST_SIGNALS, Discontinuous, is_discontinuous, part_step
+from gpu_ops.io.opening import PART, Decoded, Opening, Survey
+from gpu_ops.progress import advance, stage
 from gpu_ops.types import Facts
 
 VERSION = b"0       "
 BDF = b"\xffBIOSEMI"
-MOST_SIGNALS = 4096
-FIXED, EACH = 256, 256
-"""Bytes of the header before the channels, and of each channel."""
 PIECE = 1 << 20
 """Samples of a channel that are read at a time."""
 
@@ -42,6 +42,9 @@ def read_edf(opening: Opening) -> Decoded:
     Raises InputError for damaged and cut files, for channels of several rates, and where pyedflib is not installed;
     ParamError for a channel that is not there.
     """
+    if is_discontinuous(opening.path):
+        return _read_part(opening)
+    _check_one_part(opening)
     damaged = _damaged(opening)
     with _record(opening) as record:
         channels = _channels(opening, record)
@@ -63,9 +66,46 @@ def read_edf(opening: Opening) -> Decoded:
 
 
 def look_edf(opening: Opening) -> Survey:
-    """The channels with their units, rates and lengths; asks where their rates differ."""
+    """The channels with their units, rates and lengths, and the parts of a record with gaps; asks where the rates
+    differ, and where there are several parts."""
+    if is_discontinuous(opening.path):
+        return _look_parts(opening)
+    _check_one_part(opening)
     with _record(opening) as record:
         return survey_of(opening, "an EDF record", _channels(opening, record))
+
+
+def _read_part(opening: Opening) -> Decoded:
+    """One part of a record with gaps."""
+    record = Discontinuous(opening)
+    record.require_part()
+    channels = record.channels
+    places = choose(opening, channels)
+    array = np.empty((channels[places[0]].samples, len(places)))
+    for turn, place in enumerate(places):
+        with stage(turn, len(places)):
+            record.read(place, array[:, turn])
+    labels = labels_of([channels[k].label for k in places])
+    steps = part_step(record), {"step": "physical", "units": [channels[k].unit for k in places]}
+    return Decoded(array[:, 0] if len(places) == 1 else array, channels[places[0]].rate, steps, Facts(labels=labels))
+
+
+def _look_parts(opening: Opening) -> Survey:
+    record = Discontinuous(opening)
+    found, count = survey_of(opening, "an EDF record", record.channels), len(record.parts)
+    if count == 1:
+        return found
+    shown = tuple((f"part {k}", record.span(k)) for k in range(min(count, MOST_LISTED)))
+    facts = (*found.facts, ("parts", f"{count:,}, with gaps between"), *shown)
+    allowed, asks = {**found.allowed, PART.name: tuple(range(count))}, found.asks or record.chosen < 0
+    chosen = {**found.found, PART.name: max(record.chosen, 0)}
+    return replace(found, facts=facts, allowed=allowed, found=chosen, asks=asks)
+
+
+def _check_one_part(opening: Opening) -> None:
+    """Raises ParamError where another part than the only one is asked for."""
+    if int(opening.choices.get(PART.name, PART.default)) > 0:
+        raise ParamError(f"{opening.name} has no gaps, and is one part; leave --{PART.name} out.")
 
 
 def _damaged(opening: Opening) -> InputError:

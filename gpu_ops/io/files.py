@@ -218,7 +218,7 @@ def save(
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
     write = partial(format.write, pixel=pixel) if format.scaled else format.write
     with replacing(path, overwrite) as opened:
-        write(opened, array, rate, name, **({"about": note.replace("…", " to ")} if note and format.tells else {}))
+        write(opened, array, rate, name, **({"about": note} if note and format.tells else {}))
         if note and not format.tells:
             add_note(opened, Path(path).suffix.lower(), note)
 

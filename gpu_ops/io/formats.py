@@ -10,6 +10,7 @@ from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io import (
     animated,
+    apng,
     arrays,
     compressed,
     dicom,
@@ -30,6 +31,7 @@ from gpu_ops.io.opening import (
     FRAME,
     HEADER,
     MEMBER,
+    PART,
     PROJECT,
     RATE,
     SEPARATOR,
@@ -50,7 +52,8 @@ class Format:
     the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
     nothing to choose. The decoder of a `foreign` format is another library's: files are read apart from this process.
     The writer of a `scaled` format takes the size of a `pixel` as well, that of one that `tells` a description `about`.
-    `text` says that its content is text, and only its ending tells it from other text."""
+    `text` says that its content is text, and only its ending tells it from other text. A format is not `asked` where so
+    few files have something to choose that they are surveyed only when a person wants to choose."""
 
     title: str
     suffixes: tuple[str, ...]
@@ -63,6 +66,7 @@ class Format:
     scaled: bool = False
     tells: bool = False
     text: bool = False
+    asked: bool = True
 
 
 FRAMES = (FRAME, PROJECT)
@@ -70,7 +74,17 @@ SIGNALS: tuple[Kind, ...] = ("signal",)
 TEXTS, TABLE = (".txt", ".dat", ".csv", ".tsv"), (COLUMNS, SEPARATOR, DECIMAL, HEADER, RATE)
 
 FORMATS = (
-    Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png, foreign=True),
+    Format(
+        "a PNG image",
+        (".png",),
+        ("image",),
+        apng.read_png,
+        images.write_png,
+        FRAMES,
+        apng.look_png,
+        foreign=True,
+        asked=False,
+    ),
     Format(
         "a TIFF image",
         (".tif", ".tiff"),
@@ -100,11 +114,19 @@ FORMATS = (
     Format("a NumPy archive", (".npz",), ("image", "signal"), npz.read_npz, None, (MEMBER, RATE), npz.look_npz),
     Format("WAV sound", (".wav",), SIGNALS, sound.read_wav, sound.write_wav, (), look_sound, foreign=True),
     Format(
-        "FLAC sound", (".flac",), SIGNALS, compressed.read_flac, compressed.write_flac, (), look_sound, foreign=True
+        "FLAC sound",
+        (".flac",),
+        SIGNALS,
+        compressed.read_flac,
+        compressed.write_flac,
+        (),
+        look_sound,
+        foreign=True,
+        tells=True,
     ),
     Format("Ogg sound", (".ogg", ".oga", ".opus"), SIGNALS, compressed.read_ogg, None, (), look_sound, foreign=True),
     Format("text", TEXTS, SIGNALS, tables.read_table, text.write_text, TABLE, tables.look_table),
-    Format("an EDF record", (".edf", ".bdf"), SIGNALS, edf.read_edf, None, (COLUMNS,), edf.look_edf, foreign=True),
+    Format("an EDF record", (".edf", ".bdf"), SIGNALS, edf.read_edf, None, (COLUMNS, PART), edf.look_edf, foreign=True),
     Format("a WFDB record", (".hea",), SIGNALS, wfdb.read_record, None, (COLUMNS,), wfdb.look_record, text=True),
     Format("a video", videos.SUFFIXES, ("stack",), videos.read_video, None, FRAMES, videos.look_video, True),
 )

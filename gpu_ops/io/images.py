@@ -33,7 +33,7 @@ PNG_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 PNG_GRAY, PNG_PALETTE, PNG_GRAY_ALPHA = 0, 3, 4
 DEFLATED = 1032
 """The most bytes that one compressed byte of a PNG can stand for."""
-PNG_NOTED = (b"IHDR", b"eXIf", b"acTL")
+PNG_NOTED = (b"IHDR", b"eXIf")
 PNG_PICTURE = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
 FEW_PARTS, PART_BYTES = 1000, 256
 """A PNG may have a thousand chunks, and one more for each PART_BYTES, so that reading takes time for its size only."""
@@ -60,30 +60,31 @@ MOST_SCANS = 100
 
 def read_png(opening: Opening) -> Decoded:
     """(H, W), (H, W, 3) or (H, W, 4) as uint8, or uint16 for 16-bit files; gray with alpha becomes RGBA. Turned upright
-    where the file has an orientation. Of an animation it reads the picture that stands for all frames."""
-    path, name, limit, _ = opening
-    data = read_whole(path)
+    where the file has an orientation. Of an animation it reads the picture that programs show that know no frames."""
+    return decode_png(read_whole(opening.path), opening.name, opening.limit)
+
+
+def decode_png(data: bytes, name: str, limit: int) -> Decoded:
+    """The picture of a PNG in memory, at most `limit` values. Raises InputError."""
     png = _scan_png(data, name)
     width, height = struct.unpack(">II", png.header[:8])
     depth, colour = png.header[8:10]
     channels = 4 if png.transparent and PNG_CHANNELS[colour] == 3 else PNG_CHANNELS[colour]
     check_limit(name, width * height * channels, limit)
-    _check_dense(data, name, width, height, height * width * depth * PNG_SAMPLES[colour] // 8 // DEFLATED)
+    check_dense(data, name, width, height, height * width * depth * PNG_SAMPLES[colour] // 8 // DEFLATED)
     # Only the chunks of the picture are decoded: notes and profiles cost time and memory, and can be damaged.
     whole = len(PNG_MAGIC) + sum(map(len, png.picture)) == len(data)
     image = data if whole else b"".join((PNG_MAGIC, *png.picture))
     steps = [stored.PALETTE] if colour == PNG_PALETTE else [stored.GRAY_ALPHA] if colour == PNG_GRAY_ALPHA else []
     steps += [stored.stretch_step(depth)] if colour == PNG_GRAY and depth < 8 else []
-    steps += [stored.first_step(png.frames)] if png.frames > 1 else []
     return _upright(_decode(image, name, "PNG", (height, width), False), png.orientation, steps)
 
 
 class _Png(NamedTuple):
-    """The parts of a PNG. `picture` has the whole chunks that make the picture, one of `frames` of an animation."""
+    """The parts of a PNG. `picture` has the whole chunks that make the picture."""
 
     header: bytes
     transparent: bool
-    frames: int
     orientation: int
     picture: list[memoryview]
 
@@ -93,7 +94,7 @@ def _scan_png(data: bytes, name: str) -> _Png:
     seen: dict[bytes, bytes] = {}
     picture: list[memoryview] = []
     last = b""
-    for kind, chunk in _png_chunks(data, name):
+    for kind, chunk in png_chunks(data, name):
         if kind in PNG_PICTURE:
             if kind in seen and not kind == last == b"IDAT":
                 raise _damaged(name, "PNG")
@@ -106,11 +107,10 @@ def _scan_png(data: bytes, name: str) -> _Png:
     header = seen.get(b"IHDR", b"")
     if len(header) != 13 or header[9] not in PNG_CHANNELS or b"IDAT" not in seen or bytes(picture[0][4:8]) != b"IHDR":
         raise _damaged(name, "PNG")
-    frames = int.from_bytes(animation[:4], "big") if len(animation := seen.get(b"acTL", b"")) == 8 else 1
-    return _Png(header, b"tRNS" in seen, frames, find_orientation(seen.get(b"eXIf", b"").removeprefix(EXIF)), picture)
+    return _Png(header, b"tRNS" in seen, find_orientation(seen.get(b"eXIf", b"").removeprefix(EXIF)), picture)
 
 
-def _png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
+def png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
     """(type, whole chunk) one by one; a checksum finds every flipped bit and a length every missing byte."""
     view = memoryview(data)
     place, kind, most = len(PNG_MAGIC), b"", FEW_PARTS + len(data) // PART_BYTES
@@ -156,7 +156,7 @@ def read_jpeg(opening: Opening) -> Decoded:
     # Inside compressed data a marker cannot occur by chance, so the last scan must be followed by the end marker.
     if data.rfind(JPEG_END) < data.rfind(b"\xff\xda"):
         raise InputError(f"{name} is cut short: its end is missing; copy or save it again.")
-    _check_dense(data, name, width, height, height * width // JPEG_PIXELS if huffman else 0)
+    check_dense(data, name, width, height, height * width // JPEG_PIXELS if huffman else 0)
     plain = channels in (1, 3) and height * width <= IMAGEIO_PIXELS
     image = b"".join((*picture, data[rest:]))
     orientation = find_orientation(exif)
@@ -211,7 +211,7 @@ def read_bmp(opening: Opening) -> Decoded:
     return Decoded(array, steps=(stored.PALETTE,) if bits <= 8 else ())
 
 
-def _check_dense(data: bytes, name: str, width: int, height: int, least: int) -> None:
+def check_dense(data: bytes, name: str, width: int, height: int, least: int) -> None:
     """Raises InputError below `least` bytes: decoders fill the missing part with black or gray and raise nothing."""
     if len(data) < least:
         words = f"{len(data)} bytes cannot hold {width} × {height} pixels"

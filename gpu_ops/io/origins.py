@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpu_ops.errors import InputError, plain
@@ -12,7 +12,7 @@ from gpu_ops.io.steps import STEPS, apply_steps
 from gpu_ops.io.stored import STORED_STEPS
 from gpu_ops.types import Input
 
-DECODING = ("upright", "physical", "nonfinite", "project", *STORED_STEPS)
+DECODING = ("upright", "physical", "part", "nonfinite", "project", *STORED_STEPS)
 """Steps of reading a file, which reading it again repeats."""
 
 
@@ -23,8 +23,11 @@ def of_frame(origin: Mapping[str, Any], frame: int) -> dict[str, Any]:
     return {**origin, "choices": {**choices, "frame": frame}, "steps": steps}
 
 
-def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
-    """The Input that `origin` describes: its file or sample, then its steps; `limit` is as in load().
+def from_origin(
+    origin: Mapping[str, Any], *, limit: int = LIMIT, result: Callable[[Mapping[str, Any]], Input] | None = None
+) -> Input:
+    """The Input that `origin` describes: its file or sample, then its steps; `limit` is as in load(). `result` makes an
+    input that is a result of a filter again, see gpu_ops.measuring.remaking.
 
     Raises InputError when the file has changed since, when the input was made from an array, or for an unknown step.
     """
@@ -36,15 +39,17 @@ def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
     rules = [step["rule"] for step in steps if step["step"] == "nonfinite"]
     if "path" in origin:
         how = {"kind": origin.get("kind"), "nonfinite": rules[0] if rules else "refuse", **origin.get("choices", {})}
-        result = load(origin["path"], limit=limit, **how)
-        if not same_file(origin["path"], result.origin["hash"], origin.get("hash")):
+        made = load(origin["path"], limit=limit, **how)
+        if not same_file(origin["path"], made.origin["hash"], origin.get("hash")):
             raise InputError(f"{plain(origin['path'])} has changed since; bring the old file back or load it again.")
     elif "generator" in origin:
         options = {key: value for key, value in origin.items() if key not in ("generator", "steps")}
-        result = sample(origin["generator"], **options)
+        made = sample(origin["generator"], **options)
+    elif "result" in origin and result is not None:
+        made = result(origin)
     elif "result" in origin:
         what = plain(origin["result"], 40)
         raise InputError(f"This input is a result of {what}; run {what} on its original again, or save it to a file.")
     else:
         raise InputError("This input was made from an array, which its origin does not keep; save it to a file first.")
-    return apply_steps(result, [step for step in steps if step["step"] not in DECODING])
+    return apply_steps(made, [step for step in steps if step["step"] not in DECODING])

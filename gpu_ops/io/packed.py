@@ -6,18 +6,39 @@ import numpy as np
 
 from gpu_ops.io.inputs import Array
 
-BITS = {16: 16, 212: 12, 80: 8, 24: 24, 32: 32, 61: 16, 160: 16}
-"""Bits of a sample by format: two's complement with the lowest byte first (16, 24, 32) or last (61), two samples in
-three bytes (212), and offset binary (80, 160)."""
-MISSING = {16: -(2**15), 61: -(2**15), 160: -(2**15), 212: -(2**11), 80: -(2**7), 24: -(2**23), 32: -(2**31)}
+GROUPS = {
+    16: (1, 2), 212: (2, 3), 80: (1, 1), 24: (1, 3), 32: (1, 4), 61: (1, 2), 160: (1, 2), 310: (3, 4), 311: (3, 4)
+}  # fmt: skip
+"""Samples and bytes of what is packed together, by format: two's complement with the lowest byte first (16, 24, 32) or
+last (61), two samples of 12 bits in three bytes (212), three of 10 bits in four (310, 311), and offset binary (80,
+160)."""
+BITS = {16: 16, 212: 12, 80: 8, 24: 24, 32: 32, 61: 16, 160: 16, 310: 10, 311: 10}
+"""Bits of a sample by format."""
+MISSING = {format: -(2 ** (bits - 1)) for format, bits in BITS.items()}
 """The value that stands for a sample that is missing."""
+ENDS = {212: (0, 2), 310: (0, 2, 4), 311: (0, 2, 3)}
+"""The bytes that so many samples at the end of a file take which do not fill a group."""
+
+
+def bytes_of(count: int, format: int) -> int:
+    """The bytes that so many samples take at least."""
+    samples, nbytes = GROUPS[format]
+    whole, rest = divmod(count, samples)
+    return whole * nbytes + (ENDS[format][rest] if rest else 0)
+
+
+def samples_in(nbytes: int, format: int) -> int:
+    """The most samples that so many bytes can be; 0 of fewer than none."""
+    samples, group = GROUPS[format]
+    whole, rest = divmod(max(nbytes, 0), group)
+    return whole * samples + sum(0 < end <= rest for end in ENDS.get(format, ()))
 
 
 def unpack(packed: bytes, count: int, format: int) -> tuple[Array, int]:
-    """`count` samples as int32, none where there are too few bytes, and the value of missing ones. In format 212 an odd
-    `count` is for the end of a file only."""
+    """`count` samples as int32, none where there are too few bytes, and the value of missing ones. A `count` that fills
+    no whole group is for the end of a file only."""
     data = np.frombuffer(packed, np.uint8)
-    if len(data) < -(-count * BITS[format] // 8):
+    if len(data) < bytes_of(count, format):
         return np.empty(0, np.int32), MISSING[format]
     if format in (16, 32):
         samples = data.view(f"<i{format // 8}").astype(np.int32)
@@ -30,19 +51,46 @@ def unpack(packed: bytes, count: int, format: int) -> tuple[Array, int]:
     elif format == 24:
         low, middle, high = (data[k::3].astype(np.int32) for k in range(3))
         samples = low | middle << 8 | (high ^ 0x80) - 0x80 << 16
-    else:
+    elif format == 212:
         samples = _from_212(data, count)
+    else:
+        samples = _from_31x(data, count, format)
     return samples, MISSING[format]
 
 
 def _from_212(data: Array, count: int) -> Array:
     """Two samples in three bytes: the second byte has the upper four bits of the first sample in its lower half, and
     those of the second in its upper half."""
-    whole = np.zeros(-(-count // 2) * 3, np.int32)
-    whole[: len(data)] = data
-    low, middle, high = whole[0::3], whole[1::3], whole[2::3]
+    low, middle, high = _columns(data, count, 212)
     samples = np.empty(2 * len(low), np.int32)
     samples[0::2] = low | (middle & 0x0F) << 8
     samples[1::2] = high | (middle & 0xF0) << 4
     samples[samples >= 2**11] -= 2**12
     return samples[:count]
+
+
+def _from_31x(data: Array, count: int, format: int) -> Array:
+    """Three samples of ten bits in four bytes, which are two numbers of 16 bits, the lowest byte first. In format 310
+    each number has a sample in its bits 1 to 10, and the five bits above those of both make the third, the lower ones
+    from the first number. In format 311 the three lie one after the other, from the lowest bit on."""
+    a, b, c, d = _columns(data, count, format)
+    first, second = a | b << 8, c | d << 8
+    samples = np.empty((len(a), 3), np.int32)
+    if format == 310:
+        samples[:, 0], samples[:, 1] = first >> 1, second >> 1
+        samples[:, 2] = first >> 11 | second >> 11 << 5
+    else:
+        both = first | second << 16
+        samples[:, 0], samples[:, 1], samples[:, 2] = both, both >> 10, both >> 20
+    samples &= 0x3FF
+    samples[samples >= 2**9] -= 2**10
+    return samples.reshape(-1)[:count]
+
+
+def _columns(data: Array, count: int, format: int) -> Array:
+    """The first, second … byte of each group, as int32; the last group may lack some."""
+    samples, nbytes = GROUPS[format]
+    whole = np.zeros(-(-count // samples) * nbytes, np.int32)
+    part = data[: len(whole)]
+    whole[: len(part)] = part
+    return whole.reshape(-1, nbytes).T

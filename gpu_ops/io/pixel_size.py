@@ -7,6 +7,7 @@ import math
 import re
 from typing import Any
 
+from gpu_ops.output_kinds import Form
 from gpu_ops.types import Pixel
 
 INCH, CENTIMETRE = 2, 3
@@ -62,6 +63,15 @@ def tag_pixel(page: Any, imagej_unit: str) -> Pixel | None:
     if unit == CENTIMETRE:
         return make_pixel(1 / y, 1 / x, "cm")
     return make_pixel(1 / y, 1 / x, "inch") if unit == INCH and not (x == y and x in SCREEN) else None
+
+
+def pixel_of(pixel: Pixel | None, form: Form) -> Pixel | None:
+    """The size of a pixel of an output whose input has pixels of that size: that of the input, times the distance of
+    two elements along both axes. None where its axes are no pixels of the input, as those of a spectrum."""
+    if pixel is None or [axis.unit for axis in form.axes[:2]] != ["px", "px"]:
+        return None
+    y, x = form.axes[:2]
+    return Pixel(pixel.y * abs(y.step), pixel.x * abs(x.step), pixel.unit)
 
 
 def _ratio(value: object) -> float:

@@ -17,8 +17,10 @@ from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.io.files import replacing, save
 from gpu_ops.io.mapping import Levels, map_values
 from gpu_ops.io.notes import comment_lines, lines_of
+from gpu_ops.io.pixel_size import pixel_of
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Axis, Form, ViewKind
 from gpu_ops.progress import advance
+from gpu_ops.types import Pixel
 
 TABLES = (".csv", ".txt", ".json")
 ROWS = 1 << 12
@@ -28,11 +30,13 @@ ROWS = 1 << 12
 @dataclass(frozen=True)
 class Saving:
     """How a result is saved: the mapping of its values (one of gpu_ops.io.mapping.MAPS), the levels that "levels"
-    takes to black and white, and the facts about it that its file tells, see gpu_ops.measuring.about."""
+    takes to black and white, the facts about it that its file tells, see gpu_ops.measuring.about, and the size of the
+    `pixel` of its input, where that is known."""
 
     map: str = "none"
     levels: Levels | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
+    pixel: Pixel | None = None
 
 
 PLAIN = Saving()
@@ -52,9 +56,10 @@ def save_result(
     "" where the file has them as they are; `rate` is that of a signal, in hertz.
 
     A table of comma-separated values begins with the facts of `saving`, each in a line behind "#", and a line of axes
-    and units. It has the start and the end of each bar, and the real and the imaginary part of complex values. PNG and
-    WAV hold the facts and the mapping as well. Raises InputError when the file cannot be written so, ParamError for a
-    mapping that the format does not allow.
+    and units. It has the start and the end of each bar, and the real and the imaginary part of complex values. PNG,
+    TIFF, WAV and FLAC hold the facts and the mapping as well, and TIFF the size of a pixel of what has those of its
+    input. Raises InputError when the file cannot be written so, ParamError for a mapping that the format does not
+    allow.
     """
     of_kind, suffix = OUTPUT_KINDS[kind], Path(path).suffix.lower()
     name = plain(os.fspath(path))
@@ -74,7 +79,8 @@ def save_result(
         return ""
     mapped = map_values(array, suffix, saving.map, saving.levels, name)
     about = {**saving.about, "values": mapped.text}
-    save(path, mapped.array, rate=rate, overwrite=overwrite, note="\n".join(lines_of(about)))
+    how: dict[str, Any] = {"rate": rate, "pixel": pixel_of(saving.pixel, form), "note": "\n".join(lines_of(about))}
+    save(path, mapped.array, overwrite=overwrite, **how)
     return mapped.text
 
 

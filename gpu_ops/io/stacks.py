@@ -28,6 +28,20 @@ class Stack(Protocol):
     def read(self, frame: int) -> Array: ...
 
 
+def single(decoded: Decoded) -> Stack:
+    """A file of one picture as a stack of one frame."""
+    return _Single(decoded)
+
+
+class _Single:
+    def __init__(self, decoded: Decoded) -> None:
+        self._array, self.shape, self.dtype = decoded.array, decoded.array.shape, decoded.array.dtype
+        self.facts, self.steps = decoded.facts, decoded.steps
+
+    def read(self, frame: int) -> Array:
+        return self._array
+
+
 def decode_stack(stack: Stack, opening: Opening) -> Decoded:
     """The frame that the choices "frame" and "project" ask for. A projection reads one frame at a time; a mean is
     float32, or float64 of float64. Raises ParamError for a frame that is not there, InputError, Cancelled."""

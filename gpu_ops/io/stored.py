@@ -18,18 +18,13 @@ WHITE_ZERO = {"step": "white is zero"}
 """The file stores white as 0, so values were subtracted from the largest one."""
 YCBCR = {"step": "ycbcr"}
 """Brightness and two differences of colour became red, green and blue."""
-STORED_STEPS = ("palette", "cmyk", "gray alpha", "white is zero", "ycbcr", "stretch", "rescale", "first frame")
+STORED_STEPS = ("palette", "cmyk", "gray alpha", "white is zero", "ycbcr", "stretch", "rescale")
 """Every step from stored values to an image. The reader does them, so they are not applied to its result again."""
 
 
 def stretch_step(bits: int) -> dict[str, Any]:
     """Values of fewer bits than a byte became 0 to 255."""
     return {"step": "stretch", "bits": bits}
-
-
-def first_step(frames: int) -> dict[str, Any]:
-    """Only the first of several frames can be read."""
-    return {"step": "first frame", "of": frames}
 
 
 def apply_palette(indices: Array, colours: Array) -> Array:

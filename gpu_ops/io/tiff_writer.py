@@ -69,7 +69,9 @@ class TiffWriter:
         if max(shape[:2]) > MOST or len(shape) not in (2, 3):
             raise InputError(f"{name} cannot hold shape {shape}; save as .npy.")
         self._file, self._shape, self._dtype, self._frames = file, shape, dtype.newbyteorder("<"), frames
-        self._about = about.encode("ascii", "replace").replace(b"\0", b" ") + b"\0" if about else b""
+        self._about = (
+            about.replace("…", " to ").encode("ascii", "replace").replace(b"\0", b" ") + b"\0" if about else b""
+        )
         self._ratios = _ratios(pixel)
         self._bytes = math.prod(shape) * dtype.itemsize
         self._gap = -self._bytes % 8

@@ -1,178 +1,169 @@
 """Records of PhysioNet's WFDB form, as of the MIT-BIH databases: a header in text, and files of samples beside it.
 
-The form is described in the WFDB manual, header(5) and signal(5).
+A record may be put together from segments, each a record itself. In a fixed layout all have the same channels; in a
+variable one the first segment only describes them, and the others have some of them. The form is described in the WFDB
+manual, header(5) and signal(5).
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from gpu_ops.errors import InputError, plain
-from gpu_ops.io.channels import Channel, choose, survey_of
+from gpu_ops.io.channels import choose, survey_of
 from gpu_ops.io.columns import labels_of
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.opening import Decoded, Opening, Survey
-from gpu_ops.io.packed import BITS, unpack
-from gpu_ops.io.regular import require_regular
+from gpu_ops.io.packed import bytes_of, unpack
+from gpu_ops.io.wfdb_header import NOTHING, Record, Signal, beside, channels_of, read_header
 from gpu_ops.progress import advance, stage
 from gpu_ops.types import Facts
 
-LONGEST_HEADER = 1 << 20
-MOST_SIGNALS = 1000
-USUAL_GAIN, USUAL_RATE, USUAL_UNIT = 200.0, 250.0, "mV"
-"""What the manual takes where a header is silent."""
-RECORD = re.compile(r"(\S+?)(/\d+)?\s+(\d+)(?:\s+([0-9.eE+]+)\S*(?:\s+(\d+))?.*)?")
-FORMAT = re.compile(r"(\d+)(?:x(\d+))?(?::(\d+))?(?:\+(\d+))?")
-GAIN = re.compile(r"([-0-9.eE+]+)(?:\((-?\d+)\))?(?:/(\S+))?")
 FRAMES = 1 << 20
 
 
-@dataclass(frozen=True)
-class _Signal:
-    """One line of a header: `file` beside it, number of the `format`, `each` samples in a frame, `offset` in bytes."""
+class _Part(NamedTuple):
+    """A segment at its place: the frame where it begins, how to open it, and its header."""
 
-    file: str
-    format: int
-    each: int
-    offset: int
-    gain: float
-    baseline: int
-    unit: str
-    checksum: int | None
-    name: str
+    start: int
+    opening: Opening
+    record: Record
 
 
-@dataclass(frozen=True)
-class _Record:
-    rate: float
-    frames: int
-    signals: tuple[_Signal, ...]
+class _Whole(NamedTuple):
+    """A record with the segments that have samples; `signals` are its channels, `by_name` says how those of a segment
+    are found among them: by their names, or by their places."""
 
-    def channels(self) -> list[Channel]:
-        return [Channel(s.name, s.unit, self.rate * s.each, self.frames * s.each) for s in self.signals]
+    record: Record
+    signals: tuple[Signal, ...]
+    parts: tuple[_Part, ...]
+    by_name: bool
 
 
 def read_record(opening: Opening) -> Decoded:
-    """Physical values (N,) or (N, C) as float64, NaN where a sample is marked as missing, the rate in hertz, and the
-    names of the channels with their units.
+    """Physical values (N,) or (N, C) as float64, the rate in hertz, and the names of the channels with their units.
+    NaN is where a sample is marked as missing, where no segment is, and where a segment has no such channel.
 
     Raises InputError for headers and files of samples that are damaged, cut or missing, for forms that it does not
     know, and for channels of several rates; ParamError for a channel that is not there.
     """
-    record = _header(opening)
-    places = choose(opening, channels := record.channels())
-    array = np.empty((channels[places[0]].samples, len(places)))
+    whole = _whole(opening)
+    record, signals = whole.record, whole.signals
+    places = choose(opening, channels := channels_of(signals, record.rate, record.frames))
+    array = np.full((channels[places[0]].samples, len(places)), np.nan)
     files: dict[str, str] = {}
-    names = list(dict.fromkeys(record.signals[k].file for k in places))
-    for turn, file in enumerate(names):
-        with stage(turn, len(names)):
-            group = [k for k, signal in enumerate(record.signals) if signal.file == file]
-            files[file] = _read_file(
-                opening, record, group, {k: array[:, places.index(k)] for k in group if k in places}
-            )
+    for turn, part in enumerate(whole.parts):
+        with stage(turn, len(whole.parts)):
+            own = _own_places(part, whole, places)
+            each = signals[places[0]].each
+            rows = slice(part.start * each, (part.start + part.record.frames) * each)
+            columns = {mine: array[rows, places.index(place)] for place, mine in own.items()}
+            files |= _read_part(part, columns)
     labels = labels_of([channels[k].label for k in places])
     step = {"step": "physical", "units": [channels[k].unit for k in places], "files": files}
     return Decoded(array[:, 0] if len(places) == 1 else array, channels[places[0]].rate, (step,), Facts(labels=labels))
 
 
 def look_record(opening: Opening) -> Survey:
-    """The channels with their units, rates and lengths; asks where their rates differ."""
-    return survey_of(opening, "a WFDB record", _header(opening).channels())
+    """The channels with their units, rates and lengths, and the segments; asks where the rates differ."""
+    whole = _whole(opening)
+    found = survey_of(opening, "a WFDB record", channels_of(whole.signals, whole.record.rate, whole.record.frames))
+    segments = whole.record.segments
+    if not segments:
+        return found
+    gap = sum(s.frames for s in segments if s.name == NOTHING)
+    words = f"{len(whole.parts):,}" + (f", with gaps of {gap / whole.record.rate:,.6g} s" if gap else "")
+    return replace(found, facts=(*found.facts, ("segments", words)))
 
 
-def _header(opening: Opening) -> _Record:
-    name = opening.name
-    with open(opening.path, "rb") as file:
-        data = file.read(LONGEST_HEADER + 1)
-    lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
-    lines = [line for line in lines if line and not line.startswith("#")]
-    match = RECORD.fullmatch(lines[0]) if lines and len(data) <= LONGEST_HEADER else None
-    if match is None:
-        raise InputError(f"{name} is no header of a WFDB record; its first line is a name, channels, rate and length.")
-    if match[2]:
-        raise InputError(f"{name} is a record of several segments; open the header of one of them.")
-    count = int(match[3]) if len(match[3]) < 9 else MOST_SIGNALS + 1
-    if not 1 <= count <= MOST_SIGNALS or len(lines) < 1 + count:
-        raise InputError(f"{name} describes {len(lines) - 1} of {plain(match[3], 20)} channels; copy it again.")
-    signals = tuple(_signal(line, name, k + 1) for k, line in enumerate(lines[1 : 1 + count]))
-    rate = _number(match[4], USUAL_RATE, name)
-    if not 0 < rate < 1e12:
-        raise InputError(f"{name} has a rate of {rate:g} Hz; a rate is above 0: correct its first line.")
-    frames = int(match[5]) if match[5] and len(match[5]) < 16 else 0
-    return _Record(rate, frames or _frames(opening, signals), signals)
+def _whole(opening: Opening) -> _Whole:
+    """The record with the headers of its segments. Raises InputError where these do not fit together, OSError."""
+    record = read_header(opening.path, opening.name)
+    if not record.segments:
+        return _Whole(record, record.signals, (_Part(0, opening, record),), False)
+    parts: list[_Part] = []
+    signals: tuple[Signal, ...] = ()
+    by_name, start = False, 0
+    for turn, segment in enumerate(record.segments):
+        advance(turn, len(record.segments))
+        if segment.name != NOTHING:
+            path, _ = beside(opening.path, opening.name, f"{segment.name}.hea")
+            own = opening._replace(path=path, name=plain(path))
+            found = read_header(path, own.name)
+            _check_segment(found, segment.frames, record, own.name)
+            if not signals:
+                signals, by_name = found.signals, segment.frames == 0
+            if segment.frames:
+                parts.append(_Part(start, own, found))
+        start += segment.frames
+    if len(signals) != record.count:
+        raise InputError(
+            f"{opening.name} has {record.count} channels, and its first segment {len(signals)}; copy both again."
+        )
+    return _Whole(record, signals, tuple(parts), by_name)
 
 
-def _signal(line: str, name: str, number: int) -> _Signal:
-    fields = line.split(maxsplit=8)
-    match = FORMAT.fullmatch(fields[1]) if len(fields) > 1 and len(fields[1]) < 40 else None
-    gains = GAIN.fullmatch(fields[2]) if len(fields) > 2 and len(fields[2]) < 80 else None
-    if match is None or (len(fields) > 2 and gains is None):
-        raise InputError(f"{name}, channel {number}: '{plain(line, 60)}' has no format and gain; copy it again.")
-    if int(match[1]) not in BITS:
-        known = ", ".join(map(str, BITS))
-        raise InputError(f"{name}, channel {number} has format {match[1]}; only {known} can be read: convert it to 16.")
-    if match[3] and int(match[3]):
-        raise InputError(f"{name}, channel {number} is shifted by {match[3]} samples, which cannot be undone yet.")
-    if "/" in fields[0] or "\\" in fields[0] or fields[0] in ("-", "~", "..", "."):
-        raise InputError(f"{name}, channel {number}: {plain(fields[0], 40)!r} is no file beside it; copy it there.")
-    zero = int(_number(fields[4] if len(fields) > 4 else None, 0.0, name))
-    gain = _number(gains[1] if gains else None, 0.0, name) or USUAL_GAIN
-    baseline = int(gains[2]) if gains and gains[2] else zero
-    checksum = int(_number(fields[6], 0.0, name)) & 0xFFFF if len(fields) > 6 else None
-    title = fields[8] if len(fields) > 8 else f"channel {number}"
-    unit = gains[3] if gains and gains[3] else USUAL_UNIT
-    each = int(match[2] or 1)
-    if not 1 <= each <= 10_000:
-        raise InputError(f"{name}, channel {number} has {each} samples in a frame; at least 1 and 10000 at most.")
-    return _Signal(fields[0], int(match[1]), each, int(match[4] or 0), gain, baseline, unit, checksum, title)
+def _check_segment(found: Record, frames: int, record: Record, name: str) -> None:
+    """Raises InputError for the header of a segment that does not suit the record."""
+    if found.segments:
+        raise InputError(f"{name} is a segment that has segments itself; open one of its own.")
+    if found.rate != record.rate:
+        raise InputError(f"{name} has {found.rate:g} Hz, and its record {record.rate:g} Hz; copy both again.")
+    if found.frames != frames:
+        raise InputError(f"{name} has {found.frames} frames, and its record says {frames}; copy both again.")
 
 
-def _number(text: str | None, usual: float, name: str) -> float:
-    try:
-        value = float(text) if text is not None else usual
-    except ValueError:
-        value = np.nan
-    if not np.isfinite(value) or abs(value) > 1e15:
-        raise InputError(f"{name} has '{plain(text, 40)}' where a number should be; copy it again.")
-    return value
+def _own_places(part: _Part, whole: _Whole, places: Sequence[int]) -> dict[int, int]:
+    """The places of the wanted channels in a segment, by their places in the record; those that it lacks are left out.
+    Raises InputError for a channel that means something else there."""
+    signals = part.record.signals
+    if not whole.by_name and len(signals) != len(whole.signals):
+        raise InputError(
+            f"{part.opening.name} has {len(signals)} channels, and the segments before it {len(whole.signals)}; copy "
+            "it again."
+        )
+    names = [signal.name for signal in signals]
+    own = {}
+    for place in places:
+        wanted = whole.signals[place]
+        if whole.by_name and wanted.name not in names:
+            continue
+        own[place] = names.index(wanted.name) if whole.by_name else place
+        found = signals[own[place]]
+        if (found.each, found.unit) != (wanted.each, wanted.unit):
+            raise InputError(
+                f"{part.opening.name} has {plain(found.name, 40)} in {plain(found.unit, 20)}, {found.each} in a frame; "
+                f"its record has {plain(wanted.unit, 20)}, {wanted.each} in a frame: choose other channels."
+            )
+    return own
 
 
-def _frames(opening: Opening, signals: Sequence[_Signal]) -> int:
-    """The number of frames by the size of the first file, where the header does not say it."""
-    path, size = _beside(opening, signals[0].file)
-    group = [signal for signal in signals if signal.file == signals[0].file]
-    bits = sum(signal.each for signal in group) * BITS[group[0].format]
-    frames = (size - group[0].offset) * 8 // bits
-    if frames < 1:
-        raise InputError(f"{plain(path.name)} holds no samples; copy it again.")
-    return frames
+def _read_part(part: _Part, columns: Mapping[int, Array]) -> dict[str, str]:
+    """Fill the wanted channels of one record, by their places in it; returns the hashes of its files by name."""
+    signals, files = part.record.signals, {}
+    names = list(dict.fromkeys(signals[k].file for k in columns))
+    for turn, file in enumerate(names):
+        with stage(turn, len(names)):
+            group = [k for k, signal in enumerate(signals) if signal.file == file]
+            files[file] = _read_file(part.opening, part.record, group, {k: columns[k] for k in group if k in columns})
+    return files
 
 
-def _beside(opening: Opening, file: str) -> tuple[Path, int]:
-    """The path and the size of a file of samples."""
-    path = opening.path.with_name(file)
-    if not path.exists():
-        raise InputError(f"{opening.name} needs {plain(file, 60)} beside it, which is not there; copy it there.")
-    require_regular(path, "a file of samples")
-    return path, path.stat().st_size
-
-
-def _read_file(opening: Opening, record: _Record, group: Sequence[int], out: Mapping[int, Array]) -> str:
+def _read_file(opening: Opening, record: Record, group: Sequence[int], out: Mapping[int, Array]) -> str:
     """Fill the wanted channels of one file with physical values; returns the SHA-256 of its samples. `group` are all
     channels of the file. Raises InputError where it is cut, or does not have the sums of its header."""
     signals = [record.signals[k] for k in group]
-    path, size = _beside(opening, signals[0].file)
+    path, size = beside(opening.path, opening.name, signals[0].file)
     if len({(signal.format, signal.offset) for signal in signals}) > 1:
         raise InputError(f"{opening.name} gives {plain(path.name)} several formats; copy it again.")
     width = sum(signal.each for signal in signals)
     count, offset = record.frames * width, signals[0].offset
-    needed_bytes = -(-count * BITS[signals[0].format] // 8)
+    needed_bytes = bytes_of(count, signals[0].format)
     if size - offset < needed_bytes:
         raise InputError(
             f"{plain(path.name)} is cut short: it holds {max(0, size - offset)} of {needed_bytes} bytes of samples; "
@@ -185,7 +176,7 @@ def _read_file(opening: Opening, record: _Record, group: Sequence[int], out: Map
         for start in range(0, record.frames, step):
             advance(start, record.frames)
             frames = min(step, record.frames - start)
-            data = file.read(-(-frames * width * BITS[signals[0].format] // 8))
+            data = file.read(bytes_of(frames * width, signals[0].format))
             digest.update(data)
             samples, missing = unpack(data, frames * width, signals[0].format)
             if len(samples) < frames * width:
@@ -205,7 +196,7 @@ def _spread(
     samples: Array,
     missing: int | None,
     start: int,
-    signals: Sequence[_Signal],
+    signals: Sequence[Signal],
     group: Sequence[int],
     out: Mapping[int, Array],
     sums: dict[int, int],

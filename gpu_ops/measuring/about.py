@@ -22,7 +22,10 @@ NOTHING: Mapping[str, Any] = {}
 
 
 def input_name(origin: Mapping[str, Any]) -> str:
-    """The name of an input's file, or its sample with the options: "noise seed=0 size=64x64"."""
+    """The name of an input's file, its sample with the options: "noise seed=0 size=64x64", or what it is a result of:
+    "mean2d of a.png"."""
+    if "result" in origin:
+        return f"{origin['result']} of {input_name(origin.get('of', NOTHING))}"
     if "path" in origin:
         return PurePath(str(origin["path"])).name
     options = [f"{name}={value}" for name, value in sorted(origin.items()) if name not in ORIGIN]
@@ -30,12 +33,29 @@ def input_name(origin: Mapping[str, Any]) -> str:
 
 
 def about_input(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts about an input: its name, the hash of its file, how it was read, and its steps in words."""
+    """The facts about an input: its name, the hash of its file, how it was read, how it was made where it is a result,
+    and its steps in words. Of a result the file is that at its beginning."""
+    if "result" in origin:
+        first = about_input(origin.get("of", NOTHING))
+        made = [*first.pop("made by", []), _maker(origin, first.pop("steps", []))]
+        steps = [_step(step) for step in origin.get("steps", ())]
+        whole = {**first, "input": input_name(origin), "made by": made, "steps": steps}
+        return {name: value for name, value in whole.items() if value}
     facts: dict[str, Any] = {"input": input_name(origin), "sha256": origin.get("hash", "")}
     read = {**({"kind": origin["kind"]} if origin.get("kind") else {}), **origin.get("choices", NOTHING)}
     facts["read as"] = ", ".join(f"{name} {value}" for name, value in read.items())
     facts["steps"] = [_step(step) for step in origin.get("steps", ())]
     return {name: value for name, value in facts.items() if value}
+
+
+def _maker(origin: Mapping[str, Any], steps: Sequence[str]) -> str:
+    """One filter on the way to an input: "noise sigma 2 seed 0, then mean2d by serial on cpu, window 3"."""
+    values = {**origin.get("params", NOTHING), **origin.get("knobs", NOTHING)}
+    values |= {"output": origin.get("output", ""), "edited kernels": origin.get("edits", "")}
+    values |= {"start": origin.get("start", "")}
+    filter = f"{origin['result']} by {origin.get('variant', '')} on {origin.get('device', '')}"
+    told = [filter, *(f"{name} {_text(value)}" for name, value in values.items() if value not in ("", ()))]
+    return " then ".join([*([f"{', '.join(steps)},"] if steps else []), ", ".join(told)])
 
 
 def _step(step: Mapping[str, Any]) -> str:

@@ -1,5 +1,5 @@
-"""A filter over all frames of a stack: one variant on one device, its results in one NPY stack that grows frame by
-frame and appears when it is complete."""
+"""A filter over all frames of a stack: one variant on one device, its results in one stack, NPY or TIFF, that grows
+frame by frame and appears when it is complete."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, plain
+from gpu_ops.filters import find_filter
 from gpu_ops.io.files import replacing
+from gpu_ops.io.frame_files import TIFF, FrameFile, begin_frames, check_frame_file
 from gpu_ops.io.inputs import Array
+from gpu_ops.io.pixel_size import pixel_of
+from gpu_ops.measuring.about import about_run
+from gpu_ops.measuring.provenance import machine
+from gpu_ops.measuring.report import row
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.params import Values
 from gpu_ops.progress import Cancelled, quiet, stop_request
-from gpu_ops.types import Experiment, Input, Pick
-
-SUFFIX = ".npy"
+from gpu_ops.types import Experiment, Input, Pick, Run
 
 
 class Wanted(NamedTuple):
@@ -31,6 +35,14 @@ class Wanted(NamedTuple):
     output: str
 
 
+class _Result(NamedTuple):
+    """The run of one frame, its output in C order, and the experiment that it answers."""
+
+    run: Run
+    array: Array
+    experiment: Experiment
+
+
 class Written(NamedTuple):
     """What was written: the shape and the type of the whole stack. `checked` says whether the first frame's result was
     compared with the reference."""
@@ -40,12 +52,9 @@ class Written(NamedTuple):
     checked: bool
 
 
-def check_target(path: str | os.PathLike[str]) -> None:
-    """Raises InputError for a name that cannot hold a stack of results."""
-    if Path(path).suffix.lower() != SUFFIX:
-        raise InputError(
-            f"{plain(os.fspath(path))} cannot hold a stack of results; choose a name that ends in {SUFFIX}."
-        )
+def check_target(path: str | os.PathLike[str], filter: str, output: str) -> None:
+    """Raises InputError for a name that cannot hold a stack of this output of a filter."""
+    check_frame_file(path, next(o.kind for o in find_filter(filter).outputs if o.id == output))
 
 
 def write_frames(
@@ -56,33 +65,43 @@ def write_frames(
     report: Callable[[int, int], None] = lambda done, total: None,
     token: str = "",
 ) -> Written:
-    """Run a filter on the frames read(0) to read(count - 1) and write the output of each, (D, …), as NPY.
+    """Run a filter on the frames read(0) to read(count - 1) and write the output of each, (D, …), as NPY, or as pages
+    of a TIFF with the size of a pixel and the facts about the first result.
 
     The first result is compared with samples of the reference. `report(done, total)` comes before each frame. `token`
     names the file that grows, see `replacing`. The target stays as it was until the last frame. Raises InputError for
     frames that cannot be read or whose results differ in shape or type, and where the disk is too small; KernelError
     where the variant fails or is wrong; Cancelled.
     """
-    check_target(path)
+    check_target(path, wanted.filter, wanted.output)
     with replacing(path, token=token) as file:
-        first = np.empty(0)
-        for frame in range(count):
+        report(0, count)
+        first = _result(read, 0, wanted)
+        _check_room(path, first.array, count)
+        pixel = pixel_of(first.experiment.input.facts.pixel, first.run.forms[wanted.output])
+        frames = begin_frames(file, path, first.array, count, pixel, _about(first, wanted, path, count))
+        _write(frames, first.array)
+        for frame in range(1, count):
             report(frame, count)
-            result, checked = _result(read, frame, wanted)
-            if frame == 0:
-                first, was_checked = result, checked
-                _begin(file, path, result, count)
-            elif (result.shape, result.dtype) != (first.shape, first.dtype):
+            result = _result(read, frame, wanted).array
+            if (result.shape, result.dtype) != (first.array.shape, first.array.dtype):
                 raise InputError(
                     f"The result of frame {frame} is {result.shape} of {result.dtype} and that of frame 0 is "
-                    f"{first.shape} of {first.dtype}; one stack holds results of one size: save them one by one."
+                    f"{first.array.shape} of {first.array.dtype}; one stack holds results of one size: save them one "
+                    "by one."
                 )
-            file.write(result.reshape(-1).view(np.uint8).data)
-        return Written((count, *first.shape), first.dtype.name, was_checked)
+            _write(frames, result)
+        return Written((count, *first.array.shape), first.array.dtype.name, first.run.ok is not None)
 
 
-def _begin(file: IO[bytes], path: str | os.PathLike[str], result: Array, count: int) -> None:
-    """Write the header of the whole stack. Raises InputError where the disk has no room for it."""
+def _write(frames: FrameFile, result: Array) -> None:
+    """Write a frame without progress of its own."""
+    with quiet():
+        frames.write(result)
+
+
+def _check_room(path: str | os.PathLike[str], result: Array, count: int) -> None:
+    """Raises InputError where the disk has no room for so many results."""
     needed = count * result.nbytes
     free = shutil.disk_usage(Path(os.path.realpath(path)).parent).free
     if needed > free:
@@ -90,13 +109,19 @@ def _begin(file: IO[bytes], path: str | os.PathLike[str], result: Array, count: 
             f"The results of {count} frames need {needed:,} bytes, and the disk of {plain(os.fspath(path))} has "
             f"{free:,} free; choose another disk."
         )
-    header: dict[str, Any] = np.lib.format.header_data_from_array_1_0(result)
-    np.lib.format.write_array_header_1_0(file, {**header, "shape": (count, *result.shape)})
 
 
-def _result(read: Callable[[int], Input], frame: int, wanted: Wanted) -> tuple[Array, bool]:
-    """The output for one frame in C order, and whether it was checked. The steps within a frame tell no progress, but
-    they can be stopped."""
+def _about(first: _Result, wanted: Wanted, path: str | os.PathLike[str], count: int) -> dict[str, Any]:
+    """The facts that a TIFF tells; an NPY file has no room for any."""
+    if Path(path).suffix.lower() != TIFF:
+        return {}
+    own = row(first.run, first.experiment, with_roofs=False)
+    facts = about_run(own, machine([wanted.pick.device], with_roofs=False), wanted.output)
+    return {**facts, "verdict": f"frame 0 {facts['verdict']}", "frames": f"all {count}"}
+
+
+def _result(read: Callable[[int], Input], frame: int, wanted: Wanted) -> _Result:
+    """The run of one frame. The steps within it tell no progress, but they can be stopped."""
     with quiet():
         try:
             input = read(frame)
@@ -115,4 +140,4 @@ def _result(read: Callable[[int], Input], frame: int, wanted: Wanted) -> tuple[A
         raise KernelError(f"Frame {frame} of {input.name}: {name} fails: {last.failure}")
     if last.ok is False:
         raise KernelError(f"Frame {frame} of {input.name}: {name} gave a wrong result; choose another variant.")
-    return np.ascontiguousarray(last.outputs[wanted.output]), last.ok is not None
+    return _Result(last, np.ascontiguousarray(last.outputs[wanted.output]), experiment)

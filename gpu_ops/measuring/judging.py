@@ -12,6 +12,7 @@ from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import sample
 from gpu_ops.measuring.machines import machine_parts
+from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import read_report
 from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.measuring.runner import default_picks, run_experiment
@@ -23,12 +24,14 @@ RECORDED = Path(__file__).resolve().parent.parent.parent / "resources" / "record
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim with its result, whether it holds (None: undecided), and where the runs come from."""
+    """A claim with its result, whether it holds (None: undecided), where the runs come from, and their machine, ""
+    without one."""
 
     claim: Claim
     result: str
     holds: bool | None
     where: str
+    machine: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The judgement as `kernelscope claims --json` writes it; times in seconds."""
@@ -43,6 +46,7 @@ class Judgement:
             "found": self.result,
             "holds": self.holds,
             "where": self.where,
+            "machine": self.machine,
             "figures_s": dict(self.claim.figures),
         }
 
@@ -66,21 +70,23 @@ def _judge(claim: Claim, reports: Mapping[str, Report]) -> Judgement:
         result, holds = claim.judge({r.variant: run_of(r) for r in rows})
         if (holds is not None, len(rows)) > most:
             most = (holds is not None, len(rows))
-            best = Judgement(claim, result, holds, f"recorded: {machine_parts(report.provenance)} ({name})")
+            own = machine_parts(report.provenance)
+            best = Judgement(claim, result, holds, f"recorded: {own} ({name})", own)
     return best
 
 
 def judge_here(filters: Sequence[Filter], devices: Sequence[str]) -> list[Judgement]:
     """Judge each claim by runs made now on this machine; claims with the same experiment share its runs."""
     runs: dict[str, dict[str, Run]] = {}
-    judgements = []
+    judgements, here = [], machine_parts(machine(devices, with_roofs=False))
     for filter in filters:
         for claim in filter.claims:
             key = json.dumps(claim.experiment, sort_keys=True)
             if claim.basis == "measured" and key not in runs:
                 runs[key] = _run(filter, claim, devices)
-            where = "counted" if claim.basis == "counted" else f"measured here on {', '.join(devices)}"
-            judgements.append(Judgement(claim, *claim.judge(runs.get(key, {})), where))
+            counted = claim.basis == "counted"
+            where = "counted" if counted else f"measured here on {', '.join(devices)}"
+            judgements.append(Judgement(claim, *claim.judge(runs.get(key, {})), where, "" if counted else here))
     return judgements
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ import pytest
 from fake_engine import FakeEngine, act, make
 from PySide6.QtWidgets import QApplication
 
-from app.models.experiment_text import command_text, python_text
+from app.models.experiment_text import command_text, python_text, reason_against, results_before
 from app.models.session import Session
-from gpu_ops import apply_steps, load, sample, save
+from gpu_ops import Experiment, Pick, apply_steps, load, run_experiment, sample, save
 from gpu_ops.cli import main
 from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
 from gpu_ops.types import Input
@@ -91,6 +92,58 @@ def test_a_program_runs_what_is_on_the_screen(qtbot, stack: Input, capsys) -> No
     experiment = names["experiment"]
     assert (experiment.filter, dict(experiment.params)) == ("mean2d", {"window": 7, "border": "nearest"})
     assert [(p.variant, p.device) for p in experiment.picks] == [("serial", "cpu"), ("scipy", "cpu")]
+
+
+@pytest.fixture
+def result(stack: Input) -> Input:
+    """A mean of a noisy frame, whose edge is sharpened after."""
+    noisy = apply_steps(stack, STEPS)
+    picks = (Pick("parallel", "cpu"),)
+    *_, run = run_experiment(Experiment("mean2d", noisy, {"window": 5, "border": "wrap"}, picks, "none", checks="off"))
+    origin = {"result": "mean2d", "output": "image", "variant": "parallel", "device": "cpu", "params": dict(run.params)}
+    origin |= {"knobs": {}, "of": noisy.origin, "steps": []}
+    return Input("image", run.outputs["image"], "yx", "made", origin)
+
+
+def test_a_result_takes_two_commands_that_make_it_again(qtbot, result: Input, tmp_path, monkeypatch, capsys) -> None:
+    session = session_of(result)
+    session.set_picks(("serial",))
+    session.set_params({"window": 3})
+    monkeypatch.chdir(tmp_path)
+    comment, first, second = command_text(session).split("\n")
+    assert comment == "# The input is a result, so it takes 2 commands: those before the last make mean2d-1.npy."
+    assert results_before(session) == 1 and main(shlex.split(first)[1:]) == 0
+    np.testing.assert_array_equal(np.load("mean2d-1.npy"), result.array)
+    (run,) = report_of(second, tmp_path / "report.json")
+    assert run["ok"] and run["params"]["window"] == 3 and run["input"]["path"] == "mean2d-1.npy"
+
+
+def test_a_program_makes_a_result_again(qtbot, result: Input, capsys) -> None:
+    session = session_of(result)
+    session.set_picks(("serial",))
+    names: dict[str, Any] = {}
+    exec(python_text(session), names)
+    np.testing.assert_array_equal(names["input"].array, result.array)
+
+
+def test_a_signal_that_is_a_result_keeps_kind_and_rate(qtbot, tmp_path, monkeypatch, capsys) -> None:
+    origin = {"result": "mean1d", "output": "signal", "variant": "serial", "device": "cpu", "params": {"window": 5}}
+    origin |= {"knobs": {}, "rate": 360.0, "of": {"generator": "noise", "length": 300, "channels": 3}}
+    session = session_of(Input("signal", np.zeros((300, 3), np.float32), "tc", "made", origin, 360.0))
+    monkeypatch.chdir(tmp_path)
+    session.set_picks(("serial",))
+    _, first, second = command_text(session).split("\n")
+    assert main(shlex.split(first)[1:]) == 0
+    (run,) = report_of(second, tmp_path / "report.json")
+    assert run["ok"] and run["shape"] == [300, 3] and "--rate=360.0" in second and run["filter"] == "mean1d"
+
+
+def test_what_no_command_makes(qtbot, result: Input) -> None:
+    middle = replace(result, origin={**result.origin, "start": [4, 4]})
+    assert command_text(session_of(middle)) == "" and "'start': [4, 4]" in python_text(session_of(middle))
+    assert "Copy as Python gives a program" in reason_against(session_of(middle), program=False)
+    edited = replace(result, origin={**result.origin, "edits": "abc"})
+    assert python_text(session_of(edited)) == "" and "kernel of your own" in reason_against(session_of(edited), True)
 
 
 def test_an_input_from_nowhere_has_no_text(qtbot) -> None:

@@ -16,6 +16,7 @@ from simulated_rows import shared_result
 
 from app.models.file_list import FileList
 from app.models.file_names import open_kinds, proposed_name, save_suffix
+from app.models.origin import Origin
 from app.settings import Settings
 from app.views.window.panels import TABLE
 from gpu_ops import FORMATS, find_filter, from_array, save
@@ -219,6 +220,7 @@ def test_a_saved_result_is_said_and_its_name_proposed(engine, window, files, tmp
     engine.arrays["result"] = np.zeros((6, 7), np.uint8)
     made = shared_result("image", "result", engine.arrays["result"], None)
     window.controller._held["parallel", window.controller.session.output.id] = made
+    window.controller._made["parallel", window.controller.session.output.id] = Origin()
     asked: list[tuple[str, ...]] = []
 
     def target(parent, title: str, proposed: str, kinds: str) -> str:

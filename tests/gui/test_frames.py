@@ -331,9 +331,10 @@ def test_a_filter_over_all_frames_is_asked_for_and_nothing_is_left_of_a_cancelle
 ) -> None:
     verified(window)
     proposed: list[str] = []
-    window.files.target = lambda parent, title, name, kinds: proposed.append(name) or str(tmp_path / "out.npy")
+    window.files.target = lambda parent, title, *asked: proposed.extend(asked) or str(tmp_path / "out.npy")
     act(window, "run_frames")
     assert Path(proposed[0]).name == "stack-mean-window3-parallel-frames.npy" and kinds(window) == ["frames"]
+    assert proposed[1].startswith("A NumPy array (*.npy);;A TIFF image (*.tif);;")
     request = engine(window).asked[-1]
     assert isinstance(request, FramesRequest) and request.pick.variant == "parallel" and request.output == "image"
     window.controller.session.set_params({"window": 7})

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.controllers.importing import ImportController
 from app.controllers.session import SessionController
-from app.models.importing import Memory, chosen_columns, fields, kind_key, toggled
+from app.models.importing import Memory, chosen_columns, fields, kind_key, lasting, must_ask, toggled
 from app.models.results import Results
 from app.models.session import Session
 from app.settings import Settings
@@ -24,7 +24,7 @@ from app.window import Script
 from gpu_ops import FORMATS, from_array, save
 from gpu_ops.engine.messages import Failed, Finished, LoadRequest, SampleRequest, Surveyed, SurveyRequest
 from gpu_ops.io.formats import Format
-from gpu_ops.io.opening import COLUMNS, FRAME, HEADER, MEMBER, PROJECT, RATE, SEPARATOR, Survey
+from gpu_ops.io.opening import COLUMNS, FRAME, HEADER, MEMBER, PART, PROJECT, RATE, SEPARATOR, Survey
 
 TABLE = Survey(
     "a toy table",
@@ -436,6 +436,16 @@ def test_only_what_matters_is_asked() -> None:
     )
     frame, project = fields((FRAME, PROJECT), Survey("a toy table", frames=3))
     assert frame.high == 2 and project == PROJECT
+    gaps = Survey("a toy table", allowed={"part": (0, 1, 2)}, found={"part": 1}, asks=True)
+    assert fields((PART,), gaps) == (replace(PART, choices=(0, 1, 2), default=1),)
+    assert fields((PART,), Survey("a toy table", asks=True)) == ()
+
+
+def test_the_part_of_a_file_is_asked_for_whatever_is_remembered_of_others() -> None:
+    gaps, whole = (Survey("an EDF record", allowed=allowed, asks=True) for allowed in ({"part": (0, 1)}, {}))
+    assert lasting({"part": 1, "columns": "2"}) == {"columns": "2"}
+    assert must_ask(gaps, {"columns": "2"}) and must_ask(whole, None) and not must_ask(whole, {"columns": "2"})
+    assert not must_ask(replace(gaps, asks=False), None)
 
 
 def click_cell(qtbot, dialog: ImportDialog, row: int, column: int) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,13 +13,14 @@ from PySide6.QtWidgets import QMainWindow, QTreeWidget
 
 from app import theme
 from app.actions import build_actions
+from app.models.claims_table import claims_csv, claims_json
 from app.models.log import Log
 from app.views.timing.claims_page import ClaimsPage
 from app.views.window.diagnostics import DiagnosticsPage
 from app.views.window.shortcuts import ShortcutsPage
 
 
-def claim(holds: bool | None, **more: str) -> dict:
+def claim(holds: bool | None, **more: Any) -> dict:
     return {
         "id": "S4-constant",
         "source": "S4",
@@ -54,6 +57,26 @@ def test_claims_are_copied_as_a_table(claims: ClaimsPage, qtbot) -> None:
     qtbot.mouseClick(claims.copy_button, Qt.MouseButton.LeftButton)
     lines = QGuiApplication.clipboard().text().splitlines()
     assert len(lines) == 4 and lines[2].startswith("S7\t") and "\tdoes not hold\t" in lines[2]
+
+
+def test_claims_are_saved_with_the_machine_of_their_runs(claims: ClaimsPage, qtbot) -> None:
+    assert not ClaimsPage(claims).save_button.isEnabled(), "there is nothing to save"
+    measured = claim(True, machine="NVIDIA H200", figures_s={"naive": 0.0043}), claim(None, machine="")
+    claims.set_claims(measured)
+    with qtbot.waitSignal(claims.save_asked) as asked:
+        qtbot.mouseClick(claims.save_button, Qt.MouseButton.LeftButton)
+    (told,) = asked.args
+    text = claims_csv(told)
+    heading = [line for line in text.splitlines() if line.startswith("# ")]
+    assert "# machine: NVIDIA H200" in heading and any(line.startswith("# version kernelscope: ") for line in heading)
+    rows = list(csv.DictReader(text.splitlines()[len(heading) :]))
+    assert [row["holds"] for row in rows] == ["holds", "undecided"] and rows[0]["published"] == claim(True)["published"]
+    assert json.loads(rows[0]["figures_s"]) == {"naive": 0.0043} and rows[0]["machine"] == "NVIDIA H200"
+    content = json.loads(claims_json(told))
+    assert content["claims"] == list(measured) and content["about"]["machine"] == "NVIDIA H200"
+    assert content["schema"] == "kernelscope-claims/1" and "time" in content["about"]
+    two = (*told, claim(False, machine="another"))
+    assert "# machine: several, see the rows" in claims_csv(two)
 
 
 def test_claims_follow_the_palette(claims: ClaimsPage) -> None:

@@ -23,13 +23,13 @@ from app.controllers.engine_log import describe
 from app.models.results import QUALITY, Results
 from app.models.small_print import small_print
 from app.views.window.panels import LADDER
-from gpu_ops import from_array, load, save
+from gpu_ops import all_claims, from_array, load, save
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Finished, RunUpdate, Saved, SaveRequest
 from gpu_ops.measuring.about import SEVERAL
 from gpu_ops.measuring.report import read_report
 from gpu_ops.measuring.rows import Row
-from gpu_ops.types import Closeness, Quality
+from gpu_ops.types import Closeness, Facts, Pixel, Quality
 
 GPU = (DeviceStatus("cuda:0", "A GPU", True, architecture="sm_75"),)
 
@@ -122,6 +122,16 @@ def test_a_format_that_holds_the_values_asks_nothing(window, engine, tmp_path: P
     assert len(requests(engine)) == 2 and not window.messages.messages()
 
 
+def test_a_result_has_the_pixel_of_the_input_that_it_is_of(window, engine, tmp_path: Path) -> None:
+    pixel, session = Pixel(0.5, 0.25, "mm"), window.controller.session
+    session.set_input(replace(session.original, facts=Facts(pixel=pixel)))
+    bring(engine, window, FLOATS)
+    save_to(window, tmp_path / "out.tif")
+    session.set_stepped(replace(session.original, facts=Facts(pixel=Pixel(1.0, 0.5, "mm"))), ())
+    save_to(window, tmp_path / "out.tif")
+    assert [r.saving.pixel for r in requests(engine)] == [pixel, None], "the second is of the input before its steps"
+
+
 def test_a_result_that_changed_since_the_question_is_not_saved_as_the_old_one(qtbot, window, engine, tmp_path) -> None:
     bring(engine, window, FLOATS)
     save_to(window, tmp_path / "out.png")
@@ -200,6 +210,22 @@ def test_the_small_print_is_three_lines() -> None:
         "A GPU · Kernelscope 1 abcdef012345 · now",
     ]
     assert small_print({}) == [] and small_print({"steps": SEVERAL, "input": "b"}) == ["b"]
+
+
+def test_the_claims_are_saved_as_their_ending_says(qtbot, window, tmp_path: Path) -> None:
+    page = window._claims_page()
+    qtbot.addWidget(page)
+    for name in ("claims.csv", "claims.json"):
+        window.files.target = lambda *_, name=name: str(tmp_path / name)
+        qtbot.mouseClick(page.save_button, Qt.MouseButton.LeftButton)
+        assert f"Saved {name}" in window.messages.current().text
+    told = json.loads((tmp_path / "claims.json").read_text())
+    text = (tmp_path / "claims.csv").read_text()
+    assert len(told["claims"]) == len(all_claims()) and "machine" in told["about"]
+    rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("# ")))
+    assert [row["id"] for row in rows] == [claim.id for claim in all_claims()]
+    decided = [row for row in rows if row["basis"] == "measured" and row["holds"] != "undecided"]
+    assert decided and all(row["machine"] and row["machine"] in row["where"] for row in decided)
 
 
 def test_an_xray_is_saved_with_its_facts(qtbot, engine, tmp_path: Path) -> None:

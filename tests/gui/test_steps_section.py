@@ -17,7 +17,7 @@ from app.models.noise import Noise
 from app.models.viewport import Rect
 from app.views.results.pictures import INPUT
 from app.views.window.main_window import MainWindow
-from gpu_ops import apply_steps, sample, save
+from gpu_ops import apply_steps, from_origin, sample, save
 from gpu_ops.engine.messages import Failed, Finished, ResultRequest, Stepped, StepsRequest
 from gpu_ops.engine.shared import SharedArray
 from gpu_ops.types import Input
@@ -324,6 +324,7 @@ def test_a_result_as_the_input_and_back(qtbot: QtBot, live: MainWindow, real: An
     origin = session.input.origin
     assert (origin["result"], origin["variant"]) == ("mean2d", "serial") and origin["params"] == session.params
     assert origin["of"]["of"] == source
+    np.testing.assert_array_equal(from_origin(origin).array, live.panes.pane(INPUT).layer.pyramid.array)
     assert not np.array_equal(live.panes.pane(INPUT).layer.pyramid.array, result), "filtered once more"
     settle(qtbot, controller, lambda: act(live, "original"))
     np.testing.assert_array_equal(live.panes.pane("serial").layer.pyramid.array, result)

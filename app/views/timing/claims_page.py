@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QPushButton, QWidget
 
+from app.models.claims_table import Claims
 from app.theme import Role, colours_of
 from app.views.pages import TextPage
 
 
 class ClaimsPage(TextPage):
-    """Judgements as `kernelscope claims --json -` lists them."""
+    """Judgements as `kernelscope claims --json -` lists them. `save_asked(claims)` says that they are to be saved."""
+
+    save_asked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("claims_page", "", parent)
         self.setWindowTitle(self.tr("Claims"))
         self.browser.setAccessibleName(self.tr("Claims"))
+        self.save_button = QPushButton(self.tr("&Save…"), self)
+        self.save_button.setObjectName("claims_page.save")
+        self.save_button.setToolTip(
+            self.tr("Save the claims as CSV or JSON, with the machine that they were measured on")
+        )
+        self.save_button.setEnabled(False)
+        self.save_button.clicked.connect(lambda: self.save_asked.emit(self._claims))
+        self.top.addWidget(self.save_button)
         self._claims: tuple[Mapping[str, Any], ...] = ()
         self.refresh()
 
-    def set_claims(self, claims: Sequence[Mapping[str, Any]]) -> None:
+    def set_claims(self, claims: Claims) -> None:
         """Show these judgements."""
         self._claims = tuple(claims)
+        self.save_button.setEnabled(bool(self._claims))
         self.refresh()
 
     def refresh(self) -> None:

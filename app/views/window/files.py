@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.controllers.importing import ImportController
 from app.controllers.session import SessionController
+from app.models.claims_table import claims_csv, claims_json
 from app.models.facts import facts_of
 from app.models.file_list import FileList
 from app.models.file_names import all_files, open_kinds, proposed_name, save_kinds, save_suffix, suffixes
@@ -305,6 +306,15 @@ class Files(QObject):
         path = self.ask_target(title, self.proposed("figures", ".csv"), kinds)
         if path:
             self._write(path, lambda: write_text(path, comment_lines(self.facts()) + table))
+
+    @Slot(object)
+    def export_claims(self, claims: Any) -> None:
+        """Ask for a name and save the judged claims, as JSON where the name ends so and else as CSV."""
+        kinds = f"CSV (*.csv);;JSON (*.json);;{all_files()}"
+        path = self.ask_target(self.tr("Save the claims as CSV or JSON"), "claims.csv", kinds)
+        if path:
+            text_of = claims_json if Path(path).suffix.lower() == ".json" else claims_csv
+            self._write(path, lambda: write_text(path, text_of(claims)))
 
     def export_xray(self, panel: XRayPanel, kind: str) -> None:
         """Ask for a name and save the X-ray: the visible part as a "picture", or all its counts ("json")."""

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 
-from app.models.file_names import all_files
+from app.models.experiment_text import python_text, reason_against, results_before
+from app.models.file_names import frames_kinds
 from app.models.session import Session
 from app.views.results.probe_bar import ProbeBar
 from app.views.window.desk import Desk
@@ -44,16 +45,24 @@ def copy_image(desk: Desk) -> None:
 
 
 def copy_experiment(desk: Desk, text_of: Callable[[Session], str]) -> None:
-    """Copy the experiment on the screen as `text_of` writes it."""
-    text, messages = text_of(desk.context.session), desk.context.messages
+    """Copy the experiment on the screen as `text_of` writes it: as commands, or as a program."""
+    session, messages, program = desk.context.session, desk.context.messages, text_of is python_text
+    text, first = text_of(session), results_before(session)
     if text:
         QApplication.clipboard().setText(text)
         messages.settle("clipboard")
         said = _tr("The experiment is on the clipboard, {count} letters.").format(count=len(text))
+        if first and not program:
+            more = _tr("{said} The input is a result, so it takes several commands: the first {count} make it.")
+            more = (
+                more
+                if first > 1
+                else _tr("{said} The input is a result, so it takes two commands: the first makes it.")
+            )
+            said = more.format(said=said, count=first)
         messages.show_message("info", said, "", "copied", passing=True)
     else:
-        said = _tr("The input is neither a file nor a sample: save it, open the file, and copy again.")
-        messages.show_message("warning", said, "", "clipboard")
+        messages.show_message("warning", reason_against(session, program), "", "clipboard")
 
 
 def paste_image(desk: Desk) -> None:
@@ -84,7 +93,7 @@ def run_over_frames(desk: Desk) -> None:
         desk.context.messages.show_message("warning", text, "", "frames")
         return
     desk.context.messages.settle("frames")
-    kinds = _tr("NumPy arrays") + f" (*.npy);;{all_files()}"
+    kinds = frames_kinds(desk.context.controller.session.output.kind)
     path = files.ask_target(
         _tr("Save the results of all frames"), files.proposed(f"{pick.variant}-frames", ".npy"), kinds
     )

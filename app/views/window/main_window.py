@@ -180,9 +180,9 @@ class MainWindow(QMainWindow):
         parts = pages, actions, menus, recent, catalogue, palette, pasted, self.probing.probe
         return Desk(context, self, self.stack, self.docks, *parts)
 
-    @staticmethod
-    def _claims_page() -> QWidget:
+    def _claims_page(self) -> QWidget:
         page = ClaimsPage()
+        page.save_asked.connect(self.context.files.export_claims)
         judgements = gpu_ops.judge_by_reports(gpu_ops.all_claims(), gpu_ops.recorded_reports())
         page.set_claims([j.as_dict() for j in judgements])
         return page

@@ -1,0 +1,223 @@
+"""Discontinuous records, EDF+D and BDF+D: the parts without gaps between, one of which is read.
+
+Every data record says when it begins, in the first of its annotations; records that follow one another at once are one
+part. By the specification of EDF+ (Kemp and Olivan 2003), sections 2.1 and 2.2.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_ops.errors import InputError, ParamError, plain
+from gpu_ops.io.channels import Channel
+from gpu_ops.io.inputs import Array
+from gpu_ops.io.opening import PART, Opening
+from gpu_ops.progress import advance
+
+FIXED, EACH = 256, 256
+"""Bytes of the header before the channels, and of each channel."""
+MOST_SIGNALS, MOST_RECORDS = 4096, 1 << 22
+KIND = slice(192, 236)
+"""Where the header says what kind of record it is."""
+KINDS = (b"EDF+D", b"BDF+D")
+NOTES = ("EDF Annotations", "BDF Annotations")
+ONSET = re.compile(rb"([+-]\d{1,15}(?:\.\d{1,15})?)(?:\x15[^\x14\x00]*)?\x14")
+TOLERANCE = 1e-4
+"""The part of a sample by which a record may begin too early or too late without a gap: the onsets are decimals."""
+BLOCK = 1 << 24
+"""Bytes that are read at a time."""
+IN_A_SENTENCE, MOST_LISTED = 6, 100
+"""Parts that a sentence and a survey name."""
+
+
+class Part(NamedTuple):
+    """Data records that follow one another without a gap: the first, how many, and the seconds at which they begin,
+    counted from the start of the record."""
+
+    first: int
+    records: int
+    start: float
+
+
+@dataclass(frozen=True)
+class _Field:
+    """A channel as the header has it. Its values begin `place` bytes into each data record."""
+
+    channel: Channel
+    each: int
+    place: int
+    low: tuple[float, float]
+    """The digital and the physical minimum."""
+    step: float
+    notes: bool
+
+
+class Discontinuous:
+    """A discontinuous record: its `channels`, with the lengths of the `part` that the choices ask for, and all `parts`.
+
+    Raises InputError for damaged files and for records out of order, ParamError for a part that is not there, OSError.
+    """
+
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
+        self._damaged = InputError(f"{opening.name} is a damaged or cut discontinuous record; copy it again.")
+        with open(opening.path, "rb") as file:
+            fixed = file.read(FIXED)
+            count = self._whole(fixed[252:256], MOST_SIGNALS)
+            fields = file.read(EACH * count)
+        self._records, self._seconds = self._whole(fixed[236:244], MOST_RECORDS), self._number(fixed[244:252])
+        self._bytes = 3 if fixed[KIND].startswith(b"BDF") else 2
+        self._start = FIXED + EACH * count
+        if not self._seconds > 0 or len(fields) < EACH * count:
+            raise self._damaged
+        self._fields = self._read_fields(fields, count)
+        self._size = sum(field.each for field in self._fields) * self._bytes
+        if os.path.getsize(opening.path) != self._start + self._records * self._size:
+            raise self._damaged
+        self.parts = self._find_parts()
+        chosen = int(opening.choices.get(PART.name, PART.default))
+        if chosen >= len(self.parts):
+            raise ParamError(
+                f"{opening.name} has {len(self.parts)} parts; choose one from 0 to {len(self.parts) - 1}, not {chosen}."
+            )
+        self.chosen = 0 if len(self.parts) == 1 else chosen
+        self.part = self.parts[max(self.chosen, 0)]
+        signals = [field for field in self._fields if not field.notes]
+        self.channels = [f.channel._replace(samples=f.each * self.part.records) for f in signals]
+        if not signals:
+            raise InputError(f"{opening.name} has annotations only, and no channel; open another record.")
+
+    def span(self, index: int) -> str:
+        """When a part begins and ends: "9.75 s to 12.75 s"."""
+        part = self.parts[index]
+        return f"{part.start:,.10g} s to {part.start + part.records * self._seconds:,.10g} s"
+
+    def words(self) -> str:
+        """The parts with their times: "0 from 0 s to 10 s, 1 from 30 s to 45 s"."""
+        shown = [f"{k} from {self.span(k)}" for k in range(min(len(self.parts), IN_A_SENTENCE))]
+        more = len(self.parts) - IN_A_SENTENCE
+        return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+    def require_part(self) -> Part:
+        """The part that is read. Raises InputError where there are several and none was chosen."""
+        if self.chosen < 0:
+            raise InputError(
+                f"{self._opening.name} has gaps between {len(self.parts)} parts: {self.words()}; choose one with "
+                f"--{PART.name}."
+            )
+        return self.part
+
+    def read(self, place: int, out: Array) -> None:
+        """Fill `out` with the physical values of a channel in the part."""
+        field = [field for field in self._fields if not field.notes][place]
+        digital, physical = field.low
+        step = max(1, BLOCK // self._size)
+        with open(self._opening.path, "rb") as file:
+            file.seek(self._start + self.part.first * self._size)
+            for start in range(0, self.part.records, step):
+                advance(start, self.part.records)
+                count = min(step, self.part.records - start)
+                data = file.read(count * self._size)
+                if len(data) < count * self._size:
+                    raise InputError(f"{self._opening.name} changed while it was read; load it again.")
+                rows = np.frombuffer(data, np.uint8).reshape(count, self._size)
+                values = _integers(rows[:, field.place : field.place + field.each * self._bytes], self._bytes)
+                where = slice(start * field.each, (start + count) * field.each)
+                out[where] = (values.reshape(-1) - digital) * field.step + physical
+
+    def _find_parts(self) -> tuple[Part, ...]:
+        """The parts by the onsets of the records."""
+        onsets = self._onsets()
+        finest = max(field.each for field in self._fields) / self._seconds
+        late = np.diff(onsets) - self._seconds
+        if (late < -TOLERANCE / finest).any():
+            place = int(np.argmax(late < -TOLERANCE / finest)) + 1
+            raise InputError(
+                f"{self._opening.name}: record {place} begins before the one before it ends; its records must follow "
+                "one another in time: save it again."
+            )
+        firsts = [0, *(np.flatnonzero(late > TOLERANCE / finest) + 1).tolist(), self._records]
+        return tuple(Part(a, b - a, float(onsets[a] - onsets[0])) for a, b in zip(firsts[:-1], firsts[1:], strict=True))
+
+    def _onsets(self) -> Array:
+        """When each data record begins, in seconds, by the first of its annotations."""
+        notes = next((field for field in self._fields if field.notes), None)
+        if notes is None:
+            raise InputError(
+                f"{self._opening.name} says that it has gaps, and has no annotations that say where; save it again."
+            )
+        onsets = np.empty(self._records)
+        with open(self._opening.path, "rb") as file:
+            for record in range(self._records):
+                advance(record, self._records)
+                file.seek(self._start + record * self._size + notes.place)
+                match = ONSET.match(file.read(min(notes.each * self._bytes, 64)))
+                if match is None:
+                    raise InputError(
+                        f"{self._opening.name}: record {record} does not say when it begins; copy it again, or save it "
+                        "as continuous EDF+."
+                    )
+                onsets[record] = float(match[1])
+        return onsets
+
+    def _read_fields(self, header: bytes, count: int) -> list[_Field]:
+        """The channels, whose header has each fact of all of them before the next fact."""
+
+        def column(start: int, width: int, k: int) -> bytes:
+            at = start * count + k * width
+            return header[at : at + width]
+
+        fields, place = [], 0
+        for k in range(count):
+            name = plain(column(0, 16, k).decode("latin-1").strip(), 40)
+            unit = plain(column(96, 8, k).decode("latin-1").strip(), 20)
+            low, high, bottom, top = (self._number(column(at, 8, k)) for at in (104, 112, 120, 128))
+            each = self._whole(column(216, 8, k), 1 << 30)
+            notes = name in NOTES
+            if not notes and (top == bottom or each < 1):
+                raise self._damaged
+            step = 0.0 if notes else (high - low) / (top - bottom)
+            channel = Channel(name, unit, each / self._seconds, 0)
+            fields.append(_Field(channel, each, place, (bottom, low), step, notes))
+            place += each * self._bytes
+        return fields
+
+    def _whole(self, field: bytes, most: int) -> int:
+        number = int(field) if field.strip().isdigit() else 0
+        if not 1 <= number <= most:
+            raise self._damaged
+        return number
+
+    def _number(self, field: bytes) -> float:
+        try:
+            number = float(field)
+        except ValueError:
+            number = np.nan
+        if not np.isfinite(number):
+            raise self._damaged
+        return number
+
+
+def is_discontinuous(path: Path) -> bool:
+    """Whether the header says that there may be gaps between data records. Raises OSError."""
+    with open(path, "rb") as file:
+        return file.read(FIXED)[KIND].startswith(KINDS)
+
+
+def part_step(record: Discontinuous) -> dict[str, Any]:
+    """The step that says which part was read, and when it begins."""
+    return {"step": "part", "index": record.chosen, "of": len(record.parts), "start": record.part.start}
+
+
+def _integers(rows: Array, width: int) -> Array:
+    """Two's complement of 2 or 3 bytes, the lowest first, in float64."""
+    if width == 2:
+        return np.ascontiguousarray(rows).view("<i2").astype(np.float64)
+    low, middle, high = (rows[:, k::3].astype(np.int32) for k in range(3))
+    return (low | middle << 8 | ((high ^ 0x80) - 0x80) << 16).astype(np.float64)
