@@ -16,6 +16,7 @@ from gpu_ops.io import (
     edf,
     images,
     npz,
+    png,
     sound,
     tables,
     text,
@@ -70,7 +71,7 @@ SIGNALS: tuple[Kind, ...] = ("signal",)
 TEXTS, TABLE = (".txt", ".dat", ".csv", ".tsv"), (COLUMNS, SEPARATOR, DECIMAL, HEADER, RATE)
 
 FORMATS = (
-    Format("a PNG image", (".png",), ("image",), images.read_png, images.write_png, foreign=True),
+    Format("a PNG image", (".png",), ("image",), png.read_png, png.write_png, foreign=True),
     Format(
         "a TIFF image",
         (".tif", ".tiff"),
@@ -114,7 +115,7 @@ IMAGE_SUFFIXES = tuple(suffix for suffix, format in BY_SUFFIX.items() if "image"
 
 # The first bytes of files: of formats that are read, by their first suffix; of others, to name them in errors.
 SIGNATURES = (
-    (images.PNG_MAGIC, ".png"),
+    (png.MAGIC, ".png"),
     (b"\xff\xd8\xff", ".jpg"),
     (b"BM", ".bmp"),
     (arrays.MAGIC, ".npy"),
