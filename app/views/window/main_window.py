@@ -62,6 +62,10 @@ if TYPE_CHECKING:
     from app.views.xray.panel import XRayPanel
 
 
+ORDER_MS = 50
+"""Milliseconds without a change of the panes after which the Tab key learns their order."""
+
+
 def _recorded_reports() -> Reports:
     """All shipped reports; the code that reads and judges them is imported at the first call."""
     return gpu_ops.recorded_reports()
@@ -207,8 +211,11 @@ class MainWindow(QMainWindow):
         controller.progressed.connect(self.status.show_progress)
         controller.devices_changed.connect(self.status.show_devices)
         controller.doctor_answered.connect(self._show_doctor)
-        # Forms and panes are created when needed, and Qt appends new widgets to the end of the tab order.
-        self.stack.arranged.connect(lambda: QTimer.singleShot(0, self, self._order_focus))
+        # Forms and panes are created when needed, and Qt appends new widgets to the end of the tab order. A walk through
+        # all widgets takes as long as a picture, which is painted first.
+        ordering = QTimer(self, singleShot=True, interval=ORDER_MS)
+        ordering.timeout.connect(self._order_focus)
+        self.stack.arranged.connect(lambda: ordering.start())
 
     # Files
 
