@@ -21,7 +21,7 @@ from gpu_ops.io.memory import allocating
 GRAY, RGB, PALETTE, RGBA = 0, 2, 3, 6
 SAMPLES = {GRAY: 1, RGB: 3, PALETTE: 1, RGBA: 4}
 CASES = [(8, GRAY), (8, RGB), (8, RGBA), (16, GRAY), (16, RGB), (16, RGBA)]
-HEIGHT, WIDTH = 23, 9
+HEIGHT, WIDTH = 23, 61
 WAYS = ("fast", "into")
 
 
@@ -38,7 +38,7 @@ def lines(depth: int, colour: int, filters: range = range(5)) -> bytes:
 def make(depth: int, colour: int, stream: bytes, *extra: bytes, interlaced: int = 0) -> bytes:
     """A PNG whose data lie in two chunks, with other chunks before them."""
     header = chunk(b"IHDR", struct.pack(">IIBBBBB", WIDTH, HEIGHT, depth, colour, 0, 0, interlaced))
-    data = chunk(b"IDAT", stream[:50]) + chunk(b"IDAT", stream[50:])
+    data = chunk(b"IDAT", stream[:70]) + chunk(b"IDAT", stream[70:])
     return png.MAGIC + header + b"".join(extra) + data + chunk(b"IEND", b"")
 
 
@@ -109,7 +109,7 @@ def _spoilt() -> dict[str, bytes]:
     """Streams that are not as they should be, some of which a decoder may take."""
     whole = lines(8, GRAY)
     stream = zlib.compress(whole)
-    far = zlib.compressobj(9, zlib.DEFLATED, 9)
+    again = (whole[: 10 * (1 + WIDTH)] * 3)[: len(whole)]
     return {
         "cut": stream[:-20],
         "sum": stream[:-1] + bytes([stream[-1] ^ 1]),
@@ -118,7 +118,7 @@ def _spoilt() -> dict[str, bytes]:
         "after": stream + b"123",
         "filter": zlib.compress(b"\x09" + whole[1:]),
         "none": b"",
-        "window": far.compress(whole) + far.flush(),
+        "window": b"\x18\x19" + zlib.compress(again)[2:],  # it promises to look back 512 bytes at most
         "dictionary": b"\x78\xbb" + stream[2:],
     }
 

@@ -211,8 +211,8 @@ class MainWindow(QMainWindow):
         controller.progressed.connect(self.status.show_progress)
         controller.devices_changed.connect(self.status.show_devices)
         controller.doctor_answered.connect(self._show_doctor)
-        # Forms and panes are created when needed, and Qt appends new widgets to the end of the tab order. A walk through
-        # all widgets takes as long as a picture, which is painted first.
+        # Forms and panes are created when needed, and Qt appends new widgets to the end of the tab order. To walk
+        # through all of them takes as long as to draw a picture, which comes first.
         ordering = QTimer(self, singleShot=True, interval=ORDER_MS)
         ordering.timeout.connect(self._order_focus)
         self.stack.arranged.connect(lambda: ordering.start())
