@@ -744,7 +744,7 @@ def test_statistics_are_numpys(count: int, dtype: str, law: str, seed: int, bad:
 @pytest.mark.parametrize("dtype, most", [("uint8", 256), ("uint16", 60_000)])
 def test_statistics_of_many_whole_numbers_count_each(dtype: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     array = np.random.default_rng(3).integers(3, most, (1000, 500, 3)).astype(dtype)
-    monkeypatch.setattr(statistics_module, "PIECE", 1 << 20)
+    monkeypatch.setattr(statistics_module, "PIECE", (1 << 20) + 1)  # no whole number of rows
     monkeypatch.setattr(statistics_module, "MANY", 1 << 19)  # so that the last piece is a small one
     _same(statistics(array), array)
 

@@ -24,7 +24,7 @@ from gpu_ops.engine.messages import Answer, Progress, SegmentGrant, SegmentReque
 from gpu_ops.engine.segments import Attachments, open_segment
 from gpu_ops.engine.shared import SharedArray, SharedInput
 from gpu_ops.errors import DeviceError, DeviceMemoryError, InputError, KernelFault
-from gpu_ops.io.memory import allocating
+from gpu_ops.io.memory import allocating, same_memory
 from gpu_ops.measuring.affordable import affordable
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.progress import Cancelled, advance, in_finite_call
@@ -104,7 +104,7 @@ class Desk:
     def share(self, array: np.ndarray[Any, Any]) -> SharedArray:
         """A copy of an array in a segment of the window. Raises DeviceMemoryError if the window has no memory,
         Cancelled."""
-        there = next((s for s, a in self._allocated if _same_memory(a, array)), None)
+        there = next((s for s, a in self._allocated if same_memory(a, array)), None)
         if there is not None:
             return replace(there, shape=array.shape)
         shared = self._segment(array.shape, array.dtype)
@@ -204,12 +204,6 @@ class Desk:
     def _drop_inputs(self, segment: str) -> None:
         """Drop inputs in a segment that gets new content, and their references with them."""
         self._inputs = [(shared, input) for shared, input in self._inputs if segment not in shared.segments]
-
-
-def _same_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    """Whether both are the same values in the same place."""
-    same = a.ctypes.data == b.ctypes.data and a.nbytes == b.nbytes and a.dtype == b.dtype
-    return same and bool(b.flags.c_contiguous)
 
 
 def _bytes(map: mmap.mmap) -> np.ndarray[Any, Any]:

@@ -2,8 +2,8 @@
 sentence, and whoever asked goes on.
 
 The process stays for the next file, so that only the first one waits for its start. Requests and answers are lines of
-JSON; arrays come through files in shared memory, or where the values lie in the file as they are, an answer only says
-where. Nothing that a broken decoder could have written is executed here.
+JSON. A large array is made in memory of the asker, a small one comes through a file; where the values lie in the file
+as they are, an answer only says where. Nothing that a broken decoder could have written is executed here.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io.inputs import Array
-from gpu_ops.io.memory import place_of, read_at
+from gpu_ops.io.memory import LARGE, allocating, place_of, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
+from gpu_ops.io.rooms import Guest, Room
 from gpu_ops.progress import advance, finite
 from gpu_ops.types import Facts, Pixel
 
@@ -43,6 +44,9 @@ SERVE = "from gpu_ops.io.apart import serve; serve()"
 PREFIX = "decoded-kernelscope-"
 FORGOTTEN = 3600.0
 """Seconds after which nobody will take a decoded array any more."""
+IDLE = 0.5
+"""Seconds without a request after which the process loads what makes the next files faster."""
+PREPARED = "gpu_ops.io.png_fast"
 ERRORS: Mapping[str, type[Exception]] = {"InputError": InputError, "ParamError": ParamError}
 
 here = False
@@ -56,11 +60,13 @@ def read(reader: Callable[[Opening], Decoded], opening: Opening) -> Decoded:
     if here:
         return reader(opening)
     answer = _ask(reader, opening)
-    if answer["place"] is not None:
-        shape, dtype = tuple(answer["shape"]), np.dtype(answer["dtype"])
+    shape, dtype = tuple(answer["shape"]), np.dtype(answer["dtype"])
+    if answer["roomed"]:
+        array = answer["array"]
+    elif answer["place"] is not None:
         array = read_at(opening.path, opening.name, answer["place"], shape, dtype)
     else:
-        array = _take(answer["file"], opening.name, np.dtype(answer["dtype"]), tuple(answer["shape"]))
+        array = _take(answer["file"], opening.name, dtype, shape)
     return Decoded(array, answer["rate"], tuple(answer["steps"]), _facts(answer["facts"]))
 
 
@@ -132,6 +138,7 @@ class _Child:
         )
         self._answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._busy = False
+        self._room: Room | None = None
         self._reader = threading.Thread(target=self._listen, name="decoder-reader", daemon=True)
         self._reader.start()
 
@@ -140,18 +147,35 @@ class _Child:
         return self._process.poll() is None
 
     def ask(self, request: Mapping[str, Any], name: str) -> dict[str, Any]:
+        """The answer to a request, with the `array` of the last room that the process asked for."""
         self._busy = True
-        assert self._process.stdin is not None
-        with suppress(OSError):  # a dead process answers None
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            self._process.stdin.flush()
-        answer = self._wait(name)
+        self._tell(request)
+        try:
+            answer = self._wait(name) | {"array": None if self._room is None else self._room.array}
+        finally:
+            self._close_room()
         self._busy = False
         if "error" in answer:
             if answer["error"] == "OSError":
                 raise OSError(answer["number"], answer["text"])
             raise ERRORS.get(answer["error"], InputError)(answer["text"])
         return answer
+
+    def _tell(self, message: Mapping[str, Any]) -> None:
+        assert self._process.stdin is not None
+        with suppress(OSError):  # a dead process answers None
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def _give_room(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self._close_room()
+        self._room = Room(shape, dtype)
+        self._tell({"room": self._room.name})
+
+    def _close_room(self) -> None:
+        if self._room is not None:
+            self._room.close()
+        self._room = None
 
     def _wait(self, name: str) -> dict[str, Any]:
         """The next answer that is no progress. The listener may stop the work meanwhile, and hears that it lives."""
@@ -170,9 +194,13 @@ class _Child:
                     self._process.wait(PATIENCE)
                 self._process.kill()
                 raise InputError(_died(name, self._process.wait()))
+            last = time.monotonic()
+            if "room" in answer:
+                self._give_room(tuple(answer["room"]), np.dtype(answer["dtype"]))
+                continue
             if "done" not in answer:
                 return answer
-            done, total, last = answer["done"], answer["total"], time.monotonic()
+            done, total = answer["done"], answer["total"]
             advance(done, total)
 
     def _listen(self) -> None:
@@ -243,8 +271,22 @@ def serve() -> None:
     _tidy()
     requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=_take_requests, args=(sys.stdin.buffer, requests), daemon=True).start()
+
+    def ask(shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
+        _send(answers, {"room": list(shape), "dtype": dtype.str})
+        return str(requests.get()["room"])
+
+    with suppress(queue.Empty):
+        while True:
+            _send(answers, _answer(requests.get(timeout=IDLE), answers, Guest(ask)))
+    threading.Thread(target=_prepare, daemon=True).start()
     while True:
-        _send(answers, _answer(requests.get(), answers))
+        _send(answers, _answer(requests.get(), answers, Guest(ask)))
+
+
+def _prepare() -> None:
+    with suppress(Exception):  # a library may be missing, or memory short: files are read all the same
+        import_module(PREPARED).prepare()
 
 
 def _take_requests(lines: IO[bytes], requests: queue.SimpleQueue[dict[str, Any]]) -> None:
@@ -258,7 +300,7 @@ def _send(answers: IO[bytes], answer: Mapping[str, Any]) -> None:
     answers.flush()
 
 
-def _answer(request: Mapping[str, Any], answers: IO[bytes]) -> dict[str, Any]:
+def _answer(request: Mapping[str, Any], answers: IO[bytes], guest: Guest) -> dict[str, Any]:
     from gpu_ops.progress import listening
 
     path = Path(os.fsdecode(bytes.fromhex(request["path"])))
@@ -269,9 +311,9 @@ def _answer(request: Mapping[str, Any], answers: IO[bytes]) -> dict[str, Any]:
 
     _allow(request["nbytes"])
     try:
-        with listening(None, report):
+        with listening(None, report), allocating(guest.allocate):
             found = getattr(import_module(request["module"]), request["function"])(opening)
-            return _packed(found) if isinstance(found, Decoded) else dict(vars(found))
+            return _packed(found, guest) if isinstance(found, Decoded) else dict(vars(found))
     except OSError as error:
         return {"error": "OSError", "number": error.errno, "text": error.strerror or str(error)}
     except MemoryError:
@@ -284,12 +326,13 @@ def _answer(request: Mapping[str, Any], answers: IO[bytes]) -> dict[str, Any]:
         return {"error": known or "InputError", "text": text}
 
 
-def _packed(decoded: Decoded) -> dict[str, Any]:
-    place, facts, shape = place_of(decoded.array), decoded.facts, list(decoded.array.shape)
-    array = np.ascontiguousarray(decoded.array)
-    answer: dict[str, Any] = {"file": "", "place": place, "dtype": array.dtype.str, "shape": shape}
-    answer["rate"] = decoded.rate
-    if array.size and place is None:
+def _packed(decoded: Decoded, guest: Guest) -> dict[str, Any]:
+    array, facts, place = decoded.array, decoded.facts, place_of(decoded.array)
+    roomed = place is None and array.nbytes >= LARGE and guest.bring(array)
+    answer: dict[str, Any] = {"file": "", "place": place, "roomed": roomed, "dtype": array.dtype.str}
+    answer |= {"shape": list(array.shape), "rate": decoded.rate}
+    if array.size and place is None and not roomed:
+        array = np.ascontiguousarray(array)
         with tempfile.NamedTemporaryFile(prefix=PREFIX, dir=_folder(), delete=False) as file:
             file.write(array.reshape(-1).view(np.uint8).data)
         answer["file"] = file.name

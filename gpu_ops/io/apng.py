@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.errors import InputError
-from gpu_ops.io import images, stored
+from gpu_ops.io import png, stored
+from gpu_ops.io.images import EXIF, check_dense
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.known import kept_stack
 from gpu_ops.io.opening import Decoded, Opening, Survey
@@ -36,19 +37,19 @@ MOST_BEFORE = 1000
 
 
 def read_png(opening: Opening) -> Decoded:
-    """As images.read_png; of an animation one frame as it is shown, or a projection of all. Where a frame leaves a part
+    """As png.read_png; of an animation one frame as it is shown, or a projection of all. Where a frame leaves a part
     of the canvas empty, all frames have an alpha."""
     stack = _open(opening)
     if stack is None and opening.choices.get("kind") == "stack":
         raise InputError(f"{opening.name} is a PNG image, which holds no stack; leave the kind out.")
-    return decode_stack(single(images.read_png(opening)) if stack is None else stack, opening)
+    return decode_stack(single(png.read_png(opening)) if stack is None else stack, opening)
 
 
 def look_png(opening: Opening) -> Survey:
     """Size and type, and of an animation its frames and whether the still picture is one of them."""
     stack = _open(opening)
     if stack is None:
-        decoded = images.read_png(opening).array
+        decoded = png.read_png(opening).array
         return Survey("a PNG image", (("size", f"{' × '.join(map(str, decoded.shape))}, {decoded.dtype}"),))
     facts = [("size", f"{' × '.join(map(str, stack.shape))}, {stack.dtype}"), ("frames", f"{stack.facts.frames}")]
     if stack.apart:
@@ -69,7 +70,7 @@ def _open(opening: Opening) -> ApngStack | None:
 def _is_animated(path: Path) -> bool:
     """Whether a chunk before the picture says that there are frames; the picture itself is not read."""
     with open(path, "rb") as file:
-        file.seek(len(images.PNG_MAGIC))
+        file.seek(len(png.MAGIC))
         for _ in range(MOST_BEFORE):
             length, kind = struct.unpack(">I4s", file.read(8).ljust(8, b"\0"))
             if kind in (CONTROL, PIXELS, bytes(4)):
@@ -119,13 +120,13 @@ class ApngStack:
         self._parts = parts = _scan(data, name)
         self.apart = parts.still is not None
         width, height, self._depth, self._colour = struct.unpack(">IIBB", parts.header[:10])
-        channels = images.PNG_CHANNELS[self._colour]
+        channels = png.CHANNELS[self._colour]
         if parts.transparent is not None or _leaves_holes(parts.frames, width, height):
             channels = 4
         check_limit(name, width * height * channels, limit)
         if parts.still is not None:
-            row = width * self._depth * images.PNG_SAMPLES[self._colour]
-            images.check_dense(data[: parts.still], name, width, height, height * row // 8 // images.DEFLATED)
+            row = width * self._depth * png.SAMPLES[self._colour]
+            check_dense(data[: parts.still], name, width, height, height * row // 8 // png.DEFLATED)
         self._canvas_shape = (height, width, *((channels,) if channels > 1 else ()))
         self.dtype = np.dtype(np.uint16 if self._depth == 16 else np.uint8)
         self.facts, self.steps = Facts(len(parts.frames)), self._find_steps(channels)
@@ -134,8 +135,8 @@ class ApngStack:
         self._at, self._canvas, self._before = -1, np.empty(0, self.dtype), np.empty(0, self.dtype)
 
     def _find_steps(self, channels: int) -> tuple[dict[str, Any], ...]:
-        gray = self._colour in (images.PNG_GRAY, images.PNG_GRAY_ALPHA)
-        steps = [stored.PALETTE] if self._colour == images.PNG_PALETTE else []
+        gray = self._colour in (png.GRAY, png.GRAY_ALPHA)
+        steps = [stored.PALETTE] if self._colour == png.PALETTE else []
         steps += [stored.stretch_step(self._depth)] if gray and self._depth < 8 else []
         steps += [stored.GRAY_ALPHA] if gray and channels == 4 else []
         orientation = self._parts.orientation
@@ -177,8 +178,8 @@ class ApngStack:
         """The values of a frame's rectangle, with as many channels as the canvas."""
         header = struct.pack(">II", frame.width, frame.height) + self._parts.header[8:]
         chunks = [_chunk(b"IHDR", header), *self._parts.shared, _chunk(PIXELS, *frame.pieces), _chunk(b"IEND")]
-        single = b"".join((images.PNG_MAGIC, *chunks))
-        found = images.decode_png(single, self._name, frame.width * frame.height * 4).array
+        single = b"".join((png.MAGIC, *chunks))
+        found = png.decode_png(single, self._name, frame.width * frame.height * 4).array
         channels = self._canvas_shape[2] if len(self._canvas_shape) == 3 else 1
         if channels == 4 and found.shape[2:] != (4,):
             found = self._with_alpha(found)
@@ -192,7 +193,7 @@ class ApngStack:
         alpha = np.full((*found.shape[:2], 1), top, self.dtype)
         if found.ndim == 2:
             key = self._parts.transparent
-            if key is not None and self._colour == images.PNG_GRAY and len(key) == 2:
+            if key is not None and self._colour == png.GRAY and len(key) == 2:
                 stretch = 255 // (2**self._depth - 1) if self._depth < 8 else 1
                 alpha[found == int.from_bytes(key, "big") * stretch] = 0
             found = np.repeat(found[..., None], 3, axis=2)
@@ -230,7 +231,7 @@ def _scan(data: bytes, name: str) -> _Parts:
     kept: dict[bytes, bytes] = {}
     frames: list[_Frame] = []
     still, number = 0, 0
-    for kind, chunk in images.png_chunks(data, name):
+    for kind, chunk in png.chunks(data, name):
         content = chunk[8:-4]
         if kind in (FRAME, DATA):
             if len(content) < 4 or int.from_bytes(content[:4], "big") != number or (kind == DATA and not frames):
@@ -251,12 +252,7 @@ def _scan(data: bytes, name: str) -> _Parts:
         elif kind[:1].isupper() and kind != b"IEND":  # an unknown chunk without which nothing can be drawn
             raise _damaged(name)
     header = kept.get(b"IHDR", b"")
-    if (
-        len(header) != 13
-        or header[9] not in images.PNG_CHANNELS
-        or len(kept.get(CONTROL, b"")) != CONTROL_BYTES
-        or not frames
-    ):
+    if len(header) != 13 or header[9] not in png.CHANNELS or len(kept.get(CONTROL, b"")) != CONTROL_BYTES or not frames:
         raise _damaged(name)
     said = int.from_bytes(kept[CONTROL][:4], "big")
     if len(frames) < said or not all(frame.pieces for frame in frames):
@@ -265,7 +261,7 @@ def _scan(data: bytes, name: str) -> _Parts:
     if len(frames) > said:
         raise _damaged(name)
     shared = tuple(_chunk(kind, kept[kind]) for kind in (b"PLTE", b"tRNS") if kind in kept)
-    orientation = find_orientation(kept.get(b"eXIf", b"").removeprefix(images.EXIF))
+    orientation = find_orientation(kept.get(b"eXIf", b"").removeprefix(EXIF))
     return _Parts(header, shared, kept.get(b"tRNS"), frames, still or None, orientation)
 
 

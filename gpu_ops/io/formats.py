@@ -17,6 +17,7 @@ from gpu_ops.io import (
     edf,
     images,
     npz,
+    png,
     sound,
     tables,
     text,
@@ -79,7 +80,7 @@ FORMATS = (
         (".png",),
         ("image",),
         apng.read_png,
-        images.write_png,
+        png.write_png,
         FRAMES,
         apng.look_png,
         foreign=True,
@@ -136,7 +137,7 @@ IMAGE_SUFFIXES = tuple(suffix for suffix, format in BY_SUFFIX.items() if "image"
 
 # The first bytes of files: of formats that are read, by their first suffix; of others, to name them in errors.
 SIGNATURES = (
-    (images.PNG_MAGIC, ".png"),
+    (png.MAGIC, ".png"),
     (b"\xff\xd8\xff", ".jpg"),
     (b"BM", ".bmp"),
     (arrays.MAGIC, ".npy"),

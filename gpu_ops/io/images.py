@@ -1,8 +1,7 @@
-"""PNG, JPEG and BMP images at every bit depth. Headers and checksums are checked before any decoder runs.
+"""JPEG and BMP images. Headers are checked before any decoder runs.
 
-OpenCV decodes PNG, the fastest way. imageio decodes what it leaves as stored of the others: 8 bits a channel without a
-palette. OpenCV decodes the rest: palettes, and images so large that imageio's reader refuses them. Pillow decodes
-printing colours.
+imageio decodes what it leaves as stored: 8 bits a channel without a palette. OpenCV decodes the rest: palettes, and
+images so large that imageio's reader refuses them. Pillow decodes printing colours.
 """
 
 from __future__ import annotations
@@ -10,9 +9,8 @@ from __future__ import annotations
 import io
 import re
 import struct
-import zlib
 from collections.abc import Iterator
-from typing import IO, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,17 +24,6 @@ from gpu_ops.io.orientation import find_orientation, turn_upright
 from gpu_ops.io.pieces import read_whole
 from gpu_ops.progress import advance
 
-PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
-# Channels by the header's colour type: gray, RGB, palette, gray with alpha (read as RGBA), RGBA.
-PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 4, 6: 4}
-PNG_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-PNG_GRAY, PNG_PALETTE, PNG_GRAY_ALPHA = 0, 3, 4
-DEFLATED = 1032
-"""The most bytes that one compressed byte of a PNG can stand for."""
-PNG_NOTED = (b"IHDR", b"eXIf")
-PNG_PICTURE = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
-FEW_PARTS, PART_BYTES = 1000, 256
-"""A PNG may have a thousand chunks, and one more for each PART_BYTES, so that reading takes time for its size only."""
 # The markers that start a JPEG frame and hold its size: C0 to CF but for tables (C4), extension (C8), arithmetic (CC).
 JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 IMAGEIO_PIXELS = 1 << 26
@@ -58,79 +45,6 @@ MOST_SCANS = 100
 """Each scan of a progressive JPEG goes over the whole picture; encoders make about ten."""
 
 
-def read_png(opening: Opening) -> Decoded:
-    """(H, W), (H, W, 3) or (H, W, 4) as uint8, or uint16 for 16-bit files; gray with alpha becomes RGBA. Turned upright
-    where the file has an orientation. Of an animation it reads the picture that programs show that know no frames."""
-    return decode_png(read_whole(opening.path), opening.name, opening.limit)
-
-
-def decode_png(data: bytes, name: str, limit: int) -> Decoded:
-    """The picture of a PNG in memory, at most `limit` values. Raises InputError."""
-    png = _scan_png(data, name)
-    width, height = struct.unpack(">II", png.header[:8])
-    depth, colour = png.header[8:10]
-    channels = 4 if png.transparent and PNG_CHANNELS[colour] == 3 else PNG_CHANNELS[colour]
-    check_limit(name, width * height * channels, limit)
-    check_dense(data, name, width, height, height * width * depth * PNG_SAMPLES[colour] // 8 // DEFLATED)
-    # Only the chunks of the picture are decoded: notes and profiles cost time and memory, and can be damaged.
-    whole = len(PNG_MAGIC) + sum(map(len, png.picture)) == len(data)
-    image = data if whole else b"".join((PNG_MAGIC, *png.picture))
-    steps = [stored.PALETTE] if colour == PNG_PALETTE else [stored.GRAY_ALPHA] if colour == PNG_GRAY_ALPHA else []
-    steps += [stored.stretch_step(depth)] if colour == PNG_GRAY and depth < 8 else []
-    return _upright(_decode(image, name, "PNG", (height, width), False), png.orientation, steps)
-
-
-class _Png(NamedTuple):
-    """The parts of a PNG. `picture` has the whole chunks that make the picture."""
-
-    header: bytes
-    transparent: bool
-    orientation: int
-    picture: list[memoryview]
-
-
-def _scan_png(data: bytes, name: str) -> _Png:
-    """The parts of a PNG. Raises InputError unless each chunk of the picture is there once, and in its order."""
-    seen: dict[bytes, bytes] = {}
-    picture: list[memoryview] = []
-    last = b""
-    for kind, chunk in png_chunks(data, name):
-        if kind in PNG_PICTURE:
-            if kind in seen and not kind == last == b"IDAT":
-                raise _damaged(name, "PNG")
-            picture.append(chunk)
-        elif kind[:1].isupper() or not kind.isalpha():  # an unknown chunk without which the picture cannot be drawn
-            raise _damaged(name, "PNG")
-        if kind in (*PNG_NOTED, *PNG_PICTURE):
-            seen[kind] = bytes(chunk[8:-4]) if kind in PNG_NOTED else b""
-        last = kind
-    header = seen.get(b"IHDR", b"")
-    if len(header) != 13 or header[9] not in PNG_CHANNELS or b"IDAT" not in seen or bytes(picture[0][4:8]) != b"IHDR":
-        raise _damaged(name, "PNG")
-    return _Png(header, b"tRNS" in seen, find_orientation(seen.get(b"eXIf", b"").removeprefix(EXIF)), picture)
-
-
-def png_chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
-    """(type, whole chunk) one by one; a checksum finds every flipped bit and a length every missing byte."""
-    view = memoryview(data)
-    place, kind, most = len(PNG_MAGIC), b"", FEW_PARTS + len(data) // PART_BYTES
-    for _ in range(most):
-        advance(place, len(data))
-        if place + 12 > len(data):
-            raise InputError(f"{name} is cut short: its last part is missing; copy or save it again.")
-        length, kind = struct.unpack_from(">I4s", data, place)
-        end = place + 12 + length
-        if end > len(data):
-            raise InputError(f"{name} is cut short: {end - len(data)} bytes are missing; copy or save it again.")
-        if zlib.crc32(view[place + 4 : end - 4]) != struct.unpack_from(">I", data, end - 4)[0]:
-            raise _damaged(name, "PNG")
-        yield kind, view[place:end]
-        if kind == b"IEND":
-            return
-        place = end
-    raise _too_many(name, most, "chunks")
-
-
 def read_jpeg(opening: Opening) -> Decoded:
     """(H, W) or (H, W, 3) as uint8, turned upright where the file has an orientation; CMYK becomes RGB."""
     path, name, limit, _ = opening
@@ -148,9 +62,9 @@ def read_jpeg(opening: Opening) -> Decoded:
         elif not rest and marker not in JPEG_NOTES:
             picture.append(data[start - 4 : end])
         if scans > MOST_SCANS:
-            raise _too_many(name, MOST_SCANS, "scans")
+            raise too_many(name, MOST_SCANS, "scans")
     if len(frame) < 6 or not rest:
-        raise _damaged(name, "JPEG")
+        raise damaged(name, "JPEG")
     height, width, channels = struct.unpack_from(">HHB", frame, 1)
     check_limit(name, height * width * (1 if channels == 1 else 3), limit)
     # Inside compressed data a marker cannot occur by chance, so the last scan must be followed by the end marker.
@@ -161,8 +75,8 @@ def read_jpeg(opening: Opening) -> Decoded:
     image = b"".join((*picture, data[rest:]))
     orientation = find_orientation(exif)
     if channels == 4:
-        return _upright(_decode_inks(image, name, (height, width), adobe), orientation, [stored.CMYK])
-    return _upright(_decode(image, name, "JPEG", (height, width), plain), orientation)
+        return upright(_decode_inks(image, name, (height, width), adobe), orientation, [stored.CMYK])
+    return upright(decode(image, name, "JPEG", (height, width), plain), orientation)
 
 
 def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
@@ -174,17 +88,17 @@ def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
         if match is None or match[0] == JPEG_END or match.end() + 2 > len(data):
             return
         if not after_frame and data[place : match.start()].strip(b"\xff"):
-            raise _damaged(name, "JPEG")
+            raise damaged(name, "JPEG")
         marker, place = match[0][1], match.end()
         after_frame = after_frame or marker in JPEG_FRAMES
         if match[0] not in JPEG_BARE:
             length = int(struct.unpack_from(">H", data, place)[0])
             if length < 2:  # it counts itself
-                raise _damaged(name, "JPEG")
+                raise damaged(name, "JPEG")
             end = place + length
             yield marker, place + 2, end
             place = end
-    raise _too_many(name, MOST_SEGMENTS, "segments")
+    raise too_many(name, MOST_SEGMENTS, "segments")
 
 
 def read_bmp(opening: Opening) -> Decoded:
@@ -199,7 +113,7 @@ def read_bmp(opening: Opening) -> Decoded:
         raise InputError(f"{name} is cut short: its header is incomplete; copy or save it again.") from None
     height = abs(height)  # below 0 the rows begin at the top
     if width < 1 or height < 1:
-        raise _damaged(name, "BMP")
+        raise damaged(name, "BMP")
     channels = 4 if bits == 32 else 3
     if bits <= 8:
         step = 3 if old else 4
@@ -207,7 +121,7 @@ def read_bmp(opening: Opening) -> Decoded:
         palette = palette[: palette.size // step * step].reshape(-1, step)[:, :3]
         channels = 1 if bool((palette == palette[:, :1]).all()) else 3
     check_limit(name, width * height * channels, limit)
-    array = _decode(data, name, "BMP", (height, width), bits == 24 and width * height <= IMAGEIO_PIXELS)
+    array = decode(data, name, "BMP", (height, width), bits == 24 and width * height <= IMAGEIO_PIXELS)
     return Decoded(array, steps=(stored.PALETTE,) if bits <= 8 else ())
 
 
@@ -218,7 +132,7 @@ def check_dense(data: bytes, name: str, width: int, height: int, least: int) -> 
         raise InputError(f"{name} is cut short: {words}; copy or save it again.")
 
 
-def _upright(array: Array, orientation: int, steps: list[dict[str, Any]] | None = None) -> Decoded:
+def upright(array: Array, orientation: int, steps: list[dict[str, Any]] | None = None) -> Decoded:
     """The picture turned, after other steps from the stored values to it."""
     turned = [] if orientation == 1 else [{"step": "upright", "orientation": orientation}]
     return Decoded(turn_upright(array, orientation), steps=(*(steps or ()), *turned))
@@ -227,25 +141,25 @@ def _upright(array: Array, orientation: int, steps: list[dict[str, Any]] | None 
 def _decode_inks(data: bytes, name: str, shape: tuple[int, int], adobe: bool) -> Array:
     """RGB of a JPEG in CMYK. Those with Adobe's mark store how much light an ink leaves, and Pillow takes every file
     for such a one."""
-    damaged = _damaged(name, "JPEG")
-    with codec(damaged), any_size():
+    failure = damaged(name, "JPEG")
+    with codec(failure), any_size():
         from PIL import Image
 
         image = Image.open(io.BytesIO(data), formats=["JPEG"])
         inks = np.asarray(image, np.uint8) if image.mode == "CMYK" else np.empty(0, np.uint8)
     if inks.shape != (*shape, 4):
-        raise damaged
+        raise failure
     return stored.from_cmyk(inks if adobe else ~inks)
 
 
-def _decode(data: bytes, name: str, format: str, shape: tuple[int, int], plain: bool) -> Array:
+def decode(data: bytes, name: str, format: str, shape: tuple[int, int], plain: bool) -> Array:
     """Decode with imageio where it leaves the image as stored (`plain`), otherwise with OpenCV. Raises InputError
     unless the result has the (H, W) of the file's header."""
-    damaged = _damaged(name, format)
-    with codec(damaged):
+    failure = damaged(name, format)
+    with codec(failure):
         array = _decode_imageio(data, format) if plain else _decode_opencv(data)
     if array is None or array.shape[:2] != shape or array.shape[2:] not in ((), *((c,) for c in IMAGE_CHANNELS)):
-        raise damaged
+        raise failure
     return array
 
 
@@ -259,39 +173,21 @@ def _decode_opencv(data: bytes) -> Array | None:
     import cv2
 
     array = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
-    return None if array is None else _swap_channels(array)
+    return None if array is None else swap_channels(array)
 
 
-def _swap_channels(array: Array) -> Array:
-    """Blue, green, red to red, green, blue or back; alpha stays last. Gray stays as it is."""
+def swap_channels(array: Array, out: Array | None = None) -> Array:
+    """Blue, green, red to red, green, blue or back; alpha stays last. Gray stays as it is. `out` may be the array."""
     import cv2
 
     if array.ndim == 2 or array.shape[2] == 1:
         return array
-    return cv2.cvtColor(array, cv2.COLOR_BGR2RGB if array.shape[2] == 3 else cv2.COLOR_BGRA2RGBA)
+    return cv2.cvtColor(array, cv2.COLOR_BGR2RGB if array.shape[2] == 3 else cv2.COLOR_BGRA2RGBA, out)
 
 
-def _too_many(name: str, most: int, what: str) -> InputError:
+def too_many(name: str, most: int, what: str) -> InputError:
     return InputError(f"{name} has more than {most} {what}, which no picture of its size needs; save it again.")
 
 
-def _damaged(name: str, format: str) -> InputError:
+def damaged(name: str, format: str) -> InputError:
     return InputError(f"{name} is a damaged {format} file; copy or save it again.")
-
-
-def write_png(file: IO[bytes], array: Array, rate: float | None, name: str) -> None:
-    """Writes (H, W), (H, W, 1), (H, W, 3) or (H, W, 4) of uint8 or uint16."""
-    import cv2
-
-    if array.dtype.name not in ("uint8", "uint16"):
-        raise InputError(f"{name} cannot hold {array.dtype.name}; convert to uint8 or uint16, or save as .npy.")
-    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in IMAGE_CHANNELS):
-        raise InputError(
-            f"{name} cannot hold shape {array.shape}; a PNG is (H, W) or (H, W, C) with C = 1, 3 or 4: save as .npy."
-        )
-    failure = InputError(f"{name} cannot be written as PNG at shape {array.shape}; save as .npy.")
-    with codec(failure):
-        success, encoded = cv2.imencode(".png", _swap_channels(np.ascontiguousarray(array)))
-    if not success:
-        raise failure
-    file.write(encoded.data)

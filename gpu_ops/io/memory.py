@@ -37,7 +37,8 @@ def allocating(allocate: Allocate) -> Iterator[None]:
         _allocate.reset(token)
 
 
-def _empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Array, int | None]:
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Array, int | None]:
+    """Memory for the values of a file, as `Allocate` gives it; the caller's where the array is large."""
     allocate = _allocate.get()
     small = math.prod(shape) * dtype.itemsize < LARGE
     return (np.empty(shape, dtype), None) if allocate is None or small else allocate(shape, dtype)
@@ -55,6 +56,12 @@ def in_bands(name: str) -> str:
     return f"filter it in bands, in a shell: kernelscope run FILTER --input {name} --output OUT.npy"
 
 
+def same_memory(a: Array, b: Array) -> bool:
+    """Whether both are the same values in the same place."""
+    same = a.ctypes.data == b.ctypes.data and a.nbytes == b.nbytes and a.dtype == b.dtype
+    return same and bool(b.flags.c_contiguous)
+
+
 def place_of(array: Array) -> int | None:
     """Where a memory-mapped array begins in its file, in bytes; None for any other array, or one with gaps."""
     if not isinstance(array, np.memmap) or not array.flags.c_contiguous or array.base is None:
@@ -68,7 +75,7 @@ def place_of(array: Array) -> int | None:
 def read_at(path: Path, name: str, place: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Values that lie in a file as they are. It is read, not mapped: a file that becomes shorter meanwhile would end a
     process that has it mapped. Raises InputError where bytes are missing, OSError."""
-    array, target = _empty(shape, dtype)
+    array, target = empty(shape, dtype)
     with open(path, "rb") as file:
         if target is not None:
             done = _send(file.fileno(), place, target, array.nbytes)

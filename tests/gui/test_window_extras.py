@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.controllers.look import Look
 from app.settings import MOST_RECENT, Settings
-from app.views.window.main_window import INPUT, MainWindow
+from app.views.window.main_window import INPUT, ORDER_MS, MainWindow
 from app.views.window.offers import palette_offers
 from app.window import settings_for
 from gpu_ops import from_array, save
@@ -357,7 +357,7 @@ def test_the_status_bar_says_where_the_engine_runs(window) -> None:
 
 def test_tab_walks_from_the_panel_over_the_pictures_to_the_timing(qtbot, engine, window, files: list[str]) -> None:
     window.controller.open_file(files[0])
-    qtbot.wait(50)
+    qtbot.wait(2 * ORDER_MS)
     regions = (window.panel, window.panes, window.tabs)
     window.panel.filters.setFocus()
     way: list[int] = []

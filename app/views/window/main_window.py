@@ -65,6 +65,10 @@ if TYPE_CHECKING:
     from app.views.xray.panel import XRayPanel
 
 
+ORDER_MS = 50
+"""Milliseconds without a change of the panes after which the Tab key learns their order."""
+
+
 def _recorded_reports() -> Reports:
     """All shipped reports; the code that reads and judges them is imported at the first call."""
     return gpu_ops.recorded_reports()
@@ -213,8 +217,11 @@ class MainWindow(QMainWindow):
         controller.progressed.connect(self.status.show_progress)
         controller.devices_changed.connect(self.status.show_devices)
         controller.doctor_answered.connect(self._show_doctor)
-        # Forms and panes are created when needed, and Qt appends new widgets to the end of the tab order.
-        self.stack.arranged.connect(lambda: QTimer.singleShot(0, self, self._order_focus))
+        # Forms and panes are created when needed, and Qt appends new widgets to the end of the tab order. To walk
+        # through all of them takes as long as to draw a picture, which comes first.
+        ordering = QTimer(self, singleShot=True, interval=ORDER_MS)
+        ordering.timeout.connect(self._order_focus)
+        self.stack.arranged.connect(lambda: ordering.start())
 
     # Files
 
