@@ -138,10 +138,9 @@ def _verify_whole(
 def _worst_element(expected: Array, actual: Array, sizes: Array, tolerance: float) -> Error:
     """The error of the element that is farthest from right on its own scale."""
     errors = difference(expected, actual)
-    with np.errstate(invalid="ignore"):
-        relative = errors / np.where(sizes > 0, sizes, 1.0)
-    place = np.unravel_index(int(np.argmax(relative)), errors.shape)
-    rms = float(np.sqrt(np.mean(np.square(errors))))
+    place = np.unravel_index(int(np.argmax(errors / np.where(sizes > 0, sizes, 1.0))), errors.shape)
+    with np.errstate(over="ignore"):
+        rms = float(np.sqrt(np.mean(np.square(errors))))
     return Error(float(errors[place]), rms, tuple(map(int, place)), float(sizes[place]), tolerance)
 
 

@@ -135,8 +135,8 @@ def _libraries() -> tuple[Variant, ...]:
 
 
 SUMMARY = (
-    "Sum, least, largest, mean or variance of each channel or colour, or all of them. Sums of integers are exact; floats"
-    " are added in float64. NaN makes every figure of its channel NaN."
+    "Sum, least, largest, mean or variance of each channel or colour, or all of them. Sums of integers are exact;"
+    " floats are added in float64. NaN makes every figure of its channel NaN."
 )
 OUTPUT = Output("figures", "table", "", loss(tree), form=table_form, own_scale=True, scales=scales)
 PICKED = ("serial", "parallel", "adjacent", "sequential", "two_phase", "warp_shuffle")

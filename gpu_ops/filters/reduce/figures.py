@@ -2,8 +2,8 @@
 
 A channel of a signal, or a colour of an image with its alpha, is reduced by itself. Sums of integers are exact in
 uint64, and extremes have the samples' type. Means and variances, sums of floats, and everything in the table of all
-figures are float64, which holds every sum of integers that an input can have. The variance is that of all samples,
-divided by their number. NaN goes into every figure of its channel as in NumPy; an infinite sample makes the variance NaN.
+figures are float64, which holds every sum of integers that an input has. The variance is that of all samples, divided
+by their number. NaN goes into every figure of its channel as in NumPy; an infinite sample makes the variance NaN.
 
 A sum of n numbers x has an error of at most k·u·Σ|x|, where u = 2^-53 and k is the length of the longest chain of
 additions: about log2 n of a tree, n of a loop. Compensated, each addition's error is added up beside the sum, and

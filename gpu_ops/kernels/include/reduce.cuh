@@ -217,6 +217,15 @@ __device__ __forceinline__ Part read(const In* __restrict__ x, long long i)
     return state_of(x[i * gridDim.y + blockIdx.y]);
 }
 
+// The same, and the state of no sample beyond the end. As one expression of two states this would become a load from one
+// of two places, by all lanes.
+__device__ __forceinline__ Part read_or_none(const In* __restrict__ x, long long i, long long n)
+{
+    Part mine = Part::none();
+    if (i < n) mine = read(x, i);
+    return mine;
+}
+
 // One thread gives the state of its block, or the figures where there is no other block.
 __device__ __forceinline__ void give(
     const Part& part, Total* __restrict__ partial, Figure* __restrict__ figures, long long all)

@@ -32,6 +32,8 @@ __device__ __forceinline__ Part block_state(Part mine, Part* room)
     mine = warp_total(mine);
     if (lane == 0) room[warp] = mine;
     __syncthreads();
-    if (warp == 0) mine = warp_total(lane < warps ? room[lane] : Part::none());
-    return mine;
+    if (warp > 0) return mine;
+    mine = Part::none();
+    if (lane < warps) mine = room[lane];
+    return warp_total(mine);
 }

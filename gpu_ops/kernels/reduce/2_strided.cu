@@ -14,7 +14,7 @@ extern "C" __global__ void reduce_strided(
     Part* part = (Part*)memory;
     const int t = threadIdx.x;
     const long long i = (long long)blockIdx.x * blockDim.x + t;
-    part[t] = i < n ? read(x, i) : Part::none();
+    part[t] = read_or_none(x, i, n);
     __syncthreads();
     for (int s = 1; s < blockDim.x; s *= 2) {
         const int place = 2 * s * t;

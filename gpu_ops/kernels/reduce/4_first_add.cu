@@ -14,7 +14,7 @@ extern "C" __global__ void reduce_first_add(
     Part* part = (Part*)memory;
     const int t = threadIdx.x;
     const long long i = (long long)blockIdx.x * 2 * blockDim.x + t;
-    Part mine = i < n ? read(x, i) : Part::none();
+    Part mine = read_or_none(x, i, n);
     if (i + blockDim.x < n) mine = mine.join(read(x, i + blockDim.x));
     part[t] = mine;
     __syncthreads();
