@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job
-from gpu_ops.filters.reduce.figures import STATISTICS, columns, is_compensated, samples, table_form
+from gpu_ops.filters.reduce.figures import STATISTICS, columns, is_compensated, levels, samples, table_form
 from gpu_ops.filters.reduce.peers import cupy_figures
 from gpu_ops.plan import Call, Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
@@ -76,20 +76,26 @@ def by_cupy(device: Device, task: Task) -> Plan:
 
 def one_each(task: Task, n: int, first: bool) -> Shape:
     """A thread a sample."""
-    block = int(task.knobs["block"])
+    block = _enough(n, task.knobs["block"])
     return -(-n // block), block
 
 
 def two_each(task: Task, n: int, first: bool) -> Shape:
     """A thread every two samples."""
-    block = int(task.knobs["block"])
+    block = _enough(-(-n // 2), task.knobs["block"])
     return -(-n // (2 * block)), block
 
 
 def chosen_threads(task: Task, n: int, first: bool) -> Shape:
     """As many threads as the knob says, in blocks of 256 at most; then one block for the states of them all."""
-    threads, block = int(task.knobs["threads"]), min(int(task.knobs["threads"]), 256)
-    return (threads // block if first else 1), block
+    threads = int(task.knobs["threads"])
+    block = min(threads, 256)
+    return (threads // block, block) if first else (1, _enough(n, block))
+
+
+def _enough(n: int, most: int) -> int:
+    """The least power of two of threads for n numbers, which is no more than `most`."""
+    return int(min(1 << levels(n), most))
 
 
 def one_wave(task: Task, n: int, first: bool) -> Shape:
