@@ -80,10 +80,10 @@ def _of_floats(values: Array, wanted: tuple[str, ...]) -> list[Any]:
     n, low, high = len(values), np.min(values), np.max(values)
     if not (np.isfinite(low) and np.isfinite(high)):
         with np.errstate(invalid="ignore"):
-            total = np.float64(low) + np.float64(high) if np.isnan(low) or np.isinf(low) else np.float64(high)
-        known = {"sum": total, "min": low, "max": high, "mean": total, "variance": np.nan}
-        return [known[name] for name in wanted]
-    known = {"min": low, "max": high}
+            odd = np.float64(high) if np.isfinite(low) else np.float64(low) + np.float64(high)
+        every: dict[str, Any] = {"sum": odd, "min": low, "max": high, "mean": odd, "variance": np.nan}
+        return [every[name] for name in wanted]
+    known: dict[str, Any] = {"min": low, "max": high}
     if {"sum", "mean", "variance"} & set(wanted):
         total = exact_sum(values)
         known |= {"sum": rounded(total), "mean": rounded(total / n)}

@@ -106,7 +106,7 @@ def one_wave(task: Task, n: int, first: bool) -> Shape:
 
 def launch_sizes(task: Task, shaping: Shaping) -> list[tuple[int, Shape]]:
     """How many samples or states of a channel each launch takes, and its shape; the last one has one block."""
-    n, found = samples(task), []
+    n, found = samples(task), list[tuple[int, Shape]]()
     while True:
         shape = shaping(task, n, not found)
         found.append((n, shape))
@@ -178,8 +178,8 @@ def accesses(shaping: Shaping) -> Callable[[Task], Accesses]:
     def count(task: Task) -> Accesses:
         sizes = launch_sizes(task, shaping)
         blocks = sizes[0][1][0]
-        own = (loads_of_block(task, shaping, index) for index in (0, blocks // 2, blocks - 1))
-        return Accesses(*own, total=task.meta.channels * sum(n for n, _ in sizes))
+        first, inner, last = (loads_of_block(task, shaping, index) for index in (0, blocks // 2, blocks - 1))
+        return Accesses(first, inner, last, task.meta.channels * sum(n for n, _ in sizes))
 
     return count
 
