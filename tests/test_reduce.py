@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,10 +20,13 @@ from gpu_ops.filters.reduce.exact import exact_sum, reference
 from gpu_ops.filters.reduce.figures import FIGURES, UNIT
 from gpu_ops.filters.reduce.plans import launch_sizes, one_each, one_wave, state_bytes, two_each
 from gpu_ops.io import from_array
+from gpu_ops.measuring.judging import judge_by_reports
+from gpu_ops.measuring.law_counts import recorded_steps
+from gpu_ops.measuring.laws import count_steps
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.verify import full_meta, verify
 from gpu_ops.measuring.xray import xray
-from gpu_ops.plan import Execution, Launch
+from gpu_ops.plan import Execution, Launch, Plan
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Experiment, Input, Pick, Run
 
@@ -41,6 +45,7 @@ def task_of(array: Array, **params: Any) -> Task:
 
 
 def right(array: Array, **params: Any) -> Array:
+    """The reference, (figures,) or (figures, channels)."""
     return reference(task_of(array, **params))["figures"]
 
 
@@ -67,30 +72,30 @@ def test_exact_sums_are_exact(dtype: str) -> None:
 def test_the_reference_is_numpys_and_exact_where_numpy_is_not() -> None:
     levels = RANDOM.integers(0, 65536, (5003, 2), np.uint16)
     expected = [[f(c) for f in (np.sum, np.min, np.max, np.mean, np.var)] for c in levels.T.astype(np.float64)]
-    assert np.allclose(right(levels), expected, rtol=1e-13, atol=0)
+    assert np.allclose(right(levels).T, expected, rtol=1e-13, atol=0)
     hard = (1e6 + RANDOM.standard_normal(4001)).astype(np.float32)
     exact = [Fraction(v) for v in hard.tolist()]
     mean = sum(exact) / len(exact)
     variance = sum((v - mean) ** 2 for v in exact) / len(exact)
-    assert right(hard)[0, 3] == float(mean) and right(hard)[0, 4] == pytest.approx(float(variance), rel=1e-15)
-    assert right(hard, statistic="sum")[0, 0] == math.fsum(hard.tolist())
+    assert right(hard)[3] == float(mean) and right(hard)[4] == pytest.approx(float(variance), rel=1e-15)
+    assert right(hard, statistic="sum")[0] == math.fsum(hard.tolist())
 
 
 def test_the_table_names_rows_and_columns_and_has_the_types_of_its_figures() -> None:
     (one,) = run(RANDOM.integers(0, 256, (4, 5, 4), np.uint8), "serial", statistic="all")
     rows, columns = one.forms["figures"].axes
-    assert rows.labels == ("red", "green", "blue", "alpha") and columns.labels == FIGURES
+    assert columns.labels == ("red", "green", "blue", "alpha") and rows.labels == FIGURES
     for statistic, dtype in {"sum": "uint64", "min": "uint16", "mean": "float64", "variance": "float64"}.items():
         (one,) = run(np.arange(9, dtype=np.uint16), "serial", statistic=statistic)
-        assert one.outputs["figures"].dtype == dtype and one.outputs["figures"].shape == (1, 1)
+        assert one.outputs["figures"].dtype == dtype and one.outputs["figures"].shape == (1,)
 
 
 @pytest.mark.parametrize("variant", [*HOSTS, "numpy", *KERNELS])
 def test_a_large_mean_does_not_harm_the_variance(variant: str) -> None:
     hard = (1e6 + RANDOM.standard_normal(20011)).astype(np.float32)
     (one,) = run(hard, variant, statistic="variance")
-    exact = float(right(hard, statistic="variance")[0, 0])
-    assert one.ok and abs(one.outputs["figures"][0, 0] / exact - 1) < 1e-8
+    exact = float(right(hard, statistic="variance")[0])
+    assert one.ok and abs(one.outputs["figures"][0] / exact - 1) < 1e-8
     assert abs(np.mean(hard.astype(np.float64) ** 2) - np.mean(hard, dtype=np.float64) ** 2 - exact) > 1e-6 * exact
 
 
@@ -104,7 +109,7 @@ def test_pairs_keep_what_additions_lose(variant: str) -> None:
     (off,), (pairs,) = (run(array, variant, statistic="sum", compensated=c) for c in ("off", "pairs"))
     assert off.ok and pairs.ok
     assert pairs.errors["figures"].tolerance < 2.1 * UNIT < off.errors["figures"].tolerance / 10
-    lost = [abs(float(one.outputs["figures"][0, 0]) - exact) for one in (pairs, off)]
+    lost = [abs(float(one.outputs["figures"][0]) - exact) for one in (pairs, off)]
     assert lost[0] < 1e-9 * abs(exact) and lost[1] > 1e-4 * abs(exact)
 
 
@@ -118,17 +123,17 @@ def test_nan_and_infinity_go_into_the_figures_as_in_numpy() -> None:
         for params in ({}, {"compensated": "pairs"}):
             for one in run(array, *HOSTS, "sequential", "warp_shuffle", statistic="all", **params):
                 assert one.ok, (odd, one.pick, one.outputs, one.errors)
-                assert np.allclose(one.outputs["figures"], expected, rtol=1e-6, equal_nan=True)
+                assert np.allclose(one.outputs["figures"].T, expected, rtol=1e-6, equal_nan=True)
     (alone,) = run(np.array([inf]), "sequential", statistic="all")
-    assert np.isnan(alone.outputs["figures"][0, 4]) and alone.ok
+    assert np.isnan(alone.outputs["figures"][4]) and alone.ok
 
 
 def test_sums_of_integers_pass_32_bits() -> None:
     array = np.full(70_001, 65535, np.uint16)
     for one in run(array, "serial", "parallel", "numpy", "adjacent", "first_add", "warp_shuffle", statistic="sum"):
-        assert one.ok and int(one.outputs["figures"][0, 0]) == 70_001 * 65535 > 2**32, one.pick
+        assert one.ok and int(one.outputs["figures"][0]) == 70_001 * 65535 > 2**32, one.pick
     for one in run(array, "serial", "parallel", "sequential", statistic="variance"):
-        assert one.ok and one.outputs["figures"][0, 0] == 0, one.pick
+        assert one.ok and one.outputs["figures"][0] == 0, one.pick
 
 
 @pytest.mark.parametrize("variant", KERNELS)
@@ -218,13 +223,38 @@ def test_the_ladder_of_adjacent_pairs_loses_lanes_and_that_of_strided_places_mee
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float64"])
-@pytest.mark.parametrize("statistic", ["sum", "min", "mean", "variance", "all"])
-def test_the_host_knows_the_size_of_a_state(dtype: str, statistic: str) -> None:
-    """A state too small would be out of bounds; here one byte less of shared memory is."""
-    task = task_of(np.ones(300, dtype), statistic=statistic, compensated="pairs")
+def test_the_host_knows_the_size_of_a_state(dtype: str) -> None:
+    """Threads with less shared memory than their states take write out of bounds, which the simulated GPU sees."""
     device = SimDevice("sm_75").session({})
-    task = Task(task.metas, task.params, {"block": 256}, device.limits).on(device.upload(task.x))
-    plan = find_filter("reduce1d").variant("sequential").plan(device, task)
-    first, second = (step for step in plan.steps if isinstance(step, Launch))
-    assert second.shared_bytes == 256 * state_bytes(task) and first.shared_bytes == 256 * state_bytes(task, True)
-    assert not device.execute(plan).findings
+    for statistic in ("sum", "min", "variance", "all"):
+        task = task_of(np.ones(513, dtype), statistic=statistic, compensated="pairs")
+        task = Task(task.metas, task.params, {"block": 256}, device.limits).on(device.upload(task.x))
+        plan = find_filter("reduce1d").variant("sequential").plan(device, task)
+        assert not device.execute(plan).findings
+        first, second = (step for step in plan.steps if isinstance(step, Launch))
+        assert second.shared_bytes == 4 * state_bytes(task) and first.shared_bytes == 256 * state_bytes(task, True)
+        less = Plan((replace(first, shared_bytes=first.shared_bytes - 4),), plan.outputs)
+        assert [f.kind for f in device.execute(less).findings] != [], statistic
+
+
+# The source's laws.
+
+
+def test_recorded_steps_are_those_that_the_simulated_gpu_counts() -> None:
+    filter, recorded = find_filter("reduce1d"), recorded_steps()
+    assert set(recorded) == {(law.id, n, p) for law in filter.laws for n, p in law.points}
+    fan_in, two_phase = filter.laws
+    for law, n, p in ((fan_in, 256, 128), (fan_in, 4096, 2048), (two_phase, 256, 16), (two_phase, 16384, 128)):
+        assert count_steps(filter, law, n, p) == recorded[law.id, n, p] == law.steps(n, p)
+
+
+def test_claims_about_the_laws_are_judged_by_the_counts() -> None:
+    claims = [claim for claim in find_filter("reduce1d").claims if "laws" in claim.experiment]
+    judged = {j.claim.id: j for j in judge_by_reports(claims, {})}
+    assert all(j.holds for j in judged.values()) and len(judged) == 3
+    assert (
+        "S = 31.88, E = 0.25" in judged["S3-sums-256"].result and "S = 13.42, E = 0.84" in judged["S3-sums-256"].result
+    )
+    one_more = {place: steps + 1 for place, steps in recorded_steps().items()}
+    assert [claim.judge(one_more)[1] for claim in claims] == [False, True, False]
+    assert [claim.judge({}) for claim in claims] == [("not counted here", None)] * 3

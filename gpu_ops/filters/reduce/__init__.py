@@ -14,7 +14,6 @@ from gpu_ops.filters.reduce.figures import (
     STATISTICS,
     SUMS,
     check,
-    columns,
     largest,
     levels,
     loss,
@@ -23,6 +22,7 @@ from gpu_ops.filters.reduce.figures import (
     scales,
     table_form,
     tree,
+    wanted,
 )
 from gpu_ops.filters.reduce.laws import CLAIMS, LAWS
 from gpu_ops.input_kinds import Kind
@@ -75,7 +75,7 @@ def work(task: Task) -> Work:
     """Every value read once, every figure written once; an addition or a comparison a value and figure."""
     form = table_form(task)
     written = int(np.prod(form.shape)) * np.dtype(form.dtype).itemsize
-    return Work(task.meta.nbytes, written, task.meta.size * len(columns(task)))
+    return Work(task.meta.nbytes, written, task.meta.size * len(wanted(task)))
 
 
 def _share(task: Task) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.reduce.figures import CHUNK, Array, columns, table_form
+from gpu_ops.filters.reduce.figures import CHUNK, Array, table_form, wanted
 from gpu_ops.progress import collect
 from gpu_ops.task import Task
 
@@ -58,38 +58,38 @@ def rounded(value: Fraction) -> float:
 
 
 def reference(task: Task) -> dict[str, Array]:
-    """{"figures"} (channels, figures) of a signal or image: exact sums, rounded once; the variance in two passes around
-    the mean. Integers are exact to the end."""
+    """{"figures"} (figures,) or (figures, channels) of a signal or image: exact sums, rounded once; the variance in two
+    passes around the mean. Integers are exact to the end."""
     form, channels = table_form(task), task.meta.channels
     of = _of_integers if task.dtype.kind == "u" else _of_floats
-    rows = [of(values, columns(task)) for values in task.x.reshape(-1, channels).T]
-    return {"figures": np.array(rows, dtype=form.dtype)}
+    columns = [of(values, wanted(task)) for values in task.x.reshape(-1, channels).T]
+    return {"figures": np.array(columns, dtype=form.dtype).T.reshape(form.shape)}
 
 
-def _of_integers(values: Array, wanted: tuple[str, ...]) -> list[Any]:
+def _of_integers(values: Array, names: tuple[str, ...]) -> list[Any]:
     n, low, high = len(values), int(values.min()), int(values.max())
     total = sum(_in_chunks(lambda part: int(part.sum(dtype=np.uint64)), values))
     known: dict[str, Any] = {"sum": total, "min": low, "max": high, "mean": total / n}
-    if "variance" in wanted:
+    if "variance" in names:
         squares = sum(_in_chunks(lambda part: int(np.square(part, dtype=np.uint64).sum(dtype=np.uint64)), values))
         known["variance"] = (n * squares - total * total) / (n * n)
-    return [known[name] for name in wanted]
+    return [known[name] for name in names]
 
 
-def _of_floats(values: Array, wanted: tuple[str, ...]) -> list[Any]:
+def _of_floats(values: Array, names: tuple[str, ...]) -> list[Any]:
     n, low, high = len(values), np.min(values), np.max(values)
     if not (np.isfinite(low) and np.isfinite(high)):
         with np.errstate(invalid="ignore"):
             odd = np.float64(high) if np.isfinite(low) else np.float64(low) + np.float64(high)
         every: dict[str, Any] = {"sum": odd, "min": low, "max": high, "mean": odd, "variance": np.nan}
-        return [every[name] for name in wanted]
+        return [every[name] for name in names]
     known: dict[str, Any] = {"min": low, "max": high}
-    if {"sum", "mean", "variance"} & set(wanted):
+    if {"sum", "mean", "variance"} & set(names):
         total = exact_sum(values)
         known |= {"sum": rounded(total), "mean": rounded(total / n)}
-    if "variance" in wanted:
+    if "variance" in names:
         known["variance"] = _variance(values, total / n, max(abs(float(low)), abs(float(high))))
-    return [known[name] for name in wanted]
+    return [known[name] for name in names]
 
 
 def _variance(values: Array, mean: Fraction, size: float) -> float:

@@ -40,7 +40,7 @@ MOST = 2**32
 CHUNK = 1 << 20
 
 
-def columns(task: Task) -> tuple[str, ...]:
+def wanted(task: Task) -> tuple[str, ...]:
     """The figures that a task asks for, in order."""
     statistic = task.params["statistic"]
     return FIGURES if statistic == "all" else (statistic,)
@@ -58,16 +58,18 @@ def is_compensated(task: Task) -> bool:
 
 
 def table_form(task: Task) -> Form:
-    """(channels, figures): a row for each channel, a column for each figure."""
+    """(figures,) of one channel, (figures, channels) of several: a row for each figure, a column for each channel."""
     statistic, channels = task.params["statistic"], task.meta.channels
     dtype = "float64"
     if statistic in ("min", "max"):
         dtype = task.meta.dtype
     elif statistic == "sum" and task.dtype.kind == "u":
         dtype = "uint64"
-    labels = COLOURS[:channels] if task.meta.kind == "image" and channels > 1 else ()
-    rows = Axis(CHANNEL, labels=labels or (("all samples",) if channels == 1 else ()))
-    return Form((channels, len(columns(task))), dtype, (rows, Axis("figure", labels=columns(task))))
+    rows = Axis("figure", labels=wanted(task))
+    if channels == 1:
+        return Form((len(wanted(task)),), dtype, (rows,))
+    labels = COLOURS[:channels] if task.meta.kind == "image" else ()
+    return Form((len(wanted(task)), channels), dtype, (rows, Axis(CHANNEL, labels=labels)))
 
 
 def check(task: Task) -> None:
@@ -81,14 +83,14 @@ def check(task: Task) -> None:
 
 
 def scales(task: Task) -> Array:
-    """The size of what is rounded for each figure (channels, figures), from the samples on the host: the sum of the
-    magnitudes, and so on; 1 where samples are infinite or NaN, for then nothing is rounded."""
-    wanted, exact = columns(task), task.dtype.kind == "u" or task.params["statistic"] in ("min", "max")
-    table = np.ones((task.meta.channels, len(wanted)))
-    if exact and "variance" not in wanted:
-        return table
+    """The size of what is rounded for each figure, in the form of the table, from the samples on the host: the sum of
+    the magnitudes, and so on; 1 where samples are infinite or NaN, for then nothing is rounded."""
+    names, exact = wanted(task), task.dtype.kind == "u" or task.params["statistic"] in ("min", "max")
+    table = np.ones((len(names), task.meta.channels))
+    if exact and "variance" not in names:
+        return table.reshape(table_form(task).shape)
     for c, values in enumerate(task.x.reshape(-1, task.meta.channels).T):
-        size, magnitudes, mean, deviation = _sizes(values, "variance" in wanted)
+        size, magnitudes, mean, deviation = _sizes(values, "variance" in names)
         root = math.hypot(mean, deviation)
         with np.errstate(over="ignore", invalid="ignore"):
             known = {
@@ -98,9 +100,9 @@ def scales(task: Task) -> Array:
                 "mean": size * magnitudes / len(values),
                 "variance": np.float64(deviation) * root + UNIT * np.float64(root) ** 2,
             }
-        table[c] = [known[name] for name in wanted]
+        table[:, c] = [known[name] for name in names]
     table[~np.isfinite(table)] = 1.0
-    return table
+    return table.reshape(table_form(task).shape)
 
 
 def _sizes(values: Array, spread: bool) -> tuple[float, float, float, float]:

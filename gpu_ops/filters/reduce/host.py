@@ -89,8 +89,8 @@ def _add_apart(x: Array, first: int, last: int, step: int, place: int, middle: f
 
 
 def reduce_serial(x: Array, out: Array, channels: int, wanted: str, pairs: bool) -> None:
-    """The figures of a statistic (channels, columns) into `out`, on one thread."""
-    line = flat(x)
+    """The figures of a statistic, (figures,) or (figures, channels), into `out`, on one thread."""
+    line, table = flat(x), out.reshape(-1, channels)
     n = line.size // channels
     for c in range(channels):
         ends = np.array([line[c], line[c]])
@@ -100,7 +100,7 @@ def reduce_serial(x: Array, out: Array, channels: int, wanted: str, pairs: bool)
             whole = np.zeros(2, np.uint64)
             if wanted not in ("min", "max"):
                 _in_bands(_add_whole, line, n, channels, c, wanted in SPREADS, whole)
-            _give_whole(out[c], wanted, n, ends, int(whole[0]), int(whole[1]))
+            _give_whole(table[:, c], wanted, n, ends, int(whole[0]), int(whole[1]))
             continue
         sums, apart = np.zeros(2), np.zeros(2)
         if wanted not in ("min", "max"):
@@ -108,7 +108,7 @@ def reduce_serial(x: Array, out: Array, channels: int, wanted: str, pairs: bool)
         total = _total(sums[0], sums[1])
         if wanted in SPREADS:
             _in_bands(_add_apart, line, n, channels, c, total / n, apart)
-        _give_real(out[c], wanted, n, ends, total, _squares(apart[1], apart[0], n))
+        _give_real(table[:, c], wanted, n, ends, total, _squares(apart[1], apart[0], n))
 
 
 def _in_bands(loop: Any, line: Array, n: int, *arguments: Any) -> None:
@@ -129,20 +129,20 @@ def _squares(squares: float, off: float, n: int) -> float:
     return 0.0 if around < 0 else around
 
 
-def _give_whole(row: Array, wanted: str, n: int, ends: Array, total: int, squares: int) -> None:
+def _give_whole(column: Array, wanted: str, n: int, ends: Array, total: int, squares: int) -> None:
     """The figures of integers, exact until they are rounded once."""
     known: dict[str, Any] = {"sum": total, "min": ends[0], "max": ends[1], "mean": total / n}
     known["variance"] = max(n * squares - total * total, 0) / (n * n)
-    _fill(row, wanted, known)
+    _fill(column, wanted, known)
 
 
-def _give_real(row: Array, wanted: str, n: int, ends: Array, total: float, squares: float) -> None:
+def _give_real(column: Array, wanted: str, n: int, ends: Array, total: float, squares: float) -> None:
     known = {"sum": total, "min": ends[0], "max": ends[1], "mean": total / n, "variance": squares / n}
-    _fill(row, wanted, known)
+    _fill(column, wanted, known)
 
 
-def _fill(row: Array, wanted: str, known: dict[str, Any]) -> None:
-    row[...] = list(known.values()) if wanted == "all" else known[wanted]
+def _fill(column: Array, wanted: str, known: dict[str, Any]) -> None:
+    column[...] = list(known.values()) if wanted == "all" else known[wanted]
 
 
 # On all threads.
@@ -230,24 +230,25 @@ def _join_pairs(states: Array) -> None:
 
 def reduce_parallel(x: Array, out: Array, channels: int, wanted: str, pairs: bool) -> None:
     """The same on numba.get_num_threads() threads."""
-    line = flat(x)
+    line, table = flat(x), out.reshape(-1, channels)
     n = line.size // channels
     flags = wanted in ENDS, wanted not in ("min", "max"), wanted in SPREADS
     blocks = -(-n // BLOCK)
+    workers = min(get_num_threads(), blocks)
     ends = np.empty((blocks, channels, 2), x.dtype)
     whole = x.dtype.kind == "u"
     if whole:
         sums = np.zeros((blocks, channels, 2), np.uint64)
-        on_all_threads(_whole_part, (line, channels, *flags, sums, ends), get_num_threads())
+        on_all_threads(_whole_part, (line, channels, *flags, sums, ends), workers)
         totals = sums.sum(axis=0)
     else:
         states = np.zeros((blocks, channels, 5))
-        on_all_threads(_real_part, (line, channels, *flags, pairs, states, ends), get_num_threads())
+        on_all_threads(_real_part, (line, channels, *flags, pairs, states, ends), workers)
         _join_pairs(states)
     for c in range(channels):
         both = np.array([ends[:, c, 0].min(), ends[:, c, 1].max()]) if wanted in ENDS else ends[0, c]
         if whole:
-            _give_whole(out[c], wanted, n, both, int(totals[c, 0]), int(totals[c, 1]))
+            _give_whole(table[:, c], wanted, n, both, int(totals[c, 0]), int(totals[c, 1]))
         else:
             total, lost, _, _, squares = states[0, c].tolist()
-            _give_real(out[c], wanted, n, both, _total(total, lost if pairs else 0.0), squares)
+            _give_real(table[:, c], wanted, n, both, _total(total, lost if pairs else 0.0), squares)

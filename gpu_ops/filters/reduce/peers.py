@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpu_ops.filters.reduce.figures import Array, columns, is_compensated
+from gpu_ops.filters.reduce.figures import Array, is_compensated, wanted
 from gpu_ops.plan import Call, Device, DeviceArray, Plan
 from gpu_ops.task import Task
 
@@ -26,11 +26,12 @@ def library_figure(library: Any, values: DeviceArray, name: str) -> Any:
 
 
 def numpy_figures(numpy: Any, x: Array, out: Array, channels: int, names: tuple[str, ...]) -> None:
-    """The figures (channels, columns) into `out`. Infinite samples make NaN, which is no fault."""
+    """The figures into `out`. Infinite samples make NaN, which is no fault."""
+    table = out.reshape(len(names), channels)
     with numpy.errstate(invalid="ignore", over="ignore"):
         for c, values in enumerate(x.reshape(-1, channels).T):
-            for column, name in enumerate(names):
-                out[c, column] = library_figure(numpy, values, name)
+            for row, name in enumerate(names):
+                table[row, c] = library_figure(numpy, values, name)
 
 
 def numpy_chain(task: Task) -> float:
@@ -42,15 +43,16 @@ def cupy_figures(device: Device, task: Task, out: DeviceArray) -> Plan:
     """A call for each figure of each channel. Results stay on the device."""
     cupy, channels = device.library("cupy"), task.meta.channels
     pixels = task.x.reshape(-1, channels)
-    names = columns(task)
+    names = wanted(task)
+    table = out.reshape(len(names), channels)
 
     def figure(values: DeviceArray, target: DeviceArray, name: str) -> None:
         target[...] = library_figure(cupy, values, name)
 
     calls = (
-        Call(figure, (pixels[:, c], out[c, column], name), name=name if channels == 1 else f"{name} {c + 1}")
+        Call(figure, (pixels[:, c], table[row : row + 1, c], name), name=name if channels == 1 else f"{name} {c + 1}")
         for c in range(channels)
-        for column, name in enumerate(names)
+        for row, name in enumerate(names)
     )
     return Plan(tuple(calls), {"figures": out})
 

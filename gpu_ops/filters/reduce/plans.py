@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job
-from gpu_ops.filters.reduce.figures import STATISTICS, columns, is_compensated, levels, samples, table_form
+from gpu_ops.filters.reduce.figures import STATISTICS, is_compensated, levels, samples, table_form, wanted
 from gpu_ops.filters.reduce.peers import cupy_figures
 from gpu_ops.plan import Call, Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
@@ -60,7 +60,7 @@ def library(module: str, function: HostFunction) -> Callable[[Device, Task], Pla
 
     def plan(device: Device, task: Task) -> Plan:
         out = table_on(device, task)
-        args = (device.library(module), task.x, out, task.meta.channels, columns(task))
+        args = (device.library(module), task.x, out, task.meta.channels, wanted(task))
         return Plan((Call(function, args, name="reduce"),), {"figures": out})
 
     return plan
@@ -87,8 +87,9 @@ def two_each(task: Task, n: int, first: bool) -> Shape:
 
 
 def chosen_threads(task: Task, n: int, first: bool) -> Shape:
-    """As many threads as the knob says, in blocks of 256 at most; then one block for the states of them all."""
-    threads = int(task.knobs["threads"])
+    """As many threads as the knob says and there are samples, in blocks of 256 at most; then one block for their
+    states."""
+    threads = _enough(samples(task), task.knobs["threads"])
     block = min(threads, 256)
     return (threads // block, block) if first else (1, _enough(n, block))
 

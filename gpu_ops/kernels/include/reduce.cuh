@@ -6,7 +6,7 @@
 // an earlier launch. NARROW says that a block meets few samples, so that their integer sum has 32 bits.
 //
 // Every kernel takes x (n, channels), samples or states, and gives partial (blocks, channels), one state of each block;
-// where a single block of each channel is left, it writes figures (channels, columns) instead. `all` is the number of
+// where a single block of each channel is left, it writes figures (rows, channels) instead. `all` is the number of
 // samples of a channel, whatever n is. blockIdx.y is the channel.
 #pragma once
 
@@ -140,7 +140,7 @@ struct Every {
     }
 };
 
-// What the chosen statistic needs: Part within a block, Total beyond it; and a column of the result for each figure.
+// What the chosen statistic needs: Part within a block, Total beyond it; and a row of the result for each figure.
 
 #if INTEGER
 __device__ __forceinline__ double mean_of(Sum sum, long long all) { return (double)sum.value / (double)all; }
@@ -189,8 +189,9 @@ __device__ __forceinline__ Total total_of(const State& state) { return state; }
 __device__ __forceinline__ Sum total_of(const SumPart& part) { return widened(part); }
 #endif
 
-// The figures of a channel.
-__device__ __forceinline__ void write_figures(const Total& total, long long all, Figure* __restrict__ out)
+// The figures of a channel, one below the other in a table of `channels` columns.
+__device__ __forceinline__ void write_figures(
+    const Total& total, long long all, Figure* __restrict__ out, int channels)
 {
 #if STATISTIC == 0
     out[0] = value_of(total);
@@ -202,14 +203,12 @@ __device__ __forceinline__ void write_figures(const Total& total, long long all,
     out[0] = total.variance(all);
 #else
     out[0] = (double)value_of(total.sum);
-    out[1] = (double)total.least.value;
-    out[2] = (double)total.most.value;
-    out[3] = mean_of(total.sum, all);
-    out[4] = total.spread.variance(all);
+    out[channels] = (double)total.least.value;
+    out[2 * channels] = (double)total.most.value;
+    out[3 * channels] = mean_of(total.sum, all);
+    out[4 * channels] = total.spread.variance(all);
 #endif
 }
-
-const int COLUMNS = STATISTIC == 5 ? 5 : 1;
 
 // Element i of this block's channel.
 __device__ __forceinline__ Part read(const In* __restrict__ x, long long i)
@@ -230,7 +229,7 @@ __device__ __forceinline__ Part read_or_none(const In* __restrict__ x, long long
 __device__ __forceinline__ void give(
     const Part& part, Total* __restrict__ partial, Figure* __restrict__ figures, long long all)
 {
-    if (gridDim.x == 1) write_figures(total_of(part), all, figures + blockIdx.y * COLUMNS);
+    if (gridDim.x == 1) write_figures(total_of(part), all, figures + blockIdx.y, gridDim.y);
     else partial[(long long)blockIdx.x * gridDim.y + blockIdx.y] = total_of(part);
 }
 

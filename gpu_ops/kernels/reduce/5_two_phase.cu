@@ -1,7 +1,7 @@
 // What:    sum, extremes, mean or variance of each channel, by a chosen number of threads
 // Idea:    P threads join n / P samples each, one after the other, and only their P states meet in the fan-in: nearly all
 //          of the work is done by threads that wait for no other
-// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (channels, columns)
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (rows, channels)
 // Launch:  grid (P / block, channels), block a power of two; shared one state a thread; launched again on the partial
 //          states where there are several blocks
 // Traffic: 1 sample read a sample, 1 state written and read again a block
