@@ -11,10 +11,10 @@ from app.controllers.recorded import Reports
 from app.controllers.session import SessionController
 from app.models.laws import LawPicture, law_pictures
 from app.models.sweep import Option, Sweep, SweepRun, options, parse_values, plan_runs, recorded_sweeps
+from gpu_ops import recorded_steps
 from gpu_ops.engine.messages import Failed, Finished, Progress, RunRequest, RunUpdate
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
-from gpu_ops.measuring.law_counts import recorded_steps
 from gpu_ops.measuring.machines import machine_name
 from gpu_ops.task import Meta
 

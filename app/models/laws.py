@@ -6,17 +6,18 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from app.models.sweep import Sweep
-from gpu_ops.measuring.law_counts import Steps
 from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.sweeps import SIZE
 from gpu_ops.types import Filter, Law
 
 Over = Literal["n", "p"]
+Steps = Mapping[tuple[str, int, int], int]
+"""Counted steps by law, numbers and processors."""
 STATIONS = 65
 """Points of a curve."""
 KNOB_TRIAL = (4096, 64)

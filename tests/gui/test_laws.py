@@ -12,10 +12,9 @@ from PySide6.QtGui import QImage
 from app.models.laws import LawPicture, law_pictures
 from app.models.sweep import Sweep
 from app.views.window.panels import SWEEP
-from gpu_ops import find_filter, from_array
+from gpu_ops import find_filter, from_array, recorded_steps
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Ready
-from gpu_ops.measuring.law_counts import recorded_steps
 from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.sweeps import SIZE, Varied
 from gpu_ops.types import Timing
