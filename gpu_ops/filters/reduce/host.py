@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numba import get_num_threads
 
-from gpu_ops.filters.kit.loops import compiled, flat, offset, on_all_threads, piece
+from gpu_ops.filters.kit.loops import compiled, compiled_without_nan, flat, offset, on_all_threads, piece
 from gpu_ops.filters.reduce.figures import SPREADS, Array
 from gpu_ops.progress import advance
 
@@ -148,6 +148,26 @@ def _fill(column: Array, wanted: str, known: dict[str, Any]) -> None:
 # On all threads.
 
 
+@compiled
+def _count_nan(x: Array, first: int, last: int, step: int, place: int) -> int:
+    count = 0
+    for i in range(offset(first), offset(last)):
+        v = x[i * offset(step) + offset(place)]
+        count += v != v
+    return count
+
+
+@compiled_without_nan
+def _plain_extremes(x: Array, first: int, last: int, step: int, place: int, ends: Array) -> None:
+    """(low, high) of samples that are all numbers."""
+    low, high = ends[0], ends[1]
+    for i in range(offset(first), offset(last)):
+        v = x[i * offset(step) + offset(place)]
+        low = v if v < low else low
+        high = v if v > high else high
+    ends[0], ends[1] = low, high
+
+
 @piece
 def _eight_sums(x: Array, start: int, stop: int, step: int, place: int, middle: float, power: int) -> float:
     """The sum of the distances from `middle`, or of their squares for power 2, in eight sums side by side."""
@@ -180,7 +200,10 @@ def _real_part(arguments: Any, worker: int, workers: int) -> None:
         for c in range(step):
             if extremes:
                 ends[block, c, 0] = ends[block, c, 1] = x[first * step + c]
-                _extremes(x, first, last, step, c, ends[block, c])
+                if _count_nan(x, first, last, step, c):
+                    _extremes(x, first, last, step, c, ends[block, c])
+                else:
+                    _plain_extremes(x, first, last, step, c, ends[block, c])
             if not sums:
                 continue
             state, count = states[block, c], np.float64(last - first)
