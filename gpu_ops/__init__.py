@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         write_step,
     )
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
+    from gpu_ops.measuring.law_counts import recorded_steps
     from gpu_ops.measuring.provenance import machine
     from gpu_ops.measuring.remaking import from_origin
     from gpu_ops.measuring.report import write_report
@@ -82,6 +83,7 @@ _HOMES = {
     "judge_by_reports": "measuring.judging",
     "machine": "measuring.provenance",
     "recorded_reports": "measuring.judging",
+    "recorded_steps": "measuring.law_counts",
     "window_fault": "measuring.window_needs",
     "write_report": "measuring.report",
 }
@@ -118,6 +120,7 @@ __all__ = [
     "open_device",
     "parse_step",
     "recorded_reports",
+    "recorded_steps",
     "replacing",
     "run_experiment",
     "sample",

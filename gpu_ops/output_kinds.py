@@ -217,7 +217,10 @@ def _extent(form: Form) -> str:
 
 
 def _with_unit(value: Any, unit: str) -> str:
-    number = f"{value:.6g}" if not isinstance(value, complex) else f"{value.real:.6g} {value.imag:+.6g}i"
+    if isinstance(value, complex):
+        number = f"{value.real:.6g} {value.imag:+.6g}i"
+    else:
+        number = str(value) if isinstance(value, int) else f"{value:.6g}"  # counts and sums of integers are exact
     return f"{number} {unit}".strip()
 
 

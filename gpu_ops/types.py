@@ -19,20 +19,15 @@ from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
 from gpu_ops.params import Param, Values, holds
 from gpu_ops.plan import Device, Finding, Mode, Plan
 from gpu_ops.run_key import RunKey
+from gpu_ops.statements import SOURCE_TITLES as SOURCE_TITLES
+from gpu_ops.statements import Claim as Claim
+from gpu_ops.statements import Law as Law
 from gpu_ops.task import Meta, Task
 
 Stage = Literal["computed", "verified", "timed"]
 
 DTYPES = ("uint8", "uint16", "float32", "float64")
 BORDERS = ("zero", "reflect", "nearest", "wrap")
-SOURCE_TITLES = {
-    "S0": "wavelet denoising on a GPU, coursework, 2020",
-    "S1": "image processing with CUDA, teaching manual, 2021",
-    "S2": "two-dimensional FFT on a GPU, 2020",
-    "S3": "parallel medical signal and image algorithms",
-    "S4": "mean filter on ten million samples, 2024",
-}
-"""The published texts whose methods are variants here, and whose statements are claims."""
 
 
 class Pixel(NamedTuple):
@@ -104,7 +99,8 @@ class Output:
     none are. `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its
     values, "" for the unit of the input. `when` are the values of parameters that ask for it, as of a Param:
     {"result": ("statistics",)}; without them it is not computed. `signed` says that the values of an image lie around
-    zero. `cut` is the threshold of a pyramid's details.
+    zero. `cut` is the threshold of a pyramid's details. `scales(task)` gives each element of a table a scale of its
+    own, from the input on the host.
     """
 
     id: str
@@ -118,6 +114,7 @@ class Output:
     period: float = 0.0
     signed: bool = False
     cut: Cut | None = None
+    scales: Callable[[Task], np.ndarray[Any, Any]] | None = None
 
     @property
     def of_kind(self) -> OutputKind:
@@ -146,26 +143,6 @@ class Accesses:
     inner: int
     last: int
     total: int
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim of a source, tested here.
-
-    `basis` is "counted" (from declared or simulated access counts) or "measured" (from runs of `experiment`, a
-    mapping with filter, sample, params and knobs). `figures` gives the published seconds per variant.
-    `judge(runs)` takes {variant id: Run} and returns the result in words and whether the claim holds (None: undecided).
-    """
-
-    id: str
-    source: str
-    text: str
-    published: str
-    prediction: str
-    basis: Literal["counted", "measured"]
-    experiment: Mapping[str, Any]
-    judge: Callable[[Mapping[str, Any]], tuple[str, bool | None]]
-    figures: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -229,10 +206,10 @@ class Filter:
     `family` is the name on the command line and in the menu; filters of one family differ in `accepts`.
     `reference(task)`, whose arrays are on the host, returns {output id: float64, complex128 or exact integer array}.
     Masked elements of a masked array are undecided, because rounding alone decides them, and are not compared.
-    `work(task)` is the least work. `check(task)` raises ParamError for parameters that do not suit the input. `presets`
-    are values by name for some of the parameters, the same ones in each. `picked` are the variants that a window shows
-    at first; () means all of the project's own. `finite_only` refuses NaN and infinity, with their count and the first
-    place.
+    `work(task)` is the least work. `laws` are drawn over sizes and processors. `check(task)` raises ParamError for
+    parameters that do not suit the input. `presets` are values by name for some of the parameters, the same ones in
+    each. `picked` are the variants that a window shows at first; () means all of the project's own. `finite_only`
+    refuses NaN and infinity, with their count and the first place.
     """
 
     id: str
@@ -248,6 +225,7 @@ class Filter:
     locality: Locality
     variants: tuple[Variant, ...]
     claims: tuple[Claim, ...] = ()
+    laws: tuple[Law, ...] = ()
     source: str = ""
     check: Callable[[Task], None] = lambda task: None
     presets: Mapping[str, Values] = field(default_factory=dict)

@@ -9,7 +9,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.recorded import Reports
 from app.controllers.session import SessionController
+from app.models.laws import LawPicture, law_pictures
 from app.models.sweep import Option, Sweep, SweepRun, options, parse_values, plan_runs, recorded_sweeps
+from gpu_ops import recorded_steps
 from gpu_ops.engine.messages import Failed, Finished, Progress, RunRequest, RunUpdate
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
@@ -26,9 +28,9 @@ class SweepController(QObject):
     """Runs the ticked variants at several values of one quantity, times them quickly, and compares every result with
     the whole reference. The rows stay out of the session's results.
 
-    `changed`: `shown` (the visible sweep, or None), `running` or `done` changed. `options_changed`: `options` (what may
-    vary) or `recorded` (the filter's recorded sweeps) changed. `refused(sentence)` says why a sweep cannot start; it is
-    "" once one starts.
+    `changed`: `shown` (the visible sweep, or None), `over` (what the visible laws are over, or ""), `running` or `done`
+    changed. `options_changed`: `options` (what may vary) or `recorded` (the filter's recorded sweeps) changed.
+    `refused(sentence)` says why a sweep cannot start; it is "" once one starts.
     """
 
     changed = Signal()
@@ -48,6 +50,7 @@ class SweepController(QObject):
         self.recorded: tuple[Sweep, ...] = ()
         self.made: Sweep | None = None
         self.shown: Sweep | None = None
+        self.over = ""
         controller.point_answered.connect(self._take)
         self._session.input_changed.connect(self._update)
         self._session.stepped_changed.connect(self._update)
@@ -72,6 +75,17 @@ class SweepController(QObject):
         """The machine and versions that sweeps run on."""
         return self._controller.results.provenance
 
+    @property
+    def laws(self) -> tuple[LawPicture, ...]:
+        """The laws of the present filter, with the times of its sweeps."""
+        sweeps = [sweep for sweep in (self.made, *self.recorded) if sweep is not None]
+        return law_pictures(self._session.filter, recorded_steps(), sweeps)
+
+    @property
+    def law(self) -> LawPicture | None:
+        """The visible laws; None where a sweep is visible."""
+        return next((picture for picture in self.laws if picture.over == self.over), None)
+
     # User actions
 
     def watch(self) -> None:
@@ -91,6 +105,7 @@ class SweepController(QObject):
         assert shared is not None
         timed = {pick.variant for pick in self._controller.timed_picks()}
         left_out = tuple(v.title for v in filter.variants if v.id in choice.picks and v.id not in timed)
+        self.over = ""
         self.made = self.shown = Sweep(filter, option.varied, option.where, uncounted=left_out)
         noise = option.where == "noise"
         requests = [
@@ -116,7 +131,12 @@ class SweepController(QObject):
 
     def show(self, sweep: Sweep | None) -> None:
         """Show a recorded sweep, or the one from this machine."""
-        self.shown = sweep
+        self.shown, self.over = sweep, ""
+        self.changed.emit()
+
+    def show_law(self, over: str) -> None:
+        """Show the filter's laws over "n" or "p"."""
+        self.over = over
         self.changed.emit()
 
     # Changes of the session
@@ -143,6 +163,8 @@ class SweepController(QObject):
             self.recorded = tuple(sweep for group in sweeps for sweep in group)
             if self.shown is not self.made:
                 self.show(self.made)
+        if self.over and self.law is None:
+            self.show(self.shown)
         self.options_changed.emit()
 
     @Slot(object)

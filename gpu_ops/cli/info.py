@@ -23,6 +23,8 @@ from gpu_ops.io import SAMPLES
 from gpu_ops.measuring.declared import make_plan
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.judging import Judgement, judge_by_reports, judge_here, recorded_reports
+from gpu_ops.measuring.law_counts import laws_json
+from gpu_ops.measuring.laws import ARCHITECTURE, count_laws
 from gpu_ops.measuring.report import read_report
 from gpu_ops.params import Param, Values, nearest
 from gpu_ops.plan import Launch, Limits
@@ -117,7 +119,10 @@ def _largest_json(filter: Filter, variant: Variant) -> dict[str, float]:
 
 
 def claims(args: argparse.Namespace) -> int:
-    """Every claim: published, counted or measured, and whether it holds."""
+    """Every claim: published, counted or measured, and whether it holds; or the counts of the laws alone."""
+    if args.count is not None:
+        emit(args.count, laws_json(count_laws(FILTERS), ARCHITECTURE))
+        return 0
     if args.measure and args.report is not None:
         raise ParamError("Give --measure or --report FILE, not both.")
     if args.measure:

@@ -336,6 +336,8 @@ def _print_bench(args: argparse.Namespace, experiment: Experiment, rows: Sequenc
 def _claim_for(filter: Filter, rows: Sequence[Row]) -> Claim | None:
     """The claim with published figures whose experiment this is."""
     for claim in filter.claims:
+        if not claim.figures:
+            continue
         sample = claim.experiment["sample"]
         alike = [
             r
@@ -344,7 +346,7 @@ def _claim_for(filter: Filter, rows: Sequence[Row]) -> Claim | None:
             and r.dtype == sample.get("dtype")
             and r.shape == (sample.get("length"),)
         ]
-        if claim.figures and alike:
+        if alike:
             return claim
     return None
 

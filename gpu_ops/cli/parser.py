@@ -233,6 +233,7 @@ def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     claims = commands.add_parser("claims", help="what the sources say, and what was counted or measured here")
     claims.add_argument("--measure", action="store_true", help="measure on this machine instead of recorded runs")
     claims.add_argument("--report", metavar="FILE", help="judge by this report")
+    claims.add_argument("--count", metavar="FILE", help="only count the steps of the laws, and write them here")
     claims.set_defaults(command=info.claims)
     compiling = commands.add_parser("compile", help="compile every kernel, with no GPU, and show its resources")
     compiling.add_argument("kernels", nargs="*", metavar="KERNEL", help="only these kernel files")

@@ -106,7 +106,7 @@ class DeviceBands:
         merge = job.filter.locality.merge
         assert merge is not None
         with mistakes(job.filter, job.variant):
-            return merge(job.task, parts)
+            return merge(job.task, parts, [band.stop - band.start for band in places])
 
     def _outputs(self, strip: Array, byte: int, how: How) -> dict[str, Array]:
         """The outputs of one band, with its halo."""

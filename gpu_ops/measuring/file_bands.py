@@ -133,15 +133,16 @@ def merge_bands(job: Job, report: Report = lambda done, total: None) -> InBands:
     extremes = _find_extremes(job, places, report) if filter.locality.extremes(task) else []
     if extremes:
         task = replace(task, metas={MAIN: with_extremes(task.meta, extremes)})
-    parts, last = [], None
+    parts, rows, last = [], list[int](), None
     before = len(extremes)
-    for _, last in _runs(job, places, extremes, lambda done, total: report(before + done, before + total)):
+    for band, last in _runs(job, places, extremes, lambda done, total: report(before + done, before + total)):
         parts.append(last.outputs)
+        rows.append(band.stop - band.start)
         if len(parts) > 1:
-            parts = [merge(task, parts)]
+            parts, rows = [merge(task, parts, rows)], [sum(rows)]
     job.source.check_unchanged()
     assert last is not None
-    outputs = merge(task, parts)
+    outputs = merge(task, parts, rows)
     forms = {o.id: o.form(task) for o in filter.given(task.params)}
     last = replace(last, outputs=outputs, forms=forms, shape=task.meta.shape, work=filter.work(task))
     return InBands(task.meta.shape, task.meta.dtype, len(places), places[0].stop, last)

@@ -11,6 +11,7 @@ from typing import Any
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import sample
+from gpu_ops.measuring.law_counts import recorded_steps
 from gpu_ops.measuring.machines import machine_parts
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import read_report
@@ -63,6 +64,8 @@ def judge_by_reports(claims: Iterable[Claim], reports: Mapping[str, Report]) -> 
 
 
 def _judge(claim: Claim, reports: Mapping[str, Report]) -> Judgement:
+    if "laws" in claim.experiment:
+        return Judgement(claim, *claim.judge(recorded_steps()), "counted on a simulated GPU")
     best = Judgement(claim, *claim.judge({}), "counted" if claim.basis == "counted" else "not measured yet")
     most = (False, 0)
     for name, report in reports.items() if claim.basis == "measured" else ():
@@ -80,13 +83,20 @@ def judge_here(filters: Sequence[Filter], devices: Sequence[str]) -> list[Judgem
     runs: dict[str, dict[str, Run]] = {}
     judgements, here = [], machine_parts(machine(devices, with_roofs=False))
     for filter in filters:
+        counted: dict[tuple[str, int, int], int] = {}
         for claim in filter.claims:
+            if "laws" in claim.experiment:
+                from gpu_ops.measuring.laws import count_laws  # it needs the simulated GPU
+
+                counted = counted or count_laws([filter])
+                judgements.append(Judgement(claim, *claim.judge(counted), "counted on a simulated GPU"))
+                continue
             key = json.dumps(claim.experiment, sort_keys=True)
             if claim.basis == "measured" and key not in runs:
                 runs[key] = _run(filter, claim, devices)
-            counted = claim.basis == "counted"
-            where = "counted" if counted else f"measured here on {', '.join(devices)}"
-            judgements.append(Judgement(claim, *claim.judge(runs.get(key, {})), where, "" if counted else here))
+            by_rule = claim.basis == "counted"
+            where = "counted" if by_rule else f"measured here on {', '.join(devices)}"
+            judgements.append(Judgement(claim, *claim.judge(runs.get(key, {})), where, "" if by_rule else here))
     return judgements
 
 

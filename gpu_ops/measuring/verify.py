@@ -139,6 +139,10 @@ def _verify_whole(
     for place, output in enumerate(given):
         right, actual = _comparable(output, expected[output.id], outputs[output.id])
         with stage(len(given) + place, 2 * len(given)):
+            if output.scales is not None and right.shape == actual.shape:
+                sizes = output.scales(task.on(input.array))
+                errors[output.id] = _worst_element(right, actual, sizes, tolerances[output.id])
+                continue
             columns = _columns(output, right, actual)
             found = []
             for column, parts in enumerate(columns):
@@ -148,6 +152,15 @@ def _verify_whole(
                     found.append(measure_error(*parts, scale, tolerances[output.id]))
             errors[output.id] = max(found, key=lambda error: error.relative)
     return errors
+
+
+def _worst_element(expected: Array, actual: Array, sizes: Array, tolerance: float) -> Error:
+    """The error of the element that is farthest from right on its own scale."""
+    errors = difference(expected, actual)
+    place = np.unravel_index(int(np.argmax(errors / np.where(sizes > 0, sizes, 1.0))), errors.shape)
+    with np.errstate(over="ignore"):
+        rms = float(np.sqrt(np.mean(np.square(errors))))
+    return Error(float(errors[place]), rms, tuple(map(int, place)), float(sizes[place]), tolerance)
 
 
 def _comparable(output: Output, expected: Array, actual: Array) -> tuple[Array, Array]:

@@ -17,11 +17,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.controllers.sweep import SweepController
+from app.models.laws import LawPicture
 from app.models.sweep import Option, Sweep
 from app.theme import colours_of, inked
 from app.views.flow import FlowLayout
 from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
+from app.views.sweep.law_sheet import LawSheet
 from app.views.sweep.legend import SweepLegend
 from app.views.sweep.plot import SweepPlot
 from app.views.sweep.table import SweepTable
@@ -126,7 +128,7 @@ class SweepPanel(Squeezed):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.hide()
-        self.sheet, self.table = SweepSheet(self), SweepTable(self)
+        self.sheet, self.table, self.laws = SweepSheet(self), SweepTable(self), LawSheet(self)
         self._arrange()
         self._listen()
         self._list_options()
@@ -166,6 +168,9 @@ class SweepPanel(Squeezed):
         self.stack = QStackedWidget(self)
         self.stack.addWidget(scroll)
         self.stack.addWidget(self.table)
+        below = Upright(self)
+        below.setWidget(self.laws)
+        self.stack.addWidget(below)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(controls)
@@ -182,7 +187,7 @@ class SweepPanel(Squeezed):
         self.values.returnPressed.connect(self.start)
         self.button.clicked.connect(self.start)
         self.source.activated.connect(self._choose_source)
-        self.rows.toggled.connect(lambda on: self.stack.setCurrentIndex(int(on)))
+        self.rows.toggled.connect(self._show_page)
 
     # User actions
 
@@ -201,7 +206,18 @@ class SweepPanel(Squeezed):
         self._refuse("")
 
     def _choose_source(self, place: int) -> None:
-        self.controller.show(self.source.itemData(place))
+        chosen = self.source.itemData(place)
+        if isinstance(chosen, str):
+            self.controller.show_law(chosen)
+        else:
+            self.controller.show(chosen)
+
+    @Slot()
+    def _show_page(self) -> None:
+        """The laws, the rows of the sweep, or its plot."""
+        law = self.controller.law is not None
+        self.rows.setEnabled(not law)
+        self.stack.setCurrentIndex(2 if law else int(self.rows.isChecked()))
 
     # Changes of the controller
 
@@ -231,8 +247,13 @@ class SweepPanel(Squeezed):
             for sweep in self.controller.recorded:
                 self.source.addItem(recorded_title(sweep), sweep)
                 self.source.setItemData(self.source.count() - 1, recorded_title(sweep), Qt.ItemDataRole.ToolTipRole)
-            shown = [self.source.itemData(place) is self.controller.shown for place in range(self.source.count())]
-            self.source.setCurrentIndex(shown.index(True) if True in shown else 0)
+            titles = {"n": self.tr("laws over N, counted"), "p": self.tr("laws over P, counted")}
+            for picture in self.controller.laws:
+                self.source.addItem(titles[picture.over], picture.over)
+            over = self.controller.over
+            shown = [self.source.itemData(place) for place in range(self.source.count())]
+            places = [k for k, one in enumerate(shown) if (one == over if over else one is self.controller.shown)]
+            self.source.setCurrentIndex(places[0] if places else 0)
         view = self.source.view()
         view.setMinimumWidth(view.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth())
 
@@ -242,6 +263,8 @@ class SweepPanel(Squeezed):
         self._list_sources()
         self.sheet.show_sweep(sweep)
         self.table.show_sweep(sweep)
+        self.laws.show_picture(self.controller.law)
+        self._show_page()
         self.button.setEnabled(bool(self.controller.options) and not self.controller.running)
         text = self._state(sweep)
         self.state.setText(text)
@@ -249,6 +272,8 @@ class SweepPanel(Squeezed):
 
     def _state(self, sweep: Sweep | None) -> str:
         """The progress of the visible sweep."""
+        if self.controller.law is not None:
+            return ""
         if sweep is None:
             return self.tr("No sweep yet: choose what varies and press Sweep, or choose a recorded one.")
         done, total = self.controller.done
@@ -268,11 +293,20 @@ class SweepPanel(Squeezed):
 
     # Files
 
+    @property
+    def subject(self) -> str:
+        """The name of what is visible, for a file; "" where there is nothing."""
+        law, sweep = self.controller.law, self.controller.shown
+        return f"laws-{law.over}" if law else f"sweep-{sweep.varied.name}" if sweep else ""
+
     def export(self, path: str, kind: str) -> None:
         """Write the rows ("csv" or "json"), or the "picture" of heading, plot, legend and findings, which is an SVG
         where the name ends so and else a PNG, with the facts about them. Raises InputError when the file cannot be
         written."""
-        sweep, provenance = self.controller.shown, self.controller.provenance
+        sweep, provenance, law = self.controller.shown, self.controller.provenance, self.controller.law
+        if law is not None:
+            self._export_law(law, path, kind)
+            return
         assert sweep is not None
         facts = sweep.facts(provenance)
         if kind == "csv":
@@ -283,6 +317,13 @@ class SweepPanel(Squeezed):
             if self.rows.isChecked():  # what is hidden is not laid out
                 self.rows.setChecked(False)
             export_sheet(self.sheet, path, self.sheet.heading.text(), facts)
+
+    def _export_law(self, law: LawPicture, path: str, kind: str) -> None:
+        facts = {"filter": law.filter.id, "counted on": "a simulated GPU"}
+        if kind == "picture":
+            export_sheet(self.laws, path, self.laws.heading.text(), facts)
+        else:
+            write_text(path, comment_lines(facts) + law.to_csv() if kind == "csv" else law.to_json())
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)

@@ -281,8 +281,7 @@ class Files(QObject):
 
     def export_sweep(self, panel: SweepPanel, kind: str) -> None:
         """Ask for a name and save the visible sweep: its rows ("csv" or "json") or its "picture"."""
-        sweep = panel.controller.shown
-        if sweep is None:
+        if not panel.subject:
             text = self.tr("There is no sweep to save yet; run one in the Sweep tab.")
             self._messages.show_message("warning", text, "", "export")
             return
@@ -291,7 +290,7 @@ class Files(QObject):
             "json": (self.tr("Save the sweep as JSON"), ".json", "JSON (*.json)"),
             "picture": (self.tr("Save the sweep as PNG or SVG"), ".png", "PNG (*.png);;SVG (*.svg)"),
         }[kind]
-        name = self.proposed(f"sweep-{sweep.varied.name}", suffix)
+        name = self.proposed(panel.subject, suffix)
         path = self.ask_target(title, name, f"{kinds};;{all_files()}")
         if path:
             self._write(path, lambda: panel.export(path, kind))

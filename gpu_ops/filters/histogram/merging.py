@@ -12,7 +12,7 @@ from gpu_ops.locality import Outputs
 from gpu_ops.task import Task
 
 
-def merge(task: Task, parts: Sequence[Outputs]) -> dict[str, Array]:
+def merge(task: Task, parts: Sequence[Outputs], rows: Sequence[int]) -> dict[str, Array]:
     """{"counts", "outside"} of the whole, with {"statistics"} where `result` asks for them."""
     made: dict[str, Array] = {}
     for name in ("counts", "outside"):

@@ -1,0 +1,277 @@
+"""Reductions on the CPU, compiled by Numba: the plain loop on one thread, and blocks on all of them.
+
+The loop adds one sample after the other, and takes the variance in a second pass around the mean. On all threads, each
+block of 4096 samples stays in the first-level cache: it is added in eight sums side by side, its squares are taken
+around its own mean, and the blocks' states are joined in pairs, which keeps chains of additions short.
+
+A state is two numbers of uint64 of integers, their sum and that of their squares; of floats it is sum, lost part of the
+sum, number, mean and sum of squared distances, in float64. Importing this module loads Numba: plans import it when they
+are made.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads
+
+from gpu_ops.filters.kit.loops import compiled, compiled_without_nan, flat, offset, on_all_threads, piece
+from gpu_ops.filters.reduce.figures import SPREADS, Array
+from gpu_ops.progress import advance
+
+BAND = 1 << 24
+"""Samples between two progress reports: tens of milliseconds."""
+BLOCK = 4096
+"""Samples of a block."""
+ENDS = ("min", "max", "all")
+"""The statistics that look for extremes."""
+
+
+@piece
+def _two_sum(a: float, b: float) -> tuple[float, float]:
+    """a + b rounded, and what rounding lost (Knuth)."""
+    s = a + b
+    from_b = s - a
+    return s, (a - (s - from_b)) + (b - from_b)
+
+
+@compiled
+def _extremes(x: Array, first: int, last: int, step: int, place: int, ends: Array) -> None:
+    """Widen `ends` (low, high) by samples `first` to `last` of the channel at `place`; NaN stays."""
+    low, high = ends[0], ends[1]
+    for i in range(offset(first), offset(last)):
+        v = x[i * offset(step) + offset(place)]
+        low = v if v < low or v != v else low
+        high = v if v > high or v != v else high
+    ends[0], ends[1] = low, high
+
+
+@compiled
+def _add_whole(x: Array, first: int, last: int, step: int, place: int, squares: bool, state: Array) -> None:
+    """Add integers to (sum, squares)."""
+    total, square = state[0], state[1]
+    if squares:
+        for i in range(offset(first), offset(last)):
+            v = np.uint64(x[i * offset(step) + offset(place)])
+            total += v
+            square += v * v
+    else:
+        for i in range(offset(first), offset(last)):
+            total += np.uint64(x[i * offset(step) + offset(place)])
+    state[0], state[1] = total, square
+
+
+@compiled
+def _add_real(x: Array, first: int, last: int, step: int, place: int, pairs: bool, state: Array) -> None:
+    """Add floats to (sum, lost)."""
+    total, lost = state[0], state[1]
+    if pairs:
+        for i in range(offset(first), offset(last)):
+            total, error = _two_sum(total, np.float64(x[i * offset(step) + offset(place)]))
+            lost += error
+    else:
+        for i in range(offset(first), offset(last)):
+            total += np.float64(x[i * offset(step) + offset(place)])
+    state[0], state[1] = total, lost
+
+
+@compiled
+def _add_apart(x: Array, first: int, last: int, step: int, place: int, middle: float, state: Array) -> None:
+    """Add the distances of floats from `middle`, and their squares, to (distances, squares)."""
+    off, squares = state[0], state[1]
+    for i in range(offset(first), offset(last)):
+        apart = np.float64(x[i * offset(step) + offset(place)]) - middle
+        off += apart
+        squares += apart * apart
+    state[0], state[1] = off, squares
+
+
+def reduce_serial(x: Array, out: Array, channels: int, wanted: str, pairs: bool) -> None:
+    """The figures of a statistic, (figures,) or (figures, channels), into `out`, on one thread."""
+    line, table = flat(x), out.reshape(-1, channels)
+    n = line.size // channels
+    for c in range(channels):
+        ends = np.array([line[c], line[c]])
+        if wanted in ENDS:
+            _in_bands(_extremes, line, n, channels, c, ends)
+        if x.dtype.kind == "u":
+            whole = np.zeros(2, np.uint64)
+            if wanted not in ("min", "max"):
+                _in_bands(_add_whole, line, n, channels, c, wanted in SPREADS, whole)
+            _give_whole(table[:, c], wanted, n, ends, int(whole[0]), int(whole[1]))
+            continue
+        sums, apart = np.zeros(2), np.zeros(2)
+        if wanted not in ("min", "max"):
+            _in_bands(_add_real, line, n, channels, c, pairs, sums)
+        total = _total(sums[0], sums[1])
+        if wanted in SPREADS:
+            _in_bands(_add_apart, line, n, channels, c, total / n, apart)
+        _give_real(table[:, c], wanted, n, ends, total, _squares(apart[1], apart[0], n))
+
+
+def _in_bands(loop: Any, line: Array, n: int, *arguments: Any) -> None:
+    for first in range(0, n, BAND):
+        if first:  # a call of one band reports no progress, which would take longer than the band
+            advance(first, n)
+        loop(line, first, min(first + BAND, n), *arguments)
+
+
+def _total(value: float, lost: float) -> float:
+    """A sum with its lost part; an infinite sum has lost NaN."""
+    return value + lost if math.isfinite(value) else value
+
+
+def _squares(squares: float, off: float, n: int) -> float:
+    """The sum of the squared distances from the mean, from those around a number near it; NaN stays."""
+    around = squares - off / n * off
+    return 0.0 if around < 0 else around
+
+
+def _give_whole(column: Array, wanted: str, n: int, ends: Array, total: int, squares: int) -> None:
+    """The figures of integers, exact until they are rounded once."""
+    known: dict[str, Any] = {"sum": total, "min": ends[0], "max": ends[1], "mean": total / n}
+    known["variance"] = max(n * squares - total * total, 0) / (n * n)
+    _fill(column, wanted, known)
+
+
+def _give_real(column: Array, wanted: str, n: int, ends: Array, total: float, squares: float) -> None:
+    known = {"sum": total, "min": ends[0], "max": ends[1], "mean": total / n, "variance": squares / n}
+    _fill(column, wanted, known)
+
+
+def _fill(column: Array, wanted: str, known: dict[str, Any]) -> None:
+    column[...] = list(known.values()) if wanted == "all" else known[wanted]
+
+
+# On all threads.
+
+
+@compiled
+def _count_nan(x: Array, first: int, last: int, step: int, place: int) -> int:
+    count = 0
+    for i in range(offset(first), offset(last)):
+        v = x[i * offset(step) + offset(place)]
+        count += v != v
+    return count
+
+
+@compiled_without_nan
+def _plain_extremes(x: Array, first: int, last: int, step: int, place: int, ends: Array) -> None:
+    """(low, high) of samples that are all numbers."""
+    low, high = ends[0], ends[1]
+    for i in range(offset(first), offset(last)):
+        v = x[i * offset(step) + offset(place)]
+        low = v if v < low else low
+        high = v if v > high else high
+    ends[0], ends[1] = low, high
+
+
+@piece
+def _eight_sums(x: Array, start: int, stop: int, step: int, place: int, middle: float, power: int) -> float:
+    """The sum of the distances from `middle`, or of their squares for power 2, in eight sums side by side."""
+    a = b = c = d = e = f = g = h = 0.0
+    i = start
+    while i + 8 <= stop:
+        at, by = offset(i * step + place), offset(step)
+        p, q = np.float64(x[at]) - middle, np.float64(x[at + by]) - middle
+        r, s = np.float64(x[at + by * offset(2)]) - middle, np.float64(x[at + by * offset(3)]) - middle
+        t, u = np.float64(x[at + by * offset(4)]) - middle, np.float64(x[at + by * offset(5)]) - middle
+        v, w = np.float64(x[at + by * offset(6)]) - middle, np.float64(x[at + by * offset(7)]) - middle
+        if power == 2:
+            p, q, r, s, t, u, v, w = p * p, q * q, r * r, s * s, t * t, u * u, v * v, w * w
+        a, b, c, d = a + p, b + q, c + r, d + s
+        e, f, g, h = e + t, f + u, g + v, h + w
+        i += 8
+    while i < stop:
+        p = np.float64(x[offset(i * step + place)]) - middle
+        a += p * p if power == 2 else p
+        i += 1
+    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+
+
+def _real_part(arguments: Any, worker: int, workers: int) -> None:
+    """The states of this worker's share of the blocks of floats: (sum, lost, n, mean, squares), and (low, high)."""
+    x, step, extremes, sums, spread, pairs, states, ends = arguments
+    n, blocks = x.size // step, states.shape[0]
+    for block in range(blocks * worker // workers, blocks * (worker + 1) // workers):
+        first, last = block * BLOCK, min((block + 1) * BLOCK, n)
+        for c in range(step):
+            if extremes:
+                ends[block, c, 0] = ends[block, c, 1] = x[first * step + c]
+                if _count_nan(x, first, last, step, c):
+                    _extremes(x, first, last, step, c, ends[block, c])
+                else:
+                    _plain_extremes(x, first, last, step, c, ends[block, c])
+            if not sums:
+                continue
+            state, count = states[block, c], np.float64(last - first)
+            if pairs:
+                _add_real(x, first, last, step, c, True, state)
+            else:
+                state[0] = _eight_sums(x, first, last, step, c, 0.0, 1)
+            if spread:
+                middle = state[0] / count
+                off = _eight_sums(x, first, last, step, c, middle, 1)
+                squares = _eight_sums(x, first, last, step, c, middle, 2) - off / count * off
+                state[2], state[3], state[4] = count, middle + off / count, 0.0 if squares < 0 else squares
+
+
+def _whole_part(arguments: Any, worker: int, workers: int) -> None:
+    """The states of this worker's share of the blocks of integers: (sum, squares), and (low, high)."""
+    x, step, extremes, sums, spread, states, ends = arguments
+    n, blocks = x.size // step, states.shape[0]
+    for block in range(blocks * worker // workers, blocks * (worker + 1) // workers):
+        first, last = block * BLOCK, min((block + 1) * BLOCK, n)
+        for c in range(step):
+            if extremes:
+                ends[block, c, 0] = ends[block, c, 1] = x[first * step + c]
+                _extremes(x, first, last, step, c, ends[block, c])
+            if sums:
+                _add_whole(x, first, last, step, c, spread, states[block, c])
+
+
+@compiled
+def _join_pairs(states: Array) -> None:
+    """The states of all blocks (blocks, channels, 5) of floats joined in pairs, into the first."""
+    blocks, apart = states.shape[0], 1
+    while apart < blocks:
+        for k in range(0, blocks - apart, 2 * apart):
+            for c in range(states.shape[1]):
+                one, other = states[k, c], states[k + apart, c]
+                one[0], error = _two_sum(one[0], other[0])
+                one[1] += other[1] + error
+                n = one[2] + other[2]
+                if n > 0:
+                    distance, share = other[3] - one[3], other[2] / n
+                    one[4] += other[4] + distance * distance * one[2] * share
+                    one[3] += distance * share
+                    one[2] = n
+        apart *= 2
+
+
+def reduce_parallel(x: Array, out: Array, channels: int, wanted: str, pairs: bool) -> None:
+    """The same on numba.get_num_threads() threads."""
+    line, table = flat(x), out.reshape(-1, channels)
+    n = line.size // channels
+    flags = wanted in ENDS, wanted not in ("min", "max"), wanted in SPREADS
+    blocks = -(-n // BLOCK)
+    workers = min(get_num_threads(), blocks)
+    ends = np.empty((blocks, channels, 2), x.dtype)
+    whole = x.dtype.kind == "u"
+    if whole:
+        sums = np.zeros((blocks, channels, 2), np.uint64)
+        on_all_threads(_whole_part, (line, channels, *flags, sums, ends), workers)
+        totals = sums.sum(axis=0)
+    else:
+        states = np.zeros((blocks, channels, 5))
+        on_all_threads(_real_part, (line, channels, *flags, pairs, states, ends), workers)
+        _join_pairs(states)
+    for c in range(channels):
+        both = np.array([ends[:, c, 0].min(), ends[:, c, 1].max()]) if wanted in ENDS else ends[0, c]
+        if whole:
+            _give_whole(table[:, c], wanted, n, both, int(totals[c, 0]), int(totals[c, 1]))
+        else:
+            total, lost, _, _, squares = states[0, c].tolist()
+            _give_real(table[:, c], wanted, n, both, _total(total, lost if pairs else 0.0), squares)

@@ -1,0 +1,62 @@
+"""Reductions by NumPy and CuPy, a channel at a time, each by the library's own functions.
+
+The caller passes the modules. Floats are added in float64, which the library is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpu_ops.filters.reduce.figures import Array, is_compensated, wanted
+from gpu_ops.plan import Call, Device, DeviceArray, Plan
+from gpu_ops.task import Task
+
+WITHOUT_PAIRS = "it adds without compensation: choose compensated off, or another variant"
+NUMPY_PIECE = 8192
+"""Samples that NumPy converts and adds at a time; the sums of such pieces are added one after the other."""
+
+
+def library_figure(library: Any, values: DeviceArray, name: str) -> Any:
+    """One figure of a channel (N,)."""
+    if name in ("min", "max"):
+        return getattr(library, name)(values)
+    if name == "sum" and values.dtype.kind == "u":
+        return library.sum(values, dtype=library.uint64)
+    return getattr(library, "var" if name == "variance" else name)(values, dtype=library.float64)
+
+
+def numpy_figures(numpy: Any, x: Array, out: Array, channels: int, names: tuple[str, ...]) -> None:
+    """The figures into `out`. Infinite samples make NaN, which is no fault."""
+    table = out.reshape(len(names), channels)
+    with numpy.errstate(invalid="ignore", over="ignore"):
+        for c, values in enumerate(x.reshape(-1, channels).T):
+            for row, name in enumerate(names):
+                table[row, c] = library_figure(numpy, values, name)
+
+
+def numpy_chain(task: Task) -> float:
+    """The longest chain of additions in NumPy: pieces one after the other, 16 in eight sums and pairs within."""
+    return task.meta.size // task.meta.channels / NUMPY_PIECE + 40
+
+
+def cupy_figures(device: Device, task: Task, out: DeviceArray) -> Plan:
+    """A call for each figure of each channel. Results stay on the device."""
+    cupy, channels = device.library("cupy"), task.meta.channels
+    pixels = task.x.reshape(-1, channels)
+    names = wanted(task)
+    table = out.reshape(len(names), channels)
+
+    def figure(values: DeviceArray, target: DeviceArray, name: str) -> None:
+        target[...] = library_figure(cupy, values, name)
+
+    calls = (
+        Call(figure, (pixels[:, c], table[row : row + 1, c], name), name=name if channels == 1 else f"{name} {c + 1}")
+        for c in range(channels)
+        for row, name in enumerate(names)
+    )
+    return Plan(tuple(calls), {"figures": out})
+
+
+def adds_plainly(task: Task) -> str | None:
+    """None, or that a library does not compensate."""
+    return WITHOUT_PAIRS if is_compensated(task) else None

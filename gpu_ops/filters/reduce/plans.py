@@ -1,0 +1,195 @@
+"""Plans of reductions: the launches of each kernel until one block is left, and the loads that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job
+from gpu_ops.filters.reduce.figures import STATISTICS, is_compensated, levels, samples, table_form, wanted
+from gpu_ops.filters.reduce.peers import cupy_figures
+from gpu_ops.plan import Call, Device, DeviceArray, Launch, Plan
+from gpu_ops.task import Task
+from gpu_ops.types import Accesses
+
+WARP = 32
+WAVES = 8
+"""Blocks of a multiprocessor that the shuffling kernel gets at most: it runs about so many at once."""
+Shape = tuple[int, int]
+"""Blocks of a channel, and threads of a block."""
+Shaping = Callable[[Task, int, bool], Shape]
+"""The shape of a launch over so many numbers of a channel, samples in the first launch and states in the others."""
+
+
+def table_on(device: Device, task: Task) -> DeviceArray:
+    """Memory for the figures."""
+    form = table_form(task)
+    return device.empty(form.shape, np.dtype(form.dtype))
+
+
+# On the CPU.
+
+
+def host(load: Callable[[], HostFunction]) -> Callable[[Device, Task], Plan]:
+    """The plan of a compiled loop."""
+
+    def plan(device: Device, task: Task) -> Plan:
+        out, statistic = table_on(device, task), task.params["statistic"]
+        call = Call(load(), (task.x, out, task.meta.channels, statistic, is_compensated(task)), name="reduce")
+        return Plan((call,), {"figures": out})
+
+    return plan
+
+
+def serial() -> HostFunction:
+    from gpu_ops.filters.reduce.host import reduce_serial
+
+    return reduce_serial
+
+
+def parallel() -> HostFunction:
+    from gpu_ops.filters.reduce.host import reduce_parallel
+
+    return reduce_parallel
+
+
+def library(module: str, function: HostFunction) -> Callable[[Device, Task], Plan]:
+    """The plan of a CPU library: `function` is called with (module, x, out, channels, names of the figures)."""
+
+    def plan(device: Device, task: Task) -> Plan:
+        out = table_on(device, task)
+        args = (device.library(module), task.x, out, task.meta.channels, wanted(task))
+        return Plan((Call(function, args, name="reduce"),), {"figures": out})
+
+    return plan
+
+
+def by_cupy(device: Device, task: Task) -> Plan:
+    """The plan of CuPy."""
+    return cupy_figures(device, task, table_on(device, task))
+
+
+# On a GPU: the shapes of launches.
+
+
+def one_each(task: Task, n: int, first: bool) -> Shape:
+    """A thread a sample."""
+    block = _enough(n, task.knobs["block"])
+    return -(-n // block), block
+
+
+def two_each(task: Task, n: int, first: bool) -> Shape:
+    """A thread every two samples."""
+    block = _enough(-(-n // 2), task.knobs["block"])
+    return -(-n // (2 * block)), block
+
+
+def chosen_threads(task: Task, n: int, first: bool) -> Shape:
+    """As many threads as the knob says and there are samples, in blocks of 256 at most; then one block for their
+    states."""
+    threads = _enough(samples(task), task.knobs["threads"])
+    block = min(threads, 256)
+    return (threads // block, block) if first else (1, _enough(n, block))
+
+
+def _enough(n: int, most: int) -> int:
+    """The least power of two of threads for n numbers, which is no more than `most`."""
+    return int(min(1 << levels(n), most))
+
+
+def one_wave(task: Task, n: int, first: bool) -> Shape:
+    """A thread every `each` samples, in no more blocks than the device runs at once."""
+    block = int(task.knobs["block"])
+    return min(-(-n // (block * int(task.knobs["each"]))), WAVES * task.limits.multiprocessors), block
+
+
+def launch_sizes(task: Task, shaping: Shaping) -> list[tuple[int, Shape]]:
+    """How many samples or states of a channel each launch takes, and its shape; the last one has one block."""
+    n, found = samples(task), list[tuple[int, Shape]]()
+    while True:
+        shape = shaping(task, n, not found)
+        found.append((n, shape))
+        if shape[0] == 1:
+            return found
+        n = shape[0]
+
+
+def kernels(shaping: Shaping, narrow: bool = False, by_warp: bool = False) -> Callable[[Job], Plan]:
+    """The plan of a kernel that is launched on samples, and then on its own partial states. `narrow` says that a block
+    meets so few samples that 32 bits hold their sum, `by_warp` that warps meet in shared memory and not threads."""
+
+    def plan(job: Job) -> Plan:
+        task, device, channels = job.task, job.device, job.task.meta.channels
+        out, source, steps = table_on(device, task), job.x, []
+        sizes = launch_sizes(task, shaping)
+        for level, (n, (blocks, block)) in enumerate(sizes):
+            first = level == 0
+            total, part = state_bytes(task), state_bytes(task, narrow and first)
+            # A single block gives the figures, and no state.
+            partial = device.empty((blocks * channels, total // 4), np.uint32) if blocks > 1 else out
+            steps.append(
+                Launch(
+                    job.kernel(**defines(task, first, narrow)),
+                    (blocks, channels, 1),
+                    (block, 1, 1),
+                    (source, partial, out, np.int64(n), np.int64(samples(task))),
+                    part * (block // WARP if by_warp else block),
+                    name="samples" if first else f"states of {n} blocks",
+                )
+            )
+            source = partial
+        return Plan(tuple(steps), {"figures": out})
+
+    return plan
+
+
+def defines(task: Task, first: bool, narrow: bool) -> dict[str, Any]:
+    """What a kernel is compiled with; settings that make no difference have one value, so that it is compiled once."""
+    whole = task.dtype.kind == "u"
+    return {
+        "SAMPLE": CTYPES[task.meta.dtype],
+        "INTEGER": int(whole),
+        "STATISTIC": STATISTICS.index(task.params["statistic"]),
+        "COMPENSATED": int(is_compensated(task)),
+        "FIRST": int(first),
+        "NARROW": int(narrow and first and whole),
+    }
+
+
+def state_bytes(task: Task, narrow: bool = False) -> int:
+    """Bytes of a state, as kernels/include/reduce.cuh lays it out."""
+    statistic, whole = task.params["statistic"], task.dtype.kind == "u"
+    adding = 16 if is_compensated(task) else 4 if whole and narrow else 8
+    extreme = max(4, task.meta.itemsize)
+    spread = 16 if whole else 24
+    if statistic == "all":
+        return (16 if is_compensated(task) else 8) + 2 * extreme + spread
+    return {"sum": adding, "mean": adding, "min": extreme, "max": extreme, "variance": spread}[statistic]
+
+
+# Expected loads.
+
+
+def accesses(shaping: Shaping) -> Callable[[Task], Accesses]:
+    """Loads from global memory: each sample once, and each state of a block once more. Blocks are those of the first
+    launch."""
+
+    def count(task: Task) -> Accesses:
+        sizes = launch_sizes(task, shaping)
+        blocks = sizes[0][1][0]
+        first, inner, last = (loads_of_block(task, shaping, index) for index in (0, blocks // 2, blocks - 1))
+        return Accesses(first, inner, last, task.meta.channels * sum(n for n, _ in sizes))
+
+    return count
+
+
+def loads_of_block(task: Task, shaping: Shaping, index: int) -> int:
+    """Loads of one block of the first launch."""
+    n, (blocks, block) = launch_sizes(task, shaping)[0]
+    if shaping in (one_each, two_each):
+        per_block = block if shaping is one_each else 2 * block
+        return min(n, (index + 1) * per_block) - index * per_block
+    rounds, rest = divmod(n, blocks * block)
+    return rounds * block + min(max(rest - index * block, 0), block)

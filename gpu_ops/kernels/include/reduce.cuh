@@ -1,0 +1,236 @@
+// What a reduction keeps of the samples it has seen, for all reduction kernels: a state of no sample, the state of one,
+// two states joined, and the figures of the last one. gpu_ops/filters/reduce/figures.py has the rules.
+//
+// SAMPLE is the type of a sample, INTEGER says that it is one. STATISTIC is 0 sum, 1 min, 2 max, 3 mean, 4 variance,
+// 5 all. COMPENSATED carries the rounding errors of floating sums along. FIRST says that x are samples, else states of
+// an earlier launch. NARROW says that a block meets few samples, so that their integer sum has 32 bits.
+//
+// Every kernel takes x (n, channels), samples or states, and gives partial (blocks, channels), one state of each block;
+// where a single block of each channel is left, it writes figures (rows, channels) instead. `all` is the number of
+// samples of a channel, whatever n is. blockIdx.y is the channel.
+#pragma once
+
+typedef SAMPLE T;
+
+#if INTEGER && NARROW
+typedef unsigned Count;
+#else
+typedef unsigned long long Count;
+#endif
+
+// a + b = s + error, exactly, whichever is larger (Knuth).
+__device__ __forceinline__ double two_sum(double a, double b, double& error)
+{
+    const double s = a + b, from_b = s - a;
+    error = (a - (s - from_b)) + (b - from_b);
+    return s;
+}
+
+// Sums: exact for integers, in double for floats, as pairs of the sum and its lost part where they are compensated.
+
+#if INTEGER
+template <typename Value>
+struct Whole {
+    Value value;
+    static __device__ __forceinline__ Whole none() { return {0}; }
+    static __device__ __forceinline__ Whole of(T x) { return {x}; }
+    __device__ __forceinline__ Whole join(Whole b) const { return {value + b.value}; }
+};
+typedef Whole<Count> SumPart;
+typedef Whole<unsigned long long> Sum;
+__device__ __forceinline__ Sum widened(SumPart part) { return {part.value}; }
+#elif COMPENSATED
+struct Sum {
+    double value, lost;
+    static __device__ __forceinline__ Sum none() { return {0, 0}; }
+    static __device__ __forceinline__ Sum of(T x) { return {(double)x, 0}; }
+    __device__ __forceinline__ Sum join(Sum b) const
+    {
+        double error;
+        const double s = two_sum(value, b.value, error);
+        return {s, lost + b.lost + error};
+    }
+    // An infinite sum has lost NaN.
+    __device__ __forceinline__ double total() const { return isfinite(value) ? value + lost : value; }
+};
+typedef Sum SumPart;
+#else
+struct Sum {
+    double value;
+    static __device__ __forceinline__ Sum none() { return {0}; }
+    static __device__ __forceinline__ Sum of(T x) { return {(double)x}; }
+    __device__ __forceinline__ Sum join(Sum b) const { return {value + b.value}; }
+    __device__ __forceinline__ double total() const { return value; }
+};
+typedef Sum SumPart;
+#endif
+
+// Extremes, in the samples' type, of integers in 32 bits; NaN wins over every number.
+
+#if INTEGER
+typedef unsigned Extreme;
+#define LOWEST 0u
+#define HIGHEST 0xffffffffu
+#else
+typedef T Extreme;
+#define LOWEST ((T)-INFINITY_OF_FLOATS)
+#define HIGHEST ((T)INFINITY_OF_FLOATS)
+#define INFINITY_OF_FLOATS __longlong_as_double(0x7ff0000000000000LL)
+#endif
+
+struct Least {
+    Extreme value;
+    static __device__ __forceinline__ Least none() { return {HIGHEST}; }
+    static __device__ __forceinline__ Least of(T x) { return {x}; }
+    __device__ __forceinline__ Least join(Least b) const { return value < b.value || value != value ? *this : b; }
+};
+
+struct Most {
+    Extreme value;
+    static __device__ __forceinline__ Most none() { return {LOWEST}; }
+    static __device__ __forceinline__ Most of(T x) { return {x}; }
+    __device__ __forceinline__ Most join(Most b) const { return value > b.value || value != value ? *this : b; }
+};
+
+// Spread: sums of integers and of their squares, exactly; of floats the number, the mean and the sum of the squared
+// distances from it, joined by the rule of Chan, Golub and LeVeque, which a large mean does not harm.
+
+#if INTEGER
+struct Spread {
+    unsigned long long sum, squares;
+    static __device__ __forceinline__ Spread none() { return {0, 0}; }
+    static __device__ __forceinline__ Spread of(T x) { return {x, (unsigned long long)((unsigned)x * x)}; }
+    __device__ __forceinline__ Spread join(Spread b) const { return {sum + b.sum, squares + b.squares}; }
+    __device__ __forceinline__ double variance(unsigned long long n) const
+    {
+        // Around the whole number next to the mean every sum is exact, and little cancels. Products may pass 2^64, and
+        // their difference is right all the same.
+        const unsigned long long middle = sum / n + (sum % n > n / 2);
+        const double off = (double)(long long)(sum - n * middle);
+        const double around = (double)(squares - 2 * middle * sum + n * middle * middle);
+        return fmax(0.0, __dsub_rn(around, __dmul_rn(off, off) / (double)n) / (double)n);
+    }
+};
+#else
+struct Spread {
+    double n, mean, squares;
+    static __device__ __forceinline__ Spread none() { return {0, 0, 0}; }
+    static __device__ __forceinline__ Spread of(T x) { return {1, (double)x, (double)x - (double)x}; }  // NaN of infinity
+    __device__ __forceinline__ Spread join(Spread b) const
+    {
+        if (b.n == 0) return *this;
+        if (n == 0) return b;
+        const double together = n + b.n, apart = b.mean - mean, share = b.n / together;
+        return {together, mean + apart * share, squares + b.squares + apart * apart * n * share};
+    }
+    __device__ __forceinline__ double variance(unsigned long long) const { return squares / n; }
+};
+#endif
+
+struct Every {
+    Sum sum;
+    Least least;
+    Most most;
+    Spread spread;
+    static __device__ __forceinline__ Every none() { return {Sum::none(), Least::none(), Most::none(), Spread::none()}; }
+    static __device__ __forceinline__ Every of(T x) { return {Sum::of(x), Least::of(x), Most::of(x), Spread::of(x)}; }
+    __device__ __forceinline__ Every join(const Every& b) const
+    {
+        return {sum.join(b.sum), least.join(b.least), most.join(b.most), spread.join(b.spread)};
+    }
+};
+
+// What the chosen statistic needs: Part within a block, Total beyond it; and a row of the result for each figure.
+
+#if INTEGER
+__device__ __forceinline__ double mean_of(Sum sum, long long all) { return (double)sum.value / (double)all; }
+__device__ __forceinline__ unsigned long long value_of(Sum sum) { return sum.value; }
+#else
+__device__ __forceinline__ double mean_of(Sum sum, long long all) { return sum.total() / (double)all; }
+__device__ __forceinline__ double value_of(Sum sum) { return sum.total(); }
+#endif
+
+#if STATISTIC == 0 && INTEGER
+typedef unsigned long long Figure;
+#elif STATISTIC == 1 || STATISTIC == 2
+typedef T Figure;
+#else
+typedef double Figure;
+#endif
+
+#if STATISTIC == 0 || STATISTIC == 3
+typedef Sum Total;
+#if INTEGER
+typedef SumPart Part;
+#else
+typedef Sum Part;
+#endif
+#elif STATISTIC == 1
+typedef Least Total, Part;
+#elif STATISTIC == 2
+typedef Most Total, Part;
+#elif STATISTIC == 4
+typedef Spread Total, Part;
+#else
+typedef Every Total, Part;
+#endif
+
+#if FIRST
+typedef T In;
+__device__ __forceinline__ Part state_of(T x) { return Part::of(x); }
+#else
+typedef Total In;
+__device__ __forceinline__ Part state_of(const Total& state) { return state; }
+#endif
+
+template <typename State>
+__device__ __forceinline__ Total total_of(const State& state) { return state; }
+#if INTEGER && NARROW
+__device__ __forceinline__ Sum total_of(const SumPart& part) { return widened(part); }
+#endif
+
+// The figures of a channel, one below the other in a table of `channels` columns.
+__device__ __forceinline__ void write_figures(
+    const Total& total, long long all, Figure* __restrict__ out, int channels)
+{
+#if STATISTIC == 0
+    out[0] = value_of(total);
+#elif STATISTIC == 1 || STATISTIC == 2
+    out[0] = (T)total.value;
+#elif STATISTIC == 3
+    out[0] = mean_of(total, all);
+#elif STATISTIC == 4
+    out[0] = total.variance(all);
+#else
+    out[0] = (double)value_of(total.sum);
+    out[channels] = (double)total.least.value;
+    out[2 * channels] = (double)total.most.value;
+    out[3 * channels] = mean_of(total.sum, all);
+    out[4 * channels] = total.spread.variance(all);
+#endif
+}
+
+// Element i of this block's channel.
+__device__ __forceinline__ Part read(const In* __restrict__ x, long long i)
+{
+    return state_of(x[i * gridDim.y + blockIdx.y]);
+}
+
+// The same, and the state of no sample beyond the end. As one expression of two states this would become a load from one
+// of two places, by all lanes.
+__device__ __forceinline__ Part read_or_none(const In* __restrict__ x, long long i, long long n)
+{
+    Part mine = Part::none();
+    if (i < n) mine = read(x, i);
+    return mine;
+}
+
+// One thread gives the state of its block, or the figures where there is no other block.
+__device__ __forceinline__ void give(
+    const Part& part, Total* __restrict__ partial, Figure* __restrict__ figures, long long all)
+{
+    if (gridDim.x == 1) write_figures(total_of(part), all, figures + blockIdx.y, gridDim.y);
+    else partial[(long long)blockIdx.x * gridDim.y + blockIdx.y] = total_of(part);
+}
+
+extern __shared__ __align__(16) unsigned char memory[];

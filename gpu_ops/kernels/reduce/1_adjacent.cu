@@ -1,0 +1,24 @@
+// What:    sum, extremes, mean or variance of each channel, a block's samples at a time
+// Idea:    neighbours are joined in shared memory, then pairs, then fours: thread i works where i is a multiple of 2 s,
+//          so each warp has half as many active lanes with every step, and all warps stay busy to the end
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (rows, channels)
+// Launch:  grid (ceil(n / block), channels), block a power of two; shared one state a thread; launched again on the
+//          partial states until one block is left
+// Traffic: 1 sample read a sample, 1 state written and read again a block
+// Source:  S3
+#include "reduce.cuh"
+
+extern "C" __global__ void reduce_adjacent(
+    const In* __restrict__ x, Total* __restrict__ partial, Figure* __restrict__ figures, long long n, long long all)
+{
+    Part* part = (Part*)memory;
+    const int t = threadIdx.x;
+    const long long i = (long long)blockIdx.x * blockDim.x + t;
+    part[t] = read_or_none(x, i, n);
+    __syncthreads();
+    for (int s = 1; s < blockDim.x; s *= 2) {
+        if (t % (2 * s) == 0) part[t] = part[t].join(part[t + s]);
+        __syncthreads();
+    }
+    if (t == 0) give(part[0], partial, figures, all);
+}

@@ -1,0 +1,25 @@
+// What:    sum, extremes, mean or variance of each channel, a block's samples at a time
+// Idea:    the first threads do the work of each step, so whole warps are active or idle; their places lie 2 s apart,
+//          and up to eight lanes of a warp meet in one bank
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (rows, channels)
+// Launch:  grid (ceil(n / block), channels), block a power of two; shared one state a thread; launched again on the
+//          partial states until one block is left
+// Traffic: 1 sample read a sample, 1 state written and read again a block
+// Source:  S3
+#include "reduce.cuh"
+
+extern "C" __global__ void reduce_strided(
+    const In* __restrict__ x, Total* __restrict__ partial, Figure* __restrict__ figures, long long n, long long all)
+{
+    Part* part = (Part*)memory;
+    const int t = threadIdx.x;
+    const long long i = (long long)blockIdx.x * blockDim.x + t;
+    part[t] = read_or_none(x, i, n);
+    __syncthreads();
+    for (int s = 1; s < blockDim.x; s *= 2) {
+        const int place = 2 * s * t;
+        if (place < blockDim.x) part[place] = part[place].join(part[place + s]);
+        __syncthreads();
+    }
+    if (t == 0) give(part[0], partial, figures, all);
+}

@@ -1,0 +1,24 @@
+// What:    sum, extremes, mean or variance of each channel, a block's samples at a time
+// Idea:    the fan-in: the lower half joins the upper half, at distance 128, 64 … 1, so neighbouring lanes have
+//          neighbouring places, and no bank is asked twice
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (rows, channels)
+// Launch:  grid (ceil(n / block), channels), block a power of two; shared one state a thread; launched again on the
+//          partial states until one block is left
+// Traffic: 1 sample read a sample, 1 state written and read again a block
+// Source:  S3
+#include "reduce.cuh"
+
+extern "C" __global__ void reduce_sequential(
+    const In* __restrict__ x, Total* __restrict__ partial, Figure* __restrict__ figures, long long n, long long all)
+{
+    Part* part = (Part*)memory;
+    const int t = threadIdx.x;
+    const long long i = (long long)blockIdx.x * blockDim.x + t;
+    part[t] = read_or_none(x, i, n);
+    __syncthreads();
+    for (int s = blockDim.x / 2; s > 0; s /= 2) {
+        if (t < s) part[t] = part[t].join(part[t + s]);
+        __syncthreads();
+    }
+    if (t == 0) give(part[0], partial, figures, all);
+}

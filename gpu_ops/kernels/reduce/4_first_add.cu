@@ -1,0 +1,26 @@
+// What:    sum, extremes, mean or variance of each channel, a block's samples at a time
+// Idea:    half of the threads of a fan-in only load; here each joins two samples while it loads, so half as many blocks
+//          do the same, and no thread is idle in the first step
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (rows, channels)
+// Launch:  grid (ceil(n / (2 block)), channels), block a power of two; shared one state a thread; launched again on the
+//          partial states until one block is left
+// Traffic: 1 sample read a sample, 1 state written and read again a block
+// Source:  S3
+#include "reduce.cuh"
+
+extern "C" __global__ void reduce_first_add(
+    const In* __restrict__ x, Total* __restrict__ partial, Figure* __restrict__ figures, long long n, long long all)
+{
+    Part* part = (Part*)memory;
+    const int t = threadIdx.x;
+    const long long i = (long long)blockIdx.x * 2 * blockDim.x + t;
+    Part mine = read_or_none(x, i, n);
+    if (i + blockDim.x < n) mine = mine.join(read(x, i + blockDim.x));
+    part[t] = mine;
+    __syncthreads();
+    for (int s = blockDim.x / 2; s > 0; s /= 2) {
+        if (t < s) part[t] = part[t].join(part[t + s]);
+        __syncthreads();
+    }
+    if (t == 0) give(part[0], partial, figures, all);
+}

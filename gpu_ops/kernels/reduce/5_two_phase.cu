@@ -1,0 +1,27 @@
+// What:    sum, extremes, mean or variance of each channel, by a chosen number of threads
+// Idea:    P threads join n / P samples each, one after the other, and only their P states meet in the fan-in: nearly all
+//          of the work is done by threads that wait for no other
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (rows, channels)
+// Launch:  grid (P / block, channels), block a power of two; shared one state a thread; launched again on the partial
+//          states where there are several blocks
+// Traffic: 1 sample read a sample, 1 state written and read again a block
+// Source:  S3
+#include "reduce.cuh"
+
+extern "C" __global__ void reduce_two_phase(
+    const In* __restrict__ x, Total* __restrict__ partial, Figure* __restrict__ figures, long long n, long long all)
+{
+    Part* part = (Part*)memory;
+    const int t = threadIdx.x;
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    Part mine = Part::none();
+    // Thread p takes sample p, p + P, p + 2 P …: neighbouring lanes read neighbouring samples.
+    for (long long i = (long long)blockIdx.x * blockDim.x + t; i < n; i += threads) mine = mine.join(read(x, i));
+    part[t] = mine;
+    __syncthreads();
+    for (int s = blockDim.x / 2; s > 0; s /= 2) {
+        if (t < s) part[t] = part[t].join(part[t + s]);
+        __syncthreads();
+    }
+    if (t == 0) give(part[0], partial, figures, all);
+}

@@ -1,0 +1,19 @@
+// What:    sum, extremes, mean or variance of each channel, by as many blocks as the GPU runs at once
+// Idea:    lanes of a warp pass their states on in registers, without shared memory and barriers; warps meet once, in one
+//          exchange through shared memory
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (rows, channels)
+// Launch:  grid (at most ceil(n / (block * each)), channels), block a power of two of whole warps; shared one state a
+//          warp; launched again on the partial states where there are several blocks
+// Traffic: 1 sample read a sample, 1 state written and read again a block
+// Source:  S3
+#include "reduce_warp.cuh"
+
+extern "C" __global__ void reduce_warp_shuffle(
+    const In* __restrict__ x, Total* __restrict__ partial, Figure* __restrict__ figures, long long n, long long all)
+{
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    Part mine = Part::none();
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) mine = mine.join(read(x, i));
+    mine = block_state(mine, (Part*)memory);
+    if (threadIdx.x == 0) give(mine, partial, figures, all);
+}
