@@ -30,7 +30,7 @@ class JobKind:
     new: bool = False
     simulated: Literal["with", "after", "never"] = "with"
     protocol: Literal["none", "quick", "careful"] = "none"
-    checks: Literal["full", "sample"] = "sample"
+    checks: Literal["full", "sample", "off"] = "sample"
     roofs: bool = False
     in_line: bool = False
     patience_ms: int | None = None
@@ -47,6 +47,18 @@ LIVE = JobKind(
     in_line=True,
     patience_ms=LIVE_MS,
 )
+PLAY = JobKind(
+    "play",
+    QT_TRANSLATE_NOOP("Jobs", "running"),
+    "run/job",
+    run=True,
+    new=True,
+    simulated="after",
+    checks="off",
+    in_line=True,
+    patience_ms=LIVE_MS,
+)
+"""A live run of one frame of many: its results are shown unverified, so that the next frame need not wait."""
 SIMULATE = JobKind("simulate", QT_TRANSLATE_NOOP("Jobs", "running"), "simulate", run=True, in_line=True, patience_ms=0)
 TIME = JobKind(
     "time",

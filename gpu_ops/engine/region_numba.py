@@ -164,7 +164,8 @@ def apart(one: Any, other: Any) -> Any:
     for row in range(one.shape[0]):
         for column in range(one.shape[1]):
             away = np.float64(one[row, column]) - np.float64(other[row, column])
-            if -np.inf < away < np.inf:
-                total += away * away
-                size += 1
+            finite = -np.inf < away < np.inf
+            away = away if finite else 0.0
+            total += away * away
+            size += finite
     return size, total
