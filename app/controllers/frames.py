@@ -14,7 +14,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.job_kind import DOCTOR, FRAME, FRAMES, LIVE, PLAY, SIMULATE, SURVEY, TIME, XRAY, JobKind
+from app.models.job_kind import DOCTOR, FRAME, FRAMES, LIVE, PLAY, PREVIEW, SIMULATE, SURVEY, TIME, XRAY, JobKind
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import FramesRequest, LoadRequest
 from gpu_ops.types import Pick
@@ -23,7 +23,7 @@ POLL_MS = 10
 """How often playback looks whether the next frame is due."""
 SPAN = 1.5
 """Seconds over which the real rate is counted."""
-PATIENT = (LIVE, PLAY, TIME, SIMULATE, XRAY, DOCTOR, SURVEY)
+PATIENT = (LIVE, PLAY, TIME, SIMULATE, XRAY, DOCTOR, SURVEY, PREVIEW)
 """Jobs for whose end playback does not wait; of a live run it waits for the results, and not for the verdicts."""
 USUAL_RATE = 10
 NEARLY = 1e-6

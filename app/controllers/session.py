@@ -278,6 +278,9 @@ class SessionController(QObject):
         self._take_devices(ready.devices)
 
     def _take_progress(self, progress: Progress) -> None:
+        kind = self.queue.jobs.get(progress.job)
+        if kind is not None and kind.beside and len(self.queue.jobs) > 1:
+            return  # the other job has more to tell
         self.busy_changed.emit(progress.text)
         self.progressed.emit(progress.done, progress.total)
 

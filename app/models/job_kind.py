@@ -20,7 +20,7 @@ class JobKind:
     picks, after them one by one, or never, because it has no times.
 
     While an `in_line` job runs, the next run waits. After `patience_ms` it asks the job to stop; None is never. A job
-    that is not `of_input` continues when the user opens another input.
+    that is not `of_input` continues when the user opens another input. A job `beside` the others stops none of them.
     """
 
     id: str
@@ -35,6 +35,7 @@ class JobKind:
     in_line: bool = False
     patience_ms: int | None = None
     of_input: bool = True
+    beside: bool = False
 
 
 LIVE = JobKind(
@@ -86,8 +87,8 @@ SWEEP = JobKind("sweep", QT_TRANSLATE_NOOP("Jobs", "sweeping"), "sweep", in_line
 LOAD = JobKind("load", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 FRAME = JobKind("frame", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 FRAMES = JobKind("frames", QT_TRANSLATE_NOOP("Jobs", "running over all frames"), "save", in_line=True, of_input=False)
-SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "open", of_input=False)
-PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "import", of_input=False)
+SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "open", of_input=False, beside=True)
+PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "import", of_input=False, beside=True)
 """The survey of a file whose import dialog is open, which says itself what is wrong."""
 STEPS = JobKind("steps", QT_TRANSLATE_NOOP("Jobs", "changing the input"), "steps", in_line=True)
 XRAY = JobKind("xray", QT_TRANSLATE_NOOP("Jobs", "looking into the kernel"), "xray")

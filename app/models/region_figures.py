@@ -210,10 +210,10 @@ def _of_many(values: Array, stop: Stop) -> Figures | None:
     from gpu_ops.engine import region
 
     found = region.moments(_flat(values), stop)
-    if found is None or not (found.count == 0 or math.isfinite(found.mean + found.squares)):
+    if found is None or not (found.size == 0 or math.isfinite(found.mean + found.squares)):
         return None if found is None else _of_reals(values, stop)
-    deviation = math.sqrt(max(found.squares, 0.0) / found.count) if found.count else math.nan
-    infinite = values.size - found.count - found.nan
+    deviation = math.sqrt(max(found.squares, 0.0) / found.size) if found.size else math.nan
+    infinite = values.size - found.size - found.nan
     return Figures(values.size, found.mean, deviation, found.low, found.median, found.high, found.nan, infinite)
 
 

@@ -29,15 +29,18 @@ DIGIT = 16
 
 
 class Moments(NamedTuple):
-    """Figures of the finite values: `squares` is the sum of the squared distances from the mean."""
+    """Figures of the finite values, `size` of them: `squares` is the sum of the squared distances from the mean."""
 
     nan: int
-    count: int
+    size: int
     mean: float
     squares: float
     low: float
     high: float
     median: float
+
+
+NOTHING = Moments(0, 0, math.nan, math.nan, math.nan, math.nan, math.nan)
 
 
 class _Keys(NamedTuple):
@@ -61,7 +64,7 @@ class _Keys(NamedTuple):
         """The keys of values (n,)."""
         bits = values.view(self.integer)
         last = self.integer.type(self.bits - 1)
-        return bits ^ ((0 - (bits >> last)) | self.integer.type(1 << self.bits - 1))
+        return np.asarray(bits ^ ((0 - (bits >> last)) | self.integer.type(1 << self.bits - 1)))
 
 
 def _keys(dtype: np.dtype[Any]) -> _Keys:
@@ -93,7 +96,7 @@ def levels(values: Array, stop: Stop) -> Array | None:
     """How often each level of unsigned integers (h, w) occurs; None when `stop` returned True first."""
     size = int(np.iinfo(values.dtype).max) + 1
     parts = _on_all_cores(lambda part: passes.levels(part, size), stop, values)
-    return None if parts is None else np.sum(parts, axis=0)
+    return None if parts is None else np.asarray(np.sum(parts, axis=0))
 
 
 def distance(one: Array, other: Array, stop: Stop) -> tuple[int, float] | None:
@@ -124,7 +127,7 @@ def moments(values: Array, stop: Stop) -> Moments | None:
         mean, size, nan = mean + apart * share, size + count, nan + lost
         below, upto = below + less, upto + most
     if not size:
-        return Moments(nan, 0, math.nan, math.nan, math.nan, math.nan, math.nan)
+        return NOTHING._replace(nan=nan)
     ranks = (size - 1) // 2, size // 2
     ends = min(int(part[4]) for part, _ in parts), max(int(part[5]) for part, _ in parts)
     picked = np.concatenate([found for _, found in parts])

@@ -163,9 +163,9 @@ def apart(one: Any, other: Any) -> Any:
     size, total = 0, 0.0
     for row in range(one.shape[0]):
         for column in range(one.shape[1]):
-            away = np.float64(one[row, column]) - np.float64(other[row, column])
+            away: Any = np.float64(one[row, column]) - np.float64(other[row, column])
             finite = -np.inf < away < np.inf
             away = away if finite else 0.0
             total += away * away
-            size += finite
+            size += int(finite)
     return size, total
