@@ -196,7 +196,7 @@ def test_many_channels(window: MainWindow, dark: bool) -> None:
     show(window, np.tile(waves(3), 86)[:, :256])
     assert legend(window) == ["input, 32 channels"], "as many as are drawn without a wait beside two results"
     assert [bar(window).list.itemText(k) for k in (0, 7, 8)] == ["1 to 32 of 256", "225 to 256 of 256", "channel 1"]
-    assert "32 channels at a time" in bar(window).words.text()
+    assert "32 at a time" in bar(window).words.text()
     if dark:
         palette = QPalette(window.palette())
         palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.black)

@@ -112,5 +112,5 @@ class ChannelBar(QWidget):
         return [text.format(first=part.start + 1, last=part.stop, count=count) for part in parts]
 
     def _sentence(self) -> str:
-        text = QCoreApplication.translate("ChannelBar", "{most} channels at a time; the list has the others")
+        text = QCoreApplication.translate("ChannelBar", "{most} at a time; others in the list")
         return text.format(most=len(self.choice.part))
