@@ -253,7 +253,7 @@ _EDIT = (
         ("Ctrl+Shift+U",),
         QT_TRANSLATE_NOOP("Actions", "Bring back the input that results took the place of"),
         do=lambda desk: desk.context.controller.inputs.back(),
-        able=lambda desk: desk.context.controller.inputs.kept is not None,
+        able=lambda desk: desk.context.session.derived,
     ),
     ActionSpec(
         "find_variant",

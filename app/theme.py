@@ -87,6 +87,8 @@ _DARK = {
     QPalette.ColorRole.Dark: "#14171a",
     QPalette.ColorRole.Shadow: "#0c0e10",
 }
+GROUNDS = QColor(_LIGHT[QPalette.ColorRole.Base]), QColor(_DARK[QPalette.ColorRole.Base])
+"""What plots are drawn on, light and dark."""
 
 
 @dataclass(frozen=True)

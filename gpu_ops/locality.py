@@ -18,9 +18,10 @@ Outputs = Mapping[str, np.ndarray[Any, Any]]
 class Locality:
     """What one output element depends on. `halo(task)` is the reach along each spatial axis, for kind "halo".
 
-    Of kind "mergeable", `merge(task, parts, rows)` makes the outputs of a whole from those of its parts, in their order, and the
-    rows (or samples) that each has; the task is that of the whole. `extremes(task)` says that a part must know the extremes of all samples. `whole(task)` is
-    the reason why these parameters need the whole at once, None where parts will do.
+    Of kind "mergeable", `merge(task, parts, rows)` makes the outputs of a whole from those of its parts in order,
+    and the rows or samples that each has; the task is that of the whole. `extremes(task)` says that a part must know
+    the extremes of all samples. `whole(task)` is the reason why these parameters need the whole at once, None where
+    parts will do.
     """
 
     kind: Literal["pointwise", "halo", "mergeable", "global"]

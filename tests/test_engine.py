@@ -48,6 +48,8 @@ from gpu_ops.engine.messages import (
     SaveRequest,
     Stepped,
     StepsRequest,
+    Surveyed,
+    SurveyRequest,
     segments_of_answer,
 )
 from gpu_ops.engine.segments import SegmentPool
@@ -459,6 +461,29 @@ def test_a_job_that_does_not_stop_is_killed_and_the_next_works(talk: Talk, monke
     assert talk.until((Finished, Failed))[-1] == Finished(request.job, cancelled=True)
     assert isinstance(talk.do(talk.request(request.input))[-1], Finished)
     assert talk.client.pid != pid
+
+
+def test_a_survey_is_answered_beside_a_run_and_outlives_its_engine(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("time,value\n0,1\n1,3\n")
+    request = _faulty(talk, "hang", monkeypatch)
+    talk.client.submit(request)
+    talk.until(Progress)
+    first = talk.do(SurveyRequest(talk.job(), str(tmp_path / "a.csv")))
+    assert isinstance(first[-2], Surveyed) and "value" in str(first[-2].survey)
+    refused = talk.do(SurveyRequest(talk.job(), str(tmp_path / "none.csv")))[-1]
+    assert isinstance(refused, Failed) and refused.kind == "input" and talk.client.busy
+    cancelled, kept = (SurveyRequest(talk.job(), str(tmp_path / "a.csv")) for _ in range(2))
+    os.kill(talk.client.pid or 0, signal.SIGSTOP)
+    for survey in (cancelled, kept):
+        talk.client.submit(survey)
+    talk.client.cancel(cancelled.job)
+    assert talk.until(Finished)[-1] == Finished(cancelled.job, cancelled=True), "at once, although the engine stands"
+    talk.client.cancel(request.job)
+    assert talk.until(Finished, request.job)[-1] == Finished(request.job, cancelled=True)
+    assert talk.until((Finished, Failed), kept.job)[-1] == Finished(kept.job), "the next engine does it"
+    assert not talk.client.busy
 
 
 # Deaths.

@@ -14,7 +14,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.job_kind import DOCTOR, FRAME, FRAMES, LIVE, SIMULATE, SURVEY, TIME, XRAY, JobKind
+from app.models.job_kind import DOCTOR, FRAME, FRAMES, LIVE, PLAY, PREVIEW, SIMULATE, SURVEY, TIME, XRAY, JobKind
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import FramesRequest, LoadRequest
 from gpu_ops.types import Pick
@@ -23,7 +23,7 @@ POLL_MS = 10
 """How often playback looks whether the next frame is due."""
 SPAN = 1.5
 """Seconds over which the real rate is counted."""
-PATIENT = (LIVE, TIME, SIMULATE, XRAY, DOCTOR, SURVEY)
+PATIENT = (LIVE, PLAY, TIME, SIMULATE, XRAY, DOCTOR, SURVEY, PREVIEW)
 """Jobs for whose end playback does not wait; of a live run it waits for the results, and not for the verdicts."""
 USUAL_RATE = 10
 NEARLY = 1e-6
@@ -37,7 +37,8 @@ class FrameController(QObject):
 
     One frame is loaded at a time. Whatever is asked for meanwhile replaces what was asked for before, so that no queue
     grows. While `playing`, the next frame is the one that is due when the last one is on the screen with its results:
-    frames that come too fast are left out, and `real_rate` counts those that were shown, a second.
+    frames that come too fast are left out, and `real_rate` counts those that were shown, a second. Their results are
+    not verified; those of the frame where it stops are.
 
     `changed`: any of these. `message(kind, sentence, details, subject)` and `succeeded(subject)` are as in
     SessionController.
@@ -66,7 +67,7 @@ class FrameController(QObject):
         self._timer = QTimer(self, interval=POLL_MS, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
         controller.frame_loaded.connect(self._take)
-        controller.cancelled.connect(self.stop)
+        controller.cancelled.connect(self._cancelled)
         controller.queue.ended.connect(self._ended)
         self._session.input_changed.connect(self._start_over)
 
@@ -79,6 +80,11 @@ class FrameController(QObject):
     @property
     def playing(self) -> bool:
         return self._timer.isActive()
+
+    @property
+    def unverified(self) -> bool:
+        """Whether results come too fast to be compared with the reference."""
+        return self.playing and bool(self._session.choice.picks)
 
     @property
     def real_rate(self) -> float:
@@ -112,15 +118,27 @@ class FrameController(QObject):
             self._begin_at(0 if self.frame == self.count - 1 else self.frame)
             self._shown.clear()
             self._timer.start()
+            self._controller.playing = True
             self.changed.emit()
 
-    @Slot()
     def stop(self) -> None:
-        """Stop playing; the frame at work is still shown."""
-        self._wanted = None
-        if self.playing:
+        """Stop playing; the frame at work is still shown, and the results of the last one are verified."""
+        if self._halt() and not self._job:
+            self._controller.run_live()
+
+    @Slot()
+    def _cancelled(self) -> None:
+        """The user wants that nothing runs any more."""
+        self._halt()
+
+    def _halt(self) -> bool:
+        """Play no longer; whether it did."""
+        self._wanted, played = None, self.playing
+        if played:
             self._timer.stop()
+            self._controller.playing = False
             self.changed.emit()
+        return played
 
     def set_rate(self, rate: int) -> None:
         """Play so many frames a second."""
@@ -223,16 +241,17 @@ class FrameController(QObject):
 
     def _settle(self) -> None:
         """Go back to what the input is."""
-        self._timer.stop()
-        self._wanted = None
+        self._halt()
         self.frame, self.projection = self._present()
         self.changed.emit()
 
     @Slot(object)
     def _start_over(self, shared: Any) -> None:
         """Another input: nothing of the stack before is wanted any more."""
-        self.count = shared.facts.frames if self._controller.opened is not None else 1
+        self.count, played = shared.facts.frames if self._controller.opened is not None else 1, self.playing
         self._settle()
+        if played:  # its run began as that of one more frame
+            self._controller.run_live()
 
     # Playing
 

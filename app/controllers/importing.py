@@ -106,8 +106,6 @@ class ImportController(QObject):
         self._give_up()
         request = SurveyRequest(self._engine.next_job(), path, dict(values))
         self._request = request
-        if self.question is None:
-            self._controller.queue.interrupt()
         self._controller.queue.submit(SURVEY if self.question is None else PREVIEW, request)
 
     def _give_up(self) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.queue import RunQueue
 from app.models.job_kind import LOAD, STEPS
 from app.models.origin import Origin
 from app.models.session import Session
 from app.models.session_file import Saved
-from app.models.steps import Steps, title_with_steps
+from app.models.steps import title_with_steps
 from app.worker import Engine
 from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, ResultRequest, Stepped
 from gpu_ops.engine.shared import SharedInput, SharedResult
@@ -20,35 +20,30 @@ from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Facts
 
 
-class Kept(NamedTuple):
-    """An input that a result took the place of, its steps, and how it was opened where it is a file."""
-
-    original: SharedInput
-    steps: Steps
-    opened: LoadRequest | None
-
-
 class Inputs(QObject):
     """Takes what the engine makes of inputs into the session, and gives memory back that nothing needs any more.
 
-    `opened` is how the present input was opened, where it is a file. `kept` is the input before results took its place;
-    `kept_changed` says that there is another one, or none. `message(kind, sentence, details, subject)` is what the user
-    must know.
+    `message(kind, sentence, details, subject)` is what the user must know.
     """
 
     message = Signal(str, str, str, str)
-    kept_changed = Signal()
 
     def __init__(self, engine: Engine, session: Session, queue: RunQueue, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine, self._session, self._queue = engine, session, queue
-        self.kept: Kept | None = None
-        self.opened: LoadRequest | None = None
+        self._opened: LoadRequest | None = None
         self._asked: ResultRequest | None = None
         self._segments: set[str] = set()
+        self._shown: tuple[str, ...] = ()
         self._own: tuple[str, ...] = ()
         self._next: tuple[str, ...] = ()
         session.steps_dropped.connect(self._say_dropped)
+        session.forgotten.connect(self._tidy)
+
+    @property
+    def opened(self) -> LoadRequest | None:
+        """How the present input was opened, where it is a file."""
+        return None if self._session.derived else self._opened
 
     # What the engine has made
 
@@ -56,21 +51,15 @@ class Inputs(QObject):
         """Take another input: a file, which was `opened` so, a sample or a result."""
         asked, self._asked = self._asked, None
         if asked is not None and asked.job == loaded.job:
-            original = self._session.original
-            if self.kept is None and original is not None:
-                self.kept = Kept(original, self._session.steps, self.opened)
-            self.opened = None
-            self._session.set_input(loaded.input, steps=())
+            self._session.replace_input(loaded.input)
         else:
-            self.kept, self.opened = None, opened
+            self._opened = opened
             self._session.set_input(loaded.input)
-        self.kept_changed.emit()
 
     def restore(self, loaded: Loaded, opened: LoadRequest | None, saved: Saved, device: str) -> None:
         """Take the input of a session together with everything that was chosen there; kernels run on `device`."""
-        self._asked, self.kept, self.opened = None, None, opened
+        self._asked, self._opened = None, opened
         self._session.restore(loaded.input, saved.choice, device, saved.baseline, saved.output)
-        self.kept_changed.emit()
 
     def take_stepped(self, stepped: Stepped) -> None:
         """Take the input after its steps, unless another input or the wish for none came meanwhile."""
@@ -93,11 +82,18 @@ class Inputs(QObject):
     # Memory
 
     def replaced(self, shared: SharedInput) -> None:
-        """Another input is shown: nothing needs the one before, unless it is kept."""
-        kept = set(self.kept.original.segments) if self.kept is not None else set()
+        """Another input is shown: nothing needs the one before, unless undo can bring it back."""
         self._release(self._own)
-        self._release(tuple(self._segments - kept - set(shared.segments)))
-        self._own, self._segments = (), set(shared.segments) | kept
+        self._own, self._shown = (), shared.segments
+        self._segments |= set(shared.segments)
+        self._tidy()
+
+    @Slot()
+    def _tidy(self) -> None:
+        """Release the originals that are neither shown nor held by the session."""
+        needed = {segment for original in self._session.originals for segment in original.segments} | {*self._shown}
+        self._release(tuple(self._segments - needed))
+        self._segments &= needed
 
     def keep_frame(self, shared: SharedInput) -> None:
         """Another frame of the stack has come; the one before may still be shown."""
@@ -107,9 +103,8 @@ class Inputs(QObject):
         """The input after other steps is shown, or another frame of it."""
         self._release(self._own)
         self._own, self._next = self._next, ()
-        needed = [kept.segments for kept in (self._session.original, self.kept and self.kept.original) if kept]
-        self._release(tuple(self._segments.difference(*needed)))
-        self._segments.intersection_update(segment for segments in needed for segment in segments)
+        self._shown = self._session.original.segments if self._session.original is not None else ()
+        self._tidy()
 
     def _release(self, segments: tuple[str, ...]) -> None:
         for segment in segments:
@@ -146,13 +141,9 @@ class Inputs(QObject):
 
     def back(self) -> None:
         """Bring back the input that results took the place of, with its steps."""
-        if self.kept is None:
-            return
-        self._queue.interrupt()
-        kept, self.kept = self.kept, None
-        self.opened = kept.opened
-        self._session.set_input(kept.original, steps=kept.steps)
-        self.kept_changed.emit()
+        if self._session.derived:
+            self._queue.interrupt()
+            self._session.go_back()
 
     def _say_dropped(self, shared: Any) -> None:
         kind = INPUT_KINDS[shared.kind].title

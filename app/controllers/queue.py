@@ -206,8 +206,9 @@ class RunQueue(QObject):
             self._start(TIME)
 
     def submit(self, kind: JobKind, request: Any) -> None:
-        """Give the engine a job. A running X-ray gives way to it."""
-        self.stop(XRAY)
+        """Give the engine a job. A running X-ray gives way to it, unless both can go on."""
+        if not kind.beside:
+            self.stop(XRAY)
         self.jobs[request.job] = kind
         if kind.patience_ms:
             self._overdue.start(kind.patience_ms)

@@ -10,7 +10,21 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.inputs import Inputs
 from app.controllers.queue import RunQueue
-from app.models.job_kind import DOCTOR, FRAME, LIVE, LOAD, MEASURE, PREVIEW, RESTORE, SAVE, STEPS, SWEEP, TIME, XRAY
+from app.models.job_kind import (
+    DOCTOR,
+    FRAME,
+    LIVE,
+    LOAD,
+    MEASURE,
+    PLAY,
+    PREVIEW,
+    RESTORE,
+    SAVE,
+    STEPS,
+    SWEEP,
+    TIME,
+    XRAY,
+)
 from app.models.origin import Origin
 from app.models.results import Results
 from app.models.session import Session
@@ -89,6 +103,7 @@ class SessionController(QObject):
         self.queue.settled.connect(self.settled)
         self.loading: LoadRequest | None = None
         self._announced: Any = None
+        self.playing = False
         self._held: dict[tuple[str, str], SharedResult] = {}
         self._made: dict[tuple[str, str], Origin] = {}
         self.inputs = Inputs(engine, session, self.queue, self)
@@ -131,8 +146,9 @@ class SessionController(QObject):
         self.queue.submit(LOAD, SampleRequest(self._engine.next_job(), id, dict(options or {})))
 
     def run_live(self) -> None:
-        """Run the picks for a quick picture, check samples of the results, and time them once the user pauses."""
-        self.queue.run(LIVE)
+        """Run the picks for a quick picture, check samples of the results, and time them once the user pauses. While
+        frames are `playing`, there is neither: the next one comes too soon."""
+        self.queue.run(PLAY if self.playing else LIVE)
 
     def measure(self) -> None:
         """Time every pick with care and compare each with the whole reference."""
@@ -261,6 +277,9 @@ class SessionController(QObject):
         self._take_devices(ready.devices)
 
     def _take_progress(self, progress: Progress) -> None:
+        kind = self.queue.jobs.get(progress.job)
+        if kind is not None and kind.beside and len(self.queue.jobs) > 1:
+            return  # the other job has more to tell
         self.busy_changed.emit(progress.text)
         self.progressed.emit(progress.done, progress.total)
 

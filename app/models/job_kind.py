@@ -20,7 +20,7 @@ class JobKind:
     picks, after them one by one, or never, because it has no times.
 
     While an `in_line` job runs, the next run waits. After `patience_ms` it asks the job to stop; None is never. A job
-    that is not `of_input` continues when the user opens another input.
+    that is not `of_input` continues when the user opens another input. A job `beside` the others stops none of them.
     """
 
     id: str
@@ -30,11 +30,12 @@ class JobKind:
     new: bool = False
     simulated: Literal["with", "after", "never"] = "with"
     protocol: Literal["none", "quick", "careful"] = "none"
-    checks: Literal["full", "sample"] = "sample"
+    checks: Literal["full", "sample", "off"] = "sample"
     roofs: bool = False
     in_line: bool = False
     patience_ms: int | None = None
     of_input: bool = True
+    beside: bool = False
 
 
 LIVE = JobKind(
@@ -47,6 +48,18 @@ LIVE = JobKind(
     in_line=True,
     patience_ms=LIVE_MS,
 )
+PLAY = JobKind(
+    "play",
+    QT_TRANSLATE_NOOP("Jobs", "running"),
+    "run/job",
+    run=True,
+    new=True,
+    simulated="after",
+    checks="off",
+    in_line=True,
+    patience_ms=LIVE_MS,
+)
+"""A live run of one frame of many: its results are shown unverified, so that the next frame need not wait."""
 SIMULATE = JobKind("simulate", QT_TRANSLATE_NOOP("Jobs", "running"), "simulate", run=True, in_line=True, patience_ms=0)
 TIME = JobKind(
     "time",
@@ -76,8 +89,8 @@ RESTORE = replace(LOAD, text=QT_TRANSLATE_NOOP("Jobs", "opening the session"), s
 """Loads the input of a session, which is taken with all that the session says of it or not at all."""
 FRAME = JobKind("frame", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 FRAMES = JobKind("frames", QT_TRANSLATE_NOOP("Jobs", "running over all frames"), "save", in_line=True, of_input=False)
-SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "open", of_input=False)
-PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "import", of_input=False)
+SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "open", of_input=False, beside=True)
+PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "import", of_input=False, beside=True)
 """The survey of a file whose import dialog is open, which says itself what is wrong."""
 STEPS = JobKind("steps", QT_TRANSLATE_NOOP("Jobs", "changing the input"), "steps", in_line=True)
 XRAY = JobKind("xray", QT_TRANSLATE_NOOP("Jobs", "looking into the kernel"), "xray")

@@ -11,13 +11,19 @@ from PySide6.QtCore import QObject, Qt, Signal
 from app.models.ticks import ticks
 
 Array = np.ndarray[Any, Any]
+MOST_OVERLAID, MOST_STACKED = 96, 256
+"""Curves that are drawn at a time: of each channel one of the input and of every result. Curves over each other are as
+tall as the plot, which takes longer."""
+FEWEST = 8
+"""Channels that are drawn in any case."""
 MARGIN = 0.08
 """The part of a lane that stays free above its curves and below them."""
 
 
 class ChannelChoice(QObject):
     """Which channels are shown, and whether they are stacked; for all plots of one input. `names` are those of its
-    channels, `only` is the place of the one that is shown, None for all. `changed`: any of these."""
+    channels, `only` is the place of the one that is shown, None for all, or for `most` of them from `first` on.
+    `changed`: any of these."""
 
     changed = Signal()
 
@@ -26,12 +32,34 @@ class ChannelChoice(QObject):
         self.setObjectName("channelChoice")
         self.names: tuple[str, ...] = ()
         self.only: int | None = None
+        self.first = 0
         self.stacked = False
+        self._curves: dict[object, int] = {}
+
+    @property
+    def most(self) -> int:
+        """How many channels are drawn at a time at most."""
+        limit = MOST_STACKED if self.stacked else MOST_OVERLAID
+        return max(FEWEST, limit // max(self._curves.values(), default=1))
+
+    @property
+    def parts(self) -> list[range]:
+        """The groups of channels that are drawn at a time, about equal; one of all where they are few."""
+        count = len(self.names)
+        size = -(-count // max(1, -(-count // self.most)))
+        return [range(at, min(at + size, count)) for at in range(0, count, max(1, size))]
+
+    def set_curves(self, plot: object, count: int) -> None:
+        """A plot draws so many curves of each channel."""
+        before = self.most
+        self._curves[plot] = max(count, 1)
+        if self.most != before:
+            self.changed.emit()
 
     def set_names(self, names: Sequence[str]) -> None:
         """The channels of the input. What was chosen stays while they do."""
         if tuple(names) != self.names:
-            self.names, self.only = tuple(names), None
+            self.names, self.only, self.first = tuple(names), None, 0
             self.changed.emit()
 
     def show_all(self, stacked: bool) -> None:
@@ -41,21 +69,39 @@ class ChannelChoice(QObject):
             self.changed.emit()
 
     def show_only(self, channel: int | None) -> None:
-        """Show one channel; None shows all."""
+        """Show one channel; None shows all, or the group of before."""
         if channel != self.only:
             self.only = channel
             self.changed.emit()
 
+    def show_from(self, channel: int) -> None:
+        """Show the group with this channel."""
+        if (self.only, self.first) != (None, channel):
+            self.only, self.first = None, channel
+            self.changed.emit()
+
+    @property
+    def part(self) -> range:
+        """The group that is shown where no single channel is."""
+        return next((part for part in self.parts if self.first in part), range(len(self.names)))
+
     def step(self, by: int) -> None:
-        """The next channel, or the one before; all of them come before the first and after the last."""
-        places = [None, *range(len(self.names))]
-        self.show_only(places[(places.index(self.only) + by) % len(places)])
+        """The next channel, or the one before; all of them, group by group, come before the first and after the
+        last."""
+        parts = self.parts or [range(0)]
+        present = parts.index(self.part) if self.only is None and self.part in parts else len(parts) + (self.only or 0)
+        place = (present + by) % (len(parts) + len(self.names))
+        if place < len(parts):
+            self.show_from(parts[place].start)
+        else:
+            self.show_only(place - len(parts))
 
     def visible(self, channels: int) -> list[int]:
-        """The channels that are shown of a signal with so many; all where these are other ones than the input's."""
-        if self.only is not None and channels == len(self.names) > 1:
-            return [self.only]
-        return list(range(channels))
+        """The channels that are shown of a signal with so many; the first ones where these are other ones than the
+        input's."""
+        if channels == len(self.names) > 1:
+            return [self.only] if self.only is not None else list(self.part)
+        return list(range(min(channels, self.most)))
 
 
 def choice_of(owner: QObject) -> ChannelChoice:

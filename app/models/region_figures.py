@@ -13,6 +13,10 @@ from app.models.view_data import INPUT, Array
 
 STRIP = 1 << 16
 """Values per step, after which a background thread checks whether to stop."""
+MANY = 1 << 21
+"""From so many values on, compiled passes on all cores are worth their loading."""
+COMPILED = ("uint8", "uint16", "float32", "float64")
+"""The types for which there are such passes."""
 Stop = Callable[[], bool]
 
 
@@ -121,8 +125,21 @@ def _apart(source: Sampled, base: Sampled, place: int, common: Sequence[tuple[in
     one, other = part_of(source, start, shape), part_of(base, start, shape)
     if one is None or other is None or one.shape != other.shape:
         return None
+    found = _distance(one[..., place], other[..., place], stop)
+    if found is None:
+        return None
+    count, total = found
+    return math.sqrt(total / count) if count else math.nan
+
+
+def _distance(one: Array, other: Array, stop: Stop) -> tuple[int, float] | None:
+    """How many pairs of finite values there are, and the sum of their squared differences."""
+    if _many(one) and _many(other):
+        from gpu_ops.engine import region
+
+        return region.distance(_flat(one), _flat(other), stop)
     total, count = 0.0, 0
-    for a, b in zip(_strips(one[..., place]), _strips(other[..., place]), strict=True):
+    for a, b in zip(_strips(one), _strips(other), strict=True):
         if stop():
             return None
         with np.errstate(invalid="ignore", over="ignore"):
@@ -130,13 +147,24 @@ def _apart(source: Sampled, base: Sampled, place: int, common: Sequence[tuple[in
             finite = np.isfinite(away)
             away = away if finite.all() else away[finite]
             total, count = total + float(np.dot(away, away)), count + away.size
-    return math.sqrt(total / count) if count else math.nan
+    return count, total
+
+
+def _many(values: Array) -> bool:
+    return values.size >= MANY and values.dtype.name in COMPILED and values.ndim <= 2
+
+
+def _flat(values: Array) -> Array:
+    """The values as (h, w)."""
+    return values[None] if values.ndim == 1 else values
 
 
 def figures_of(values: Array, stop: Stop = _never) -> Figures | None:
     """The figures of values of any shape; None when `stop` returned True first."""
     if not values.size:
         return NOTHING
+    if values.dtype.kind == "f" and _many(values):
+        return _of_many(values, stop)
     if values.dtype.kind == "u" and values.dtype.itemsize <= 2:
         return _of_levels(values, stop)
     return _of_reals(values, stop)
@@ -151,12 +179,9 @@ def _strips(values: Array) -> Iterator[Array]:
 
 def _of_levels(values: Array, stop: Stop) -> Figures | None:
     """Of integers of few levels: the counts of the levels say everything, and exactly."""
-    levels = np.iinfo(values.dtype).max + 1
-    counts = np.zeros(levels, np.int64)
-    for strip in _strips(values):
-        if stop():
-            return None
-        counts += np.bincount(strip, minlength=levels)
+    counts = _levels(values, stop)
+    if counts is None:
+        return None
     found = np.flatnonzero(counts)
     number, total = counts[found], int(counts.sum())
     mean = int(number @ found) / total
@@ -164,6 +189,32 @@ def _of_levels(values: Array, stop: Stop) -> Figures | None:
     ends = np.searchsorted(np.cumsum(number), [(total - 1) // 2 + 1, total // 2 + 1])
     median = float(found[ends].mean())
     return Figures(total, mean, deviation, float(found[0]), median, float(found[-1]))
+
+
+def _levels(values: Array, stop: Stop) -> Array | None:
+    """How often each level occurs."""
+    if _many(values):
+        from gpu_ops.engine import region
+
+        return region.levels(_flat(values), stop)
+    counts = np.zeros(np.iinfo(values.dtype).max + 1, np.int64)
+    for strip in _strips(values):
+        if stop():
+            return None
+        counts += np.bincount(strip, minlength=counts.size)
+    return counts
+
+
+def _of_many(values: Array, stop: Stop) -> Figures | None:
+    """Of many floats; those whose squares overflow go the long way."""
+    from gpu_ops.engine import region
+
+    found = region.moments(_flat(values), stop)
+    if found is None or not (found.size == 0 or math.isfinite(found.mean + found.squares)):
+        return None if found is None else _of_reals(values, stop)
+    deviation = math.sqrt(max(found.squares, 0.0) / found.size) if found.size else math.nan
+    infinite = values.size - found.size - found.nan
+    return Figures(values.size, found.mean, deviation, found.low, found.median, found.high, found.nan, infinite)
 
 
 def _of_reals(values: Array, stop: Stop) -> Figures | None:

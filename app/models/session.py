@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.models.history import Choice, History, default_choice, difference
 from app.models.noise import Noise
 from app.models.steps import Steps, kept_steps, noise_of, with_noise
 from app.models.subject import Subject
@@ -19,19 +20,6 @@ from gpu_ops.run_key import RunKey
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Output, Pick
 
-MOST_STEPS = 200
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One state of everything that undo restores."""
-
-    filter: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    picks: tuple[str, ...] = ()
-    knobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    steps: Steps = ()
-
 
 class Session(QObject):
     """The model of one window. Every change emits a signal; nothing here runs anything.
@@ -39,6 +27,8 @@ class Session(QObject):
     `original` is the input as it was opened, and `input` what runs: the original after its steps. `steps` are those
     that the user wants, some of them perhaps switched off, and `input_steps` those that the input went through; they
     differ until the engine has done them. `inherited` says that steps of the input before wait to be done on this one.
+    A result can take the place of the input; undo and `go_back` bring back what was there, and so the session holds the
+    `originals` that they can go to. `forgotten` says that there may be fewer.
     `input_changed(shared)` brings another input, `stepped_changed(shared)` the same one after other steps,
     `steps_changed` says that other steps are wanted, `steps_dropped(shared)` that those before do not suit an input.
     `choice_changed(choice, what)` says what changed: "filter", "params", "picks", "steps" or "knobs"; `output_changed`
@@ -54,6 +44,7 @@ class Session(QObject):
     device_changed = Signal(str)
     output_changed = Signal()
     undo_changed = Signal(bool, bool)
+    forgotten = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -66,9 +57,10 @@ class Session(QObject):
         self.baseline = "serial"
         self.device = ""
         self.devices: tuple[str, ...] = ()
-        self._choice = _default_choice(FILTERS[0], False)
-        self._past: list[Choice] = []
-        self._future: list[Choice] = []
+        self._choice = default_choice(FILTERS[0], False)
+        self._history = History()
+        self._originals: dict[int, SharedInput] = {}
+        self._first: Choice | None = None
         self._last_output: dict[str, str] = {}
 
     @property
@@ -121,36 +113,79 @@ class Session(QObject):
         else:
             self.set_params({**self._choice.params, **{name: allowed[0] for name, allowed in output.when.items()}})
 
-    def set_input(self, shared: SharedInput, steps: Steps | None = None) -> None:
-        """Take a new input with these steps, or with those before that suit it; a filter that cannot use it is
-        replaced by one of its family that can."""
+    def set_input(self, shared: SharedInput) -> None:
+        """Take a new input with the steps before that suit it; a filter that cannot use it is replaced by one of its
+        family that can."""
         before = self.steps
-        kept = kept_steps(before, shared.kind) if steps is None else steps
+        kept, number = kept_steps(before, shared.kind), self.inputs + 1
+        self._originals, self._first = {number: shared}, None
+        self._begin(shared, kept)
+        self._put_steps(kept, number, shared.kind)
+        if (choice := self._fitting(shared)) != self._choice:
+            self._set(choice, "filter", undoable=False)
+        self.input_changed.emit(shared)
+        if not kept and any(not find_step(step["step"]).noise for step in active_steps(before)):
+            self.steps_dropped.emit(shared)
+
+    def _begin(self, shared: SharedInput, steps: Steps) -> None:
+        """Have another original, which no step has changed yet."""
         self.input = self.original = shared
-        self.input_steps, self.inherited = (), bool(active_steps(kept))
+        self.input_steps, self.inherited = (), bool(active_steps(steps))
         self._frame_waits = False
         self.inputs += 1
-        self._put_steps(kept)
-        if self.filter.accepts != shared.kind:
-            fitting = [f for f in FILTERS if f.accepts == shared.kind]
-            same_family = [f for f in fitting if f.family == self.filter.family]
-            if fitting:
-                choice = _default_choice((same_family or fitting)[0], bool(self.device), kept)
-                self._set(choice, "filter", undoable=False)
-        self.input_changed.emit(shared)
-        if steps is None and not kept and any(not find_step(step["step"]).noise for step in active_steps(before)):
-            self.steps_dropped.emit(shared)
+
+    def _fitting(self, shared: SharedInput) -> Choice:
+        """The present choice, or that of a filter which can use an input."""
+        fitting = [f for f in FILTERS if f.accepts == shared.kind]
+        same_family = [f for f in fitting if f.family == self.filter.family]
+        if self.filter.accepts == shared.kind or not fitting:
+            return self._choice
+        return self._default((same_family or fitting)[0])
+
+    def replace_input(self, shared: SharedInput) -> None:
+        """Take a result, without steps, in the place of the input."""
+        number = self.inputs + 1
+        self._originals[number] = shared
+        if not self.derived:
+            self._first = self._choice
+        choice = replace(self._fitting(shared), steps=(), input=number)
+        self._set(choice, difference(self._choice, choice))
+
+    @property
+    def derived(self) -> bool:
+        """Whether the input is a result that took the place of another one."""
+        return self._first is not None and self._choice.input != self._first.input
+
+    def go_back(self) -> None:
+        """Bring back the input that results took the place of, with its steps."""
+        if self._first is None or not self.derived:
+            return
+        first, kind = self._first, self._originals[self._first.input].kind
+        choice = replace(self._choice, steps=first.steps, input=first.input)
+        choice = choice if self.filter.accepts == kind else first
+        self._set(choice, difference(self._choice, choice))
+
+    @property
+    def originals(self) -> tuple[SharedInput, ...]:
+        """The present original, and those that undo, redo and `go_back` can bring back."""
+        return tuple(self._originals.values())
+
+    def _forget(self) -> None:
+        """Hold no original any more that nothing leads to."""
+        needed = {self._choice.input} | self._history.inputs | ({self._first.input} if self._first else set())
+        self._originals = {number: shared for number, shared in self._originals.items() if number in needed}
+        self.forgotten.emit()
 
     def restore(self, shared: SharedInput, choice: Choice, device: str, baseline: str, output: str) -> None:
         """Take an input as it was opened, and everything that is chosen for it, in the place of all before; undo begins
         here. The steps of the choice are still to be done. "" leaves the device or the baseline as it is."""
-        self.input = self.original = shared
-        self.input_steps, self.inherited, self._frame_waits = (), False, False
-        self.inputs += 1
+        self._begin(shared, ())
+        self._originals, self._first = {self.inputs: shared}, None
+        self._choice = replace(self._choice, input=self.inputs)  # the choice to come is not told apart from its input
         self._last_output[choice.filter] = output
         before, self.device = (self.device, self.baseline), device or self.device
         self.baseline = baseline or self.baseline
-        self._set(choice, "filter", undoable=False)
+        self._set(replace(choice, input=self.inputs), "filter", undoable=False)
         for old, new, changed in zip(
             before, (self.device, self.baseline), (self.device_changed, self.baseline_changed), strict=True
         ):
@@ -162,6 +197,7 @@ class Session(QObject):
         """Take another frame of the same stack. Everything else stays; where steps are wanted, the input stays the
         frame before until they are done on this one."""
         self.original, self._frame_waits = shared, True
+        self._originals[self._choice.input] = shared
         if not active_steps(self.steps):
             self.set_stepped(shared, ())
 
@@ -202,27 +238,22 @@ class Session(QObject):
             return
         self.inherited = False
         self._choice = replace(self._choice, steps=self.input_steps)
-        while self._past and self._past[-1] == self._choice:
-            self._past.pop()
+        self._history.forget(self._choice)
         if self._frame_waits and self.original is not None:
             self._choice = replace(self._choice, steps=())
             self.set_stepped(self.original, ())
         self.steps_changed.emit()
-        self.undo_changed.emit(bool(self._past), bool(self._future))
+        self.undo_changed.emit(self.can_undo, self.can_redo)
 
-    def _put_steps(self, steps: Steps) -> None:
-        """Have these steps in every choice that undo and redo go to, because they were meant for another input."""
-        changed = steps != self.steps
-        for choices in (self._past, self._future):
-            other = [replace(choice, steps=steps) for choice in choices]
-            choices[:] = [c for place, c in enumerate(other) if place == 0 or c != other[place - 1]]
-        self._choice = replace(self._choice, steps=steps)
-        for choices in (self._past, self._future):
-            while choices and choices[-1] == self._choice:
-                choices.pop()
+    def _put_steps(self, steps: Steps, input: int, kind: str) -> None:
+        """Have these steps of another input in every choice that undo and redo go to."""
+        changed, could = steps != self.steps, (self.can_undo, self.can_redo)
+        self._choice = replace(self._choice, steps=steps, input=input)
+        self._history.rewrite(steps, input, kind, self._choice)
         if changed:
             self.steps_changed.emit()
-            self.undo_changed.emit(bool(self._past), bool(self._future))
+        if changed or could != (self.can_undo, self.can_redo):
+            self.undo_changed.emit(self.can_undo, self.can_redo)
 
     @property
     def noise(self) -> Noise | None:
@@ -240,7 +271,12 @@ class Session(QObject):
 
     def set_filter(self, id: str) -> None:
         if id != self._choice.filter:
-            self._set(_default_choice(find_filter(id), bool(self.device), self.steps), "filter")
+            self._set(self._default(find_filter(id)), "filter")
+
+    def _default(self, filter: Filter, cuda: bool | None = None) -> Choice:
+        """A filter's defaults for the present input."""
+        cuda = bool(self.device) if cuda is None else cuda
+        return replace(default_choice(filter, cuda, self.steps), input=self._choice.input)
 
     def set_params(self, params: Mapping[str, Any], same_step: bool = False) -> None:
         """Take these values. `same_step` says that they go on with the last change, as a drag does: undo goes back to
@@ -284,8 +320,8 @@ class Session(QObject):
         self.devices = names
         still_there = self.device in names or (self.simulated and "sim" in names)  # sim:sm_90 is another sort of sim
         if names and not still_there:
-            if self._choice == _default_choice(self.filter, self.device != "", self.steps):
-                self._set(_default_choice(self.filter, True, self.steps), "picks", undoable=False)
+            if self._choice == self._default(self.filter):
+                self._set(self._default(self.filter, True), "picks", undoable=False)
             self.set_device(names[0])
 
     def device_of(self, variant: str) -> str:
@@ -312,63 +348,48 @@ class Session(QObject):
 
     @property
     def can_undo(self) -> bool:
-        return bool(self._past)
+        return bool(self._history.past)
 
     @property
     def can_redo(self) -> bool:
-        return bool(self._future)
+        return bool(self._history.future)
 
     def undo(self) -> None:
-        self._travel(self._past, self._future)
+        self._travel(True)
 
     def redo(self) -> None:
-        self._travel(self._future, self._past)
+        self._travel(False)
 
-    def _travel(self, origin: list[Choice], other: list[Choice]) -> None:
-        if not origin:
-            return
-        before, shown = self._choice, self.output
-        other.append(before)
-        self._choice = origin.pop()
-        what = _difference(before, self._choice)
-        self._tell_steps(before)
-        self.choice_changed.emit(self._choice, what)
-        self.undo_changed.emit(bool(self._past), bool(self._future))
-        self._tell_output(shown, what)
+    def _travel(self, back: bool) -> None:
+        choice = self._history.move(self._choice, back)
+        if choice is not None:
+            self._take(choice, difference(self._choice, choice))
 
     def _set(self, choice: Choice, what: str, undoable: bool = True, same_step: bool = False) -> None:
-        shown = self.output
         if not undoable:
-            self._past = []
-        elif not (same_step and self._past):
-            self._past = [*self._past, self._choice][-MOST_STEPS:]
-        self._future = []
-        before, self._choice = self._choice, choice
-        self._tell_steps(before)
-        self.choice_changed.emit(choice, what)
-        self.undo_changed.emit(bool(self._past), False)
-        self._tell_output(shown, what)
+            self._history.past = []
+        elif not (same_step and self.can_undo):
+            self._history.leave(self._choice)
+        self._history.future = []
+        self._take(choice, what)
 
-    def _tell_steps(self, before: Choice) -> None:
+    def _take(self, choice: Choice, what: str) -> None:
+        """Have this choice, which differs from the present one in `what` and perhaps in its input, and tell it."""
+        shown, before, self._choice = self.output, self._choice, choice
+        other = choice.input != before.input
+        if other:
+            self._begin(self._originals[choice.input], choice.steps)
         if self.steps != before.steps:
             self.steps_changed.emit()
+        if not other or what not in ("steps", ""):
+            self.choice_changed.emit(choice, what)
+        if other:
+            self.input_changed.emit(self.original)
+        self._forget()
+        self.undo_changed.emit(self.can_undo, self.can_redo)
+        self._tell_output(shown, what)
 
     def _tell_output(self, before: Output, what: str) -> None:
         """Other parameters may ask for other outputs; another filter has its own in any case."""
         if what == "params" and self.output is not before:
             self.output_changed.emit()
-
-
-def _default_choice(filter: Filter, cuda: bool, steps: Steps = ()) -> Choice:
-    """The defaults and the variants ticked at first: the CPU's, and kernels where a device can run them."""
-    params = {p.name: p.default for p in filter.params}
-    first = filter.picked or tuple(v.id for v in filter.variants if not v.library)
-    picks = tuple(v.id for v in filter.variants if v.id in first and (cuda or v.device == "cpu"))
-    return Choice(filter.id, params, picks, steps=steps)
-
-
-def _difference(a: Choice, b: Choice) -> str:
-    for what in ("filter", "params", "picks", "steps"):
-        if getattr(a, what) != getattr(b, what):
-            return what
-    return "knobs"

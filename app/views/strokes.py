@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 
 from app.models.stroke import INK, Stroke
+from app.theme import GROUNDS, mix
 
 # After Okabe and Ito, darker on white and lighter on black, and moved apart for eyes without L or M cones.
 LIGHT = ((0, 114, 178), (170, 50, 0), (0, 130, 95), (180, 80, 140), (165, 140, 0))
@@ -14,8 +15,8 @@ INKS = (0, 0, 0), (240, 240, 240)
 """On light and on dark grounds."""
 DASHES: tuple[tuple[float, ...], ...] = ((), (8, 5), (2, 3), (11, 4, 2, 4), (17, 7), (6, 3, 2, 3, 2, 3))
 """In pixels."""
-FAINT = 90
-"""The opacity of a faint pen, out of 255."""
+FAINT = 0.35
+"""The share of a faint pen's colour; the rest is the ground's."""
 
 
 def colour(stroke: Stroke, dark: bool) -> QColor:
@@ -24,10 +25,10 @@ def colour(stroke: Stroke, dark: bool) -> QColor:
 
 
 def pen(stroke: Stroke, dark: bool, width: float = 1, dashed: bool = True, faint: bool = False) -> QPen:
-    """The pen of a stroke: cosmetic, `width` pixels wide; `faint` for a result of an earlier choice."""
+    """The pen of a stroke: cosmetic, `width` pixels wide; `faint` for a result of an earlier choice. Every pen is
+    opaque: a curve that crosses itself takes fifty times as long where one can see through it."""
     ink = colour(stroke, dark)
-    ink.setAlpha(FAINT if faint else 255)
-    result = QPen(ink, width)
+    result = QPen(mix(GROUNDS[dark], ink, FAINT) if faint else ink, width)
     result.setCosmetic(True)
     if dashed and DASHES[stroke.dash]:
         result.setCapStyle(Qt.PenCapStyle.FlatCap)  # others fill the gaps

@@ -10,10 +10,10 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from gpu_ops.engine.beside import Beside, ClientJob
 from gpu_ops.engine.child import PATIENCE, Child
 from gpu_ops.engine.messages import (
     PROTOCOL,
@@ -26,6 +26,7 @@ from gpu_ops.engine.messages import (
     SegmentGrant,
     SegmentRelease,
     SegmentRequest,
+    SurveyRequest,
     activity,
     segments_of_answer,
     segments_of_request,
@@ -35,20 +36,6 @@ from gpu_ops.errors import DeviceMemoryError
 
 CANCEL_GRACE = 0.5
 STOP_GRACE = 0.5
-
-
-@dataclass
-class _Job:
-    """A request, the segments that it reads, and the `segments` for its answers that the caller does not own yet.
-    `sent` counts how often it went to an engine; `cancel_by` is when a cancelled job has to be over."""
-
-    request: Request
-    reads: tuple[str, ...]
-    segments: list[str] = field(default_factory=list)
-    at_work: bool = False
-    sent: int = 0
-    last_word: float = 0.0
-    cancel_by: float | None = None
 
 
 class EngineClient:
@@ -61,7 +48,7 @@ class EngineClient:
 
     The client holds the segments in Loaded and RunUpdate for the caller, who releases them to the pool. It holds the
     segments that a request reads until the job is answered. `close` closes the client's own pool, but not a `pool` from
-    the caller.
+    the caller. Surveys are done beside the other jobs, and have no deadline here: decoders have one of their own.
 
     `deadline` is the longest silence of a job at work, in seconds, `start_deadline` the longest start of an engine, and
     `cancel_grace` the time that a cancelled job has to stop before its process is killed.
@@ -89,8 +76,9 @@ class EngineClient:
         self._ready = False
         self._has_answered = False
         self._start_by = 0.0
-        self._waiting: deque[_Job] = deque()
-        self._job: _Job | None = None
+        self._waiting: deque[ClientJob] = deque()
+        self._job: ClientJob | None = None
+        self._beside = Beside(self._send, self._settle, self._answer)
         self._open_jobs = 0
 
     @property
@@ -124,7 +112,7 @@ class EngineClient:
             self.cancel(request.job)
             return
         try:
-            job = _Job(request, tuple(self._hold(segments_of_request(request))))
+            job = ClientJob(request, tuple(self._hold(segments_of_request(request))))
         except KeyError:
             sentence = "The array is no longer in memory; load it again."
             self._post(lambda: self._answer(Failed(request.job, sentence)))
@@ -253,6 +241,8 @@ class EngineClient:
             self._on_hang_up()
         elif isinstance(message, Ready):
             self._on_ready(message)
+        elif self._beside.hear(message):
+            self._has_answered = True
         elif self._job is None:
             pass
         elif isinstance(message, SegmentRequest):
@@ -263,7 +253,7 @@ class EngineClient:
             self._on_message(self._job, message)
 
     @staticmethod
-    def _note_life(job: _Job) -> None:
+    def _note_life(job: ClientJob) -> None:
         job.at_work, job.last_word = True, time.monotonic()
 
     def _on_ready(self, ready: Ready) -> None:
@@ -273,9 +263,10 @@ class EngineClient:
             return
         self._ready = True
         self._answer(ready)
+        self._beside.begin_all()
         self._next()
 
-    def _on_message(self, job: _Job, message: Answer) -> None:
+    def _on_message(self, job: ClientJob, message: Answer) -> None:
         if isinstance(message, Finished | Failed):
             self._has_answered = True
             self._finish(message)
@@ -285,7 +276,7 @@ class EngineClient:
             job.segments.remove(name)  # from here on the caller owns it
         self._answer(message)
 
-    def _grant(self, job: _Job, request: SegmentRequest) -> SegmentGrant:
+    def _grant(self, job: ClientJob, request: SegmentRequest) -> SegmentGrant:
         try:
             name = self.pool.take(request.nbytes)
         except DeviceMemoryError as error:
@@ -308,21 +299,29 @@ class EngineClient:
             self._release_segments(job)
             self._waiting.appendleft(job)
             self._job = None
-        if job or self._waiting or self._has_answered:  # an idle engine that never answered might die again and again
+        self._beside.lose(how)
+        # An idle engine that never answered might die again and again.
+        if job or self._waiting or self._beside or self._has_answered:
             self._spawn()
 
     def _fail_start(self, how: str) -> None:
         """Fail every waiting job; the next job tries again."""
-        numbers = [job.request.job for job in self._waiting] or [0]
+        sentence = f"The engine {how}; start the program again."
+        numbers = [job.request.job for job in self._waiting] or ([] if self._beside else [0])
         for job in self._waiting:
             self._settle(job)
         self._waiting.clear()
+        self._beside.fail_all(sentence)
         for number in numbers:
-            self._answer(Failed(number, f"The engine {how}; start the program again.", kind="engine"))
+            self._answer(Failed(number, sentence, kind="engine"))
 
-    def _queue(self, job: _Job) -> None:
-        self._waiting.append(job)
-        self._next()
+    def _queue(self, job: ClientJob) -> None:
+        if isinstance(job.request, SurveyRequest):
+            self._beside.add(job, self._ready)
+            self._spawn()
+        else:
+            self._waiting.append(job)
+            self._next()
 
     def _next(self) -> None:
         if self._job or not self._waiting:
@@ -344,6 +343,8 @@ class EngineClient:
                 self._job.cancel_by = time.monotonic() + self._cancel_grace
             self._send(CancelRequest(number))
             return
+        if self._beside.cancel(number):
+            return
         for job in self._waiting:
             if job.request.job == number:
                 self._waiting.remove(job)
@@ -363,14 +364,14 @@ class EngineClient:
             self._settle(job)
             self._answer(answer)
 
-    def _settle(self, job: _Job) -> None:
+    def _settle(self, job: ClientJob) -> None:
         self._release_segments(job)
         for name in job.reads:
             self.pool.release(name)
         with self._lock:
             self._open_jobs -= 1
 
-    def _release_segments(self, job: _Job) -> None:
+    def _release_segments(self, job: ClientJob) -> None:
         while job.segments:
             self.pool.release(job.segments.pop())
 
@@ -391,3 +392,4 @@ class EngineClient:
         for job in [self._job, *self._waiting]:
             if job:
                 self._settle(job)
+        self._beside.drop_all()

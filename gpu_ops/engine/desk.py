@@ -63,9 +63,13 @@ class Desk:
 
     def send(self, message: Answer | SegmentRequest) -> None:
         """Send a message. Raises OSError if the window is gone."""
+        self.send_beside(message)
+        self._last_sent = time.monotonic()
+
+    def send_beside(self, message: Answer | SegmentRequest) -> None:
+        """Send a message that is no sign of life of the job at work."""
         with self._sending:
             self._connection.send(message)
-        self._last_sent = time.monotonic()
 
     def progress(self, text: str, done: int = 0, total: int = 0) -> None:
         """Report what happens next, and how much is done. Raises Cancelled."""

@@ -25,8 +25,6 @@ from gpu_ops.engine.messages import (
     SaveRequest,
     Stepped,
     StepsRequest,
-    Surveyed,
-    SurveyRequest,
     XRayAnswer,
     XRayRequest,
 )
@@ -35,7 +33,7 @@ from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import InputError, KernelscopeError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import SAMPLES, apply_steps, convert, load, sample, save_result, survey
+from gpu_ops.io import SAMPLES, apply_steps, convert, load, sample, save_result
 from gpu_ops.io.inputs import make_input
 from gpu_ops.io.rows import check_fits
 from gpu_ops.measuring import comparison
@@ -64,10 +62,6 @@ def work(desk: Desk, job: Job) -> None:
         match job:
             case LoadRequest():
                 _load(desk, job)
-            case SurveyRequest():
-                desk.progress(f"looking into {plain(job.path)}")
-                with finite():
-                    desk.send(Surveyed(job.job, survey(job.path, **job.choices)))
             case SampleRequest():
                 _sample(desk, job)
             case StepsRequest():

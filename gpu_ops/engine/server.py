@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -20,6 +21,7 @@ from gpu_ops.engine.desk import Desk
 from gpu_ops.engine.jobs import work
 from gpu_ops.engine.messages import (
     PROTOCOL,
+    Answer,
     CancelRequest,
     Failed,
     Finished,
@@ -31,8 +33,10 @@ from gpu_ops.engine.messages import (
     SampleRequest,
     SegmentGrant,
     SegmentRelease,
+    SurveyRequest,
     activity,
 )
+from gpu_ops.engine.surveys import Surveys
 from gpu_ops.errors import DeviceError, DeviceLost, KernelError, KernelFault, KernelscopeError, NonFiniteError, plain
 from gpu_ops.io import apart
 from gpu_ops.progress import Cancelled, finite
@@ -54,7 +58,8 @@ def serve(connection: Connection) -> None:
         os.nice(NICENESS)
     desk = Desk(connection)
     jobs: SimpleQueue[Job | SegmentRelease | None] = SimpleQueue()
-    threading.Thread(target=_read, args=(connection, desk, jobs), name="reader", daemon=True).start()
+    surveys = Surveys(lambda request, look: _attempt(request, look, desk.send_beside), desk.send_beside)
+    threading.Thread(target=_read, args=(connection, desk, jobs, surveys), name="reader", daemon=True).start()
     threading.Thread(target=desk.beat, name="heartbeat", daemon=True).start()
     with suppress(OSError):  # the window is gone
         desk.send(Ready(PROTOCOL, device_statuses()))
@@ -69,12 +74,16 @@ def serve(connection: Connection) -> None:
     _leave(0)
 
 
-def _read(connection: Connection, desk: Desk, jobs: SimpleQueue[Job | SegmentRelease | None]) -> None:
-    """Read messages. A CancelRequest or a SegmentGrant concerns the job at work; all others wait for their turn."""
+def _read(connection: Connection, desk: Desk, jobs: SimpleQueue[Job | SegmentRelease | None], surveys: Surveys) -> None:
+    """Read messages. A CancelRequest or a SegmentGrant concerns the job at work, or a survey, which is done beside it;
+    all others wait for their turn."""
     with suppress(EOFError, OSError):
         while (message := connection.recv()) is not None:
             if isinstance(message, CancelRequest):
-                desk.cancelled_job = message.job
+                if not surveys.drop(message.job):
+                    desk.cancelled_job = message.job
+            elif isinstance(message, SurveyRequest):
+                surveys.take(message)
             elif isinstance(message, SegmentGrant):
                 desk.grants.put(message)
             else:
@@ -88,25 +97,34 @@ def _read(connection: Connection, desk: Desk, jobs: SimpleQueue[Job | SegmentRel
 def _do(desk: Desk, job: Job) -> None:
     """Do one job, up to its Finished or Failed."""
     desk.begin(job.job)
-    try:
+
+    def do() -> None:
         _misbehave(desk, job)
         work(desk, job)
-        desk.send(Finished(job.job))
+
+    _attempt(job, do, desk.send)
+
+
+def _attempt(job: Job, do: Callable[[], None], send: Callable[[Answer], None]) -> None:
+    """Do the work of a job and send its Finished or Failed."""
+    try:
+        do()
+        send(Finished(job.job))
     except Cancelled:
-        desk.send(Finished(job.job, cancelled=True))
+        send(Finished(job.job, cancelled=True))
     except NonFiniteError as error:
         choice = NonFinite(error.nan, error.infinite, error.choices)
-        desk.send(Failed(job.job, f"{error.problem}.", nonfinite=choice))
+        send(Failed(job.job, f"{error.problem}.", nonfinite=choice))
     except KernelscopeError as error:
-        desk.send(Failed(job.job, str(error), getattr(error, "log", ""), _kind(error)))
+        send(Failed(job.job, str(error), getattr(error, "log", ""), _kind(error)))
         if isinstance(error, KernelFault | DeviceLost):
             _leave(error.exit_code)  # the device's context is lost with everything in it
     except MemoryError:
-        desk.send(Failed(job.job, "There is not enough memory for this; use a smaller input.", kind="device"))
+        send(Failed(job.job, "There is not enough memory for this; use a smaller input.", kind="device"))
     except Exception as error:
         what = f"{type(error).__name__}: {plain(error)}"
         sentence = f"The engine met an unexpected error while it {activity(job)} ({what}); the details say where."
-        desk.send(Failed(job.job, sentence, traceback.format_exc(), "engine"))
+        send(Failed(job.job, sentence, traceback.format_exc(), "engine"))
 
 
 def _kind(error: KernelscopeError) -> Literal["input", "kernel", "device"]:

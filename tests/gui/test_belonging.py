@@ -13,6 +13,7 @@ from result_rows import row
 from simulated_rows import shared_result
 
 from app.models.slot import RowSlot
+from app.views.strokes import colour
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import LEVELS
 from gpu_ops import save
@@ -248,11 +249,12 @@ def test_curves_of_an_earlier_choice_are_faint_and_say_so(window: MainWindow) ->
     request = run(window)
     bring(window, request, "serial", array / 2, ok=None)
     entry, item = pane._entries[1], pane.items[1]
-    assert "unverified" in entry.verdict.text and item.opts["pen"].color().alpha() == 255
+    full = item.opts["pen"].color()
+    assert "unverified" in entry.verdict.text and full == colour(entry.stroke, False)
     verify(window, request, "serial")
     assert "verified" in entry.verdict.text and "un" not in entry.verdict.text
     window.controller.session.set_params({**request.params, "window": 9})
-    assert "stale" in entry.verdict.text and item.opts["pen"].color().alpha() < 200
+    assert "stale" in entry.verdict.text and item.opts["pen"].color().lightness() > full.lightness() + 50
     assert "of window 5" in entry.verdict.toolTip()
 
 

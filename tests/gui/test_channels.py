@@ -194,7 +194,9 @@ def test_another_record_comes_while_results_are_awaited(window: MainWindow) -> N
 @pytest.mark.parametrize("dark", [False, True])
 def test_many_channels(window: MainWindow, dark: bool) -> None:
     show(window, np.tile(waves(3), 86)[:, :256])
-    assert legend(window) == ["input, 256 channels"]
+    assert legend(window) == ["input, 32 channels"], "as many as are drawn without a wait beside two results"
+    assert [bar(window).list.itemText(k) for k in (0, 7, 8)] == ["1 to 32 of 256", "225 to 256 of 256", "channel 1"]
+    assert "32 at a time" in bar(window).words.text()
     if dark:
         palette = QPalette(window.palette())
         palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.black)
@@ -203,7 +205,16 @@ def test_many_channels(window: MainWindow, dark: bool) -> None:
     bar(window).choice.show_all(True)
     settle()
     pane = view(window).pane
-    assert len(pane.lanes.order) == 256 and not pane.lane_names.shown()
+    assert pane.lanes.order == tuple(range(64)) and not pane.lane_names.shown()
+    bar(window).list.activated.emit(3)
+    assert pane.lanes.order == tuple(range(192, 256))
+    bar(window).choice.step(1)
+    assert names(window) == ["input, channel 1"]
+    bar(window).choice.step(-2)
+    assert pane.lanes.order == tuple(range(128, 192)) and bar(window).list.currentText() == "129 to 192 of 256"
+    window.controller.session.set_picks(())
+    settle()
+    assert pane.lanes.order == tuple(range(256)) and not bar(window).words.text()
     ticks = pane.item.getAxis("left")._tickLevels[0]
     assert ticks[0][1] == "channel 1" and 5 < len(ticks) < 80
     corner = pane.plot.mapTo(pane, QPoint(3, 3))
@@ -245,3 +256,26 @@ def test_the_input_is_marked_in_its_lane(window: MainWindow) -> None:
     view(window).mark("marked", samples)
     marked = [c for c in view(window).pane.curves if c.visible and c.key != INPUT]
     assert [c.channel for c in marked] == [0, 1, 2] and legend(window) == ["input", "marked"]
+
+
+def test_lost_samples_are_marked_in_the_lane_of_their_channel(window: MainWindow) -> None:
+    array = waves(3)
+    array[50, 1], array[120, 2] = np.nan, np.inf
+    show(window, array, LEADS)
+    gaps = view(window).pane.gaps
+    assert sorted(gaps.places) == [0.5, 1.2]
+    bar(window).choice.show_all(True)
+    settle()
+    x, y = gaps._item.getData()
+    marks = {round(float(x[k]), 3): tuple(y[k : k + 2]) for k in range(0, len(x), 2)}
+    assert marks[0.5][0] == 1.0 and marks[1.2][0] == 0.0 and all(0.03 < b - a < 0.5 for a, b in marks.values())
+    assert "lane" in view(window).pane.plot.toolTip()
+    bar(window).choice.show_only(0)
+    assert not len(gaps.places)
+
+
+def test_the_name_of_a_single_channel_is_in_the_legend(window: MainWindow) -> None:
+    show(window, waves(1)[:, 0], ("Voltage [mV]",))
+    assert legend(window) == ["input · Voltage [mV]"]
+    show(window, waves(1)[:, 0])
+    assert legend(window) == ["input"]

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyleOptionSlider
 
 from app.models.number_input import parse_number
-from app.views.experiment.editors import ChoiceEditor, GridEditor, IntEditor, slider_stops
+from app.views.experiment.editors import ChoiceEditor, GridEditor, IntEditor, float_stops, slider_stops
 from app.views.experiment.form import ParameterForm
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param
@@ -258,3 +258,31 @@ def test_arrow_keys_step_numbers_by_what_suits_their_range(
     for _ in range(abs(steps)):
         QTest.keyClick(spin, Qt.Key.Key_Up if steps > 0 else Qt.Key.Key_Down)
     assert form.values()["radius"] == pytest.approx(end)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "stops", "some"),
+    [
+        (-360.0, 360.0, 145, (-360.0, 90.0, 360.0)),
+        (0.0, 0.7071, 143, (0.0, 0.05, 0.7071)),
+        (0.001, 1000.0, 121, (0.001, 0.5, 1.0, 1000.0)),
+        (0.0, 1e30, 0, ()),
+        (1e-6, 1e12, 0, ()),
+    ],
+)
+def test_a_number_with_limits_has_a_slider_of_round_values(
+    low: float, high: float, stops: int, some: tuple[float, ...]
+) -> None:
+    found = float_stops(Param("x", low, low, high))
+    assert len(found) == stops and found == sorted(found)
+    assert all(min(abs(v - wanted) for v in found) <= abs(wanted) * 0.03 for wanted in some)
+
+
+def test_the_slider_of_a_number_follows_it_and_sets_it(form, qtbot) -> None:
+    field = form.editor("sigma")
+    type_into(qtbot, field.spin, "2.53")
+    assert field.slider.value() == 24 and form.values()["sigma"] == 2.53, "the slider takes nothing away"
+    qtbot.keyClick(field.slider, Qt.Key.Key_Right)
+    assert form.values()["sigma"] == 2.6 and field.spin.text() == "2.6 px"
+    qtbot.keyClick(field.slider, Qt.Key.Key_End)
+    assert form.values()["sigma"] == 20.0

@@ -212,6 +212,8 @@ def test_another_file_comes_while_it_plays(window: MainWindow, tmp_path: Path) -
     engine(window).load()
     assert not frames(window).playing and (frames(window).count, frames(window).frame) == (3, 0)
     assert window.frame_bar.number.text() == "frame 1 of 3" and window.controller.session.input.name == "other.npy"
+    finish(window, run(window))
+    assert run(window).checks == "sample", "it is not one more frame that plays"
 
 
 def test_a_frame_of_the_file_before_is_dropped(window: MainWindow, tmp_path: Path) -> None:
@@ -303,11 +305,35 @@ def test_playing_leaves_out_what_comes_too_fast_and_says_the_real_rate(window: M
         clock.now -= 0.01
         for variant in PICKS:
             bring(window, run(window), variant, stored()[frame], ok=None)
-    assert loads(window) == [2, 4, 6, 8] and bar.real.text() == "shown: 10.0 a second"
+    assert loads(window) == [2, 4, 6, 8] and bar.real.text() == "shown: 10.0 a second, unverified"
     clock.pass_by(0.2)
     assert shown(window) == 0, "the first frame follows the last"
     key(qtbot, window, Qt.Key.Key_Space)
     assert not frames(window).playing and not bar.real.text()
+
+
+def test_what_plays_is_verified_once_it_stops(window: MainWindow, qtbot: QtBot) -> None:
+    assert verified(window).checks == "sample"
+    clock = Clock(frames(window))
+    frames(window).toggle()
+    clock.pass_by(0.1)
+    assert run(window).checks == "off"
+    for variant in PICKS:
+        bring(window, run(window), variant, stored()[1], ok=None)
+    finish(window, run(window))
+    assert state(window, PICKS[1]) == "unverified" and not window.controller.busy
+    frames(window).stop()
+    assert run(window).checks == "sample" and shown(window) == 1
+    verified(window)
+    assert state(window, PICKS[1]) == "fresh"
+    frames(window).toggle()
+    engine(window).slow = True
+    clock.pass_by(0.1)
+    asked = len(engine(window).asked)
+    frames(window).stop()
+    assert len(engine(window).asked) == asked, "another frame is on its way"
+    engine(window).load()
+    assert run(window).checks == "sample"
 
 
 def test_without_a_loop_the_last_frame_ends_it(window: MainWindow) -> None:

@@ -136,6 +136,18 @@ def type_in(qtbot, dialog: ImportDialog, name: str, text: str) -> None:
 # Opening
 
 
+def test_a_measurement_goes_on_until_another_input_is_opened(qtbot, window, engine: Surveying) -> None:
+    engine.end()
+    window.controller.measure()
+    queue = window.controller.queue
+    (job,) = queue.jobs
+    dialog = asked(qtbot, window, engine)
+    dialog.reject()
+    assert queue.jobs[job].id == "measure"
+    press_open(qtbot, asked(qtbot, window, engine))
+    assert job not in queue.jobs and input_name(window) == "a.toy"
+
+
 def test_what_has_no_choice_is_opened_at_once(window, engine, tmp_path: Path) -> None:
     save(tmp_path / "a.png", np.ones((3, 4), np.uint8))
     window.importing.open(str(tmp_path / "a.png"))

@@ -18,7 +18,7 @@ from PySide6.QtCore import QLocale, QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.models import measuring
+from app.models import measuring, region_figures
 from app.models.measuring import Measuring
 from app.models.probe import Line, Probe, bent, carried, moved, reached, spanning, stretched
 from app.models.region_figures import Sampled, figure_rows, figures_of
@@ -27,6 +27,7 @@ from app.views.results.image_canvas import ImageCanvas
 from app.views.results.sketch import sketch_of
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import find_filter
+from gpu_ops.engine import region
 from gpu_ops.output_kinds import Axis
 from gpu_ops.types import Input
 
@@ -117,6 +118,62 @@ def test_the_largest_numbers_have_figures() -> None:
     found = figures_of(values)
     assert found is not None and found.mean == pytest.approx(1.6e308) and found.median == 1.6e308
     assert found.deviation < 1e300
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even few values go the way of many, in several pieces, and with a sample that is not all of them."""
+    monkeypatch.setattr(region_figures, "MANY", 1)
+    monkeypatch.setattr(region, "PIECE", 1000)
+    monkeypatch.setattr(region, "SAMPLE", 400)
+    monkeypatch.setattr(region, "MARGIN", 0.1)
+
+
+def _kinds_of_values() -> dict[str, Any]:
+    normal = np.random.default_rng(5).normal(0, 1, (90, 70))
+    lost, halves = normal.copy(), np.zeros((90, 70))
+    lost[::7], lost[3::9], lost[4::11, :5], halves[45:] = np.nan, np.inf, -np.inf, 1000
+    return {
+        "normal": normal,
+        "a part": normal[3:80, 5:66],
+        "a signal": normal.reshape(-1)[1::2],
+        "not finite": lost,
+        "nothing finite": np.full((60, 60), np.nan),
+        "constant": np.full((60, 60), 3.25),
+        "negative zero": np.full((60, 60), -0.0),
+        "two halves": halves,
+        "large and close": 1e6 + normal,
+        "two far apart in the middle": np.concatenate([normal[:40] - 50, normal[:40] + 50]),
+    }
+
+
+@pytest.mark.parametrize("dtype", ["float32", "uint16"])
+def test_figures_of_many_values_are_those_of_numpy(compiled: None, dtype: str) -> None:
+    for name, values in _kinds_of_values().items():
+        if dtype == "uint16":
+            values = np.nan_to_num(values * 9 + 99, nan=7, posinf=8, neginf=9)
+        values = values.astype(dtype)
+        found, wide = figures_of(values), values.astype(np.float64)
+        finite = wide[np.isfinite(wide)]
+        assert found is not None, name
+        assert (found.count, found.nan, found.infinite) == (values.size, np.isnan(wide).sum(), np.isinf(wide).sum())
+        if finite.size:
+            wanted = finite.mean(), finite.std(), finite.min(), np.median(finite), finite.max()
+            figures = found.mean, found.deviation, found.low, found.median, found.high
+            assert figures == pytest.approx(wanted, rel=1e-9, abs=1e-9), name
+            assert not np.signbit(found.median) or found.median, name
+        else:
+            assert np.isnan([found.mean, found.low, found.median]).all(), name
+
+
+def test_many_values_have_a_distance_and_stop(compiled: None) -> None:
+    image = np.random.default_rng(2).random((80, 60), np.float32)
+    lost = image + 2
+    lost[10, 10] = np.nan
+    sources = [Sampled(INPUT, "in", image, (0, 0)), Sampled("a", "A", lost, (0, 0))]
+    rows = figure_rows(sources, (0, 0), (80, 60))
+    assert rows is not None and rows[1].figures.apart == pytest.approx(2.0, rel=1e-6)
+    assert figure_rows(sources, (0, 0), (80, 60), lambda: True) is None
 
 
 def test_rows_have_the_distance_from_the_input_where_both_have_values() -> None:

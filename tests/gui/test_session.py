@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.models.session import MOST_STEPS, Session
+from app.models.history import MOST, MOST_INPUTS
+from app.models.session import Session
 from gpu_ops import FILTERS, KernelscopeError, from_array
 from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
 from gpu_ops.measuring.runner import planned_run
@@ -115,9 +116,60 @@ def test_a_new_choice_ends_what_could_be_redone(qtbot) -> None:
     assert session.choice.picks == ("parallel",)
 
 
+def test_undo_goes_back_to_the_input_before_a_result(qtbot) -> None:
+    session, told = Session(), []
+    first, result, spectrum = shared("image"), shared("image"), shared("signal")
+    session.input_changed.connect(told.append)
+    session.set_input(first)
+    session.set_steps([{"step": "invert"}])
+    steps = session.steps
+    session.replace_input(result)
+    assert session.original is result and session.steps == () and session.derived
+    session.set_params({"window": 9, "border": "reflect"})
+    session.replace_input(spectrum)
+    assert session.choice.filter == "mean1d"
+    session.undo()
+    assert session.original is result and (session.choice.filter, session.params["window"]) == ("mean2d", 9)
+    session.undo()
+    session.undo()
+    assert session.original is first and session.steps == steps and session.lacks_steps and not session.derived
+    session.undo()
+    assert session.original is first and session.steps == ()
+    for _ in range(4):
+        session.redo()
+    assert session.original is spectrum and session.choice.filter == "mean1d" and not session.can_redo
+    session.go_back()
+    assert session.original is first and session.steps == steps and session.choice.filter == "mean2d"
+    session.undo()
+    assert session.original is spectrum
+    assert told == [first, result, spectrum, result, first, result, spectrum, first, spectrum]
+
+
+def test_originals_are_held_as_long_as_something_leads_to_them(qtbot) -> None:
+    session, first = Session(), shared("image")
+    session.set_input(first)
+    session.replace_input(shared("image"))
+    session.undo()
+    assert len(session.originals) == 2
+    session.set_picks(("serial",))
+    assert session.originals == (first,), "nothing can be redone"
+    for _ in range(MOST_INPUTS + 3):
+        session.replace_input(shared("image"))
+    assert len(session.originals) == MOST_INPUTS + 2, "with the present one and the first"
+    session.go_back()
+    assert session.original is first
+    session.replace_input(shared("signal"))
+    other = shared("signal")
+    session.set_input(other)
+    assert session.originals == (other,) and not session.derived
+    while session.can_undo:
+        session.undo()
+        assert session.original is other and session.filter.accepts == "signal"
+
+
 def test_the_past_is_bounded(qtbot) -> None:
     session = Session()
-    for window in range(3, 3 + 2 * (MOST_STEPS + 50), 2):
+    for window in range(3, 3 + 2 * (MOST + 50), 2):
         session.set_params({"window": window, "border": "reflect"})
     steps = 0
     last = None
@@ -125,7 +177,7 @@ def test_the_past_is_bounded(qtbot) -> None:
         last = session.choice
         session.undo()
         steps += 1
-    assert steps <= MOST_STEPS + 1
+    assert steps <= MOST + 1
 
 
 def test_parameters_are_reset_to_their_defaults(qtbot) -> None:

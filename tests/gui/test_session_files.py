@@ -15,10 +15,11 @@ from PySide6.QtCore import QObject
 
 from app.controllers.session import SessionController
 from app.controllers.sessions import SMALL, SessionFiles
+from app.models.history import Choice
 from app.models.lanes import ChannelChoice
 from app.models.probe import Line, Probe
 from app.models.results import Results
-from app.models.session import Choice, Session
+from app.models.session import Session
 from app.models.session_file import Saved, SavedInput, parse_session, read_session, saved_of, session_text
 from app.models.session_view import Offered, View, put_channels, put_probe
 from app.models.viewport import Rect

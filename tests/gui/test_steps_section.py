@@ -328,8 +328,14 @@ def test_a_result_as_the_input_and_back(qtbot: QtBot, live: MainWindow, real: An
     assert not np.array_equal(live.panes.pane(INPUT).layer.pyramid.array, result), "filtered once more"
     settle(qtbot, controller, lambda: act(live, "original"))
     np.testing.assert_array_equal(live.panes.pane("serial").layer.pyramid.array, result)
-    assert session.steps == steps and session.input.name == "chart" and held(real) == before
+    assert session.steps == steps and session.input.name == "chart" and held(real) == before + 2
     assert not live.actions_by_id["original"].isEnabled()
+    for name, steps_then in (("mean2d of mean2d of", ()), ("mean2d of chart", ()), ("chart", steps)):
+        settle(qtbot, controller, lambda: act(live, "undo"))
+        assert session.input.name.startswith(name) and session.steps == steps_then
+    np.testing.assert_array_equal(live.panes.pane("serial").layer.pyramid.array, result)
+    settle(qtbot, controller, lambda: controller.open_sample("chart", SMALL))
+    assert held(real) == before and len(session.originals) == 1
 
 
 def test_steps_in_the_window_are_those_of_the_engine(qtbot: QtBot, live: MainWindow, real: Any) -> None:

@@ -16,7 +16,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox
 from pytestqt.qtbot import QtBot
 
-from app.models.session import Choice
+from app.models.history import Choice
 from app.models.slot import RowSlot
 from app.models.steps import Steps
 from app.views.window.main_window import INPUT, MainWindow
@@ -110,7 +110,7 @@ def walk(qtbot: QtBot, engine: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator
     def one_core(filter: Filter, _cuda: bool, steps: Steps = ()) -> Choice:
         return Choice(filter.id, {p.name: p.default for p in filter.params}, ("serial",), steps=steps)
 
-    monkeypatch.setattr("app.models.session._default_choice", one_core)
+    monkeypatch.setattr("app.models.session.default_choice", one_core)
     with live_window(qtbot, engine, picks=("serial",)) as window:
         yield Walk(qtbot, window)
 
@@ -130,7 +130,7 @@ def test_a_heartbeat_its_noise_and_what_wavelets_and_fourier_say_of_it(walk: Wal
     walk.filter("wavelet1d")
     walk.closer("signal")
     assert "SNR" in walk.window.signal_pane.status.text()
-    assert walk.window.signal_pane.items[0].opts["pen"].color().alpha() < 200, "the noisy curve is behind"
+    assert walk.window.signal_pane.items[0].opts["pen"].color().lightness() > 150, "the noisy curve is behind"
     walk.set("rule", "manual")
     walk.set("value", 40.0)
     walk.right()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import (
@@ -18,12 +19,16 @@ from PySide6.QtWidgets import (
 )
 
 from app.models.number_input import parse_number
-from app.views.experiment.spins import FloatSpin, IntSpin
+from app.views.experiment.spins import FloatSpin, IntSpin, nice_step
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
 
 STOPS = 256
 LOG_RATIO = 200
+WIDEST, WIDEST_RATIO = 1000.0, 1e9
+"""The widest ranges of a slider for numbers that need not be whole."""
+A_DECADE = 20
+"""Stops for a factor of ten."""
 
 
 class Editor(QWidget):
@@ -100,37 +105,59 @@ def slider_stops(param: Param) -> list[int]:
     return sorted({low + step * min(last, round((t - low) / step)) for t in targets})
 
 
-class IntEditor(Editor):
-    """A spin box, and a slider where both limits are known."""
+def float_stops(param: Param) -> list[float]:
+    """The values of a slider for numbers with limits: steps that are easy to read, or by ratio where the range is wide.
+    None where it is too wide for a slider."""
+    if param.low is None or param.high is None or param.high <= param.low:
+        return []
+    low, high = float(param.low), float(param.high)
+    if low > 0 and LOG_RATIO < high / low <= WIDEST_RATIO:
+        count = math.ceil(math.log10(high / low) * A_DECADE)
+        values = (float(f"{low * (high / low) ** (k / count):.2g}") for k in range(count + 1))
+        return sorted({min(max(value, low), high) for value in values})
+    if high - low > WIDEST:
+        return []
+    step = param.step or nice_step(param)
+    inner = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    return sorted({low, high} | {round(step * k, 12) for k in inner if low <= round(step * k, 12) <= high})
 
-    def __init__(self, param: Param, parent: QWidget | None = None) -> None:
+
+class NumberEditor(Editor):
+    """A spin box, and a slider where there are `stops` for it."""
+
+    def __init__(
+        self, param: Param, spin: IntSpin | FloatSpin, stops: Sequence[float], parent: QWidget | None = None
+    ) -> None:
         super().__init__(param, parent)
-        self.spin = IntSpin(param, self)
-        self.spin.valueChanged.connect(self._spun)
-        self.spin.refused.connect(self._refuse)
-        self._stops = slider_stops(param)
-        if len(self._stops) > 2:
+        self.spin = spin
+        spin.setParent(self)
+        spin.valueChanged.connect(self._spun)
+        spin.refused.connect(self._refuse)
+        self._stops = list(stops) if len(stops) > 2 else []
+        if self._stops:
             self.slider = QSlider(Qt.Orientation.Horizontal, self)
             self.slider.setRange(0, len(self._stops) - 1)
             self.slider.setPageStep(max(1, len(self._stops) // 10))
             self.slider.valueChanged.connect(self._slid)
             self.slider.sliderReleased.connect(lambda: self.edited.emit(True))
-            self._place(self.slider, self.spin)
+            self._place(self.slider, spin)
         else:
-            self._stops = []
-            self._place(self.spin)
+            self._place(spin)
 
-    def _spun(self, value: int) -> None:
+    def _spun(self, value: float) -> None:
         self._show_on_slider(value)
         self.edited.emit(True)
 
     def _slid(self, place: int) -> None:
-        self.spin.blockSignals(True)
-        self.spin.setValue(self._stops[place])
-        self.spin.blockSignals(False)
+        self._show_in_spin(self._stops[place])
         self.edited.emit(not self.slider.isSliderDown())
 
-    def _show_on_slider(self, value: int) -> None:
+    def _show_in_spin(self, value: float) -> None:
+        self.spin.blockSignals(True)
+        self.spin.setValue(value)  # type: ignore[arg-type]
+        self.spin.blockSignals(False)
+
+    def _show_on_slider(self, value: float) -> None:
         if not self._stops:
             return
         place = min(bisect_left(self._stops, value), len(self._stops) - 1)
@@ -144,35 +171,26 @@ class IntEditor(Editor):
         self._check_typed()
         return self.spin.value()
 
+    def control(self) -> QWidget:
+        return self.spin
+
+
+class IntEditor(NumberEditor):
+    def __init__(self, param: Param, parent: QWidget | None = None) -> None:
+        super().__init__(param, IntSpin(param), slider_stops(param), parent)
+
     def set_value(self, value: Value) -> None:
-        self.spin.blockSignals(True)
-        self.spin.setValue(int(value))  # type: ignore[arg-type]
-        self.spin.blockSignals(False)
+        self._show_in_spin(int(value))  # type: ignore[arg-type]
         self._show_on_slider(int(value))  # type: ignore[arg-type]
 
-    def control(self) -> QWidget:
-        return self.spin
 
-
-class FloatEditor(Editor):
+class FloatEditor(NumberEditor):
     def __init__(self, param: Param, parent: QWidget | None = None) -> None:
-        super().__init__(param, parent)
-        self.spin = FloatSpin(param, self)
-        self.spin.valueChanged.connect(lambda: self.edited.emit(True))
-        self.spin.refused.connect(self._refuse)
-        self._place(self.spin)
-
-    def value(self) -> object:
-        self._check_typed()
-        return self.spin.value()
+        super().__init__(param, FloatSpin(param), float_stops(param), parent)
 
     def set_value(self, value: Value) -> None:
-        self.spin.blockSignals(True)
-        self.spin.setValue(float(value))  # type: ignore[arg-type]
-        self.spin.blockSignals(False)
-
-    def control(self) -> QWidget:
-        return self.spin
+        self._show_in_spin(float(value))  # type: ignore[arg-type]
+        self._show_on_slider(float(value))  # type: ignore[arg-type]
 
 
 class BoolEditor(Editor):

@@ -121,7 +121,7 @@ class NoiseControl(QWidget):
     # User actions
 
     def _toggled(self, on: bool) -> None:
-        self._want(Noise(float(self.sigma.spin.value()) or self._default, self.seed.spin.value()) if on else None)
+        self._want(Noise(float(self.sigma.spin.value()) or self._default, int(self.seed.spin.value())) if on else None)
 
     def _slid(self, place: int) -> None:
         sigma = float(f"{self._span * place / (2 * STOPS):.3g}")

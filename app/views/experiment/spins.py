@@ -85,7 +85,7 @@ class FloatSpin(QDoubleSpinBox):
         self.setKeyboardTracking(False)
         self._low = -math.inf if param.low is None else param.low
         self._high = math.inf if param.high is None else param.high
-        self._step = param.step or _nice_step(param)
+        self._step = param.step or nice_step(param)
         if narrow:
             self.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
         if param.unit:
@@ -135,7 +135,7 @@ class FloatSpin(QDoubleSpinBox):
         return metrics.horizontalAdvance("−0.000000" + self.suffix()) + 3 * metrics.height()
 
 
-def _nice_step(param: Param) -> float:
+def nice_step(param: Param) -> float:
     """A hundredth of the range, rounded down to 1, 2 or 5 of a power of ten."""
     if param.low is None or param.high is None or param.high <= param.low:
         return 0.1

@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from app.models.lanes import ChannelChoice
+from app.views.parts import ElidedLabel
 from app.views.results.choice_button import ChoiceButton
 
 LONGEST = 24
@@ -42,8 +43,10 @@ class ChannelBar(QWidget):
         row.addWidget(self.overlaid)
         row.addSpacing(-unit // 2)
         row.addWidget(self.stacked)
-        row.addStretch(1)
-        self.list.activated.connect(lambda place: choice.show_only(place - 1 if place else None))
+        self.words = ElidedLabel(parent=self)
+        self.words.setObjectName("channelWords")
+        row.addWidget(self.words, 1)
+        self.list.activated.connect(self._choose)
         choice.changed.connect(self.refresh)
         for key, act in (
             (Qt.Key.Key_S, lambda: choice.show_all(not choice.stacked)),
@@ -53,7 +56,7 @@ class ChannelBar(QWidget):
             shortcut = QShortcut(QKeySequence(key), keys)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
             shortcut.activated.connect(act)
-        self._names: tuple[str, ...] = ()
+        self._listed: tuple[object, ...] = ()
         self._offered = False
         self.refresh()
 
@@ -69,6 +72,13 @@ class ChannelBar(QWidget):
         self.choice.show_all(stacked)
         self.refresh()  # a click on the checked button leaves it checked
 
+    def _choose(self, place: int) -> None:
+        parts = self.choice.parts
+        if place < len(parts):
+            self.choice.show_from(parts[place].start)
+        else:
+            self.choice.show_only(place - len(parts))
+
     def set_offered(self, offered: bool) -> None:
         """Whether the curves have several channels."""
         self._offered = offered
@@ -76,16 +86,31 @@ class ChannelBar(QWidget):
 
     def refresh(self) -> None:
         """Show the choice."""
-        choice, translate = self.choice, QCoreApplication.translate
-        if choice.names != self._names:
-            self._names = choice.names
+        choice, parts = self.choice, self.choice.parts
+        if (choice.names, len(parts)) != self._listed:
+            self._listed = choice.names, len(parts)
+            entries = [*self._groups(), *choice.names]
             with QSignalBlocker(self.list):
                 self.list.clear()
-                self.list.addItem(translate("ChannelBar", "All {count}").format(count=len(choice.names)))
-                self.list.addItems(list(choice.names))
-            longest = max((len(name) for name in choice.names), default=0)
+                self.list.addItems(entries)
+            longest = max((len(name) for name in entries), default=0)
             self.list.setMinimumContentsLength(min(max(longest, 8), LONGEST))
-        self.list.setCurrentIndex(0 if choice.only is None else choice.only + 1)
+        alone = choice.only is not None
+        if parts:
+            self.list.setCurrentIndex(len(parts) + (choice.only or 0) if alone else parts.index(choice.part))
+        self.words.setText(self._sentence() if len(parts) > 1 and not alone else "")
         for button, stacked in ((self.overlaid, False), (self.stacked, True)):
             button.setChecked(choice.only is None and choice.stacked == stacked)
         self.setVisible(self._offered and len(choice.names) > 1)
+
+    def _groups(self) -> list[str]:
+        """The groups of channels in words, counted from 1."""
+        translate, parts, count = QCoreApplication.translate, self.choice.parts, len(self.choice.names)
+        if len(parts) < 2:
+            return [translate("ChannelBar", "All {count}").format(count=count)] if parts else []
+        text = translate("ChannelBar", "{first} to {last} of {count}")
+        return [text.format(first=part.start + 1, last=part.stop, count=count) for part in parts]
+
+    def _sentence(self) -> str:
+        text = QCoreApplication.translate("ChannelBar", "{most} at a time; others in the list")
+        return text.format(most=len(self.choice.part))

@@ -62,6 +62,7 @@ class CurveView:
 
     def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
         self._keys, self._titles, self._filter = tuple(keys), titles, filter
+        self.choice.set_curves(self, len(keys))
         self._drawn = {key: drawn for key, drawn in self._drawn.items() if key in keys}
         self._states = {key: state for key, state in self._states.items() if key in keys}
         for key, bar in self.pane.findings.items():

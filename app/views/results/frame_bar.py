@@ -87,6 +87,9 @@ class FrameBar(QWidget):
         self.way.activated.connect(lambda _: self._frames.project(self.way.currentData()))
         self.real = QLabel(self._row)
         self.real.setObjectName("frameRealRate")
+        self.real.setToolTip(
+            self.tr("Results are compared with the reference once it stops: between two frames there is no time for it")
+        )
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
@@ -100,7 +103,7 @@ class FrameBar(QWidget):
             self._row.two.addWidget(widget)
         self._row.two.addStretch(1)
         self._row.two.addWidget(self.way)
-        self.real.setMinimumWidth(self.real.fontMetrics().horizontalAdvance(self._real_text(FASTEST + 0.9)))
+        self.real.setMinimumWidth(self.real.fontMetrics().horizontalAdvance(self._real_text(FASTEST + 0.9, True)))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._row)
@@ -112,8 +115,9 @@ class FrameBar(QWidget):
             playing = sign == "play" and self._frames.playing
             button.setIcon(player_icon("stop" if playing else sign, self.palette()))
 
-    def _real_text(self, rate: float) -> str:
-        return self.tr("shown: {rate} a second").format(rate=QLocale().toString(rate, "f", 1))
+    def _real_text(self, rate: float, unverified: bool) -> str:
+        text = self.tr("shown: {rate} a second, unverified") if unverified else self.tr("shown: {rate} a second")
+        return text.format(rate=QLocale().toString(rate, "f", 1))
 
     @Slot()
     def refresh(self) -> None:
@@ -145,7 +149,7 @@ class FrameBar(QWidget):
             self.play.setToolTip(title)
             self.play.setAccessibleName(title)
             self._paint_icons()
-        self.real.setText(self._real_text(frames.real_rate) if frames.real_rate else "")
+        self.real.setText(self._real_text(frames.real_rate, frames.unverified) if frames.real_rate else "")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - the controls pass on keys that they do not use
         frames = self._frames

@@ -1,4 +1,4 @@
-"""Marks at the bottom of a plot where curves have samples that are no finite numbers."""
+"""Marks at the bottom of a plot, or of a lane, where curves have samples that are no finite numbers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QColor, QPalette, QPen
 
 from app.models.curve import Curve
+from app.models.lanes import Array, Lanes
 from app.models.nonfinite import NAN_COLOR
 from app.theme import SHAPE_CONTRAST, readable
 from app.views.results.x_scale import XScale
 
 HIGH = 0.035
-"""The height of a mark, as a share of the plot's."""
+"""The height of a mark, as a share of the plot's or the lane's."""
+LEAST = 4
+"""Its least height in pixels, in a lane that is as high."""
 WIDE = 3
 """Its width in pixels."""
 
@@ -34,24 +37,33 @@ class GapMarks:
         range: tuple[float, float],
         scale: XScale,
         limits: tuple[float, float],
-        width: int,
+        size: tuple[int, float],
+        lanes: Lanes,
     ) -> None:
-        """Mark the samples of curves in a range of x that are no finite numbers, on a plot whose y is within `limits`;
-        `width` is its width in pixels."""
-        places = [scale.coordinates(curve.gaps(*range)) for curve in curves]
-        x = np.concatenate(places) if places else np.empty(0)
+        """Mark the samples of curves in a range of x that are no finite numbers, on a plot of `size` in pixels whose y
+        is within `limits`: at its bottom, or at that of the curve's lane."""
+        (low, high), (width, tall) = limits, size
         start, stop = (scale.coordinate(end) for end in range)
-        if x.size > 1 and stop > start:  # one mark a pixel is enough
-            columns = np.floor((x - start) * (width / (stop - start)))
-            x = x[np.unique(columns, return_index=True)[1]]
-        low, high = limits
-        y = np.tile((low, low + HIGH * (high - low)), len(x))
+        found: dict[float, list[Array]] = {}
+        for curve in curves:
+            bottom = lanes.bottom(curve.channel) if curve.channel in lanes.order else low
+            found.setdefault(bottom, []).append(scale.coordinates(curve.gaps(*range)))
+        height = HIGH * (high - low)
+        if lanes:
+            height = min(1.0, max(HIGH, LEAST * (high - low) / max(tall, 1.0)))
+        marks = [(bottom, _apart(np.concatenate(places), start, stop, width)) for bottom, places in found.items()]
+        x = np.concatenate([places for _, places in marks]) if marks else np.empty(0)
+        y = np.concatenate([np.tile((b, b + height), len(places)) for b, places in marks]) if marks else np.empty(0)
         palette = self._plot.palette()
         ground = palette.color(QPalette.ColorRole.Base)
         pen = QPen(readable(QColor(*NAN_COLOR), (ground,), SHAPE_CONTRAST), WIDE)
         pen.setCosmetic(True)
         self._item.setData(np.repeat(x, 2), y, pen=pen, connect="pairs")
         told = QCoreApplication.translate("GapMarks", "A mark at the bottom: samples there are NaN or infinite.")
+        if lanes:
+            told = QCoreApplication.translate(
+                "GapMarks", "A mark at the bottom of a lane: samples of its channel there are NaN or infinite."
+            )
         self._plot.setToolTip(told if x.size else "")
 
     @property
@@ -59,3 +71,11 @@ class GapMarks:
         """Where the marks are, in the plot's own x."""
         x = self._item.getData()[0]
         return np.empty(0) if x is None else x[::2]
+
+
+def _apart(x: Array, start: float, stop: float, width: int) -> Array:
+    """One place for each of `width` columns that has any."""
+    if x.size < 2 or stop <= start:
+        return x
+    columns = np.floor((x - start) * (width / (stop - start)))
+    return np.asarray(x[np.unique(columns, return_index=True)[1]])

@@ -12,6 +12,7 @@ from app.models.session import Session
 from app.models.slot import RowSlot
 from app.models.steps import steps_text
 from app.views.results.pictures import INPUT, Pictures
+from gpu_ops.engine.shared import SharedInput
 from gpu_ops.types import Quality
 
 
@@ -43,7 +44,7 @@ class Notes(QObject):
                 view.set_note(variant, quality_text(next(iter(quality.values()), None)))
         shared = self._session.input
         if shared is not None and view.grid is None:  # pictures have the input's name and its steps as their title
-            view.set_note(INPUT, steps_text(shared))
+            view.set_note(INPUT, " · ".join(text for text in (_label(shared), steps_text(shared)) if text))
 
     def _quality(self, variant: str) -> Mapping[str, Quality]:
         """By output; empty for a result of an earlier choice."""
@@ -52,3 +53,9 @@ class Notes(QObject):
         if entry is None or entry.row is None or entry.subject != self._session.subject(variant):
             return {}
         return entry.row.quality
+
+
+def _label(shared: SharedInput) -> str:
+    """The name of a signal's only channel, which has no axis for it; "" where it has none or several."""
+    labels = shared.facts.labels
+    return labels[0] if len(labels) == 1 and len(shared.array.shape) == 1 else ""

@@ -182,7 +182,7 @@ class SignalPane(QWidget):
         size, dark = (columns, height), is_dark(self.palette())
         x_range, lanes, limits = (start, stop), self.lanes, self._limits
         low, high = paint_curves(self.curves, self.items, x_range, self.scale, lanes, limits, size, dark)
-        self.gaps.draw(self._shown(), (start, stop), self.scale, (low, high), columns)
+        self.gaps.draw(self._shown(), (start, stop), self.scale, (low, high), size, lanes)
         self._drawn = (*ends, columns)
         self.item.getAxis("bottom").setTicks(self.scale.marks(start, stop, self._most_ticks()))
         self.item.getAxis("left").setTicks(lane_ticks(lanes, height, self.fontMetrics()))

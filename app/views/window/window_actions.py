@@ -48,7 +48,7 @@ class WindowActions(QObject):
         context, pictures = self._desk.context, self._desk.pictures
         for changed in (
             context.session.undo_changed,
-            context.controller.inputs.kept_changed,
+            context.session.input_changed,
             context.files.list.changed,
             pictures.view_changed,
             self._desk.docks.toggled,

@@ -1,0 +1,87 @@
+"""The jobs of an engine, as its client keeps them, and those that it does beside the one at work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpu_ops.engine.messages import Answer, CancelRequest, Failed, Finished, Request, activity
+
+
+@dataclass
+class ClientJob:
+    """A request, the segments that it reads, and the `segments` for its answers that the caller does not own yet.
+    `sent` counts how often it went to an engine; `cancel_by` is when a cancelled job has to be over."""
+
+    request: Request
+    reads: tuple[str, ...]
+    segments: list[str] = field(default_factory=list)
+    at_work: bool = False
+    sent: int = 0
+    last_word: float = 0.0
+    cancel_by: float | None = None
+
+
+class Beside:
+    """The jobs that an engine does beside the one at work. `send` posts to the engine, `settle` ends a job, and
+    `answer` tells the caller."""
+
+    def __init__(
+        self, send: Callable[[Any], None], settle: Callable[[ClientJob], None], answer: Callable[[Answer], None]
+    ) -> None:
+        self._send, self._settle, self._answer = send, settle, answer
+        self._jobs: dict[int, ClientJob] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._jobs)
+
+    def add(self, job: ClientJob, ready: bool) -> None:
+        """Take a job, and send it where an engine is ready."""
+        self._jobs[job.request.job] = job
+        if ready:
+            self._begin(job)
+
+    def begin_all(self) -> None:
+        """Another engine is ready: it gets all jobs."""
+        for job in self._jobs.values():
+            self._begin(job)
+
+    def _begin(self, job: ClientJob) -> None:
+        job.sent += 1
+        self._send(job.request)
+
+    def hear(self, message: Answer) -> bool:
+        """Pass on an answer to one of the jobs; False for one to another job."""
+        number = getattr(message, "job", 0)
+        if number in self._jobs:
+            if isinstance(message, Finished | Failed):
+                self._settle(self._jobs.pop(number))
+            self._answer(message)
+            return True
+        return False
+
+    def cancel(self, number: int) -> bool:
+        """End one of the jobs at once, whatever the engine still does for it; False for another job."""
+        if number not in self._jobs:
+            return False
+        self._send(CancelRequest(number))
+        self.hear(Finished(number, cancelled=True))
+        return True
+
+    def lose(self, how: str) -> None:
+        """The engine died. The next one gets the jobs, but for those that have met with that before."""
+        for number, job in list(self._jobs.items()):
+            if job.sent > 1:
+                sentence = f"The engine {how} while it {activity(job.request)}; the next run starts it anew."
+                self.hear(Failed(number, sentence, kind="engine"))
+
+    def fail_all(self, sentence: str) -> None:
+        """No engine can be started."""
+        for number in list(self._jobs):
+            self.hear(Failed(number, sentence, kind="engine"))
+
+    def drop_all(self) -> None:
+        """Nobody waits for answers any more."""
+        while self._jobs:
+            self._settle(self._jobs.popitem()[1])
