@@ -33,6 +33,8 @@ from gpu_ops.types import Experiment, Input, Pick, Run
 Array = np.ndarray[Any, Any]
 HOSTS = ("serial", "parallel")
 KERNELS = ("adjacent", "strided", "sequential", "first_add", "two_phase", "warp_shuffle")
+EVERY_KERNEL = (*KERNELS, "one_pass")
+"""With the one whose loads are not declared."""
 RANDOM = np.random.default_rng(7)
 
 
@@ -52,7 +54,7 @@ def right(array: Array, **params: Any) -> Array:
 def run(array: Array, *variants: str, knobs: dict[str, Any] | None = None, **params: Any) -> list[Run]:
     """The verified run of each variant."""
     input = given(array)
-    picks = tuple(Pick(v, "sim" if v in KERNELS else "cpu", knobs or {}) for v in variants)
+    picks = tuple(Pick(v, "sim" if v in EVERY_KERNEL else "cpu", knobs or {}) for v in variants)
     every = run_experiment(Experiment(f"reduce{2 if array.ndim > 2 else 1}d", input, params, picks, protocol="none"))
     return [one for one in every if one.stage == "verified" or one.failure]
 
@@ -90,7 +92,7 @@ def test_the_table_names_rows_and_columns_and_has_the_types_of_its_figures() -> 
         assert one.outputs["figures"].dtype == dtype and one.outputs["figures"].shape == (1,)
 
 
-@pytest.mark.parametrize("variant", [*HOSTS, "numpy", *KERNELS])
+@pytest.mark.parametrize("variant", [*HOSTS, "numpy", *EVERY_KERNEL])
 def test_a_large_mean_does_not_harm_the_variance(variant: str) -> None:
     hard = (1e6 + RANDOM.standard_normal(20011)).astype(np.float32)
     (one,) = run(hard, variant, statistic="variance")
@@ -99,7 +101,16 @@ def test_a_large_mean_does_not_harm_the_variance(variant: str) -> None:
     assert abs(np.mean(hard.astype(np.float64) ** 2) - np.mean(hard, dtype=np.float64) ** 2 - exact) > 1e-6 * exact
 
 
-@pytest.mark.parametrize("variant", [*HOSTS, *KERNELS])
+def test_a_first_sample_far_from_all_others_costs_one_share_only() -> None:
+    """Squares lie around the first sample of each thread; the table of four colours is that of each alone."""
+    array = RANDOM.standard_normal((300, 70, 4)).astype(np.float32)
+    array[0, 0] = 1e7
+    (one,) = run(array, "one_pass", statistic="all", knobs={"block": 128, "blocks": 1})
+    assert one.ok and not one.findings
+    assert np.allclose(one.outputs["figures"], right(array), rtol=1e-12)
+
+
+@pytest.mark.parametrize("variant", [*HOSTS, *EVERY_KERNEL])
 def test_pairs_keep_what_additions_lose(variant: str) -> None:
     """The magnitudes add up to 2e16 times the sum, so that few digits are right without pairs."""
     random = np.random.default_rng(3)
@@ -121,7 +132,7 @@ def test_nan_and_infinity_go_into_the_figures_as_in_numpy() -> None:
         with np.errstate(invalid="ignore"):
             expected = [[f(c) for f in (np.sum, np.min, np.max, np.mean, np.var)] for c in array.T.astype(np.float64)]
         for params in ({}, {"compensated": "pairs"}):
-            for one in run(array, *HOSTS, "sequential", "warp_shuffle", statistic="all", **params):
+            for one in run(array, *HOSTS, "sequential", "warp_shuffle", "one_pass", statistic="all", **params):
                 assert one.ok, (odd, one.pick, one.outputs, one.errors)
                 assert np.allclose(one.outputs["figures"].T, expected, rtol=1e-6, equal_nan=True)
     (alone,) = run(np.array([inf]), "sequential", statistic="all")

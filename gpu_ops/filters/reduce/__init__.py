@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from gpu_ops.filters.kit.planning import cuda
 from gpu_ops.filters.reduce import peers, plans
 from gpu_ops.filters.reduce.exact import reference
 from gpu_ops.filters.reduce.figures import (
+    SPREADS,
     STATISTICS,
     SUMS,
     check,
@@ -54,6 +56,10 @@ EACH = Param(
     "each", 16, choices=(4, 16, 64), tries=(4, 16), unit="samples", help="samples a thread, and more of long inputs"
 )
 
+PASS_BLOCK = replace(BLOCK, default=512, choices=(128, 256, 512, 1024), tries=(128, 512))
+BLOCKS = Param("blocks", 2, 1, 8, tries=(1, 2), unit="blocks", help="blocks a multiprocessor, which take all samples")
+LOADS = Param("loads", 4, choices=(1, 2, 4, 8), tries=(1, 4), help="reads of 16 bytes that a thread has under way")
+
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = (
     "Each core adds blocks that fit its first-level cache, in eight sums side by side; blocks are joined in pairs."
@@ -65,7 +71,12 @@ SEQUENTIAL = "The fan-in: the lower half joins the upper half, side by side, wit
 FIRST_ADD = "Each thread joins two samples while it loads, so half as many blocks do the same work."
 TWO_PHASE = "P threads join their share of the samples one after the other, and only their P states fan in."
 WARP_SHUFFLE = "Lanes pass states on in registers: no shared memory and no barrier but one exchange between warps."
+ONE_PASS = (
+    "One launch for all figures: 16 bytes a read, several under way, and the last block joins what all blocks have."
+)
 CUPY = "The library's reductions, nothing to write yourself; a call for each figure of each channel."
+
+PASS_CHANNELS = 4
 
 LOOP_LOSS = "A loop rounds each of its sums: up to one unit in the last place a sample, of the magnitudes added."
 SHARE_LOSS = "A thread adds its share one after the other, which rounds more often than a tree."
@@ -89,6 +100,19 @@ def _wave(task: Task) -> float:
     """The longest chain of the shuffling kernel: a thread's share, and trees over threads and blocks."""
     blocks, block = plans.one_wave(task, samples(task), True)
     return samples(task) / (blocks * block) + 2 * levels(blocks * block) + int(task.knobs["each"])
+
+
+def _pass(task: Task) -> float:
+    """The longest chain of the one-pass kernel: a thread's share, then trees. The squares of a share lie around its
+    first sample, which may be farther from the mean than all others: they lose as much once more for each of them."""
+    threads = plans.one_pass_blocks(task) * int(task.knobs["block"])
+    share = samples(task) / threads + 16
+    return (share if task.params["statistic"] not in SPREADS else share**2) + 4 * levels(threads)
+
+
+def _few_channels(task: Task) -> str | None:
+    channels = task.meta.channels
+    return None if channels <= PASS_CHANNELS else f"a thread keeps {PASS_CHANNELS} channels at most, not {channels}"
 
 
 def _exactness(chain: Callable[[Task], float], caveat: str) -> dict[str, Any]:
@@ -117,6 +141,9 @@ def _kernels() -> tuple[Variant, ...]:
         fields: dict[str, Any] = {"source": "S3", "largest": largest, "accesses": plans.accesses(shaping), **more}
         return cuda(f"reduce/{file}.cu", title, idea, plans.kernels(shaping, **how), knobs=knobs, **fields)
 
+    once: dict[str, Any] = {"knobs": (PASS_BLOCK, BLOCKS, LOADS), "largest": largest, **_exactness(_pass, SHARE_LOSS)}
+    once |= {"uncounted": "a load reads 16 bytes, and a rest of samples one by one", "source": "own"}
+    once["supports"] = _few_channels
     share, wave = _exactness(_share, SHARE_LOSS), _exactness(_wave, SHARE_LOSS)
     return (
         kernel("1_adjacent", "adjacent pairs", ADJACENT, plans.one_each, BLOCK, narrow=True),
@@ -125,6 +152,7 @@ def _kernels() -> tuple[Variant, ...]:
         kernel("4_first_add", "first add at load", FIRST_ADD, plans.two_each, BLOCK, narrow=True),
         kernel("5_two_phase", "two phases", TWO_PHASE, plans.chosen_threads, THREADS, **share),
         kernel("6_warp_shuffle", "warp shuffles", WARP_SHUFFLE, plans.one_wave, BLOCK, EACH, by_warp=True, **wave),
+        cuda("reduce/7_one_pass.cu", "one pass", ONE_PASS, plans.one_pass, **once),
     )
 
 

@@ -17,6 +17,8 @@ from gpu_ops.types import Accesses
 WARP = 32
 WAVES = 8
 """Blocks of a multiprocessor that the shuffling kernel gets at most: it runs about so many at once."""
+READ_BYTES = 16
+"""Bytes that a thread of the one-pass kernel reads at once, for each channel."""
 Shape = tuple[int, int]
 """Blocks of a channel, and threads of a block."""
 Shaping = Callable[[Task, int, bool], Shape]
@@ -143,6 +145,25 @@ def kernels(shaping: Shaping, narrow: bool = False, by_warp: bool = False) -> Ca
         return Plan(tuple(steps), {"figures": out})
 
     return plan
+
+
+def one_pass(job: Job) -> Plan:
+    """One launch over all channels, whose last block joins the states of all blocks."""
+    task, device, knobs = job.task, job.device, job.knobs
+    out, channels, block = table_on(device, task), task.meta.channels, int(job.knobs["block"])
+    blocks = one_pass_blocks(task)
+    partial = device.empty((blocks * channels, state_bytes(task) // 4), np.uint32)
+    ticket = device.upload(np.zeros(1, np.uint32))
+    kernel = job.kernel(**defines(task, True, False), CHANNELS=channels, LOADS=knobs["loads"])
+    args = (job.x, partial, out, ticket, np.int64(samples(task)))
+    room = state_bytes(task) * (block // WARP)
+    return Plan((Launch(kernel, (blocks, 1, 1), (block, 1, 1), args, room, name="samples"),), {"figures": out})
+
+
+def one_pass_blocks(task: Task) -> int:
+    """As many blocks as the knob asks for on each multiprocessor, and no more than have something to read."""
+    knobs, reads = task.knobs, -(-samples(task) * task.meta.itemsize // READ_BYTES)
+    return min(-(-reads // int(knobs["block"])), int(knobs["blocks"]) * task.limits.multiprocessors)
 
 
 def defines(task: Task, first: bool, narrow: bool) -> dict[str, Any]:

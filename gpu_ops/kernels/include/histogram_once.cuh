@@ -4,18 +4,7 @@
 // The sums and the ticket are zero before the launch, and zero again after it, so no step has to clear them.
 #pragma once
 #include "histogram_block.cuh"
-
-// Whether this block is the last one to come here. What the others wrote before is visible to it.
-__device__ __forceinline__ bool comes_last(unsigned* ticket)
-{
-    __shared__ bool last;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
-    __syncthreads();
-    if (last) __threadfence();
-    return last;
-}
+#include "last_block.cuh"
 
 // A sum that other blocks added to, past the first-level cache; it is zero afterwards.
 __device__ __forceinline__ unsigned take(unsigned* sum)

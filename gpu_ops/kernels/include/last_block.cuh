@@ -1,0 +1,14 @@
+// Which block of a launch ends last: the others' results are there for it to join.
+#pragma once
+
+// Whether this block is the last one to come here. What the others wrote before is visible to it.
+__device__ __forceinline__ bool comes_last(unsigned* ticket)
+{
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+    __syncthreads();
+    if (last) __threadfence();
+    return last;
+}

@@ -1,0 +1,133 @@
+// What a thread gathers of its share of the samples in one pass, and the end of a reduction in one launch.
+#pragma once
+#include "last_block.cuh"
+#include "reduce_warp.cuh"
+
+const bool OF_BYTES = sizeof(T) == 1;
+const unsigned ONES = 0x01010101u;
+
+// Sums and squares of a share. The squares of floats are taken around the share's first sample: without it they would lose
+// what a large mean takes, and a mean that is brought up to date costs a division a sample.
+
+#if INTEGER
+struct Adding {
+    unsigned long long value = 0;
+    __device__ __forceinline__ void add(T x) { value += x; }
+    __device__ __forceinline__ void add_bytes(uint4 w)
+    {
+        value += __dp4a(w.x, ONES, __dp4a(w.y, ONES, __dp4a(w.z, ONES, __dp4a(w.w, ONES, 0u))));
+    }
+    __device__ __forceinline__ Sum state() const { return {value}; }
+};
+
+struct Spreading {
+    unsigned long long sum = 0, squares = 0;
+    __device__ __forceinline__ void add(T x)
+    {
+        sum += x;
+        squares += (unsigned)x * x;
+    }
+    __device__ __forceinline__ void add_bytes(uint4 w)
+    {
+        sum += __dp4a(w.x, ONES, __dp4a(w.y, ONES, __dp4a(w.z, ONES, __dp4a(w.w, ONES, 0u))));
+        squares += __dp4a(w.x, w.x, __dp4a(w.y, w.y, __dp4a(w.z, w.z, __dp4a(w.w, w.w, 0u))));
+    }
+    __device__ __forceinline__ Spread state() const { return {sum, squares}; }
+};
+#else
+struct Adding {
+    Sum all = Sum::none();
+    __device__ __forceinline__ void add(T x) { all = all.join(Sum::of(x)); }
+    __device__ __forceinline__ void add_bytes(uint4) {}
+    __device__ __forceinline__ Sum state() const { return all; }
+};
+
+struct Spreading {
+    double shift = 0, sum = 0, squares = 0;
+    int n = 0;
+    __device__ __forceinline__ void add(T x)
+    {
+        if (n++ == 0) shift = x;
+        const double off = (double)x - shift;
+        sum += off;
+        squares = fma(off, off, squares);
+    }
+    __device__ __forceinline__ void add_bytes(uint4) {}
+    __device__ __forceinline__ Spread state() const
+    {
+        if (n == 0) return Spread::none();
+        const double mean = sum / n, rest = squares - sum * mean;
+        return {(double)n, shift + mean, rest < 0 ? 0 : rest};  // NaN stays NaN
+    }
+};
+#endif
+
+template <typename State>
+struct Extremum {
+    State state_ = State::none();
+    __device__ __forceinline__ void add(T x) { state_ = state_.join(State::of(x)); }
+    __device__ __forceinline__ void add_bytes(uint4 w)
+    {
+        const T* bytes = (const T*)&w;
+#pragma unroll
+        for (int j = 0; j < 16 / sizeof(T); ++j) add(bytes[j]);
+    }
+    __device__ __forceinline__ State state() const { return state_; }
+};
+
+struct Gathering {
+    Adding sum;
+    Extremum<Least> least;
+    Extremum<Most> most;
+    Spreading spread;
+    __device__ __forceinline__ void add(T x)
+    {
+        sum.add(x);
+        least.add(x);
+        most.add(x);
+        spread.add(x);
+    }
+    __device__ __forceinline__ void add_bytes(uint4 w)
+    {
+        sum.add_bytes(w);
+        least.add_bytes(w);
+        most.add_bytes(w);
+        spread.add_bytes(w);
+    }
+    __device__ __forceinline__ Every state() const { return {sum.state(), least.state(), most.state(), spread.state()}; }
+};
+
+#if STATISTIC == 0 || STATISTIC == 3
+typedef Adding Share;
+#elif STATISTIC == 1
+typedef Extremum<Least> Share;
+#elif STATISTIC == 2
+typedef Extremum<Most> Share;
+#elif STATISTIC == 4
+typedef Spreading Share;
+#else
+typedef Gathering Share;
+#endif
+
+// One read of 16 bytes for each channel, whose samples take turns. Bytes of one channel are added four at a time.
+__device__ __forceinline__ void take(Share (&shares)[CHANNELS], const uint4 (&read)[CHANNELS])
+{
+    if (OF_BYTES && CHANNELS == 1) {
+        shares[0].add_bytes(read[0]);
+        return;
+    }
+    const T* values = (const T*)read;
+#pragma unroll
+    for (int i = 0; i < CHANNELS * (16 / sizeof(T)); ++i) shares[i % CHANNELS].add(values[i]);
+}
+
+// A state that another block wrote in this launch, past the first-level cache.
+__device__ __forceinline__ Total fresh(const Total* place)
+{
+    Total state;
+    unsigned words[sizeof(Total) / 4];
+#pragma unroll
+    for (int k = 0; k < sizeof(Total) / 4; ++k) words[k] = __ldcg((const unsigned*)place + k);
+    memcpy(&state, words, sizeof(Total));
+    return state;
+}
