@@ -168,15 +168,15 @@ class TestGenerators:
             sample("noise_image", size="")
 
     def test_levels_are_as_many_as_asked_for_and_reach_both_ends(self):
-        few = sample("levels_image", levels=5).array
+        few = sample("levels_image", distinct=5).array
         assert (
             np.unique(few).tolist() == [0, 64, 128, 191, 255]
             and np.ptp(np.bincount(few.ravel())[np.unique(few)]) < 2000
         )
-        assert np.unique(sample("levels_image", levels=1).array).tolist() == [0]
-        assert np.unique(sample("levels_image", levels=3, dtype="float32").array).tolist() == [0, 0.5, 1]
+        assert np.unique(sample("levels_image", distinct=1).array).tolist() == [0]
+        assert np.unique(sample("levels_image", distinct=3, dtype="float32").array).tolist() == [0, 0.5, 1]
         with pytest.raises(ParamError, match="256 levels at most, not 257"):
-            sample("levels_image", levels=257)
+            sample("levels_image", distinct=257)
 
     def test_constant(self):
         assert sample("constant", length=3, level=-2.5).array.tolist() == [-2.5] * 3

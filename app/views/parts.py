@@ -65,12 +65,14 @@ class ElidedLabel(QLabel):
     ) -> None:
         super().__init__(parent)
         self._cut = cut
+        self.letters = 24
+        """The width that it asks for at most; it takes more where there is room."""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
 
     def sizeHint(self) -> QSize:
-        hint, widest = super().sizeHint(), self.fontMetrics().averageCharWidth() * 24
+        hint, widest = super().sizeHint(), self.fontMetrics().averageCharWidth() * self.letters
         return QSize(min(hint.width(), widest), hint.height())
 
     def minimumSizeHint(self) -> QSize:

@@ -168,7 +168,7 @@ def _noise(values: Options) -> Content:
 def _levels(values: Options) -> Content:
     """Noise of so many values, alike often and from the lowest to the highest: its entropy is log2 of their number."""
     kind, shape = _shape(values)
-    count, dtype = values["levels"], values["dtype"]
+    count, dtype = values["distinct"], values["dtype"]
     most = np.iinfo(dtype).max + 1 if np.dtype(dtype).kind == "u" else 1 << 16
     if count > most:
         raise ParamError(f"{dtype} has {most} levels at most, not {count}.")
@@ -261,7 +261,7 @@ IMAGE_DTYPE = replace(DTYPE, default="uint8", help="type of the values, which st
 CHART_SIZE = replace(SIZE, default="512x512", help="HxW in pixels")
 
 NOISE_IMAGE = (replace(SIZE, default="512x512", help="HxW in pixels"), CHANNELS, SEED, replace(DTYPE, default="uint8"))
-LEVELS = Param("levels", 16, 1, 1 << 16, help="different values, each as likely as the others")
+LEVELS = Param("distinct", 16, 1, 1 << 16, help="different values, each as likely as the others")
 FLAT_IMAGE = (NOISE_IMAGE[0], CHANNELS, Param("level", 128.0), replace(DTYPE, default="uint8"))
 
 SAMPLES: tuple[Sample, ...] = (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QCoreApplication, QEvent, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette, QResizeEvent
 from PySide6.QtWidgets import QApplication, QHeaderView, QTableView, QWidget
 
 from app.models.region_figures import FigureRow, Figures
@@ -20,6 +20,8 @@ from app.views.results.plot_area import FAINT
 from app.views.results.reading import with_unit
 
 Index = QModelIndex | QPersistentModelIndex
+NAMES = 30
+"""Letters that a name has room for in a narrow table."""
 NONE = "–"
 """In place of a figure that does not exist."""
 
@@ -33,7 +35,7 @@ class Column(NamedTuple):
     tip: str
     read: Callable[[Figures], float | None]
     counted: bool = False
-    letters: int = 10
+    letters: int = 11
 
 
 _N = QT_TRANSLATE_NOOP
@@ -41,7 +43,7 @@ COLUMNS = (
     Column(
         "count", _N("Region", "Values"), _N("Region", "How many values lie in the region"), lambda f: f.count, True, 9
     ),
-    Column("mean", _N("Region", "Mean"), _N("Region", "The mean of the finite values"), lambda f: f.mean, letters=11),
+    Column("mean", _N("Region", "Mean"), _N("Region", "The mean of the finite values"), lambda f: f.mean, letters=12),
     Column(
         "deviation",
         _N("Region", "Deviation"),
@@ -169,8 +171,8 @@ class RegionTable(QTableView):
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        self.horizontalHeader().setStretchLastSection(True)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)  # the channel's name is at the end
         self._fit_letters()
 
     def _fit_letters(self) -> None:
@@ -180,7 +182,16 @@ class RegionTable(QTableView):
         for place, column in enumerate(COLUMNS):
             self.setColumnWidth(place, column.letters * letter)
         self.verticalHeader().setDefaultSectionSize(round(1.5 * self.fontMetrics().height()))
-        self.verticalHeader().setMaximumWidth(30 * letter)
+        self._fit_names()
+
+    def _fit_names(self) -> None:
+        """Leave the names the width that the figures do not need, and in a narrow table some width in any case."""
+        free = self.width() - self.horizontalHeader().length() - self.verticalScrollBar().sizeHint().width()
+        self.verticalHeader().setMaximumWidth(max(NAMES * self.fontMetrics().averageCharWidth(), free))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self._fit_names()
+        super().resizeEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """The key for copies takes the whole table."""

@@ -17,6 +17,8 @@ from app.views.parts import ElidedLabel, MarkChip, StateChip, is_dark, mark_size
 from app.views.strokes import pen
 
 LEGEND_LINES = 3
+LETTERS = 60
+"""Of a name with a mark beside it, where there is room."""
 MOST_ENTRIES = 12
 """Curves that have an entry each; of more, those of one result share one."""
 
@@ -29,6 +31,7 @@ class LegendEntry(QWidget):
         self.stroke = input_stroke()
         self._faint = False
         self.label = ElidedLabel(parent=self)
+        self.label.letters = LETTERS
         self.chip = MarkChip(self)
         self.verdict = StateChip(self)
         unit = self.fontMetrics().averageCharWidth()
