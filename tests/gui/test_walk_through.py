@@ -130,7 +130,7 @@ def test_a_heartbeat_its_noise_and_what_wavelets_and_fourier_say_of_it(walk: Wal
     walk.filter("wavelet1d")
     walk.closer("signal")
     assert "SNR" in walk.window.signal_pane.status.text()
-    assert walk.window.signal_pane.items[0].opts["pen"].color().alpha() < 200, "the noisy curve is behind"
+    assert walk.window.signal_pane.items[0].opts["pen"].color().lightness() > 150, "the noisy curve is behind"
     walk.set("rule", "manual")
     walk.set("value", 40.0)
     walk.right()
