@@ -209,7 +209,8 @@ class Filter:
     `work(task)` is the least work. `laws` are drawn over sizes and processors. `check(task)` raises ParamError for
     parameters that do not suit the input. `presets` are values by name for some of the parameters, the same ones in
     each. `picked` are the variants that a window shows at first; () means all of the project's own. `finite_only`
-    refuses NaN and infinity, with their count and the first place.
+    refuses NaN and infinity, with their count and the first place. `contended` says that its time depends on how many
+    samples are alike.
     """
 
     id: str
@@ -231,6 +232,7 @@ class Filter:
     presets: Mapping[str, Values] = field(default_factory=dict)
     picked: tuple[str, ...] = ()
     finite_only: bool = False
+    contended: bool = False
 
     def given(self, params: Values) -> tuple[Output, ...]:
         """The outputs that these parameters ask for, one at least."""

@@ -11,7 +11,9 @@ import pytest
 from gpu_ops import from_array, recorded_reports, sample
 from gpu_ops.errors import ParamError
 from gpu_ops.measuring.rows import Row
+from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.sweeps import (
+    DISTINCT,
     SIZE,
     WIDTH,
     Line,
@@ -19,6 +21,7 @@ from gpu_ops.measuring.sweeps import (
     Varied,
     break_even,
     find_varied,
+    noise_of,
     proposed_sizes,
     proposed_values,
     resized,
@@ -28,7 +31,7 @@ from gpu_ops.measuring.sweeps import (
 )
 from gpu_ops.params import Param
 from gpu_ops.run_key import RunKey
-from gpu_ops.types import Timing
+from gpu_ops.types import Experiment, Pick, Timing
 
 BLOCK, OUTPUTS, WINDOW = Varied("knob", "block"), Varied("knob", "outputs"), Varied("param", "window")
 
@@ -241,3 +244,17 @@ def test_a_size_beyond_the_input_says_what_is_possible() -> None:
         resized(from_array(np.zeros((7, 9), np.float32)), 8)
     with pytest.raises(ParamError, match="stack"):
         resized(from_array(np.zeros((7, 9, 9), np.float32)), 4)
+
+
+def test_noise_of_few_values_varies_in_their_number_alone() -> None:
+    image = from_array(np.zeros((30, 20, 3), np.uint8))
+    assert np.unique(noise_of(image, 4).array).size == 4 and noise_of(image, 4).array.shape == (30, 20, 3)
+    assert noise_of(sample("ecg"), 2).array.shape == (1024,)
+    with pytest.raises(ParamError, match="256 levels at most"):
+        noise_of(image, 257)
+    rows = []
+    for distinct in (1, 16):
+        input = noise_of(image, distinct)
+        experiment = Experiment("histogram2d", input, {}, (Pick("serial", "cpu"),), "none")
+        rows.append(Row.of(list(run_experiment(experiment))[-1], experiment))
+    assert [slice.varied for slice in slices(rows)] == [DISTINCT] and settings(rows[1])[DISTINCT] == 16

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -108,10 +109,8 @@ class SweepController(QObject):
         self.over = ""
         self.made = self.shown = Sweep(filter, option.varied, option.where, uncounted=left_out)
         noise = option.where == "noise"
-        requests = [
-            RunRequest(0, GENERATION, shared, choice.filter, p.params, p.picks, size=p.size, noise=noise, outputs=False)
-            for p in points
-        ]
+        run = partial(RunRequest, 0, GENERATION, shared, choice.filter, noise=noise, outputs=False)
+        requests = [run(p.params, p.picks, size=p.size, distinct=p.distinct) for p in points]
         self._done, self._total = 0, len(points)
         self.refused.emit("")
         self._controller.succeeded.emit("sweep")

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+
 from app.models.job_cells import job_cells
 from app.models.row_differences import BETWEEN, settings_text
 from gpu_ops.errors import ParamError
@@ -18,6 +20,7 @@ from gpu_ops.measuring.about import about_rows
 from gpu_ops.measuring.machines import device_model
 from gpu_ops.measuring.rows import Row, report_json
 from gpu_ops.measuring.sweeps import (
+    DISTINCT,
     SIZE,
     BreakEven,
     Line,
@@ -38,6 +41,8 @@ from gpu_ops.types import Filter, Pick
 Where = Literal["", "middle", "noise"]
 """For a sweep over sizes: what the inputs are. "middle" also means the beginning of a signal."""
 MOST_POINTS = 32
+LEVELS, MOST_DISTINCT = (1, 2, 4, 16, 64, 256, 4096, 65536), 1 << 16
+"""Proposed numbers of values of noise, and the most there are."""
 CSV_COLUMNS = (
     *("filter", "variant", "device", "clock", "kernel_s", "q1_s", "q3_s", "min_s", "n", "gbps"),
     *("error_max", "tolerance", "ok", "failure", "shape", "dtype", "params", "knobs"),
@@ -65,6 +70,7 @@ class SweepRun:
     params: Mapping[str, Any]
     picks: tuple[Pick, ...]
     size: int | None = None
+    distinct: int | None = None
 
 
 @dataclass
@@ -169,6 +175,9 @@ def options(filter: Filter, meta: Meta, params: Values) -> tuple[Option, ...]:
             sizes = proposed_sizes(largest)
             suit = tuple(n for n in sizes if _suits(filter, _sized(meta, n, where), params))
             result.append(Option(SIZE, suit, where))
+    if filter.contended:
+        most = 256 if np.dtype(meta.dtype).itemsize == 1 else MOST_DISTINCT
+        result.append(Option(DISTINCT, tuple(v for v in LEVELS if v <= most)))
     knobs = {knob.name: knob for v in reversed(filter.variants) for knob in v.knobs}
     for param in (p for p in filter.params if p.matters(params)):
         values = (v for v in proposed_values(param) if _suits(filter, meta, {**params, param.name: v}))
@@ -213,11 +222,22 @@ def plan_runs(
         for size in sizes:
             filter.check(Task.of(size, params))
         return tuple(SweepRun(value, params, picks, value) for value in values)
+    if option.varied == DISTINCT:
+        return tuple(SweepRun(value, params, picks, distinct=_levels(meta, value)) for value in values)
     param = next(p for p in filter.params if p.name == option.varied.name)
     chosen = [{**params, param.name: param.check(value)} for value in values]
     for one in chosen:
         filter.check(Task.of(meta, one))
     return tuple(SweepRun(value, one, picks) for value, one in zip(values, chosen, strict=True))
+
+
+def _levels(meta: Meta, value: int) -> int:
+    """Checks how many values noise of that type can have."""
+    kind = np.dtype(meta.dtype)
+    most = int(np.iinfo(kind).max) + 1 if kind.kind == "u" else MOST_DISTINCT
+    if value > most:
+        raise ParamError(f"{meta.dtype} noise has 1 to {most} distinct values, not {value}.")
+    return value
 
 
 def _sized(meta: Meta, value: int, where: Where) -> Meta:

@@ -43,7 +43,7 @@ from gpu_ops.measuring.explain import explain
 from gpu_ops.measuring.report import row
 from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.sweeps import resized
+from gpu_ops.measuring.sweeps import noise_of, resized
 from gpu_ops.measuring.xray import XRay, as_dict, xray
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form
 from gpu_ops.progress import finite, listening, stage
@@ -164,6 +164,8 @@ def _run(desk: Desk, request: RunRequest) -> None:
     if request.size is not None:
         with finite():
             whole = resized(whole, request.size, request.noise)
+    if request.distinct is not None:
+        whole = noise_of(whole, request.distinct)
     desk.pin(request.input.array.segment, (p.device for p in request.picks))
     fast = tuple(p for p in request.picks if not is_simulated(p.device))
     slow = tuple(p for p in request.picks if is_simulated(p.device))

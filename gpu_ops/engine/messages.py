@@ -79,8 +79,8 @@ class ResultRequest:
 @dataclass(frozen=True)
 class RunRequest:
     """Run an experiment. `generation` distinguishes newer parameters from older ones. `size` selects a part of the
-    input, or `noise` of that size, see gpu_ops.measuring.sweeps.resized. Without `outputs` the answers have only
-    rows."""
+    input, or `noise` of that size, see gpu_ops.measuring.sweeps.resized; with `distinct` the input is noise of so many
+    values. Without `outputs` the answers have only rows."""
 
     job: int
     generation: int
@@ -94,6 +94,7 @@ class RunRequest:
     roofs: bool = False
     size: int | None = None
     noise: bool = False
+    distinct: int | None = None
     outputs: bool = True
 
 

@@ -281,6 +281,7 @@ SAMPLES: tuple[Sample, ...] = (
     Sample("tones", "signal", "Two tones in noise, at 1000 Hz", (LENGTH, TONES_RATE, SEED, FLOAT), _tones),
     Sample("chirp", "signal", "Chirp from 0 to half the rate", (LENGTH, RATE, DTYPE), _chirp),
     Sample("noise", "signal", "Uniform noise", (LENGTH, SIZE, CHANNELS, SEED, DTYPE), _noise),
+    Sample("levels", "signal", "Noise of few levels", (LENGTH, SIZE, CHANNELS, SEED, DTYPE, LEVELS), _levels),
     Sample("steps", "signal", "Random steps", (LENGTH, Param("plateaus", 16, 1, 10**6), SEED, DTYPE), _steps),
     Sample("constant", "signal", "One value", (LENGTH, SIZE, CHANNELS, Param("level", 1.0), DTYPE), _constant),
 )

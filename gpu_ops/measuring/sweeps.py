@@ -23,15 +23,17 @@ REACH = 32
 
 class Varied(NamedTuple):
     """A quantity that may vary: a parameter or a knob by its name, or the "size" of the input, which is the number of
-    samples of a signal and the side of an image, or of a square with as many pixels; or the "width" of images that are
-    all of one height."""
+    samples of a signal and the side of an image, or of a square with as many pixels; the "width" of images that are
+    all of one height; or an option of the sample that the input is, such as how many "distinct" values noise has."""
 
-    kind: Literal["param", "knob", "size", "width", "other"]
+    kind: Literal["param", "knob", "size", "width", "input", "other"]
     name: str
 
 
 SIZE = Varied("size", "size")
 WIDTH = Varied("width", "width")
+DISTINCT = Varied("input", "distinct")
+"""How many values noise has, each as likely as the others: its entropy is log2 of that."""
 
 
 def settings(row: Row) -> dict[Varied, Any]:
@@ -40,6 +42,7 @@ def settings(row: Row) -> dict[Varied, Any]:
     elements = math.prod(shape[:rank])
     values: dict[Varied, Any] = {SIZE: math.isqrt(elements) if rank > 1 else elements}
     values |= {WIDTH: shape[1]} if rank > 1 else {}
+    values |= {DISTINCT: row.input[DISTINCT.name]} if DISTINCT.name in row.input else {}
     values |= {Varied("param", name): value for name, value in row.params.items()}
     values |= {Varied("knob", name): value for name, value in row.knobs.items()}
     values[Varied("other", "channels")] = math.prod(shape[rank:])
@@ -291,3 +294,12 @@ def resized(input: Input, size: int, noise: bool = False) -> Input:
         raise ParamError(f"size must be from 1 to {min(extents)} for {input.name}, not {size}; noise may be larger.")
     middle = kind.middle(input.array.shape, (size,) * kind.rank) if kind.rank > 1 else (slice(0, size),)
     return crop(input, [cut.start for cut in middle], [size] * kind.rank)
+
+
+def noise_of(input: Input, distinct: int) -> Input:
+    """Noise of so many values in the shape and the type of the input. Raises ParamError for more than the type has."""
+    kind, shape = input.meta.of_kind, input.array.shape
+    sides = kind.spatial(shape)
+    extent = {"size": "x".join(map(str, sides))} if kind.rank > 1 else {"length": sides[0]}
+    options = {"channels": input.meta.channels, "dtype": input.array.dtype.name, "distinct": distinct}
+    return sample("levels_image" if kind.rank > 1 else "levels", **extent, **options)

@@ -28,7 +28,7 @@ from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunReques
 from gpu_ops.errors import ParamError
 from gpu_ops.measuring.report import read_report
 from gpu_ops.measuring.rows import Row
-from gpu_ops.measuring.sweeps import SIZE, Varied
+from gpu_ops.measuring.sweeps import DISTINCT, SIZE, Varied
 from gpu_ops.task import Meta
 from gpu_ops.types import Pick, Timing
 
@@ -89,6 +89,18 @@ def test_a_parameter_varies_in_every_run_and_a_bad_value_is_told() -> None:
     assert [(p.params["window"], p.picks) for p in points] == [(3, (CPU, GPU)), (9, (CPU, GPU))]
     with pytest.raises(ParamError, match="window must be an integer from 3 to 63 in steps of 2, not 4"):
         plan_runs(MEAN2D, option, (3, 4), PARAMS, [CPU], IMAGE)
+
+
+def test_samples_that_are_alike_vary_where_they_matter() -> None:
+    counted = find_filter("histogram2d")
+    params = {p.name: p.default for p in counted.params}
+    bytes_ = Meta("image", (300, 200), "uint8")
+    (option,) = [o for o in options(counted, bytes_, params) if o.varied == DISTINCT]
+    assert option.proposed == (1, 2, 4, 16, 64, 256)
+    assert [r.distinct for r in plan_runs(counted, option, (1, 64), params, (CPU,), bytes_)] == [1, 64]
+    with pytest.raises(ParamError, match="uint8 noise has 1 to 256 distinct values, not 512"):
+        plan_runs(counted, option, (1, 512), params, (CPU,), bytes_)
+    assert not [o for o in options(MEAN2D, bytes_, PARAMS) if o.varied == DISTINCT]
 
 
 def test_a_knob_varies_where_it_is_and_others_run_once() -> None:

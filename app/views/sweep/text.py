@@ -13,7 +13,7 @@ from app.models.job_text import value_text as value_words
 from app.models.sweep import Option, Sweep
 from app.views.timing.row_text import clock_name, device_name
 from gpu_ops.input_kinds import InputKind
-from gpu_ops.measuring.sweeps import SIZE, WIDTH, BreakEven, Crossing, Line, Varied
+from gpu_ops.measuring.sweeps import DISTINCT, SIZE, WIDTH, BreakEven, Crossing, Line, Varied
 
 translate = QCoreApplication.translate
 MOST_FAILURES = 3
@@ -22,6 +22,7 @@ MOST_FAILURES = 3
 def quantity(varied: Varied) -> str:
     """The name of a parameter, a knob, the size or the width."""
     names = {SIZE: translate("Sweep", "size"), WIDTH: translate("Sweep", "width")}
+    names[DISTINCT] = translate("Sweep", "distinct values")
     return names.get(varied, varied.name.replace("_", " "))
 
 
@@ -46,6 +47,8 @@ def option_title(option: Option, kind: InputKind) -> str:
         )
     if option.where == "noise":
         return translate("Sweep", "size: noise of {size}").format(size=extent(kind, "N"))
+    if option.varied == DISTINCT:
+        return translate("Sweep", "distinct values of noise (entropy is their log₂)")
     text = translate("Sweep", "{name} (knob)") if option.varied.kind == "knob" else "{name}"
     return text.format(name=quantity(option.varied))
 
@@ -54,6 +57,8 @@ def axis_title(sweep: Sweep) -> str:
     """What varies, with its unit."""
     if sweep.varied.kind != "size":
         params = [*sweep.filter.params, *(k for v in sweep.filter.variants for k in v.knobs)]
+        if sweep.varied == DISTINCT:
+            return translate("Sweep", "distinct values of the input: its entropy in bits is their log₂")
         unit = next((p.unit for p in params if p.name == sweep.varied.name), "")
         unit = translate("Sweep", "pixels") if sweep.varied == WIDTH else unit
         name = quantity(sweep.varied)

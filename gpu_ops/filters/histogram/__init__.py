@@ -185,6 +185,7 @@ HISTOGRAM1D = Filter(
     check=check,
     source="S3",
     picked=PICKED,
+    contended=True,
     variants=_variants("signal"),
 )
 
@@ -203,6 +204,7 @@ HISTOGRAM2D = Filter(
     check=check,
     source="S3",
     picked=PICKED,
+    contended=True,
     variants=_variants("image"),
     claims=CLAIMS,
 )
