@@ -14,11 +14,13 @@ from scipy.ndimage import uniform_filter
 from gpu_ops import Input, add_noise, load, save
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError, KernelError
+from gpu_ops.filters import find_filter
 from gpu_ops.io import from_origin
 from gpu_ops.io.origins import of_frame
 from gpu_ops.measuring import all_frames
 from gpu_ops.measuring.all_frames import Wanted, write_frames
 from gpu_ops.progress import Cancelled, listening
+from gpu_ops.task import Meta, Task
 from gpu_ops.types import Facts, Pick, Pixel
 
 MEAN = Wanted("mean2d", {"window": 3}, Pick("serial", "cpu"), "image")
@@ -204,7 +206,7 @@ class TestCommandLine:
             (["--project", "max"], "leave --project out"),
             (["--json", "-"], "leave --json out"),
             (["--output", "other.npy"], "name them with --input and one --output"),
-            (["--variant", "serial", "parallel"], "writes the results of one variant, not of serial on cpu, parallel"),
+            (["--variant", "serial", "parallel"], "runs one variant, not serial on cpu, parallel"),
         ],
     )
     def test_what_does_not_go_with_it(self, tmp_path, stack, capsys, words, said):
@@ -220,3 +222,38 @@ class TestCommandLine:
         save(tmp_path / "one.png", stored[0])
         assert self.run("--input", tmp_path / "one.png", "--output", tmp_path / "out.npy") == 2
         assert "one.png is one picture and no stack of frames; leave --frames out" in capsys.readouterr().err
+
+
+class TestMerged:
+    def test_counts_and_figures_are_those_of_one_large_picture(self, tmp_path, stack, stored, capsys):
+        flags = ["--input", str(stack), "--frames", "merged", "--device", "cpu"]
+        assert main(["run", "histogram", *flags, "--bins", "16", "--output", str(tmp_path / "counts.csv")]) == 0
+        assert "frames all 7, merged" in (tmp_path / "counts.csv").read_text()
+        assert main(["run", "histogram", *flags, "--bins", "16", "--output", str(tmp_path / "counts.npy")]) == 0
+        assert np.array_equal(np.load(tmp_path / "counts.npy"), np.histogram(stored, 16, (0, 65536))[0])
+        capsys.readouterr()
+        assert main(["run", "reduce", *flags, "--statistic", "all"]) == 0
+        told = capsys.readouterr().out
+        assert f"sum {stored.sum():.6g}, min {stored.min()}, max {stored.max()}" in told
+        assert f"variance {stored.var():.6g}" in told and "all 7 frames" in told
+
+    def test_counts_that_32_bits_do_not_hold_have_64(self):
+        counts = {"counts": np.full(16, 2**31, np.uint32), "outside": np.zeros(3, np.uint32)}
+        merge = find_filter("histogram2d").locality.merge
+        task = Task.of(Meta("image", (9, 9), "uint8"), {"result": "counts", "bins": 16})
+        once, twice = merge(task, [counts], [9]), merge(task, [counts, counts], [9, 9])
+        assert once["counts"].dtype == np.uint32 and twice["counts"].tolist() == [2**32] * 16
+        assert merge(task, [twice, counts], [18, 9])["counts"].tolist() == [3 * 2**31] * 16
+
+    @pytest.mark.parametrize(
+        "filter, flags, words",
+        [
+            ("mean", (), "cannot be merged; those of histogram1d"),
+            ("histogram", ("--result", "equalised"), "depends on the counts of all samples"),
+            ("histogram", ("--dtype", "float32"), "each frame has a range of its own"),
+            ("reduce", ("--statistic", "variance"), "says nothing without their means"),
+        ],
+    )
+    def test_what_cannot_be_merged_is_a_sentence(self, stack, filter, flags, words, capsys):
+        assert main(["run", filter, "--input", str(stack), "--frames", "merged", "--device", "cpu", *flags]) == 2
+        assert words in capsys.readouterr().err

@@ -112,7 +112,9 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
             help=f"save an output, the first one unless it is named ({formats})",
         )
         parser.add_argument(
-            "--frames", choices=("all",), help="run over all frames of a stack; the results become one .npy or .tif"
+            "--frames",
+            choices=("all", "merged"),
+            help="over all frames of a stack: the results become one .npy or .tif, or one result (histogram, reduce)",
         )
         parser.add_argument(
             "--kernel", metavar="FILE.cu", help="hold this kernel to the contract in the place of a variant's first"

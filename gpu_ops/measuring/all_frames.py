@@ -1,18 +1,19 @@
 """A filter over all frames of a stack: one variant on one device, its results in one stack, NPY or TIFF, that grows
-frame by frame and appears when it is complete."""
+frame by frame and appears when it is complete; or merged to the result of all."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.errors import InputError, KernelError, NonFiniteError, plain
-from gpu_ops.filters import find_filter
+from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, plain
+from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io.files import replacing
 from gpu_ops.io.frame_files import TIFF, FrameFile, begin_frames, check_frame_file
 from gpu_ops.io.inputs import Array
@@ -21,9 +22,11 @@ from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
 from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.params import Values
+from gpu_ops.measuring.verify import full_meta
+from gpu_ops.params import Values, check_values
 from gpu_ops.progress import Cancelled, quiet, stop_request
-from gpu_ops.types import Experiment, Input, Pick, Run
+from gpu_ops.task import Task
+from gpu_ops.types import Experiment, Filter, Input, Pick, Run
 
 
 class Wanted(NamedTuple):
@@ -120,7 +123,52 @@ def _about(first: _Result, wanted: Wanted, path: str | os.PathLike[str], count: 
     return {**facts, "verdict": f"frame 0 {facts['verdict']}", "frames": f"all {count}"}
 
 
+def merge_frames(
+    read: Callable[[int], Input],
+    count: int,
+    wanted: Wanted,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> tuple[Run, Experiment]:
+    """Run a mergeable filter on the frames read(0) to read(count - 1), as if they were one picture: histograms add up,
+    and so do sums. The run of the last frame, with the outputs of all, and its experiment.
+
+    `wanted.output` does not matter. `report(done, total)` comes before each frame. Raises ParamError where results of
+    frames cannot be merged, and what `write_frames` raises.
+    """
+    filter, parts, rows = find_filter(wanted.filter), list[Mapping[str, Array]](), list[int]()
+    for frame in range(count):
+        report(frame, count)
+        run, experiment = _run_frame(read, frame, wanted)
+        if frame == 0:
+            task = Task.of(full_meta(experiment.input), check_values(filter.params, wanted.params, filter.id))
+            check_merging(filter, task)
+        parts.append({name: np.ascontiguousarray(array) for name, array in run.outputs.items()})
+        rows.append(run.shape[0])
+        if frame > 0:
+            assert filter.locality.merge is not None
+            parts, rows = [filter.locality.merge(task, parts, rows)], [sum(rows)]
+    return replace(run, outputs=parts[0]), experiment
+
+
+def check_merging(filter: Filter, task: Task) -> None:
+    """Raises ParamError that says why results of several frames cannot be merged."""
+    if filter.locality.merge is None:
+        known = ", ".join(f.id for f in FILTERS if f.locality.merge)
+        raise ParamError(f"The results of {filter.id} cannot be merged; those of {known} can: take --frames all.")
+    reason = filter.locality.whole(task)
+    if reason is None and filter.locality.extremes(task):
+        reason = "each frame has a range of its own (choose range given, with low and high)"
+    if reason is not None:
+        raise ParamError(f"The results of frames cannot be merged: {reason}.")
+
+
 def _result(read: Callable[[int], Input], frame: int, wanted: Wanted) -> _Result:
+    """The run of one frame and the output that is wanted."""
+    run, experiment = _run_frame(read, frame, wanted)
+    return _Result(run, np.ascontiguousarray(run.outputs[wanted.output]), experiment)
+
+
+def _run_frame(read: Callable[[int], Input], frame: int, wanted: Wanted) -> tuple[Run, Experiment]:
     """The run of one frame. The steps within it tell no progress, but they can be stopped."""
     with quiet():
         try:
@@ -140,4 +188,4 @@ def _result(read: Callable[[int], Input], frame: int, wanted: Wanted) -> _Result
         raise KernelError(f"Frame {frame} of {input.name}: {name} fails: {last.failure}")
     if last.ok is False:
         raise KernelError(f"Frame {frame} of {input.name}: {name} gave a wrong result; choose another variant.")
-    return _Result(last, np.ascontiguousarray(last.outputs[wanted.output]), experiment)
+    return last, experiment

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpu_ops.filters.histogram.bins import Array, bins_of, statistics_form
+from gpu_ops.filters.histogram.bins import MOST, Array, bins_of, statistics_form
 from gpu_ops.filters.histogram.figures import statistics
 from gpu_ops.locality import Outputs
 from gpu_ops.task import Task
 
 
 def merge(task: Task, parts: Sequence[Outputs], rows: Sequence[int]) -> dict[str, Array]:
-    """{"counts", "outside"} of the whole, with {"statistics"} where `result` asks for them."""
+    """{"counts", "outside"} of the whole, with {"statistics"} where `result` asks for them. Counts that 32 bits do not
+    hold have 64."""
     made: dict[str, Array] = {}
     for name in ("counts", "outside"):
-        made[name] = parts[0][name].copy()
-        for part in parts[1:]:
-            made[name] += part[name]
+        sums = np.stack([part[name] for part in parts]).sum(axis=0, dtype=np.uint64)
+        made[name] = np.asarray(sums if sums.max() > MOST else sums.astype(np.uint32))
     if task.params["result"] != "counts":
         form = statistics_form(task)
         made["statistics"] = np.empty(form.shape, form.dtype)
