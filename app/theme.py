@@ -246,11 +246,16 @@ def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:
         app.setProperty("plain_point_size", app.font().pointSizeF())
         app.setStyle(GrowingBoxes("Fusion"))
     chosen = palette(scheme)
+    size = float(app.property("plain_point_size")) * (PRESENTER if presenter else 1.0)
+    look = f"{scheme.name} {size}"
+    if app.property("look") == look and app.palette() == chosen:
+        return  # every widget would be told, and paint itself once more
+    app.setProperty("look", look)
     app.setPalette(chosen)
     for kind, suited in {"QTipLabel": chosen, "QCheckBox": _boxes(chosen, scheme), "QMenu": _menus(chosen)}.items():
         app.setPalette(suited, kind)  # type: ignore[arg-type]  # the stubs say bytes; PySide6 takes a str only
     font = app.font()
-    font.setPointSizeF(float(app.property("plain_point_size")) * (PRESENTER if presenter else 1.0))
+    font.setPointSizeF(size)
     app.setFont(font)
 
 
