@@ -227,7 +227,8 @@ def _colours(base: QColor, window: QColor, text: QColor) -> Colours:
 class GrowingBoxes(QProxyStyle):
     """Fusion with tick boxes that grow with the font; Fusion's own have one size for all fonts.
 
-    A style sheet could do the same, but with one, widgets stop following the application's palette.
+    A style sheet could do the same, but with one, widgets stop following the application's palette. It is the style of
+    tick boxes alone: Qt asks the style of a window for thousands of sizes, each through Python.
     """
 
     _SIZES = (QStyle.PixelMetric.PM_IndicatorWidth, QStyle.PixelMetric.PM_IndicatorHeight)
@@ -242,17 +243,33 @@ class GrowingBoxes(QProxyStyle):
         return max(usual, round(0.85 * letters.height()))
 
 
+def growing_boxes() -> GrowingBoxes:
+    """The one style of all tick boxes, which lives as long as the application."""
+    app = QApplication.instance()
+    assert app is not None
+    style = app.findChild(GrowingBoxes, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    if style is None:
+        style = GrowingBoxes("Fusion")
+        style.setParent(app)
+    return style
+
+
 def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:
     """Give the whole application the scheme's look, larger for presentations."""
     if not app.property("plain_point_size"):
         app.setProperty("plain_point_size", app.font().pointSizeF())
-        app.setStyle(GrowingBoxes("Fusion"))
+        app.setStyle("Fusion")
     chosen = palette(scheme)
+    size = float(app.property("plain_point_size")) * (PRESENTER if presenter else 1.0)
+    look = f"{scheme.name} {size}"
+    if app.property("look") == look and app.palette() == chosen:
+        return  # every widget would be told, and paint itself once more
+    app.setProperty("look", look)
     app.setPalette(chosen)
     for kind, suited in {"QTipLabel": chosen, "QCheckBox": _boxes(chosen, scheme), "QMenu": _menus(chosen)}.items():
         app.setPalette(suited, kind)  # type: ignore[arg-type]  # the stubs say bytes; PySide6 takes a str only
     font = app.font()
-    font.setPointSizeF(float(app.property("plain_point_size")) * (PRESENTER if presenter else 1.0))
+    font.setPointSizeF(size)
     app.setFont(font)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,6 +36,13 @@ def readers_here() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(apart, "here", True)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def ctrl_c() -> None:
+    """Ctrl-C interrupts: a shell that starts the tests in the background has them ignore it, and what a test then
+    waits for never ends."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

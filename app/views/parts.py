@@ -6,12 +6,12 @@ import math
 
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QSizePolicy, QWidget
 
 from app.models.layer import State
 from app.models.nonfinite import value_word
 from app.models.origin import Origin
-from app.theme import colours_of, mix
+from app.theme import colours_of, growing_boxes, mix
 
 
 def number(value: float) -> str:
@@ -51,6 +51,14 @@ def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]
     if not origin.exact:
         text = translate("Parts", "{part} by itself").format(part=text)
     return short, text
+
+
+class TickBox(QCheckBox):
+    """A tick box that grows with the font."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setStyle(growing_boxes())
 
 
 class ElidedLabel(QLabel):

@@ -22,6 +22,7 @@ from gpu_ops.plan import Limits
 from gpu_ops.task import NO_LIMITS, Meta, Task
 from gpu_ops.types import Experiment, Filter, Input, Pick, Run, Variant
 
+Array = np.ndarray[Any, Any]
 DATA = ("random", "constant", "extremes", "impulse")
 ENDS = ("largest", "denormal")
 """Data at the ends of a floating type's range: the largest values that a variant supports, and the smallest."""
@@ -55,25 +56,33 @@ def covering_cases(
     """
     work = math.inf if most_work is None else most_work
     axes = _axes(filter, variant)
-    names = list(axes)
     random = np.random.default_rng(seed)
-    open_pairs = {
-        ((a, i), (b, j))
-        for a, b in itertools.combinations(range(len(names)), 2)
-        for i in range(len(axes[names[a]]))
-        for j in range(len(axes[names[b]]))
-    }
+    lengths = np.array([len(values) for values in axes.values()])
+    starts = np.cumsum(lengths) - lengths
+    owner = np.repeat(np.arange(len(axes)), lengths)
+    open_pairs = owner[:, None] < owner[None, :]
     cases: list[Case] = []
-    while open_pairs:
-        pair = min(open_pairs)
-        best = _best_case(filter, variant, limits, axes, pair, open_pairs, random, work)
-        if best is None:
-            open_pairs.discard(pair)  # no supported case has both
+    for pair in np.argwhere(open_pairs):
+        if not open_pairs[tuple(pair)]:
             continue
-        case, covered = best
-        cases.append(case)
-        open_pairs -= covered
+        open_pairs[tuple(pair)] = False  # also where no supported case has both
+        tries = random.integers(lengths, size=(TRIES, len(axes)))
+        tries[:, owner[pair]] = pair - starts[owner[pair]]
+        for indices in _most_first(tries, starts, open_pairs):
+            case = _case(filter, variant, {n: axes[n][i] for n, i in zip(axes, indices, strict=True)})
+            if unsupported(filter, variant, case, limits) is None and _work(filter, variant, case) <= work:
+                cases.append(case)
+                open_pairs[np.ix_(starts + indices, starts + indices)] = False
+                break
     return cases
+
+
+def _most_first(tries: Array, starts: Array, open_pairs: Array) -> Array:
+    """Those rows of indices first that have most open pairs of choices; rows that have the same stay in their order."""
+    first, second = np.triu_indices(len(starts), 1)
+    places = tries + starts
+    covered = open_pairs[places[:, first], places[:, second]].sum(axis=1)
+    return tries[np.argsort(-covered, kind="stable")]
 
 
 def each_choice(cases: Sequence[Case]) -> list[Case]:
@@ -91,32 +100,6 @@ def each_choice(cases: Sequence[Case]) -> list[Case]:
 def _values(case: Case) -> set[tuple[str, Any]]:
     settings = {("shape", case.shape), ("dtype", case.dtype), ("data", case.data)}
     return settings | {*case.params.items(), *case.knobs.items()}
-
-
-def _best_case(
-    filter: Filter,
-    variant: Variant,
-    limits: Limits,
-    axes: Mapping[str, Sequence[Any]],
-    pair: Any,
-    open_pairs: set[Any],
-    random: np.random.Generator,
-    most_work: float,
-) -> tuple[Case, set[Any]] | None:
-    """Of some random supported cases with that pair, the one that covers most open pairs."""
-    names = list(axes)
-    best: tuple[Case, set[Any]] | None = None
-    for _ in range(TRIES):
-        indices = [int(random.integers(len(axes[n]))) for n in names]
-        for place, index in pair:
-            indices[place] = index
-        case = _case(filter, variant, {n: axes[n][i] for n, i in zip(names, indices, strict=True)})
-        if unsupported(filter, variant, case, limits) is not None or _work(filter, variant, case) > most_work:
-            continue
-        covered = {p for p in itertools.combinations(enumerate(indices), 2) if p in open_pairs}
-        if best is None or len(covered) > len(best[1]):
-            best = (case, covered)
-    return best
 
 
 def task_of(filter: Filter, case: Case, limits: Limits = NO_LIMITS) -> Task:

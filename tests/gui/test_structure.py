@@ -62,6 +62,10 @@ def test_models_have_no_widgets(path: Path) -> None:
     assert not any(name.startswith("app.views") for name in _imports(path))
 
 
+def test_every_tick_box_grows_with_the_font() -> None:
+    assert [path.name for path in MODULES if "QCheckBox(" in path.read_text()] == [], "use parts.TickBox"
+
+
 def test_the_window_loads_no_computing_library() -> None:
     code = "import sys, app.window; print(sorted({'numba', 'scipy', 'cupy', 'cv2', 'pywt'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)

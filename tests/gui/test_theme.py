@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QCheckBox, QMenu, QStyle, QStyleOptionButton
 
 from app import icons, theme
+from app.views.parts import TickBox
 from app.views.results.choice_button import ChoiceButton
 
 LIGHT, DARK = Qt.ColorScheme.Light, Qt.ColorScheme.Dark
@@ -72,7 +73,7 @@ def test_apply_sets_style_palette_and_font(qapp: QApplication, plain_look: None)
     theme.apply(qapp, LIGHT)
     plain = qapp.font().pointSizeF()
     theme.apply(qapp, DARK, presenter=True)
-    assert qapp.style().baseStyle().objectName() == "fusion"
+    assert qapp.style().objectName() == "fusion"
     assert qapp.palette().color(Role.Window) == theme.palette(DARK).color(Role.Window)
     assert qapp.font().pointSizeF() == pytest.approx(1.6 * plain)
     theme.apply(qapp, DARK, presenter=True)
@@ -113,7 +114,7 @@ def test_the_chosen_one_of_several_buttons_stands_out(qapp: QApplication, qtbot,
 
 @pytest.mark.parametrize("scheme", [LIGHT, DARK])
 def test_tick_boxes_grow_with_the_letters(qapp: QApplication, qtbot, plain_look: None, scheme) -> None:
-    box = QCheckBox("tick")
+    box = TickBox("tick")
     qtbot.addWidget(box)
 
     def size() -> int:

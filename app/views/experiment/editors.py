@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QComboBox,
     QGridLayout,
     QHBoxLayout,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.models.number_input import parse_number
 from app.views.experiment.spins import FloatSpin, IntSpin, nice_step
+from app.views.parts import TickBox
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
 
@@ -196,7 +196,7 @@ class FloatEditor(NumberEditor):
 class BoolEditor(Editor):
     def __init__(self, param: Param, parent: QWidget | None = None) -> None:
         super().__init__(param, parent)
-        self.box = QCheckBox(self)
+        self.box = TickBox("", self)
         self.box.toggled.connect(lambda: self.edited.emit(True))
         self._place(self.box)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLabel, QSlider, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QWidget
 
 from app.models.noise import Noise, span_of, usual_sigma
 from app.theme import colours_of, inked
 from app.views.experiment.editors import FloatEditor, IntEditor
 from app.views.keys import letter
+from app.views.parts import TickBox
 from gpu_ops import NOISE, KernelscopeError
 
 STOPS = 200
@@ -29,7 +30,7 @@ class NoiseControl(QWidget):
         self._span, self._default = 1.0, 0.0
         self._noise: Noise | None = None
         self._dragging = False
-        self.tick = QCheckBox(self.tr("N&oise"), self)
+        self.tick = TickBox(self.tr("N&oise"), self)
         self.tick.setObjectName("noise")
         self.tick.setToolTip(self.tr("Add normal noise to the input; the original is kept to compare results with"))
         self.slider = QSlider(Qt.Orientation.Horizontal, self)

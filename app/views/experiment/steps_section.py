@@ -8,7 +8,6 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QHBoxLayout,
     QLabel,
     QMenu,
@@ -23,7 +22,7 @@ from PySide6.QtWidgets import (
 from app.models.session import Session
 from app.models.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
 from app.views.experiment.form import ParameterForm
-from app.views.parts import ElidedLabel
+from app.views.parts import ElidedLabel, TickBox
 from gpu_ops import find_step
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 
@@ -45,7 +44,7 @@ class StepRow(QWidget):
         self._kind, self.step = kind, step
         self.form: ParameterForm | None = None
         self._dragging = False
-        self.tick = QCheckBox(self)
+        self.tick = TickBox("", self)
         self.tick.toggled.connect(self._toggled)
         self.words = ElidedLabel(parent=self)
         self.edit = self._button(self.tr("Values"), lambda: self.opened.emit())

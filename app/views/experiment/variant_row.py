@@ -12,7 +12,6 @@ from PySide6.QtGui import (
     QPalette,
 )
 from PySide6.QtWidgets import (
-    QCheckBox,
     QHBoxLayout,
     QLabel,
     QSizePolicy,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import colours_of, inked, mix
+from app.views.parts import TickBox
 from gpu_ops.types import Variant
 
 IDEA_SIZE = 0.88
@@ -45,7 +45,7 @@ class VariantRow(QWidget):
         self.variant, self.reason_text = variant, reason
         self._selected = False
         self.setObjectName(f"variant.{variant.id}")
-        self.tick = QCheckBox(variant.title.replace("&", "&&"), self)
+        self.tick = TickBox(variant.title.replace("&", "&&"), self)
         self.tick.setObjectName(f"tick.{variant.id}")
         self.tick.setEnabled(not reason)
         self.tick.toggled.connect(self.ticked)
@@ -114,7 +114,7 @@ class VariantRow(QWidget):
             self.reason.setText(text.format(symbol=colours.warn.symbol, reason=self.reason_text))
         unit = self.fontMetrics().height()
         self._column.setContentsMargins(unit // 2, unit // 4, unit // 2, unit // 4)
-        style = self.style()
+        style = self.tick.style()
         indent = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, self)
         indent += style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing, None, self)
         self._body.setContentsMargins(indent, 0, 0, 0)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QLocale, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSlider, QSpinBox, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QSlider, QSpinBox, QToolButton, QVBoxLayout, QWidget
 
 from app.controllers.frames import PROJECTIONS, FrameController
 from app.views.folding import Folding
+from app.views.parts import TickBox
 from app.views.results.frame_icons import Sign, player_icon
 
 FASTEST = 60
@@ -73,7 +74,7 @@ class FrameBar(QWidget):
         self.rate.setAccessibleName(self.tr("Frames a second"))
         self.rate.setToolTip(self.tr("Frames a second while it plays; those that come too fast are left out"))
         self.rate.valueChanged.connect(self._frames.set_rate)
-        self.loop = QCheckBox(self.tr("Loop"), self._row)
+        self.loop = TickBox(self.tr("Loop"), self._row)
         self.loop.setObjectName("frameLoop")
         self.loop.setToolTip(self.tr("Begin again after the last frame"))
         self.loop.toggled.connect(self._frames.set_loop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -14,11 +15,16 @@ _MIRRORED = {"first": "last", "back": "on"}
 
 def player_icon(sign: Sign, palette: QPalette) -> QIcon:
     """The icon for the first frame, one back, play, stop, one on, and the last frame; paler where it is disabled."""
+    groups = (QPalette.ColorGroup.Active, QPalette.ColorGroup.Disabled)
+    return _icon(sign, *(palette.color(group, QPalette.ColorRole.ButtonText).name() for group in groups))
+
+
+@lru_cache(maxsize=64)
+def _icon(sign: Sign, colour: str, disabled: str) -> QIcon:
     result = QIcon()
-    groups = (QPalette.ColorGroup.Active, QIcon.Mode.Normal), (QPalette.ColorGroup.Disabled, QIcon.Mode.Disabled)
-    for group, mode in groups:
+    for ink, mode in ((colour, QIcon.Mode.Normal), (disabled, QIcon.Mode.Disabled)):
         for side in SIDES:
-            result.addPixmap(_pixmap(sign, palette.color(group, QPalette.ColorRole.ButtonText), side), mode)
+            result.addPixmap(_pixmap(sign, QColor(ink), side), mode)
     return result
 
 

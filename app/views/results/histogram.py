@@ -8,7 +8,6 @@ import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import (
-    QCheckBox,
     QComboBox,
     QDoubleSpinBox,
     QGridLayout,
@@ -23,7 +22,7 @@ from app.models.display import COLORMAPS, Display, StatisticsLike, colors
 from app.models.nonfinite import drawn_words
 from app.models.pyramid import Array
 from app.views.flow import FlowLayout
-from app.views.parts import mixed, number
+from app.views.parts import TickBox, mixed, number
 
 
 class HistogramCanvas(QWidget):
@@ -168,7 +167,7 @@ class HistogramBar(QWidget):
         self.canvas = HistogramCanvas(display, self)
         self.canvas.moved.connect(lambda low, high: self.display.set_levels(low, high))
         self.low, self.high = self._spin("levelLow"), self._spin("levelHigh")
-        self.logarithmic = QCheckBox(self.tr("Logarithmic"), self)
+        self.logarithmic = TickBox(self.tr("Logarithmic"), self)
         self.logarithmic.setChecked(True)
         self.logarithmic.toggled.connect(self._set_logarithmic)
         self.auto = QPushButton(self.tr("Automatic"), self)

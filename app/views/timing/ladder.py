@@ -19,7 +19,6 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
-    QCheckBox,
     QComboBox,
     QFrame,
     QHBoxLayout,
@@ -35,6 +34,7 @@ from app.models.results import Results
 from app.models.slot import RowSlot
 from app.terms import counter_name, counter_tip
 from app.views.flow import FlowLayout
+from app.views.parts import TickBox
 from app.views.picture_file import NO_FACTS, Draw, Facts, drawn_image, write_picture
 from app.views.timing.ladder_layout import Builder, Geometry, Line
 from app.views.timing.ladder_paint import LadderPainter, small_font
@@ -199,7 +199,7 @@ class TimingLadder(QWidget):
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setWidget(self.canvas)
-        self.log_box = QCheckBox(self.tr("Logarithmic time"), self)
+        self.log_box = TickBox(self.tr("Logarithmic time"), self)
         self.log_box.setObjectName("ladder_log")
         self.log_box.setToolTip(
             self.tr("A linear axis stacks the stages of a row; a logarithmic axis gives each a lane of its own")

@@ -9,7 +9,6 @@ from pathlib import PurePath
 from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
-    QCheckBox,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
@@ -32,7 +31,7 @@ from app.models.importing import (
 from app.theme import colours_of, inked
 from app.views.experiment.editors import ChoiceEditor, TextEditor
 from app.views.experiment.form import ParameterForm
-from app.views.parts import ElidedLabel
+from app.views.parts import ElidedLabel, TickBox
 from app.views.upright import Upright
 from app.views.window.import_table import ImportTable
 from gpu_ops.io.opening import COLUMNS, MEMBER, Survey
@@ -88,7 +87,7 @@ class ImportDialog(QDialog):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.table = ImportTable(self)
-        self.remember = QCheckBox(self.tr("Read &files like this one so from now on, and do not ask"), self)
+        self.remember = TickBox(self.tr("Read &files like this one so from now on, and do not ask"), self)
         self.remember.setObjectName("importRemember")
         buttons = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(buttons.Open | buttons.Cancel, self)

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from app.context import Context
 from app.models.display import COLORMAPS, colors
 from app.settings import RECENT_LIMIT, SCHEMES
+from app.views.parts import TickBox
 from app.views.window.recent_menu import RecentMenu
 
 
@@ -64,7 +65,7 @@ class PreferencesPage(QWidget):
         return group, QFormLayout(group)
 
     def _box(self, name: str, text: str, tip: str) -> QCheckBox:
-        box = QCheckBox(text, self)
+        box = TickBox(text, self)
         box.setObjectName(f"preferences.{name}")
         box.setToolTip(tip)
         return box
