@@ -171,7 +171,7 @@ class FrameController(QObject):
 
     def _ask(self, frame: int, way: str) -> None:
         """Load this, or once the present load has ended."""
-        opened = self._controller.opened
+        opened = self._controller.inputs.opened
         if opened is None or self._opening_another():
             return
         self._wanted = frame, way
@@ -185,7 +185,7 @@ class FrameController(QObject):
         return any(kind.id == "load" for kind in self._controller.queue.jobs.values())
 
     def _load(self) -> None:
-        opened, wanted = self._controller.opened, self._wanted
+        opened, wanted = self._controller.inputs.opened, self._wanted
         self._wanted = None
         if opened is None or wanted is None or wanted == self._present():
             return
@@ -248,7 +248,7 @@ class FrameController(QObject):
     @Slot(object)
     def _start_over(self, shared: Any) -> None:
         """Another input: nothing of the stack before is wanted any more."""
-        self.count, played = shared.facts.frames if self._controller.opened is not None else 1, self.playing
+        self.count, played = shared.facts.frames if self._controller.inputs.opened is not None else 1, self.playing
         self._settle()
         if played:  # its run began as that of one more frame
             self._controller.run_live()

@@ -116,11 +116,6 @@ class SessionController(QObject):
         session.baseline_changed.connect(self._set_baseline)
 
     @property
-    def opened(self) -> LoadRequest | None:
-        """How the present input was opened, where it is a file."""
-        return self.inputs.opened
-
-    @property
     def busy(self) -> bool:
         """Whether anything runs, waits, or is about to be timed."""
         return self.queue.busy

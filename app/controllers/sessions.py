@@ -112,7 +112,7 @@ class SessionFiles(QObject):
         return True
 
     def _write(self, path: str, view: View, folder: str) -> None:
-        opened = self._controller.opened
+        opened = self._controller.inputs.opened
         text = session_text(saved_of(self._session, view, opened.path if opened is not None else ""), folder)
         with replacing(path) as file:
             file.write(text.encode())
@@ -274,7 +274,7 @@ class SessionFiles(QObject):
         if self._placing is None or self._session.lacks_steps:
             return
         (saved, original, opened), self._placing = self._placing, None
-        if self._session.original is original or (opened is not None and self._controller.opened is opened):
+        if self._session.original is original or (opened is not None and self._controller.inputs.opened is opened):
             self.placed.emit(saved)  # else another input comes; another frame of the same stack may be there by now
 
     @Slot()

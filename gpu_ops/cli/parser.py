@@ -103,25 +103,7 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
     _add_values(parser, filters)
     parser.add_argument("--json", metavar="FILE", help="write the report here; - for standard output")
     if name == "run":
-        formats = " ".join(dict.fromkeys(s for kind in OUTPUT_KINDS.values() for s in kind.formats))
-        parser.add_argument(
-            "--output",
-            action="append",
-            default=[],
-            metavar="[NAME=]FILE",
-            help=f"save an output, the first one unless it is named ({formats})",
-        )
-        parser.add_argument(
-            "--frames",
-            choices=("all", "merged"),
-            help="over all frames of a stack: the results become one .npy or .tif, or one result (histogram, reduce)",
-        )
-        parser.add_argument(
-            "--kernel", metavar="FILE.cu", help="hold this kernel to the contract in the place of a variant's first"
-        )
-        outputs.add_saving(parser)
-        batch.add_arguments(parser)
-        bands.add_arguments(_add_limits(parser, "a case of --kernel", ", of a file in bands half of what is free"))
+        _add_results(parser)
         return
     parser.add_argument("--mode", choices=("stream", "cold", "hot"), default="stream", help="what the caches hold")
     parser.add_argument("--quick", action="store_true", help="fewer samples, as in live use")
@@ -135,6 +117,29 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
             metavar="NAME=V1,V2,…",
             help="a parameter, knob, sample option or dtype and its values; several multiply",
         )
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
+    """Where results go, and what they are of."""
+    formats = " ".join(dict.fromkeys(s for kind in OUTPUT_KINDS.values() for s in kind.formats))
+    parser.add_argument(
+        "--output",
+        action="append",
+        default=[],
+        metavar="[NAME=]FILE",
+        help=f"save an output, the first one unless it is named ({formats})",
+    )
+    parser.add_argument(
+        "--frames",
+        choices=("all", "merged"),
+        help="over all frames of a stack: the results become one .npy or .tif, or one result (histogram, reduce)",
+    )
+    parser.add_argument(
+        "--kernel", metavar="FILE.cu", help="hold this kernel to the contract in the place of a variant's first"
+    )
+    outputs.add_saving(parser)
+    batch.add_arguments(parser)
+    bands.add_arguments(_add_limits(parser, "a case of --kernel", ", of a file in bands half of what is free"))
 
 
 def _add_input(parser: argparse.ArgumentParser, many: bool = False) -> None:

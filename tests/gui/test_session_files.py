@@ -289,7 +289,7 @@ def test_a_stack_comes_back_with_its_frame_steps_and_runs(stack: str, place: Pla
     other = Place()
     other.sessions.open(path)
     assert other.state() == place.state() and other.sessions.path == path and not other.said
-    assert other.controller.opened is not None and other.controller.opened.options["frame"] == 2
+    assert other.controller.inputs.opened is not None and other.controller.inputs.opened.options["frame"] == 2
     assert not other.session.can_undo and [name for name, _ in other.views] == ["restored"]
     other.engine.do_steps()
     assert [name for name, _ in other.views] == ["restored", "placed"] and other.session.input_steps
