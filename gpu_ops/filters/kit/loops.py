@@ -27,12 +27,6 @@ def compiled(function: F) -> F:
     return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
 
 
-def compiled_without_nan(function: F) -> F:
-    """The same for floats that are never NaN and whose zeros need no sign, so that comparisons may be vectorised."""
-    jit = njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
-    return jit(function)  # type: ignore[no-any-return]
-
-
 def piece(function: F) -> F:
     """Compile a function that only compiled functions call. Their cache files contain it; Python cannot call it."""
     jit = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numba import get_num_threads
 
-from gpu_ops.filters.kit.loops import compiled, compiled_without_nan, flat, offset, on_all_threads, piece
+from gpu_ops.filters.kit.loops import compiled, flat, offset, on_all_threads, piece
 from gpu_ops.filters.reduce.figures import SPREADS, Array
 from gpu_ops.progress import advance
 
@@ -25,6 +25,8 @@ BAND = 1 << 24
 """Samples between two progress reports: tens of milliseconds."""
 BLOCK = 4096
 """Samples of a block."""
+ROW = 256
+"""Samples of a row whose extremes are found side by side."""
 ENDS = ("min", "max", "all")
 """The statistics that look for extremes."""
 
@@ -148,24 +150,35 @@ def _fill(column: Array, wanted: str, known: dict[str, Any]) -> None:
 # On all threads.
 
 
-@compiled
-def _count_nan(x: Array, first: int, last: int, step: int, place: int) -> int:
-    count = 0
-    for i in range(offset(first), offset(last)):
-        v = x[i * offset(step) + offset(place)]
-        count += v != v
-    return count
+def _ends_part(arguments: Any, worker: int, workers: int) -> None:
+    """Widen the extremes (low, high) of each column by this worker's share of the rows, and mark columns with NaN."""
+    rows, low, high, lost = arguments
+    for k in range(rows.shape[0] * worker // workers, rows.shape[0] * (worker + 1) // workers):
+        for j in range(rows.shape[1]):
+            v = rows[k, j]
+            low[worker, j] = v if v < low[worker, j] else low[worker, j]
+            high[worker, j] = v if v > high[worker, j] else high[worker, j]
+            lost[worker, j] |= v != v
 
 
-@compiled_without_nan
-def _plain_extremes(x: Array, first: int, last: int, step: int, place: int, ends: Array) -> None:
-    """(low, high) of samples that are all numbers."""
-    low, high = ends[0], ends[1]
-    for i in range(offset(first), offset(last)):
-        v = x[i * offset(step) + offset(place)]
-        low = v if v < low else low
-        high = v if v > high else high
-    ends[0], ends[1] = low, high
+def _ends(line: Array, channels: int) -> Array:
+    """(channels, 2): the lowest and the highest sample of each channel, NaN where it has one.
+
+    Rows of some hundred samples are compared column by column, so that one instruction compares several.
+    """
+    width = max(ROW // channels, 1) * channels
+    rows = line[: line.size // width * width].reshape(-1, width)
+    columns = [line[rows.size :].reshape(-1, channels)]
+    if len(rows):
+        workers = min(get_num_threads(), len(rows))
+        low, high = (np.repeat(rows[:1], workers, axis=0) for _ in range(2))
+        lost = np.zeros(low.shape, np.bool_)
+        on_all_threads(_ends_part, (rows, low, high, lost), workers)
+        if lost.any():
+            low[lost] = np.nan
+        columns += [low.reshape(-1, channels), high.reshape(-1, channels)]
+    every = np.concatenate(columns)
+    return np.stack([every.min(axis=0), every.max(axis=0)], axis=1)
 
 
 @piece
@@ -192,20 +205,12 @@ def _eight_sums(x: Array, start: int, stop: int, step: int, place: int, middle: 
 
 
 def _real_part(arguments: Any, worker: int, workers: int) -> None:
-    """The states of this worker's share of the blocks of floats: (sum, lost, n, mean, squares), and (low, high)."""
-    x, step, extremes, sums, spread, pairs, states, ends = arguments
+    """The states of this worker's share of the blocks of floats: (sum, lost, n, mean, squares)."""
+    x, step, spread, pairs, states = arguments
     n, blocks = x.size // step, states.shape[0]
     for block in range(blocks * worker // workers, blocks * (worker + 1) // workers):
         first, last = block * BLOCK, min((block + 1) * BLOCK, n)
         for c in range(step):
-            if extremes:
-                ends[block, c, 0] = ends[block, c, 1] = x[first * step + c]
-                if _count_nan(x, first, last, step, c):
-                    _extremes(x, first, last, step, c, ends[block, c])
-                else:
-                    _plain_extremes(x, first, last, step, c, ends[block, c])
-            if not sums:
-                continue
             state, count = states[block, c], np.float64(last - first)
             if pairs:
                 _add_real(x, first, last, step, c, True, state)
@@ -219,17 +224,13 @@ def _real_part(arguments: Any, worker: int, workers: int) -> None:
 
 
 def _whole_part(arguments: Any, worker: int, workers: int) -> None:
-    """The states of this worker's share of the blocks of integers: (sum, squares), and (low, high)."""
-    x, step, extremes, sums, spread, states, ends = arguments
+    """The states of this worker's share of the blocks of integers: (sum, squares)."""
+    x, step, spread, states = arguments
     n, blocks = x.size // step, states.shape[0]
     for block in range(blocks * worker // workers, blocks * (worker + 1) // workers):
         first, last = block * BLOCK, min((block + 1) * BLOCK, n)
         for c in range(step):
-            if extremes:
-                ends[block, c, 0] = ends[block, c, 1] = x[first * step + c]
-                _extremes(x, first, last, step, c, ends[block, c])
-            if sums:
-                _add_whole(x, first, last, step, c, spread, states[block, c])
+            _add_whole(x, first, last, step, c, spread, states[block, c])
 
 
 @compiled
@@ -254,24 +255,20 @@ def _join_pairs(states: Array) -> None:
 def reduce_parallel(x: Array, out: Array, channels: int, wanted: str, pairs: bool) -> None:
     """The same on numba.get_num_threads() threads."""
     line, table = flat(x), out.reshape(-1, channels)
-    n = line.size // channels
-    flags = wanted in ENDS, wanted not in ("min", "max"), wanted in SPREADS
-    blocks = -(-n // BLOCK)
+    n, whole = line.size // channels, x.dtype.kind == "u"
+    ends = _ends(line, channels) if wanted in ENDS else np.zeros((channels, 2))
+    blocks = -(-n // BLOCK) if wanted not in ("min", "max") else 1
+    states = np.zeros((blocks, channels, 2), np.uint64) if whole else np.zeros((blocks, channels, 5))
     workers = min(get_num_threads(), blocks)
-    ends = np.empty((blocks, channels, 2), x.dtype)
-    whole = x.dtype.kind == "u"
-    if whole:
-        sums = np.zeros((blocks, channels, 2), np.uint64)
-        on_all_threads(_whole_part, (line, channels, *flags, sums, ends), workers)
-        totals = sums.sum(axis=0)
-    else:
-        states = np.zeros((blocks, channels, 5))
-        on_all_threads(_real_part, (line, channels, *flags, pairs, states, ends), workers)
+    if wanted not in ("min", "max") and whole:
+        on_all_threads(_whole_part, (line, channels, wanted in SPREADS, states), workers)
+    elif wanted not in ("min", "max"):
+        on_all_threads(_real_part, (line, channels, wanted in SPREADS, pairs, states), workers)
         _join_pairs(states)
     for c in range(channels):
-        both = np.array([ends[:, c, 0].min(), ends[:, c, 1].max()]) if wanted in ENDS else ends[0, c]
         if whole:
-            _give_whole(table[:, c], wanted, n, both, int(totals[c, 0]), int(totals[c, 1]))
+            total, squares = states[:, c].sum(axis=0).tolist()
+            _give_whole(table[:, c], wanted, n, ends[c], total, squares)
         else:
             total, lost, _, _, squares = states[0, c].tolist()
-            _give_real(table[:, c], wanted, n, both, _total(total, lost if pairs else 0.0), squares)
+            _give_real(table[:, c], wanted, n, ends[c], _total(total, lost if pairs else 0.0), squares)
