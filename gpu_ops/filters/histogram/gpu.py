@@ -21,6 +21,8 @@ SLOTS = 64
 """One-byte counts of a thread."""
 LEVELS = 256
 """Levels of a byte."""
+OWN_BYTES = 4 * LEVELS + 16
+"""Shared memory that 6_lanes.cu has beside bounds and counts: the levels at the end, and whether its block is last."""
 
 
 class Kernels:
@@ -182,13 +184,17 @@ def bytes_of_threads(task: Task) -> int:
 
 def lanes_bytes(task: Task) -> int:
     """Bytes of a block's bounds and of one copy of its counts, the fewest that 6_lanes.cu can do with."""
-    return _bounds_bytes(task) + 4 * sums_of(task)
+    return _lanes_bytes(task, 1)
+
+
+def _lanes_bytes(task: Task, copies: int) -> int:
+    return _bounds_bytes(task) + 4 * copies * sums_of(task) + OWN_BYTES
 
 
 def copies_of(task: Task) -> int:
     """Copies of a block's counts: as many as the knob asks for, halved until they fit."""
     copies = int(task.knobs["copies"])
-    while copies > 1 and _bounds_bytes(task) + 4 * copies * sums_of(task) > task.limits.shared_bytes:
+    while copies > 1 and _lanes_bytes(task, copies) > task.limits.shared_bytes:
         copies //= 2
     return copies
 
