@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for mark in {"full", "thorough"} - {word for word in ("full", "thorough") if word in asked}:
         skip = pytest.mark.skip(reason=f"it takes long: -m {mark} runs it")
         for item in items:
-            if mark in item.keywords:
+            if item.get_closest_marker(mark):  # the keywords have the names of folders as well
                 item.add_marker(skip)
 
 

@@ -16,7 +16,7 @@ from gpu_ops.filters.histogram.reference import reference
 from gpu_ops.filters.kit.planning import BLOCK, cuda
 from gpu_ops.filters.kit.support import SHARED as SHARED_MEMORY
 from gpu_ops.filters.kit.support import shared_fits
-from gpu_ops.input_kinds import Kind
+from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.params import Param, holds
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Output, Refusal, Variant, Work
@@ -67,7 +67,6 @@ CUPY_HISTOGRAM = "The library's histogram over edges, nothing to write yourself;
 CUPY_BINCOUNT = "The library counts levels, which are joined to bins; it waits for the largest level first."
 
 _BYTES = Refusal("levels of uint8", {"dtype": ("uint16", *FLOATS)})
-_ONE = Refusal("one channel")
 UNCOUNTED = "a sample's bin takes two bounds or a search among them, and results beside the counts are further kernels"
 
 
@@ -95,17 +94,20 @@ def _hosts(grey: tuple[Refusal, ...]) -> tuple[Variant, ...]:
     )
 
 
-def _kernels() -> tuple[Variant, ...]:
+def _kernels(kind: Kind) -> tuple[Variant, ...]:
     s3: dict[str, Any] = {"uncounted": UNCOUNTED, "source": "S3"}
     once: dict[str, Any] = {"uncounted": UNCOUNTED, "source": "own"}
     collides: dict[str, Any] = {"predicts": contention.collisions, **s3}
     shared: dict[str, Any] = {"knobs": (BLOCK, PIXELS), **_fits(gpu.shared_bytes), **collides}
-    private: dict[str, Any] = {"knobs": (WARPS, MANY), **_fits(gpu.bytes_of_threads), **s3}
+    private: dict[str, Any] = {"knobs": (WARPS, MANY), "supports": _fits(gpu.bytes_of_threads)["supports"], **s3}
     tagged: dict[str, Any] = {"knobs": (WARPS, PIXELS), **_fits(gpu.warps_bytes), **s3}
     warp: dict[str, Any] = {"knobs": (WARPS, PIXELS), **_fits(gpu.warps_bytes), **collides}
     lanes: dict[str, Any] = {"knobs": (LANES, COPIES, BLOCKS, LOADS), **_fits(gpu.lanes_bytes), **once}
+    if kind == "image":  # three colours of floats in 4096 bins are too much, which no case of the contract has
+        lanes["refuses"] = ()
     small: dict[str, Any] = {"knobs": (replace(BLOCKS, default=12), LOADS), **once}
-    small |= {"supports": _one_byte, "refuses": (_BYTES, _ONE)}
+    many = tuple(shape for shape in INPUT_KINDS[kind].shapes if len(shape) > INPUT_KINDS[kind].rank)
+    small |= {"supports": _one_byte, "refuses": (_BYTES, Refusal("one channel", {"shape": many}))}
     return (
         cuda("histogram/1_global.cu", "global atomics", GLOBAL, gpu.atomics, **collides),
         cuda("histogram/2_shared.cu", "shared atomics", SHARED, gpu.own_counts, **shared),
@@ -145,7 +147,7 @@ def _libraries(grey: tuple[Refusal, ...]) -> tuple[Variant, ...]:
 
 def _variants(kind: Kind) -> tuple[Variant, ...]:
     grey = (Refusal("luminance"),) if kind == "image" else ()
-    return (*_hosts(grey), *_kernels(), *_libraries(grey))
+    return (*_hosts(grey), *_kernels(kind), *_libraries(grey))
 
 
 def _tolerance(task: Task) -> float:
