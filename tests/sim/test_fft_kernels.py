@@ -16,6 +16,7 @@ from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.plan import Plan
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Experiment, Filter, Input, Pick, Run
+from tests.lanes import each_once
 
 Array = np.ndarray[Any, Any]
 SHAPES = ((3, 1, 2), (3, 2, 1), (1, 4, 5), (2, 8, 3), (3, 64, 2), (2, 97, 1), (1, 100, 3), (2, 1024, 1), (1, 1024, 2))
@@ -145,8 +146,7 @@ def test_what_does_not_fit_into_shared_memory_is_refused_with_another_way() -> N
     assert reason(mask, "steps", (5000, 10)) == reason(mask, "fused", (2048, 5000)) == ""
 
 
-@pytest.mark.parametrize("double", [False, True])
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture, double", each_once(ARCHITECTURES, (False, True)))
 def test_kernels_beside_the_default_result_compile_too(architecture: str, double: bool) -> None:
     """With registers for the largest block."""
     real = "double" if double else "float"

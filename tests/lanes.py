@@ -1,0 +1,32 @@
+"""What the default lane tries of many cases: each choice once. The thorough lane tries all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+
+
+def few(values: Iterable[Any], *usual: Any) -> list[Any]:
+    """The values of a parametrisation, of which only the usual ones are tried by default."""
+    values = list(values)
+    missing = [value for value in usual if value not in values]
+    assert not missing, f"{missing} are none of the values"
+    return [value if value in usual else _thorough(value) for value in values]
+
+
+def each_once(*axes: Sequence[Any]) -> list[Any]:
+    """All combinations of some choices. By default as many are tried as the longest axis has choices, each choice at
+    least once."""
+    longest = max(map(len, axes))
+    diagonal = {tuple(k % len(axis) for axis in axes) for k in range(longest)}
+    places = product(*(range(len(axis)) for axis in axes))
+    combined = [(place, tuple(axis[k] for k, axis in zip(place, axes, strict=True))) for place in places]
+    return [values if place in diagonal else _thorough(values) for place, values in combined]
+
+
+def _thorough(value: Any) -> Any:
+    values = value if isinstance(value, tuple) else (value,)
+    return pytest.param(*values, marks=pytest.mark.thorough)
