@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pixels
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QImage
@@ -270,10 +271,6 @@ def _image(view: AccessView) -> QImage:
     return view.canvas.grab().toImage()
 
 
-def _colours(image: QImage) -> set[str]:
-    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
-
-
 @pytest.mark.parametrize("scheme", [Qt.ColorScheme.Light, Qt.ColorScheme.Dark], ids=["light", "dark"])
 @pytest.mark.parametrize("name", PICTURES)
 def test_it_is_painted_in_the_colours_of_the_scheme(view: AccessView, look, name: str, scheme) -> None:
@@ -281,8 +278,8 @@ def test_it_is_painted_in_the_colours_of_the_scheme(view: AccessView, look, name
     view.show_line([trace(PICTURES[name])], 17)
     image, colours = _image(view), theme.colours(scheme)
     assert image.pixelColor(2, image.height() - 3) == theme.palette(scheme).base().color()
-    assert colours.series[0].colour.name() in _colours(image)
-    conflict = colours.error.colour.name() in _colours(image)
+    assert colours.series[0].colour.name() in pixels.colours(image)
+    conflict = colours.error.colour.name() in pixels.colours(image)
     assert conflict == (name in ("two way", "all in one bank"))
 
 

@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[2]
 def test_a_screenshot_is_twice_as_large_and_as_sharp(tmp_path: Path) -> None:
     target = tmp_path / "window.png"
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": "2"}
-    command = [sys.executable, "-m", "app", "--sample", "camera", "--size", "1000x700", "--screenshot", str(target)]
+    command = [sys.executable, "-m", "app", "--sample", "camera", "--variant", "serial", "--size", "1000x700"]
+    command += ["--screenshot", str(target)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     picture = QImage(str(target)).convertToFormat(QImage.Format.Format_Grayscale8)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
+import pixels
 import pytest
+from lanes import each_once
 from PySide6.QtCore import QEvent, QPoint, QRectF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QToolTip
@@ -60,9 +62,7 @@ def boxes(geometry: Geometry) -> list[QRectF]:
     return [b for b in found if b.width() > 0 and b.height() > 0]
 
 
-@pytest.mark.parametrize("presenter", [False, True])
-@pytest.mark.parametrize("many", [1, 4, 12])
-@pytest.mark.parametrize("width", [320, 480, 700, 1000, 1600])
+@pytest.mark.parametrize("width, many, presenter", each_once((320, 480, 700, 1000, 1600), (1, 4, 12), (False, True)))
 def test_nothing_overlaps_and_nothing_leaves_the_picture(
     qtbot, qapp: QApplication, width: int, many: int, presenter: bool
 ) -> None:
@@ -213,17 +213,13 @@ def test_failures_and_states_are_said_in_words(results: Results, ladder: TimingL
     assert "stale" in ladder.details.toPlainText().splitlines()[0]
 
 
-def colours_in(image: QImage) -> set[str]:
-    return {image.pixelColor(x, y).name() for x in range(0, image.width(), 2) for y in range(image.height())}
-
-
 def test_bars_are_painted_and_recorded_ones_hatched(ladder: TimingLadder, results: Results) -> None:
     colours = theme.colours_of(ladder.palette())
-    assert {colours.cpu.name(), colours.kernel.name(), colours.upload.name()} <= colours_in(ladder.picture(900))
+    assert {colours.cpu.name(), colours.kernel.name(), colours.upload.name()} <= pixels.colours(ladder.picture(900))
     plain = ladder.picture(900)
     results.load(rows(), "NVIDIA H200", titles=TITLES | LONG)
     hatched = ladder.picture(900)
-    assert colours.recorded.colour.name() in colours_in(hatched)
+    assert colours.recorded.colour.name() in pixels.colours(hatched)
     bar = ladder.canvas.geometry_for(900).sections[0].lines[0].bars
     y = int(bar.center().y() * 2)
     span = range(int(bar.left() * 2) + 60, int(bar.left() * 2) + 160)
@@ -237,7 +233,7 @@ def test_bars_are_painted_and_recorded_ones_hatched(ladder: TimingLadder, result
 def test_pictures_are_written(ladder: TimingLadder, tmp_path) -> None:
     ladder.export(tmp_path / "ladder.png", 800)
     image = QImage(str(tmp_path / "ladder.png"))
-    assert image.width() == 1600 and len(colours_in(image)) > 10
+    assert image.width() == 1600 and len(pixels.colours(image)) > 10
     ladder.export(tmp_path / "ladder.svg", 800)
     drawing = (tmp_path / "ladder.svg").read_text()
     assert "<svg" in drawing and "CPU, all cores" in drawing

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lanes import few
 from live import real_engine
 from live import settle as drive
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
@@ -107,7 +108,8 @@ def stage(qtbot, engine: Engine) -> Iterator[tuple[MainWindow, SessionController
     engine.answered.disconnect(controller._take_answer)
 
 
-def test_three_thousand_repaints_of_a_picture(qtbot) -> None:
+@pytest.mark.parametrize("paints", few((1000, 3000), 1000))
+def test_repaints_of_a_picture(qtbot, paints: int) -> None:
     pane = ImagePane(Display())
     qtbot.addWidget(pane)
     pane.resize(240, 180)
@@ -121,7 +123,7 @@ def test_three_thousand_repaints_of_a_picture(qtbot) -> None:
 
     paint(300)
     with nothing_left():
-        paint(3000)
+        paint(paints)
 
 
 def test_repaints_of_the_whole_window(stage: tuple[MainWindow, SessionController]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pixels
 import pytest
 from fake_engine import FakeEngine, act, make
 from made_results import Made, bring, picture
@@ -235,10 +236,8 @@ def test_region_and_profile_take_turns(window: MainWindow) -> None:
 
 def bar_pixels(canvas: ImageCanvas) -> int:
     """White pixels at the lower right, where the scale bar is."""
-    shot = canvas.grab().toImage()
-    width, height = shot.width(), shot.height()
-    across, down = range(width * 2 // 3, width), range(height - 40, height)
-    return sum(shot.pixelColor(x, y).lightness() == 255 for x in across for y in down)
+    shot = pixels.rgb(canvas.grab().toImage())
+    return int((shot[-40:, shot.shape[1] * 2 // 3 :] == 255).all(axis=-1).sum())
 
 
 def test_the_scale_bar_is_there_with_a_pixel_size_only(window: MainWindow) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import few
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
@@ -250,7 +251,8 @@ def test_the_legend_names_visible_curves(qtbot: QtBot) -> None:
     assert pane._entries[0].accessibleName() == "first"
 
 
-def test_no_leak_over_300_results(qtbot: QtBot) -> None:
+@pytest.mark.parametrize("count", few((40, 300), 40))
+def test_results_leave_nothing_behind(qtbot: QtBot, count: int) -> None:
     y = [np.random.default_rng(i).standard_normal(300) for i in range(2)]
     pane = shown(qtbot, ("a", y[0], 10.0, True), ("b", y[1], 10.0, True))
 
@@ -271,5 +273,5 @@ def test_no_leak_over_300_results(qtbot: QtBot) -> None:
     results(10)  # what is made once
     objects()  # looking makes Python objects too
     before = objects()
-    results(300)
+    results(count)
     assert objects() == before

@@ -58,6 +58,7 @@ def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatc
     assert text != path.read_text()
     pick = window.controller.session.pick
     monkeypatch.setattr(window.controller.session, "pick", lambda variant: replace(pick(variant), edits={SHARED: text}))
+    window.controller.session.set_picks(("naive", "shared"))
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     entry, pane = window.controller.results.entry(RowSlot("shared", "sim")), window.panes.pane("shared")
     assert entry.ok is False and pane.layer.state == "wrong"
@@ -67,6 +68,7 @@ def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatc
 
 
 def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(qtbot, window, engine) -> None:
+    window.controller.session.set_picks(("serial", "naive"))
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     before, child = window.controller.results.entry(RowSlot("naive", "sim")).row, engine.client.pid
     told: list[tuple[int, int]] = []

@@ -75,7 +75,8 @@ def test_the_window_loads_no_computing_library() -> None:
 def test_a_picture_is_shown_without_what_only_plots_need(tmp_path: Path) -> None:
     """pyqtgraph and qtpy make every class of Qt in Python, a fifth of a second that pictures have no use for."""
     code = (
-        "import sys; from app.main import main; code = main(['--sample', 'camera', '--screenshot', sys.argv[1]]);"
+        "import sys; from app.main import main;"
+        "code = main(['--sample', 'camera', '--variant', 'serial', '--screenshot', sys.argv[1]]);"
         "print(code, sorted({'pyqtgraph', 'qtpy', 'cuda', 'gpu_ops.measuring.report'} & set(sys.modules)))"
     )
     picture = tmp_path / "out.png"
@@ -167,7 +168,19 @@ def test_what_is_understood_goes_to_the_window(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_screenshot_is_drawn_by_the_path_of_clicks(tmp_path: Path) -> None:
     picture = tmp_path / "out.png"
-    command = [sys.executable, "-m", "app", "--sample", "ecg", "--filter", "mean", "--set", "window=9"]
+    command = [
+        sys.executable,
+        "-m",
+        "app",
+        "--sample",
+        "ecg",
+        "--filter",
+        "mean",
+        "--set",
+        "window=9",
+        "--variant",
+        "serial",
+    ]
     done = subprocess.run(
         [*command, "--screenshot", str(picture), "--size", "800x600"], cwd=ROOT, capture_output=True, timeout=120
     )

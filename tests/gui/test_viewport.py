@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import each_once
 from PySide6.QtCore import QThreadPool
 from pytestqt.qtbot import QtBot
 
@@ -59,11 +60,14 @@ def assert_same(one: Samples | None, other: Samples | None) -> None:
         assert one.array.flags.c_contiguous  # as a QImage needs it
 
 
-@pytest.mark.parametrize("scale", [0.07, 0.5, 1.0, 1.37, 2.0, 2.61, 3.999, 7.3])
 @pytest.mark.parametrize(
-    "kind", ["uint8 1", "uint16 1", "float32 1", "float32 1 nan", "float64 1 nan", "uint8 3", "float32 4 nan"]
+    "kind, scale, stored",
+    each_once(
+        ("uint8 1", "uint16 1", "float32 1", "float32 1 nan", "float64 1 nan", "uint8 3", "float32 4 nan"),
+        (0.07, 0.5, 1.0, 1.37, 2.0, 2.61, 3.999, 7.3),
+        (True, False),
+    ),
 )
-@pytest.mark.parametrize("stored", [True, False])
 def test_a_walk(kind: str, scale: float, stored: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pyramid_module, "LARGE", 1 << 30 if stored else 1)
     pyramid = Pyramid(image(kind))
