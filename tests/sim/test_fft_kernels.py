@@ -230,6 +230,8 @@ def test_what_does_not_fit_into_shared_memory_is_refused_with_another_way() -> N
         return filter.variant(variant).refusal(task) or ""
 
     assert "use the variant global" in reason(fft1d, "shared", ((1 << 24) - 1,))
+    assert "hold 4194304; use the variant global" in reason(fft1d, "padded", ((1 << 24) - 1,))
+    assert "use the variant registers" in reason(fft1d, "fast_sine", (64,))
     assert reason(fft1d, "shared", (1 << 24,)) == reason(fft1d, "global", ((1 << 24) - 1,)) == ""
     assert "columns of 5000 pixels need 16384 complex numbers" in reason(mask, "fused", (5000, 10))
     assert reason(mask, "steps", (5000, 10)) == reason(mask, "fused", (2048, 5000)) == ""

@@ -1,4 +1,4 @@
-"""What the source states about bank conflicts of the transform, and how each statement is tested. Source: S2."""
+"""What the source states about bank conflicts and the radix, and how each statement is tested. Source: S2."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_ops.filters.fft.conflicts import Gap, gap_of_one, gap_of_span, no_gap, wavefronts
+from gpu_ops.filters.fft.radix import WITH_FMA, WITHOUT_FMA, Multiprocessor
 from gpu_ops.filters.kit.verdicts import Verdict
 from gpu_ops.types import Claim, Run
 
@@ -19,6 +20,10 @@ LINES = ((1024, 2), (4096, 16))
 """Points and radix of the lines whose wavefronts the sentences name."""
 RADICES = (2, 4, 8, 16)
 LENGTHS = (512, 1024, 2048, 4096)
+MODELLED = tuple(1 << bits for bits in range(1, 9))
+"""The radices up to 256, as far as the source draws its model."""
+POINTS, WIDTH = 4096, 8
+"""Of a line, and bytes of a point."""
 
 
 def _told(n: int, radix: int, what: str) -> str:
@@ -51,6 +56,20 @@ def _spans(runs: Mapping[str, Run]) -> Verdict:
     return f"{'; '.join(told)}; the least for R = 2 … 16, N = 512 … 4096", _free(gap_of_span)
 
 
+def _gains(processor: Multiprocessor) -> int:
+    """The largest radix, a power of two, whose stages compute no longer than they wait."""
+    wait = processor.waiting(POINTS, WIDTH)
+    return max(radix for radix in MODELLED if processor.computing(POINTS, radix) <= wait)
+
+
+def _radix(runs: Mapping[str, Run]) -> Verdict:
+    """The radix of equal times by the formula, between the powers of two that the times themselves give."""
+    names = {"with FMA": WITH_FMA, "without": WITHOUT_FMA}
+    found = {name: (each.best_radix(WIDTH), _gains(each)) for name, each in names.items()}
+    text = ", ".join(f"{best:.3g} {name} (radix {most} still gains)" for name, (best, most) in found.items())
+    return text, [round(best) for best, _ in found.values()] == [84, 9]
+
+
 def _claim(id: str, text: str, published: str, prediction: str, judge: Any) -> Claim:
     return Claim(f"S2-{id}", "S2", text, published, prediction, "counted", EXPERIMENT, judge)
 
@@ -77,5 +96,13 @@ CLAIMS = (
         "Holds with Ns elements after every R·Ns, as the variant padded has them; a formula counts what a simulated "
         "GPU counts.",
         _spans,
+    ),
+    _claim(
+        "radix",
+        "A larger radix gains until its butterflies take as long as shared memory: Rx = 2^(2 width C / (5 B)).",
+        "Rx about 84 with FMA and 9 without, of 256 operations and 128 bytes a clock, and 8 bytes a point",
+        "Holds by arithmetic. Registers set the limit before it does: radix 16 takes about 110 of them, so none beyond "
+        "16 is here.",
+        _radix,
     ),
 )
