@@ -13,6 +13,7 @@ from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.fft import peaks, steps
 from gpu_ops.filters.fft.forms import Cut, ring_of
+from gpu_ops.filters.fft.limits import fast_sine_tolerance, peak_tolerance, transform_tolerance
 from gpu_ops.filters.fft.mask import transfer
 from gpu_ops.filters.fft.radix import WITH_FMA, WITHOUT_FMA
 from gpu_ops.filters.fft.serial import Planes, Rows
@@ -340,3 +341,14 @@ def test_what_the_source_says_of_padding_and_radix_is_counted() -> None:
     for processor in (WITH_FMA, WITHOUT_FMA):
         best = processor.best_radix(8)
         assert processor.computing(4096, best) == pytest.approx(processor.waiting(4096, 8))
+
+
+def test_a_variant_widens_only_the_tolerances_that_are_narrower_than_its_own() -> None:
+    filter, x = find_filter("fft1d"), np.cos(2 * np.pi * 40 * np.arange(400) / 400).astype(np.float32)
+    params = check_values(filter.params, {"result": "magnitude"}, "fft1d")
+    task = on(filter, x, params)
+    made = {k: np.ma.getdata(v).astype(np.float32) for k, v in filter.reference(task).items()}
+    made["peak_count"] = made["peak_count"].astype(np.uint32)
+    errors = verify(filter, filter.variant("fast_sine"), from_array(x), task, made)
+    assert errors["magnitude"].tolerance == pytest.approx(fast_sine_tolerance(task)) > transform_tolerance(task)
+    assert errors["peaks"].tolerance == peak_tolerance(task) > fast_sine_tolerance(task)

@@ -110,16 +110,16 @@ PADDED_TEXT = Stockham(
     "padded_text",
     "fft_padded_text_lines",
     "3 shared memory, one point padded",
-    "Stages put their points where the next one looks for them, and one point stays free after each group of a stage, "
-    "as the source has it: no bank conflict in the first stage's stores, as before in the others.",
+    "Stages put their points where the next one looks for them. One point stays free after each group, as the source "
+    "has it: the first stage stores without bank conflicts, the others with as many as before.",
     (BLOCK, SHORT_RADIX, GAP),
 )
 PADDED = Stockham(
     "padded",
     "fft_padded_lines",
     "4 shared memory, padded by stages",
-    "As many points stay free after each group as lie between the results of a butterfly: no stage's stores have bank "
-    "conflicts.",
+    "As many points stay free after each group as lie between the results of a butterfly: every stage stores without "
+    "bank conflicts.",
     (BLOCK, SHORT_RADIX),
 )
 RADIX4 = Stockham(
