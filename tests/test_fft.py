@@ -13,7 +13,9 @@ from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.fft import peaks, steps
 from gpu_ops.filters.fft.forms import Cut, ring_of
+from gpu_ops.filters.fft.limits import fast_sine_tolerance, peak_tolerance, transform_tolerance
 from gpu_ops.filters.fft.mask import transfer
+from gpu_ops.filters.fft.radix import WITH_FMA, WITHOUT_FMA
 from gpu_ops.filters.fft.serial import Planes, Rows
 from gpu_ops.filters.fft.windows import COSINES, SCIPY_NAMES, window
 from gpu_ops.io import from_array
@@ -323,3 +325,30 @@ def test_a_spectrogram_can_be_stopped() -> None:
     with listening(stop), pytest.raises(Cancelled):
         steps.cut_segments(x, cut, cut.weights.astype(np.float32), np.empty((1, cut.count, 256), np.float32))
     assert len(calls) == 3
+
+
+def test_what_the_source_says_of_padding_and_radix_is_counted() -> None:
+    found = {claim.id: claim.judge({}) for claim in find_filter("fft2d").claims}
+    assert {id: holds for id, (_, holds) in found.items()} == {
+        "S2-padding": False,
+        "S2-padding-loads": False,
+        "S2-padding-span": True,
+        "S2-radix": True,
+    }
+    assert "480 to 448, least 320" in found["S2-padding"][0] and "2432 to 512, least 384" in found["S2-padding"][0]
+    assert "800 to 896" in found["S2-padding-loads"][0]
+    assert found["S2-radix"][0] == "84.4 with FMA (radix 64 still gains), 9.19 without (radix 8 still gains)"
+    for processor in (WITH_FMA, WITHOUT_FMA):
+        best = processor.best_radix(8)
+        assert processor.computing(4096, best) == pytest.approx(processor.waiting(4096, 8))
+
+
+def test_a_variant_widens_only_the_tolerances_that_are_narrower_than_its_own() -> None:
+    filter, x = find_filter("fft1d"), np.cos(2 * np.pi * 40 * np.arange(400) / 400).astype(np.float32)
+    params = check_values(filter.params, {"result": "magnitude"}, "fft1d")
+    task = on(filter, x, params)
+    made = {k: np.ma.getdata(v).astype(np.float32) for k, v in filter.reference(task).items()}
+    made["peak_count"] = made["peak_count"].astype(np.uint32)
+    errors = verify(filter, filter.variant("fast_sine"), from_array(x), task, made)
+    assert errors["magnitude"].tolerance == pytest.approx(fast_sine_tolerance(task)) > transform_tolerance(task)
+    assert errors["peaks"].tolerance == peak_tolerance(task) > fast_sine_tolerance(task)

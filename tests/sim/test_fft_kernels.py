@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -9,17 +11,24 @@ import pytest
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel
+from gpu_ops.devices.kernel_source import read_source
+from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
+from gpu_ops.filters.fft.conflicts import gap_of_one, gap_of_span, no_gap, wavefronts
 from gpu_ops.filters.fft.transform import Lines, Transforms, chirp, fits, longest_line, padded, twiddles
+from gpu_ops.filters.fft.ways import STOCKHAM
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.plan import Plan
+from gpu_ops.plan import Device, Execution, Plan
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Experiment, Filter, Input, Pick, Run
 from tests.lanes import each_once
 
 Array = np.ndarray[Any, Any]
 SHAPES = ((3, 1, 2), (3, 2, 1), (1, 4, 5), (2, 8, 3), (3, 64, 2), (2, 97, 1), (1, 100, 3), (2, 1024, 1), (1, 1024, 2))
+FEWER = ((2, 8, 3), (2, 97, 1), (1, 1024, 2))
+"""For the kernels that share most of their code."""
 MOST = {"complex64": 3e-7, "complex128": 8e-16}
 """The relative root-mean-square error: 1.5e-7 and 7e-16 were measured of these lengths, Bluestein's the largest."""
 
@@ -29,16 +38,25 @@ def numbers(shape: tuple[int, ...], dtype: str) -> Array:
     return (random.standard_normal(shape) + 1j * random.standard_normal(shape)).astype(dtype)
 
 
-def transformed(x: Array, way: str, inverse: bool = False, longest: int = 0, block: int = 64) -> tuple[Array, int]:
+def transformed(
+    x: Array, way: str, inverse: bool = False, longest: int = 0, block: int = 64, **knobs: Any
+) -> tuple[Array, int]:
     """The transform along the middle axis, and the number of its steps. Nothing may be found wrong."""
-    device = open_device("sim").session({})
-    transforms = Transforms(device, x.dtype, way, block, longest)
+    found, steps, execution = executed(open_device("sim").session({}), x, way, inverse, longest, block, **knobs)
+    assert execution.findings == ()
+    return found, steps
+
+
+def executed(
+    device: Device, x: Array, way: str, inverse: bool = False, longest: int = 0, block: int = 64, **knobs: Any
+) -> tuple[Array, int, Execution]:
+    """The same, with all that the device tells."""
+    transforms = Transforms(device, x.dtype, way, block, longest, knobs)
     buffer = transforms.take(x.size)
     device.upload(x.reshape(-1), out=buffer)
     result = transforms.along(buffer, Lines(*x.shape), "lines", inverse)
     execution = device.execute(Plan(tuple(transforms.steps), {}))
-    assert execution.findings == ()
-    return device.download(result).reshape(x.shape), len(transforms.steps)
+    return device.download(result).reshape(x.shape), len(transforms.steps), execution
 
 
 def error(right: Array, found: Array) -> float:
@@ -47,9 +65,11 @@ def error(right: Array, found: Array) -> float:
 
 
 @pytest.mark.parametrize("dtype", MOST)
-@pytest.mark.parametrize("way", ["global", "shared"])
+@pytest.mark.parametrize("way", ["global", "shared", *STOCKHAM])
 def test_lines_of_every_length_there_and_back(way: str, dtype: str) -> None:
-    for shape in SHAPES:
+    if (way, dtype) == ("fast_sine", "complex128"):
+        pytest.skip("fast sine has no doubles")
+    for shape in SHAPES if way in ("global", "shared") else FEWER:
         x = numbers(shape, dtype)
         found, steps = transformed(x, way)
         assert error(np.fft.fft(x.astype(np.complex128), axis=1), found) <= MOST[dtype], shape
@@ -60,14 +80,77 @@ def test_lines_of_every_length_there_and_back(way: str, dtype: str) -> None:
         assert steps == (ones if padded(n) == n else 3 + 2 * ones), shape
 
 
+@pytest.mark.parametrize("way", ["shared", "registers", "table"])
 @pytest.mark.parametrize("n, longest, block", [(64, 8, 32), (128, 16, 64), (100, 16, 256), (2, 64, 1024)])
-def test_a_line_too_long_for_shared_memory_is_transformed_in_two_parts(n: int, longest: int, block: int) -> None:
+def test_a_line_too_long_for_shared_memory_is_transformed_in_two_parts(
+    n: int, longest: int, block: int, way: str
+) -> None:
     x = numbers((2, n, 3), "complex128")
-    found, steps = transformed(x, "shared", longest=longest, block=block)
+    found, steps = transformed(x, way, longest=longest, block=block)
     assert error(np.fft.fft(x, axis=1), found) <= MOST["complex128"]
     assert steps == {64: 2, 128: 2, 100: 7, 2: 1}[n]
-    back, _ = transformed(found, "shared", True, longest, block)
+    back, _ = transformed(found, way, True, longest, block)
     assert error(x, back / n) <= 2 * MOST["complex128"]
+
+
+@pytest.mark.parametrize("knobs", [{"radix": 8}, {"radix": 16}], ids=str)
+@pytest.mark.parametrize("block", [32, 512])
+def test_every_rest_of_the_radix_is_right_with_long_and_short_blocks(block: int, knobs: dict[str, int]) -> None:
+    for n in (16, 32, 512, 4096):
+        x = numbers((3, n, 1), "complex64")
+        found, _ = transformed(x, "registers", block=block, **knobs)
+        assert error(np.fft.fft(x.astype(np.complex128), axis=1), found) <= MOST["complex64"], n
+
+
+GAPS = {("padded_text", 0): no_gap, ("padded_text", 1): gap_of_one, ("padded", 1): gap_of_span}
+SOURCES = {(1024, 2): ((480, 320), (448, 448), (320, 448)), (4096, 16): ((2432, 384), (512, 512), (384, 512))}
+"""Stores and loads of one part of a line, without gaps, with the source's, and with those that grow."""
+
+
+@pytest.mark.parametrize("n, radix", list(SOURCES))
+def test_the_simulated_gpu_counts_the_wavefronts_of_the_formula(n: int, radix: int) -> None:
+    x = numbers((1, n, 1), "complex64")
+    for place, ((way, gap), rule) in enumerate(GAPS.items()):
+        knobs = {"radix": radix} | ({"gap": gap} if way == "padded_text" else {})
+        device = SimDevice("sm_75", Options(checks="off", counters="full")).session({})
+        _, _, execution = executed(device, x, way, block=256, **knobs)
+        found = wavefronts(n, radix, rule)
+        both = 2 * found.loads
+        for code, passes in (("re[place] =", found.stores), ("im[place] =", found.stores), ("re[place], im", both)):
+            assert _passes_of(execution, code) == passes, (way, gap, code)
+        assert found[:2] == SOURCES[n, radix][place] and found.least == SOURCES[n, radix][2][0]
+
+
+def _passes_of(execution: Execution, code: str) -> int:
+    """The wavefronts of the lines with this code."""
+    text = read_source("include/fft_stockham.cuh").splitlines()
+    lines = [line for line in execution.lines if line.file.endswith("fft_stockham.cuh")]
+    return sum(line.counts.get("shared_wavefronts", 0) for line in lines if code in text[line.line - 1])
+
+
+def test_radix_16_in_registers_exchanges_4096_points_twice() -> None:
+    """Through shared memory go 4096 complex numbers, twice: 8 warps of 16 points, both parts, in and out."""
+    x = numbers((1, 4096, 1), "complex64")
+    device = SimDevice("sm_75", Options(checks="off", counters="full")).session({})
+    counters = executed(device, x, "registers", block=256)[2].counters
+    requests = [counters[f"shared_{verb}_requests"] for verb in ("store", "load")]
+    assert requests == [2 * 2 * 8 * 16] * 2
+    assert counters["shared_wavefronts"] == 512 * 2 + 128 * 2  # what the loads after the first stage lose
+
+
+def test_twiddles_as_coarse_as_cuda_states_stay_within_the_tolerance_of_fast_sine() -> None:
+    """A simulated GPU computes sines better than a real one: here every twiddle is off by the most that CUDA states."""
+    text = read_source("fft/7_fast_sine.cu")
+    wrong = "w.x += (k & 1 ? 4.18e-7f : -4.18e-7f); w.y += (k & 2 ? 3.59e-7f : -3.59e-7f);\n        return w;"
+    coarse = {"fft/7_fast_sine.cu": text.replace("return w;", wrong)}
+    assert coarse["fft/7_fast_sine.cu"] != text
+    signal = np.random.default_rng(5).standard_normal(512).astype(np.float32)
+    sizes = []
+    for edits in ({}, coarse):
+        for result in ("spectrum", "round trip", "power density"):
+            found = run("fft1d", "fast_sine", signal, result=result, edits=edits)
+            sizes += [max(error.relative / error.tolerance for error in found.errors.values())]
+    assert max(sizes[:3]) < max(sizes[3:]) < 1
 
 
 def test_tables_are_right_where_k_squared_is_large() -> None:
@@ -85,13 +168,20 @@ def test_the_longest_lines_are_known() -> None:
     assert fits((1 << 24) - 1, "global", 64 << 10, double) and fits((1 << 24) - 1, "shared", 64 << 10, single)
 
 
-def run(filter_id: str, variant: str, x: Array, rate: float | None = None, **params: Any) -> Run:
+def run(
+    filter_id: str,
+    variant: str,
+    x: Array,
+    rate: float | None = None,
+    edits: Mapping[str, str] = MappingProxyType({}),
+    **params: Any,
+) -> Run:
     """A verified run on the simulated GPU; nothing may be found wrong."""
     filter = find_filter(filter_id)
     kind = filter.accepts
     input = Input(kind, x, INPUT_KINDS[kind].axes[x.ndim], "x", {"generator": "test"}, rate)
     values = {p.name: p.default for p in filter.params} | params
-    experiment = Experiment(filter.id, input, values, (Pick(variant, "sim"),), protocol="none")
+    experiment = Experiment(filter.id, input, values, (Pick(variant, "sim", edits=edits),), protocol="none")
     result = list(run_experiment(experiment))[-1]
     assert result.ok and not result.findings, (result.failure, result.errors, result.findings)
     return result
@@ -141,6 +231,8 @@ def test_what_does_not_fit_into_shared_memory_is_refused_with_another_way() -> N
         return filter.variant(variant).refusal(task) or ""
 
     assert "use the variant global" in reason(fft1d, "shared", ((1 << 24) - 1,))
+    assert "hold 4194304; use the variant global" in reason(fft1d, "padded", ((1 << 24) - 1,))
+    assert "use the variant registers" in reason(fft1d, "fast_sine", (64,))
     assert reason(fft1d, "shared", (1 << 24,)) == reason(fft1d, "global", ((1 << 24) - 1,)) == ""
     assert "columns of 5000 pixels need 16384 complex numbers" in reason(mask, "fused", (5000, 10))
     assert reason(mask, "steps", (5000, 10)) == reason(mask, "fused", (2048, 5000)) == ""

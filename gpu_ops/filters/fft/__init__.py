@@ -7,10 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpu_ops.filters.fft import forms, gpu, host, outputs, parameters, peers, reference
+from gpu_ops.filters.fft import claims, forms, gpu, host, outputs, parameters, peers, reference
 from gpu_ops.params import holds
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Output, Work
+
+PICKED = ("serial", "global", "shared", "registers")
 
 
 def work1d(task: Task) -> Work:
@@ -53,6 +55,7 @@ FFT1D = Filter(
     check=parameters.check1d,
     source="S2",
     finite_only=True,
+    picked=PICKED,
     variants=(*host.variants1d(), *gpu.variants1d(), peers.cupy1d(parameters.RESULTS1D)),
 )
 FFT2D = Filter(
@@ -69,6 +72,8 @@ FFT2D = Filter(
     locality=Locality("global"),
     source="S2",
     finite_only=True,
+    picked=PICKED,
+    claims=claims.CLAIMS,
     variants=(*host.variants2d(), *gpu.variants2d(), peers.cupy2d(parameters.RESULTS2D)),
 )
 FFT_MASK = Filter(

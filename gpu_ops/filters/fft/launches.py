@@ -70,7 +70,7 @@ class Work(Transforms):
     @classmethod
     def of(cls, device: Device, task: Task, way: str) -> Work:
         """The beginning of a plan."""
-        return cls(device, complex_type(task), way, task.knobs["block"], task=task)
+        return cls(device, complex_type(task), way, task.knobs["block"], knobs=task.knobs, task=task)
 
     @property
     def real(self) -> np.dtype[Any]:

@@ -23,6 +23,12 @@ PHASE_TOLERANCE = {"float32": 0.05, "float64": 1e-8}
 """Of π: errors of 1.5e-6 or 3e-13 of the largest magnitude, at the floor."""
 PEAK_TOLERANCE = {"float32": 2e-3, "float64": 1e-9}
 """Of the largest frequency, and of the largest height."""
+FAST_SINE = math.hypot(2**-21.41, 2**-21.19)
+"""Most that a twiddle of __sincosf is off between -π and π, as the CUDA Programming Guide states it for its parts."""
+FAST_SINE_CAVEAT = (
+    "twiddles of __sincosf are off by up to 5.5e-7, several times a float's own rounding, and so much more is allowed "
+    "for each factor of two of the length; nothing is allowed for phases, which are refused"
+)
 
 
 def transformed(task: Task) -> int:
@@ -47,6 +53,15 @@ def density_tolerance(task: Task) -> float:
     meta = task.meta
     count = 4 * max(meta.shape[:2]) if meta.of_kind.rank == 2 else Cut.of(task).count
     return square_tolerance(task) + count * float(np.finfo(np.float64).eps)
+
+
+def fast_sine_tolerance(task: Task) -> float:
+    """Of results with twiddles by fast sine, where the output's own tolerance is not wider. A stage of radix R has
+    twiddles that are products of log2 R such ones at most, so that each bit of the length counts once; the four more
+    are Bluestein's, as above."""
+    off = FAST_SINE * (math.log2(transformed(task)) + 4)
+    twice = task.params["result"] in ("round trip", "power density", "spectrogram", "radial profile")
+    return density_tolerance(task) + 2 * off if twice else transform_tolerance(task) + off
 
 
 def phase_tolerance(task: Task) -> float:

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
-from gpu_ops.params import Value
+from gpu_ops.filters.fft.ways import STOCKHAM, Blocks, Stockham, with_gaps
+from gpu_ops.params import Value, Values
 from gpu_ops.plan import Device, DeviceArray, Launch, Step
 
 Array = np.ndarray[Any, Any]
 
 GLOBAL, SHARED, BLUESTEIN = "fft/1_global.cu", "fft/2_shared.cu", "fft/bluestein.cu"
+NO_KNOBS: Values = {}
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,18 @@ def longest_line(shared_bytes: int, dtype: np.dtype[Any]) -> int:
     return 1 << (shared_bytes // dtype.itemsize).bit_length() - 1
 
 
+def longest_of(way: str, shared_bytes: int, dtype: np.dtype[Any], knobs: Values) -> int:
+    """The points of the longest line that a way other than "global" transforms at once."""
+    if way in STOCKHAM:
+        return STOCKHAM[way].longest(shared_bytes, dtype, knobs)
+    return longest_line(shared_bytes, dtype)
+
+
 @dataclass
 class Transforms:
-    """Collects the steps of transforms on a device. `way` is "global", a launch a stage, or "shared", a block a line
-    with up to `longest` points. Its arrays are flat; the steps run in order, so that a buffer serves several of them.
+    """Collects the steps of transforms on a device. `way` is "global", a launch a stage, "shared", a block a line with
+    up to `longest` points, or one of STOCKHAM, whose radix and gaps are in `knobs`. Its arrays are flat; the steps run
+    in order, so that a buffer serves several of them.
     """
 
     device: Device
@@ -82,12 +92,14 @@ class Transforms:
     way: str
     block: int
     longest: int = 0
+    knobs: Values = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     _tables: dict[tuple[str, int], DeviceArray] = field(default_factory=dict)
     _free: list[DeviceArray] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.longest = self.longest or longest_line(self.device.limits.shared_bytes, self.dtype)
+        shared = self.device.limits.shared_bytes
+        self.longest = self.longest or longest_of(self.way, shared, self.dtype, self.knobs)
 
     @property
     def defines(self) -> dict[str, Value]:
@@ -188,8 +200,11 @@ class Transforms:
     def _in_shared(
         self, x: Any, y: Any, n: int, count: int, apart: tuple[int, ...], inverse: bool, what: str, turns: int = 0
     ) -> None:
-        """A block for each of `count` lines; `apart` is as in the kernel: inner, middle, apart_outer and the steps
-        along middle and along the line, of x and of y."""
+        """`count` lines in shared memory; `apart` is as in the kernels: inner, middle, apart_outer and the steps along
+        middle and along the line, of x and of y."""
+        if self.way in STOCKHAM:
+            self._stockham(STOCKHAM[self.way], x, y, n, count, apart, inverse, what, turns)
+            return
         table = self.table(twiddles, n)
         turning = self.table(twiddles, turns) if turns else table
         counts = (int(log2(n)), int(log2(turns)) if turns else 0, inverse)
@@ -198,8 +213,35 @@ class Transforms:
         shared = n * self.dtype.itemsize
         self.steps.append(Launch(kernel, (count, 1, 1), (self.block, 1, 1), args, shared, name=what))
 
+    def _stockham(
+        self,
+        way: Stockham,
+        x: Any,
+        y: Any,
+        n: int,
+        count: int,
+        apart: tuple[int, ...],
+        inverse: bool,
+        what: str,
+        turns: int,
+    ) -> None:
+        """As `_in_shared`, several short lines a block. The table is an argument, or a constant of its own module."""
+        radix, line = way.radix_of(self.knobs), self.dtype.itemsize
+        room = self.device.limits.shared_bytes // (with_gaps(n, min(radix, n)) * line)
+        blocks = Blocks.of(n, radix, self.block, count, room)
+        defines, constants = {**self.defines, **blocks.defines, **way.defines(self.knobs)}, {}
+        if way.twiddles == "constant":
+            defines["TABLE"] = n // 2
+            constants = {"twiddle_table": twiddles(n).astype(self.dtype)}
+        tables = (self.table(twiddles, n),) if way.twiddles == "global" else ()
+        turning = self.table(twiddles, turns or n)
+        numbers = (blocks.plane, int(log2(n)), int(log2(turns)) if turns else 0, inverse)
+        args = (x, y, *tables, turning, np.int64(count), *map(np.int32, numbers), *map(np.int64, apart))
+        kernel = self.device.kernel(way.file, way.kernel, defines)
+        grid, shared = (-(-count // blocks.lines), 1, 1), blocks.lines * blocks.plane * line
+        self.steps.append(Launch(kernel, grid, blocks.block, args, shared, constants, name=what))
 
-def fits(n: int, way: str, shared_bytes: int, dtype: np.dtype[Any]) -> bool:
+
+def fits(n: int, way: str, shared_bytes: int, dtype: np.dtype[Any], knobs: Values = NO_KNOBS) -> bool:
     """Whether a line of n points can be transformed: in shared memory in two parts at most."""
-    longest = longest_line(shared_bytes, dtype)
-    return way == "global" or padded(n) <= longest * longest
+    return way == "global" or padded(n) <= longest_of(way, shared_bytes, dtype, knobs) ** 2

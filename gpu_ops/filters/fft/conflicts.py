@@ -1,0 +1,69 @@
+"""How often the exchanges of Stockham's method pass over the banks of shared memory, with and without gaps.
+
+A wavefront is one pass over 32 banks of 4 bytes: lanes that want different words of one bank take one each. The counts
+are of one part, real or imaginary, of one line of float32, in blocks whose warps are full: from n / radix = 32 on.
+Every stage exchanges all points, as kernels 3 and 4 do. Source: S2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from gpu_ops.filters.fft.forms import Array
+
+BANKS = 32
+Gap = Callable[[int], int]
+"""The points that stay free after each group of a stage, by its span: by how far results of a butterfly are apart."""
+
+
+class Wavefronts(NamedTuple):
+    """Of a line's stores, of its loads, and the least of either."""
+
+    stores: int
+    loads: int
+    least: int
+
+
+def no_gap(span: int) -> int:
+    """Points lie side by side."""
+    return 0
+
+
+def gap_of_one(span: int) -> int:
+    """The source's padding."""
+    return 1
+
+
+def gap_of_span(span: int) -> int:
+    """The padding that grows with the stage."""
+    return span
+
+
+def wavefronts(n: int, radix: int, gap: Gap) -> Wavefronts:
+    """Of a line of n points, both powers of two; the last stage has a smaller radix where n is no power of `radix`."""
+    stores = loads = least = 0
+    span = 1
+    while span < n:
+        own = min(radix, n // span)
+        stored, loaded = _stage(n, own, span, gap(span))
+        stores, loads, least = stores + _passes(stored), loads + _passes(loaded), least + n // BANKS
+        span *= own
+    return Wavefronts(stores, loads, least)
+
+
+def _stage(n: int, radix: int, span: int, gap: int) -> tuple[Array, Array]:
+    """The places (accesses, lanes) that warps store to after a stage, and those that they load from before the next."""
+    j = np.arange(n // radix)
+    k = j % span
+    results = (j - k) * radix + k + span * np.arange(radix)[:, None]
+    stored, loaded = (points + points // (radix * span) * gap for points in (results, np.arange(n)))
+    return stored.reshape(-1, BANKS), loaded.reshape(-1, BANKS)
+
+
+def _passes(places: Array) -> int:
+    """Of accesses (n, lanes) whose lanes all want different words: the most words in one bank, added up."""
+    words = np.stack([(places % BANKS == bank).sum(axis=1) for bank in range(BANKS)])
+    return int(words.max(axis=0).sum())

@@ -1,0 +1,160 @@
+"""The ways to transform lines of a power of two in shared memory by Stockham's method, and the blocks they work in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.launches import CONSTANTS
+from gpu_ops.params import Param, Value, Values
+
+MOST_POINTS = 16
+"""Of a thread, in registers."""
+USUAL_THREADS, MOST_THREADS = 512, 1024
+"""Of a block: with 512 a thread may have 128 registers, with 1024 it has 64, which 16 complex128 exceed."""
+
+BLOCK = Param(
+    "block",
+    256,
+    choices=(32, 64, 128, 256, 512),
+    tries=(64, 256),
+    unit="threads",
+    help="threads a block, which has several short lines; more where a thread would have more than 16 points",
+)
+SHORT_RADIX = Param(
+    "radix", 2, choices=(2, 16), unit="points", help="points of a butterfly, as the source compares them"
+)
+LONG_RADIX = Param("radix", 16, choices=(8, 16), unit="points", help="points of a butterfly, all in registers")
+GAP = Param("gap", 1, choices=(0, 1), unit="points", help="points left free after each group of a stage; 0: none")
+
+
+@dataclass(frozen=True)
+class Stockham:
+    """A kernel of the family. `radix` is used where no knob sets it; `twiddles` says where they come from: "global",
+    "computed" or "constant"."""
+
+    name: str
+    kernel: str
+    title: str
+    idea: str
+    knobs: tuple[Param, ...]
+    radix: int = 0
+    twiddles: str = "global"
+
+    @property
+    def file(self) -> str:
+        """Its kernel file."""
+        return f"fft/{self.title[0]}_{self.name}.cu"
+
+    def radix_of(self, knobs: Values) -> int:
+        """The points of a butterfly."""
+        default = self.radix or next(knob.default for knob in self.knobs if knob.name == "radix")
+        return int(knobs.get("radix", default))
+
+    def defines(self, knobs: Values) -> dict[str, Value]:
+        """Those that the knobs set beside the radix."""
+        return {"GAP": knobs.get("gap", GAP.default)} if GAP in self.knobs else {}
+
+    def longest(self, shared_bytes: int, dtype: np.dtype[Any], knobs: Values) -> int:
+        """The points of the longest line of a block, a power of two."""
+        wide = dtype.itemsize // 8
+        most = MOST_POINTS * MOST_THREADS // wide
+        if self.twiddles == "constant":
+            most = min(most, 2 * CONSTANTS // dtype.itemsize)
+        radix = self.radix_of(knobs)
+        while most > radix and with_gaps(most, radix) * dtype.itemsize > shared_bytes:
+            most //= 2
+        return most
+
+
+def with_gaps(n: int, radix: int) -> int:
+    """The points of a line with the most gaps that a stage leaves: as many as a radix-th of the points."""
+    return n + n // radix
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Blocks for lines of n points: a thread has `points` of them, `radix` of these a butterfly, and a block has
+    `lines` lines, each with `plane` places for one part of its points."""
+
+    n: int
+    radix: int
+    points: int
+    lines: int
+    plane: int
+
+    @classmethod
+    def of(cls, n: int, radix: int, threads: int, count: int, most_lines: int) -> Blocks:
+        """For `count` lines in blocks of about so many threads, which have room for `most_lines` lines."""
+        radix = min(radix, n)
+        points = min(n, max(radix, min(MOST_POINTS, n // threads)))
+        lines = min(max(1, threads // (n // points)), count, most_lines)
+        return cls(n, radix, points, lines, with_gaps(n, radix))
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """Threads of a line, lines."""
+        return self.n // self.points, self.lines, 1
+
+    @property
+    def defines(self) -> dict[str, Value]:
+        """Of the kernel."""
+        most = USUAL_THREADS if self.n // self.points * self.lines <= USUAL_THREADS else MOST_THREADS
+        return {"RADIX": self.radix, "POINTS": self.points, "THREADS": most}
+
+
+PADDED_TEXT = Stockham(
+    "padded_text",
+    "fft_padded_text_lines",
+    "3 shared memory, one point padded",
+    "Stages put their points where the next one looks for them. One point stays free after each group, as the source "
+    "has it: the first stage stores without bank conflicts, the others with as many as before.",
+    (BLOCK, SHORT_RADIX, GAP),
+)
+PADDED = Stockham(
+    "padded",
+    "fft_padded_lines",
+    "4 shared memory, padded by stages",
+    "As many points stay free after each group as lie between the results of a butterfly: every stage stores without "
+    "bank conflicts.",
+    (BLOCK, SHORT_RADIX),
+)
+RADIX4 = Stockham(
+    "radix4",
+    "fft_radix4_lines",
+    "5 radix 4",
+    "A thread joins four points: half as many stages, exchanges through shared memory and barriers.",
+    (BLOCK,),
+    radix=4,
+)
+REGISTERS = Stockham(
+    "registers",
+    "fft_registers_lines",
+    "6 radix 8 or 16 in registers",
+    "A thread joins 8 or 16 points in registers, and the last stage stores where it ends: 4096 points are exchanged "
+    "through shared memory twice.",
+    (BLOCK, LONG_RADIX),
+)
+FAST_SINE = Stockham(
+    "fast_sine",
+    "fft_fast_sine_lines",
+    "7 twiddles by fast sine",
+    "Twiddles are computed by __sincosf, a few instructions of the special function units, instead of read; they are "
+    "less exact.",
+    (BLOCK, LONG_RADIX),
+    twiddles="computed",
+)
+TABLE = Stockham(
+    "table",
+    "fft_table_lines",
+    "8 twiddles in constant memory",
+    "Twiddles are read from constant memory, which serves a word to a whole warp, but one word after the other where "
+    "its lanes differ.",
+    (BLOCK, LONG_RADIX),
+    twiddles="constant",
+)
+STOCKHAM: Mapping[str, Stockham] = {way.name: way for way in (PADDED_TEXT, PADDED, RADIX4, REGISTERS, FAST_SINE, TABLE)}
+"""By the id of their variants."""
