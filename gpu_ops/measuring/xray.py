@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any
 
+from gpu_ops.devices.coalescing import Rule
 from gpu_ops.devices.kernel_source import header_fields, read_source
 from gpu_ops.devices.occupancy import Occupancy, by_block_size, is_known, occupancy
-from gpu_ops.devices.sim.coalescing import Rule
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
 from gpu_ops.devices.sim.traces import Tracing
