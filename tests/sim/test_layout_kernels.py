@@ -16,8 +16,8 @@ LAYOUT = find_filter("layout")
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("order", {}),
     ("order", {"block": 100}),
-    ("shifted", {"words": 1}),
-    ("shifted", {"words": 31, "block": 96}),
+    ("shifted", {"shift": 1}),
+    ("shifted", {"shift": 31, "block": 96}),
     ("swapped", {"block": 100}),
     ("gaps", {"turns": 4}),
     ("stride", {"stride": 3}),

@@ -23,7 +23,7 @@ BLOCK = Param(
     "block", 192, 16, 1024, 4, unit="threads", help="threads a block; 64 k, from 192 on, is the source's advice"
 )
 BLOCK = replace(BLOCK, tries=(16, 96, 100, 192, 1024))
-WORDS = Param("words", 1, 0, 31, unit="words", help="how far after a line of 128 bytes a warp begins", tries=(0, 1, 31))
+SHIFT = Param("shift", 1, 0, 31, unit="words", help="how far after a line of 128 bytes a warp begins", tries=(0, 1, 31))
 TURNS = Param("turns", 2, choices=(2, 4, 16), help="turns that the lanes take part in, one each")
 STRIDE = Param("stride", 2, 1, 32, unit="words", help="words from one lane to the next", tries=(1, 2, 7, 32))
 VALUES = Param(
@@ -40,7 +40,7 @@ EXTRA = Param("extra", 0, choices=(0, 1, 2), unit="columns", help="columns that 
 LOCAL_WORDS = Param("words", 8, choices=(4, 8, 32), help="words of a thread's array")
 TURN = Param("turn", 1, 0, 31, help="where in its array a thread begins, known only at run time", tries=(0, 1, 31))
 PARTS = Param("parts", 100, 1, 10000, help="equal parts that gain times value comes in", tries=(1, 10, 100))
-SUMS = Param("sums", "float", choices=("float", "double"), help="the type of the sums")
+ACCUMULATOR = Param("accumulator", "float", choices=("float", "double"), help="the type of the sums")
 
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 NUMPY = "What most Python programs write: one pass over memory for the product, one for the sum."
@@ -113,7 +113,7 @@ def _kernels() -> tuple[Variant, ...]:
     in_arrays, turned = plans.records("_part", 3, "part"), touches.tiles
     return (
         _kernel("1_order", "in order", ORDER, plans.direct, touches.order),
-        _kernel("2_shifted", "shifted start", SHIFTED, plans.shifted, touches.shifted, WORDS),
+        _kernel("2_shifted", "shifted start", SHIFTED, plans.shifted, touches.shifted, SHIFT),
         _kernel("3_swapped", "swapped lanes", SWAPPED, plans.direct, touches.swapped),
         _kernel("4_gaps", "lanes with gaps", GAPS, plans.knobbed("turns"), touches.gaps, TURNS),
         _kernel("5_stride", "stride", STRIDED, strided, touches.stride, STRIDE),
@@ -135,7 +135,16 @@ def _kernels() -> tuple[Variant, ...]:
         _kernel("13_broadcast", "broadcast", BROADCAST, plans.broadcast, touches.broadcast, APART),
         _kernel("14_tiles", "tiles by columns", TILES, plans.tiles, turned, knobs=(SIDE, EXTRA)),
         _kernel("15_local", "local memory", LOCAL, plans.local, touches.order, LOCAL_WORDS, TURN, **local),
-        _kernel("16_precision", "float or double", PRECISION, plans.precision, touches.order, PARTS, SUMS, **precision),
+        _kernel(
+            "16_precision",
+            "float or double",
+            PRECISION,
+            plans.precision,
+            touches.order,
+            PARTS,
+            ACCUMULATOR,
+            **precision,
+        ),
     )
 
 

@@ -26,7 +26,7 @@ FIGURES: tuple[tuple[Passes, Mapping[str, Any]], ...] = (
     (touches.order, {}),
     (touches.gaps, {"turns": 4}),
     (touches.swapped, {}),
-    (touches.shifted, {"words": 1}),
+    (touches.shifted, {"shift": 1}),
 )
 """The source's figures 7 and 8: in order, with gaps, with two lanes swapped, and from byte 132 on."""
 

@@ -34,7 +34,7 @@ def tolerance(task: Task) -> float:
 
 def parted(task: Task) -> float:
     """The same where the product comes in many parts: one more rounding of at most the scale for each of them."""
-    return (4 + (task.knobs["parts"] / 2 if task.knobs["sums"] == "float" else 0)) * EPS
+    return (4 + (task.knobs["parts"] / 2 if task.knobs["accumulator"] == "float" else 0)) * EPS
 
 
 def least(task: Task) -> float:

@@ -141,8 +141,8 @@ def local(job: Job) -> Plan:
 
 
 def precision(job: Job) -> Plan:
-    kind = np.float64 if job.knobs["sums"] == "double" else np.float32
+    kind = np.float64 if job.knobs["accumulator"] == "double" else np.float32
     parts = job.knobs["parts"]
     gain, offset = kind(job.params["gain"] / parts), kind(job.params["offset"])
     args = (job.x, job.out, np.int64(job.task.meta.size), gain, offset, np.int32(parts))
-    return job.plan(_launch(job, args, job.task.meta.size, SUM=job.knobs["sums"]))
+    return job.plan(_launch(job, args, job.task.meta.size, SUM=job.knobs["accumulator"]))

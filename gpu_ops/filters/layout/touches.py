@@ -34,7 +34,7 @@ def blocks(elements: int, per_block: int) -> int:
 
 def back(task: Task) -> int:
     """Threads of the variant shifted before the first value."""
-    return int(-task.knobs["words"] % WARP)
+    return int(-task.knobs["shift"] % WARP)
 
 
 def records(task: Task) -> int:
