@@ -43,8 +43,8 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def _xray(variant: str, knobs: dict[str, Any], n: int = 1003, coalescing: Rule = "today") -> XRay:
-    x = np.random.default_rng(0).random(n, np.float32)
+def _xray(variant: str, knobs: dict[str, Any], coalescing: Rule = "today", dtype: Any = np.float32) -> XRay:
+    x = np.random.default_rng(0).random(1003, dtype)
     found = xray(LAYOUT, LAYOUT.variant(variant), Input("signal", x, "t", "test", {}), {}, knobs, coalescing=coalescing)
     assert not found.findings
     return found
@@ -57,6 +57,13 @@ def test_transactions_are_those_of_the_addresses(variant: str, rule: Rule) -> No
     found = _xray(variant, {"block": 100}, coalescing=rule)
     named = {id for id in found.totals if "_transaction" in id}
     assert len(named) == 4 and {id: found.predicted[id] for id in named} == {id: found.totals[id] for id in named}
+
+
+@pytest.mark.parametrize("variant", ["order", "shifted", "stride"])
+def test_words_of_eight_bytes_take_twice_the_sectors(variant: str) -> None:
+    found = _xray(variant, {"block": 100}, dtype=np.float64)
+    assert {id: found.totals[id] for id in found.predicted} == found.predicted
+    assert found.totals["global_load_ideal_sectors"] > 8 * 31
 
 
 @pytest.mark.parametrize("variant, knobs", CASES, ids=str)

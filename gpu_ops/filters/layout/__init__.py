@@ -90,10 +90,17 @@ def _local_counters(task: Task) -> dict[str, int]:
     return {**of_values, "local_requests": 2 * task.knobs["words"] * of_values["global_load_requests"]}
 
 
+ANY_FLOAT = (touches.order, touches.shifted, touches.swapped, touches.gaps, touches.stride)
+"""Kernels whose words may have 8 bytes."""
+
+
 def _kernel(
     file: str, title: str, idea: str, plan: Callable[[Job], Plan], passes: Passes, *knobs: Param, **more: Any
 ) -> Variant:
-    own = {"source": "S0", "largest": limits.largest, "knobs": (BLOCK, *knobs), **_by_touches(passes), **more}
+    own = {"source": "S0", "largest": limits.largest, "knobs": (BLOCK, *knobs), **_by_touches(passes)}
+    if passes not in ANY_FLOAT or plan is plans.local or plan is plans.precision:
+        own |= {"supports": limits.words_of_four, "refuses": (limits.FLOAT32,)}
+    own |= more
     if "uncounted" in own:
         own.pop("accesses")
     return cuda(f"layout/{file}.cu", title, idea, plan, **own)
@@ -102,7 +109,7 @@ def _kernel(
 def _kernels() -> tuple[Variant, ...]:
     several: dict[str, Any] = {"uncounted": SEVERAL}
     strided = plans.knobbed("stride", lambda task: task.knobs["stride"])
-    room: dict[str, Any] = {"supports": limits.shared_stride, "refuses": (SHARED,)}
+    room: dict[str, Any] = {"supports": limits.shared_stride, "refuses": (limits.FLOAT32, SHARED)}
     local: dict[str, Any] = {"predicts": _local_counters}
     precision: dict[str, Any] = {
         "operations": _parts_work,
@@ -161,11 +168,11 @@ LAYOUT = Filter(
     family="layout",
     title="Memory layouts",
     summary=(
-        "Each value times a gain, plus an offset, in float32: a job so short that only the way to memory counts. The"
-        " kernels differ in how the data lies and in which lane touches what."
+        "Each value times a gain, plus an offset: a job so short that only the way to memory counts. The kernels"
+        " differ in how the data lies and in which lane touches what."
     ),
     accepts="signal",
-    dtypes=("float32",),
+    dtypes=("float32", "float64"),
     params=(GAIN, OFFSET),
     outputs=(Output("signal", "signal", "", limits.tolerance, limits.least),),
     reference=limits.reference,

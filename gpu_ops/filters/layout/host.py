@@ -5,7 +5,7 @@ Importing this module loads Numba: plans import it when they are made.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
 from gpu_ops.filters.kit.loops import Array, compiled, flat, offset
 from gpu_ops.progress import advance
@@ -15,13 +15,14 @@ BAND = 1 << 24
 
 
 @compiled
-def _band(x: Array, out: Array, first: int, last: int, gain: np.float32, shift: np.float32) -> None:
+def _band(x: Array, out: Array, first: int, last: int, gain: Any, shift: Any) -> None:
     for i in range(offset(first), offset(last)):
         out[i] = gain * x[i] + shift
 
 
-def scale_serial(x: Array, out: Array, gain: np.float32, shift: np.float32) -> None:
-    """out = gain · x + shift, on one thread; x and out are C-contiguous float32 arrays of one shape."""
+def scale_serial(x: Array, out: Array, gain: Any, shift: Any) -> None:
+    """out = gain · x + shift, on one thread; x and out are C-contiguous float arrays of one shape and type,
+    that of gain and shift."""
     values, target = flat(x), out.reshape(-1, copy=False)
     for first in range(0, x.size, BAND):
         if first:  # a call of one band reports no progress, which would take longer than the band

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.kit.ranges import top
-from gpu_ops.filters.kit.support import shared_fits
+from gpu_ops.filters.kit.support import both, shared_fits
 from gpu_ops.filters.layout import plans
 from gpu_ops.task import Task
+from gpu_ops.types import Refusal
 
 Array = np.ndarray[Any, Any]
 EPS = float(np.finfo(np.float32).eps)
@@ -27,9 +28,10 @@ def tolerance(task: Task) -> float:
     """The error as a share of the scale, which is the largest magnitude of input, offset and result.
 
     The product is at most the result and the offset together, twice the scale: rounding the gain and the product loses
-    half an eps of that each, rounding the offset and the sum half an eps of the scale each.
+    half an eps of that each, rounding the offset and the sum half an eps of the scale each. The float64 reference
+    loses as much again.
     """
-    return 4 * EPS
+    return 4 * float(np.finfo(task.dtype).eps) * (2 if task.meta.dtype == "float64" else 1)
 
 
 def parted(task: Task) -> float:
@@ -44,8 +46,14 @@ def least(task: Task) -> float:
 
 def largest(task: Task) -> float:
     """The largest magnitude of samples of which product and sum stay finite."""
-    most = top("float32") * (1 - tolerance(task))
+    most = top(task.meta.dtype) * (1 - tolerance(task))
     return float((most - abs(task.params["offset"])) / max(1.0, abs(task.params["gain"])))
 
 
-shared_stride = shared_fits(plans.shared_stride_bytes, "words take")
+def words_of_four(task: Task) -> str | None:
+    """Whether samples are the words of 4 bytes that structures and shared memory are laid out for."""
+    return None if task.meta.dtype == "float32" else f"its layout is one of float32, not of {task.meta.dtype}"
+
+
+FLOAT32 = Refusal("one of float32", {"dtype": ("float64",)})
+shared_stride = both(shared_fits(plans.shared_stride_bytes, "words take"), words_of_four)

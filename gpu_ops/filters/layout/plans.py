@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import HostFunction, Job
+from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job
 from gpu_ops.filters.layout import touches
 from gpu_ops.params import Value
 from gpu_ops.plan import DeviceArray, Launch, Plan
@@ -22,16 +22,16 @@ def serial() -> HostFunction:
     return scale_serial
 
 
-def numpy_scale(numpy: Any, x: DeviceArray, out: DeviceArray, gain: np.float32, offset: np.float32) -> None:
+def numpy_scale(numpy: Any, x: DeviceArray, out: DeviceArray, gain: Any, offset: Any) -> None:
     """Two passes over the array, one for the product and one for the sum."""
     with numpy.errstate(invalid="ignore", over="ignore"):
         numpy.multiply(x, gain, out=out)
         numpy.add(out, offset, out=out)
 
 
-def scalars(task: Task) -> tuple[np.float32, np.float32]:
-    """Gain and offset, as all variants take them."""
-    return np.float32(task.params["gain"]), np.float32(task.params["offset"])
+def scalars(task: Task) -> tuple[Any, Any]:
+    """Gain and offset in the type of the samples."""
+    return task.dtype.type(task.params["gain"]), task.dtype.type(task.params["offset"])
 
 
 # On a GPU.
@@ -50,7 +50,9 @@ def _launch(
     """A launch of the variant's kernel, or of the one with the suffix `part`, with so many threads at least."""
     block = int(job.knobs["block"])
     grid = (touches.blocks(threads, block), 1, 1)
-    return Launch(job.kernel(part, **defines), grid, (block, 1, 1), args, shared, name=name)
+    return Launch(
+        job.kernel(part, SAMPLE=CTYPES[job.dtype.name], **defines), grid, (block, 1, 1), args, shared, name=name
+    )
 
 
 def _arguments(job: Job) -> tuple[Any, ...]:

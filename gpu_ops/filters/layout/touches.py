@@ -14,7 +14,7 @@ from gpu_ops.plan import Space, Verb
 from gpu_ops.task import Task
 
 WORD = 4
-"""Bytes of a value."""
+"""Bytes of a value, and of a field; only kernels without structures or shared memory take values of 8 bytes."""
 FIELDS = 3
 RECORD, WHOLE = 12, 16
 """Bytes of a packed structure of three fields, and of one that is aligned to 16 bytes."""
@@ -59,7 +59,8 @@ def _through(
 ) -> tuple[Pass, ...]:
     """One launch, whose threads load a value of x, do something between, and store it to y."""
     n, block = task.meta.size, task.knobs["block"]
-    touches = (_touch("load", "x", element, n), *between, _touch("store", "y", element, n))
+    size = task.meta.itemsize
+    touches = (_touch("load", "x", element, n, size), *between, _touch("store", "y", element, n, size))
     return (Pass(blocks(covered or n, block), block, touches),)
 
 
@@ -94,7 +95,9 @@ def gaps(task: Task) -> tuple[Pass, ...]:
     def of_turn(turn: int) -> Element:
         return lambda threads: only(threads.thread % turns == turn, threads.number)
 
-    touches = (_touch(verb, buffer, of_turn(turn), n) for turn in range(turns) for verb, buffer in _THROUGH)
+    touches = (
+        _touch(verb, buffer, of_turn(turn), n, task.meta.itemsize) for turn in range(turns) for verb, buffer in _THROUGH
+    )
     return (Pass(blocks(n, block), block, tuple(touches)),)
 
 
@@ -108,7 +111,9 @@ def _neighbours(task: Task, each: int) -> tuple[Pass, ...]:
     def of_turn(turn: int) -> Element:
         return lambda threads: threads.number * each + turn
 
-    touches = (_touch(verb, buffer, of_turn(turn), n) for turn in range(each) for verb, buffer in _THROUGH)
+    touches = (
+        _touch(verb, buffer, of_turn(turn), n, task.meta.itemsize) for turn in range(each) for verb, buffer in _THROUGH
+    )
     return (Pass(blocks(n, block * each), block, tuple(touches)),)
 
 

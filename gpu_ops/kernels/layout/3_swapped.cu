@@ -6,10 +6,12 @@
 // Traffic: 1 value read and 1 written an element
 // Source:  S0
 
+typedef SAMPLE T;
+
 extern "C" __global__ void layout_swapped(
-    const float* __restrict__ x, float* __restrict__ y, long long n, float gain, float offset)
+    const T* __restrict__ x, T* __restrict__ y, long long n, T gain, T offset)
 {
     const int j = (threadIdx.x & 14) == 4 ? threadIdx.x ^ 1 : threadIdx.x;
     const long long i = (long long)blockIdx.x * blockDim.x + j;
-    if (i < n) y[i] = fmaf(gain, x[i], offset);
+    if (i < n) y[i] = fma(gain, x[i], offset);
 }

@@ -6,12 +6,14 @@
 // Traffic: 1 value read and 1 written an element, in `turns` times the requests
 // Source:  S0
 
+typedef SAMPLE T;
+
 extern "C" __global__ void layout_gaps(
-    const float* __restrict__ x, float* __restrict__ y, long long n, float gain, float offset, int turns)
+    const T* __restrict__ x, T* __restrict__ y, long long n, T gain, T offset, int turns)
 {
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     for (int turn = 0; turn < turns; ++turn) {
-        if (threadIdx.x % turns == turn) y[i] = fmaf(gain, x[i], offset);
+        if (threadIdx.x % turns == turn) y[i] = fma(gain, x[i], offset);
     }
 }

@@ -6,11 +6,13 @@
 // Traffic: 1 value read and 1 written an element; caches may keep the rest of a sector for the next turn
 // Source:  S0
 
+typedef SAMPLE T;
+
 extern "C" __global__ void layout_stride(
-    const float* __restrict__ x, float* __restrict__ y, long long n, float gain, float offset, int stride)
+    const T* __restrict__ x, T* __restrict__ y, long long n, T gain, T offset, int stride)
 {
     const long long first = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * stride;
     for (int k = 0; k < stride; ++k) {
-        if (first + k < n) y[first + k] = fmaf(gain, x[first + k], offset);
+        if (first + k < n) y[first + k] = fma(gain, x[first + k], offset);
     }
 }
