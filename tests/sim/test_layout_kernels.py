@@ -71,5 +71,19 @@ def test_counts_are_those_of_the_addresses(variant: str, knobs: dict[str, Any]) 
     found = _xray(variant, knobs)
     assert {id: found.totals[id] for id in found.predicted} == found.predicted
     assert found.predicted["global_load_sectors"] > 0
+    if found.expected:
+        first, inner, last = (found.kernels[0].block_loads[block] for block in ("first", "inner", "last"))
+        expected = found.expected
+        assert (first, inner, last) == (expected.first, expected.inner, expected.last)
+        assert found.totals["global_load_threads"] == expected.total
     counted = {id for id in found.totals if id.startswith(("global_", "shared_"))}
     assert counted <= set(found.predicted), "nothing is counted that is not predicted"
+
+
+def test_the_claims_say_which_rules_of_the_source_still_hold() -> None:
+    found = {claim.id.removeprefix("S0-"): claim.judge({}) for claim in LAYOUT.claims}
+    assert [id for id, (_, holds) in found.items() if not holds] == ["shared-bytes", "tile-16"]
+    assert found["figures"][0].startswith("1, 1, 16, 16 transactions of half a warp")
+    assert found["arrays"][0].startswith("16 transactions") and "against 3 for" in found["arrays"][0]
+    assert found["structures"][0].startswith("36 sectors packed, 16 aligned and read whole, 12")
+    assert found["tile-16"][0].startswith("8, 2, 1 wavefronts") and found["tile-32"][0].startswith("32, 1 ")

@@ -68,9 +68,8 @@ def _picture(variant: str, passes: Passes, space: Space, knobs: Mapping[str, Any
     launches = passes(Task.of(SIGNAL, {}, {"block": BLOCK, **knobs}))
     launch = launches[1 if len(launches) > 1 else 0]
     warp = launch.threads(1, 2)
-    used = [t for t in launch.touches if t.verb == "load" and len(t.rows(warp))]
-    loads = [t for t in used if t.space == space]
-    # A warp of the layouts in structures has a value a lane, three of whose four loads are its own gain and offset.
+    loads = [t for t in launch.touches if (t.space, t.verb) == (space, "load") and len(t.rows(warp))]
+    # Stores tell how many values a warp makes: of structures it also loads a gain and an offset for each.
     stores = [t for t in launch.touches if (t.space, t.verb) == ("global", "store")]
     values = sum(int((t.rows(warp) >= 0).sum()) * t.nbytes // touches.WORD for t in stores)
     own = LAYOUT.variant(variant)
