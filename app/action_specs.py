@@ -358,6 +358,14 @@ _HELP = (
         do=lambda desk: desk.pages.present("claims"),
     ),
     ActionSpec(
+        "layouts",
+        QT_TRANSLATE_NOOP("Actions", "&Memory layouts"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "See how the lanes of a warp lie over memory, and what each layout costs"),
+        do=lambda desk: desk.pages.present("layouts"),
+    ),
+    ActionSpec(
         "diagnostics",
         QT_TRANSLATE_NOOP("Actions", "&Diagnostics"),
         "help",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gpu_ops.devices import device_statuses, open_device
     from gpu_ops.errors import KernelscopeError
     from gpu_ops.filters import FILTERS, all_claims, find_filter
+    from gpu_ops.filters.layout.gallery import layout_pictures
     from gpu_ops.io import (
         FORMATS,
         NOISE,
@@ -48,6 +49,7 @@ _HOMES = {
     "FILTERS": "filters",
     "all_claims": "filters",
     "find_filter": "filters",
+    "layout_pictures": "filters.layout.gallery",
     "Experiment": "types",
     "Input": "types",
     "Pick": "types",
@@ -113,6 +115,7 @@ __all__ = [
     "from_array",
     "from_origin",
     "judge_by_reports",
+    "layout_pictures",
     "lines_of",
     "load",
     "machine",

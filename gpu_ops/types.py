@@ -162,8 +162,9 @@ class Variant:
     `idea` says what changed from the variant before. `plan(device, task)` allocates and returns a Plan. `knobs` change
     the speed, and the result only within the tolerance. `supports(task)` returns None or the reason why not.
     `tolerance` widens the output's, and the printed `caveat` says why. `accesses(task)` are the global loads it should
-    make, `predicts(task)` the counters that its samples let expect, by id. `operations(task)` is its number of
-    operations where that is more than the filter's least work.
+    make, `predicts(task)` the counters that its samples let expect, by id, and `transactions(task, rule)` those by the
+    coalescing rule of an older GPU. `operations(task)` is its number of operations where that is more than the filter's
+    least work.
     `largest(task)` is the largest magnitude of floating samples with which nothing overflows; None: all of them.
     `refuses` are all the reasons that `supports` has for cases of the contract; `uncounted` says why a variant with
     kernels declares no accesses.
@@ -183,6 +184,7 @@ class Variant:
     caveat: str = ""
     accesses: Callable[[Task], Accesses] | None = None
     predicts: Callable[[Task], Mapping[str, int]] | None = None
+    transactions: Callable[[Task, Any], Mapping[str, int]] | None = None
     operations: Callable[[Task], int] | None = None
     largest: Callable[[Task], float] | None = None
     refuses: tuple[Refusal, ...] = ()

@@ -64,7 +64,7 @@ def test_nvrtc_only_in_the_compiler(path: Path) -> None:
 
 
 LAYERS = {
-    "filters": {"devices.launches", "devices.kernel_source", "devices.occupancy"},
+    "filters": {"devices.launches", "devices.kernel_source", "devices.occupancy", "devices.coalescing"},
     "devices": {"devices"},
     "io": {"io"},
     "measuring": {"filters", "devices", "io", "measuring"},

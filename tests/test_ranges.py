@@ -144,6 +144,7 @@ def test_the_list_tells_the_ranges(capsys: pytest.CaptureFixture[str]) -> None:
 
 SMALL = {"mean1d": {"window": 5}, "mean2d": {"window": 5}, "box": {"radius": 4}}
 COUNTS = {
+    "layout": 2,
     "mean1d": 5,
     "mean2d": 25,
     "box": 121,

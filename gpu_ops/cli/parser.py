@@ -12,8 +12,8 @@ from gpu_ops import __version__
 from gpu_ops.cli import bands, batch, info, measure, outputs, xray
 from gpu_ops.cli.limits import KERNEL_MIB, positive
 from gpu_ops.cli.streams import Parser
+from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.compiler import ARCHITECTURES
-from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import ParamError, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import CHOICES, NOISE, SAMPLES, STEPS

@@ -12,9 +12,9 @@ from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, value_text
 from gpu_ops.counters import COLUMNS, COUNTERS, Counter
+from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.limits import limits_of
-from gpu_ops.devices.sim.coalescing import RULES
 from gpu_ops.errors import DeviceError, KernelError, ParamError, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.io.steps import title_of

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any
 
+from gpu_ops.devices.coalescing import Rule
 from gpu_ops.devices.kernel_source import header_fields, read_source
 from gpu_ops.devices.occupancy import Occupancy, by_block_size, is_known, occupancy
-from gpu_ops.devices.sim.coalescing import Rule
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
 from gpu_ops.devices.sim.traces import Tracing
@@ -140,8 +140,16 @@ def xray(
         kernels=_kernels(executions, architecture, edits, trace),
         findings=tuple(f for _, execution in executions for f in execution.findings),
         printed=tuple(line for _, execution in executions for line in execution.printed),
-        predicted=dict(variant.predicts(task.on(input.array))) if variant.predicts and not edits else {},
+        predicted=_predicted(variant, task.on(input.array), coalescing) if not edits else {},
     )
+
+
+def _predicted(variant: Variant, task: Task, rule: Rule) -> dict[str, int]:
+    """The counters that follow from the samples, and the transactions where an older rule is asked for."""
+    predicted = dict(variant.predicts(task)) if variant.predicts else {}
+    if rule != "today" and variant.transactions:
+        predicted |= variant.transactions(task, rule)
+    return predicted
 
 
 def _task(filter: Filter, variant: Variant, input: Input, params: Values, knobs: Values, limits: Limits) -> Task:

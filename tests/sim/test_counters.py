@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from gpu_ops.devices.sim.coalescing import Rule, transactions
+from gpu_ops.devices.coalescing import Rule, transactions
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.lanes import BatchLayout, Lanes
 from gpu_ops.devices.sim.launch import Options

@@ -175,6 +175,7 @@ class MainWindow(QMainWindow):
         recent = RecentMenu(menus["file/recent"], actions["clear_recent"], context.settings, context.importing.open)
         makers = {
             "claims": self._claims_page,
+            "layouts": self._layouts_page,
             "shortcuts": lambda: ShortcutsPage(actions),
             "diagnostics": lambda: DiagnosticsPage(context.log),
             "preferences": lambda: PreferencesPage(context, actions, recent),
@@ -183,6 +184,11 @@ class MainWindow(QMainWindow):
         palette, pasted = CommandPalette(self), PasteFile()
         parts = pages, actions, menus, recent, catalogue, palette, pasted, self.probing.probe
         return Desk(context, self, self.stack, self.docks, *parts)
+
+    def _layouts_page(self) -> QWidget:
+        from app.views.xray.gallery_page import GalleryPage  # pictures of accesses are not needed to begin
+
+        return GalleryPage()
 
     def _claims_page(self) -> QWidget:
         page = ClaimsPage()

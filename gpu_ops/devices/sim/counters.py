@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gpu_ops.devices.sim.coalescing import Rule, transactions
+from gpu_ops.devices.coalescing import Rule, transactions
 from gpu_ops.devices.sim.emit import BlockCode, Code
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
 from gpu_ops.devices.sim.ptx import Place

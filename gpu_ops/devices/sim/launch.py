@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gpu_ops.devices.coalescing import Rule
 from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.batch import Batch, LaunchData
-from gpu_ops.devices.sim.coalescing import Rule
 from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.kernels import LoadedKernel, plain_name

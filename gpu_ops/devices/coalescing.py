@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.devices.sim.lanes import Array
-
+Array = np.ndarray[Any, Any]
 Rule = Literal["today", "1.0", "1.2"]
 HALF = 16
 RULES: dict[Rule, str] = {

@@ -1,0 +1,160 @@
+"""The gallery of memory layouts: thirty-two lanes over memory, a picture for each layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.models.access_text import sentence
+from app.models.gallery import RULES, Card, card_lines, cards
+from app.theme import colours_of, inked
+from app.views.labels import sentence_label
+from app.views.scrolled import Scrolled
+from app.views.xray.access_view import NARROWEST, AccessCanvas
+
+
+class CostBar(QWidget):
+    """How much a layout costs beside the dearest one of its memory."""
+
+    def __init__(self, level: float, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.level = level
+        self.setFixedHeight(max(3, self.fontMetrics().height() // 3))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        colours, painter = colours_of(self.palette()), QPainter(self)
+        painter.fillRect(self.rect(), self.palette().base())
+        width = max(2.0, self.level * self.width())
+        painter.fillRect(QRectF(0, 0, width, self.height()), colours.series[0].colour)
+        painter.end()
+
+
+class CardView(QWidget):
+    """One layout: its title, its cost, the picture of a warp, and what the layout is about."""
+
+    def __init__(self, card: Card, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.card = card
+        names = ("title", "cost", "idea", "sentence")
+        self.title, self.cost, self.idea, self.sentence = (sentence_label(f"gallery.{n}", self) for n in names)
+        self.canvas = AccessCanvas(self)
+        self.canvas.setAccessibleName(card.title)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, self.fontMetrics().height())
+        for part in (self.title, self.cost, CostBar(card.level, self), self.canvas, self.sentence, self.idea):
+            layout.addWidget(part)
+        layout.addStretch(1)
+        self.title.setText(card.title)
+        self.cost.setText(card.cost)
+        self.idea.setText(card.idea)
+        self.canvas.show_access(card.access)
+        self.sentence.setText(sentence(card.access))
+        self._ink()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "sentence"):
+            self._ink()
+
+    def _ink(self) -> None:
+        font = self.font()
+        font.setBold(True)
+        self.title.setFont(font)
+        for label in (self.idea, self.sentence):
+            label.setPalette(inked(self.palette(), colours_of(self.palette()).muted))
+
+
+class GalleryPage(QWidget):
+    """All layouts, in the order of what they cost by the rule that the user chooses."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("gallery")
+        self.setWindowTitle(self.tr("Memory layouts"))
+        self.rules = QComboBox(self)
+        self.rules.setObjectName("gallery.rule")
+        self.rules.setAccessibleName(self.tr("Rule to count by"))
+        self.rules.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.rules.setMinimumContentsLength(12)
+        for rule, text in RULES.items():
+            self.rules.addItem(QCoreApplication.translate("Gallery", text), rule)
+        self.copy_button = QPushButton(self.tr("Cop&y"), self)
+        self.copy_button.setObjectName("gallery.copy")
+        self.copy_button.setToolTip(self.tr("Copy all costs as a table"))
+        self.note = sentence_label("gallery.note", self)
+        self.note.setText(
+            self.tr(
+                "Each picture shows one warp: its 32 lanes above, what their first load touches below. The cost and"
+                " its bar count all loads by the chosen rule, the cheapest layout first; pictures, and the sentences"
+                " below them, show today's sectors and banks."
+            )
+        )
+        self.inside = QWidget(self)
+        self.grid = QGridLayout(self.inside)
+        self.shown: tuple[Card, ...] = ()
+        self.views: list[CardView] = []
+        self.headings: dict[str, QLabel] = {}
+        self._columns = 0
+        self._arrange()
+        self.rules.currentIndexChanged.connect(self.refresh)
+        self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(card_lines(self.shown)))
+        self.refresh()
+
+    def _arrange(self) -> None:
+        label = QLabel(self.tr("Count &by"), self)
+        label.setBuddy(self.rules)
+        top = QHBoxLayout()
+        top.addWidget(label)
+        top.addWidget(self.rules, 1)
+        top.addWidget(self.copy_button)
+        layout = QVBoxLayout(self)
+        layout.addLayout(top)
+        layout.addWidget(self.note)
+        layout.addWidget(Scrolled(self.inside, self), 1)
+        self.grid.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.grid.setHorizontalSpacing(3 * self.fontMetrics().averageCharWidth())
+        names = {"global": self.tr("Global memory"), "shared": self.tr("Shared memory")}
+        self.headings = {space: QLabel(f"<h3>{name}</h3>", self.inside) for space, name in names.items()}
+
+    @property
+    def rule(self) -> str:
+        """The chosen rule."""
+        return str(self.rules.currentData())
+
+    def refresh(self) -> None:
+        """Make the cards anew, in the order of the chosen rule."""
+        for view in self.views:
+            self.grid.removeWidget(view)
+            view.hide()  # it is deleted later, and would be seen until then
+            view.deleteLater()
+        self.shown = cards(self.rule)
+        self.views = [CardView(card, self.inside) for card in self.shown]
+        self._place(self._fitting())
+
+    def _fitting(self) -> int:
+        """Columns for which there is room."""
+        return max(1, self.width() // (NARROWEST * self.fontMetrics().averageCharWidth()))
+
+    def _place(self, columns: int) -> None:
+        """Put the cards of each memory below its heading, in so many columns."""
+        row, self._columns = 0, columns
+        for space, heading in self.headings.items():
+            own: Sequence[CardView] = [view for view in self.views if view.card.space == space]
+            self.grid.addWidget(heading, row, 0, 1, columns)
+            for place, view in enumerate(own):
+                self.grid.addWidget(view, row + 1 + place // columns, place % columns)
+                view.show()
+            row += 1 - (-len(own) // columns)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        if self._fitting() != self._columns:
+            self._place(self._fitting())
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self._columns and self._fitting() != self._columns:
+            self._place(self._fitting())

@@ -1,0 +1,185 @@
+"""Memory layouts: one short job by kernels that differ only in how the data lies and which lane touches what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from gpu_ops.filters.kit.planning import Job, cpu, cuda, peer
+from gpu_ops.filters.kit.support import SHARED
+from gpu_ops.filters.layout import limits, plans, touches
+from gpu_ops.filters.layout.addresses import Pass, counters, loads, older_counters
+from gpu_ops.filters.layout.claims import CLAIMS
+from gpu_ops.params import Param
+from gpu_ops.plan import Plan
+from gpu_ops.task import Task
+from gpu_ops.types import Accesses, Filter, Locality, Output, Variant, Work
+
+GAIN = Param("gain", 2.0, -1000.0, 1000.0, help="what each value is multiplied by")
+OFFSET = Param("offset", 0.5, -1000.0, 1000.0, help="what is added to each product")
+
+BLOCK = Param(
+    "block", 192, 16, 1024, 4, unit="threads", help="threads a block; 64 k, from 192 on, is the source's advice"
+)
+BLOCK = replace(BLOCK, tries=(16, 96, 100, 192, 1024))
+SHIFT = Param("shift", 1, 0, 31, unit="words", help="how far after a line of 128 bytes a warp begins", tries=(0, 1, 31))
+TURNS = Param("turns", 2, choices=(2, 4, 16), help="turns that the lanes take part in, one each")
+STRIDE = Param("stride", 2, 1, 32, unit="words", help="words from one lane to the next", tries=(1, 2, 7, 32))
+VALUES = Param(
+    "values", 4, choices=(3, 4, 8), help="values of a structure: 3 as float3, 4 as float4, 8 as two of these"
+)
+BYTES = Param(
+    "bytes", "adjacent", choices=("adjacent", "spread"), help="where the lanes' bytes lie: side by side, or 4 apart"
+)
+APART = Param(
+    "apart", 0, 0, 32, unit="words", help="words from one lane to the next; 0 is one address", tries=(0, 1, 32)
+)
+SIDE = Param("side", 32, choices=(16, 32), help="rows and columns of a tile")
+EXTRA = Param("extra", 0, choices=(0, 1, 2), unit="columns", help="columns that hold nothing")
+LOCAL_WORDS = Param("words", 8, choices=(4, 8, 32), help="words of a thread's array")
+TURN = Param("turn", 1, 0, 31, help="where in its array a thread begins, known only at run time", tries=(0, 1, 31))
+PARTS = Param("parts", 100, 1, 10000, help="equal parts that gain times value comes in", tries=(1, 10, 100))
+ACCUMULATOR = Param("accumulator", "float", choices=("float", "double"), help="the type of the sums")
+
+SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
+NUMPY = "What most Python programs write: one pass over memory for the product, one for the sum."
+ORDER = "Lane k reads word k: a warp's 128 bytes lie in 4 sectors, in 2 transactions of the first GPUs."
+SHIFTED = "Every warp begins a few words after a line of 128 bytes: 5 sectors, on the first GPUs 32 transactions."
+SWAPPED = "Lanes 4 and 5 change places: nothing today, on the first GPUs each lane is sent alone."
+GAPS = "Lanes take turns and leave gaps: the sectors under the gaps move in every turn."
+STRIDED = "A thread takes neighbours in turn, so lanes lie a stride apart, until each has a sector of its own."
+PACKED = "Structures of 12 bytes, field by field: 3 loads of 12 sectors each, 36 for what 12 would hold."
+ALIGNED = "The same structures aligned to 16 bytes and read whole: one load, 16 sectors."
+ARRAYS = "An array for each field: 3 loads of 4 sectors each, and nothing moves that is not used."
+VECTORS = "3 values are no word and take 3 loads, 4 are one word, 8 take 2 loads that touch each sector twice."
+SPLIT = "A structure over 16 bytes is split into arrays of 16 bytes: each load finds its bytes side by side."
+SHARED_STRIDE = "Words of shared memory a stride apart: free of bank conflicts only where the stride is odd."
+SINGLE_BYTES = "Bytes in shared memory, side by side or 4 apart: conflicts on the first GPUs, one wavefront today."
+BROADCAST = "All lanes read one address, which is a broadcast, or addresses of their own that share banks or do not."
+TILES = "Columns of a square tile meet in few banks; one extra column gives a column of 32 a bank a lane."
+LOCAL = "An array that is indexed at run time has no registers: it lies in local memory, which is device memory."
+PRECISION = "The product is added in many parts: floats lose more with each, doubles do not; the errors stand beside."
+SEVERAL = "several kernels: the loads of one block do not stand for the launch"
+
+Passes = Callable[[Task], tuple[Pass, ...]]
+
+
+def work(task: Task) -> Work:
+    """Every value read once and written once, a product and a sum each."""
+    return Work(task.meta.nbytes, task.meta.nbytes, 2 * task.meta.size)
+
+
+def _parts_work(task: Task) -> int:
+    return int(2 * task.meta.size * task.knobs["parts"])
+
+
+def _by_touches(passes: Passes) -> dict[str, Any]:
+    """The predictions of a kernel, and its loads by block."""
+
+    def accesses(task: Task) -> Accesses:
+        return loads(passes(task)[0])
+
+    older = {"transactions": lambda task, rule: older_counters(passes(task), rule)}
+    return {"predicts": lambda task: counters(passes(task)), "accesses": accesses, **older}
+
+
+def _local_counters(task: Task) -> dict[str, int]:
+    """Every word of the array is stored once and loaded once, by each warp that has a value."""
+    of_values = counters(touches.order(task))
+    return {**of_values, "local_requests": 2 * task.knobs["words"] * of_values["global_load_requests"]}
+
+
+ANY_FLOAT = (touches.order, touches.shifted, touches.swapped, touches.gaps, touches.stride)
+"""Kernels whose words may have 8 bytes."""
+
+
+def _kernel(
+    file: str, title: str, idea: str, plan: Callable[[Job], Plan], passes: Passes, *knobs: Param, **more: Any
+) -> Variant:
+    own = {"source": "S0", "largest": limits.largest, "knobs": (BLOCK, *knobs), **_by_touches(passes)}
+    if passes not in ANY_FLOAT or plan is plans.local or plan is plans.precision:
+        own |= {"supports": limits.words_of_four, "refuses": (limits.FLOAT32,)}
+    own |= more
+    if "uncounted" in own:
+        own.pop("accesses")
+    return cuda(f"layout/{file}.cu", title, idea, plan, **own)
+
+
+def _kernels() -> tuple[Variant, ...]:
+    several: dict[str, Any] = {"uncounted": SEVERAL}
+    strided = plans.knobbed("stride", lambda task: task.knobs["stride"])
+    room: dict[str, Any] = {"supports": limits.shared_stride, "refuses": (limits.FLOAT32, SHARED)}
+    local: dict[str, Any] = {"predicts": _local_counters}
+    precision: dict[str, Any] = {
+        "operations": _parts_work,
+        "tolerance": limits.parted,
+        "caveat": limits.PRECISION_CAVEAT,
+    }
+    in_pack, in_aligned = plans.records("_pack", 3, "pack"), plans.records("_pack", 4, "pack")
+    in_arrays, turned = plans.records("_part", 3, "part"), touches.tiles
+    return (
+        _kernel("1_order", "in order", ORDER, plans.direct, touches.order),
+        _kernel("2_shifted", "shifted start", SHIFTED, plans.shifted, touches.shifted, SHIFT),
+        _kernel("3_swapped", "swapped lanes", SWAPPED, plans.direct, touches.swapped),
+        _kernel("4_gaps", "lanes with gaps", GAPS, plans.knobbed("turns"), touches.gaps, TURNS),
+        _kernel("5_stride", "stride", STRIDED, strided, touches.stride, STRIDE),
+        _kernel("6_packed", "packed structures", PACKED, in_pack, touches.packed, **several),
+        _kernel("7_aligned", "aligned structures", ALIGNED, in_aligned, touches.aligned, **several),
+        _kernel("8_arrays", "separate arrays", ARRAYS, in_arrays, touches.arrays, **several),
+        _kernel("9_vectors", "vectors", VECTORS, plans.vectors, touches.vectors, VALUES),
+        _kernel("10_split", "split structures", SPLIT, plans.split, touches.split, **several),
+        _kernel(
+            "11_shared_stride",
+            "shared stride",
+            SHARED_STRIDE,
+            plans.shared_stride,
+            touches.shared_stride,
+            STRIDE,
+            **room,
+        ),
+        _kernel("12_bytes", "shared bytes", SINGLE_BYTES, plans.single_bytes, touches.single_bytes, BYTES),
+        _kernel("13_broadcast", "broadcast", BROADCAST, plans.broadcast, touches.broadcast, APART),
+        _kernel("14_tiles", "tiles by columns", TILES, plans.tiles, turned, knobs=(SIDE, EXTRA)),
+        _kernel("15_local", "local memory", LOCAL, plans.local, touches.order, LOCAL_WORDS, TURN, **local),
+        _kernel(
+            "16_precision",
+            "float or double",
+            PRECISION,
+            plans.precision,
+            touches.order,
+            PARTS,
+            ACCUMULATOR,
+            **precision,
+        ),
+    )
+
+
+def _hosts() -> tuple[Variant, ...]:
+    own: dict[str, Any] = {"largest": limits.largest}
+    return (
+        cpu("serial", "CPU, one core", SERIAL, plans.serial, plans.scalars, source="S0", **own),
+        peer("numpy", "NumPy", NUMPY, "numpy", plans.numpy_scale, plans.scalars, **own),
+    )
+
+
+LAYOUT = Filter(
+    id="layout",
+    family="layout",
+    title="Memory layouts",
+    summary=(
+        "Each value times a gain, plus an offset: a job so short that only the way to memory counts. The kernels"
+        " differ in how the data lies and in which lane touches what."
+    ),
+    accepts="signal",
+    dtypes=("float32", "float64"),
+    params=(GAIN, OFFSET),
+    outputs=(Output("signal", "signal", "", limits.tolerance, limits.least),),
+    reference=limits.reference,
+    work=work,
+    locality=Locality("pointwise"),
+    claims=CLAIMS,
+    source="S0",
+    picked=("serial", "order", "shifted", "stride", "packed", "aligned", "arrays"),
+    variants=(*_hosts(), *_kernels()),
+)

@@ -1,0 +1,189 @@
+"""Where the lanes of a warp put their hands: addresses by formula, and the sectors and wavefronts that follow.
+
+A variant declares its memory instructions as touches, each of which says for any thread which bytes it uses. From that
+follow the counters of a launch without running it, the cost by the rules of older GPUs, and the pictures of a warp.
+Buffers begin at multiples of 256 bytes. Source: S0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.coalescing import HALF, Rule, transactions
+from gpu_ops.plan import Space, Verb
+from gpu_ops.types import Accesses
+
+Array = np.ndarray[Any, Any]
+WARP, SECTOR, BANKS, BANK_BYTES = 32, 32, 32, 4
+OLD_BANKS = 16
+"""Banks of shared memory before capability 2.0, which served half a warp at a time."""
+CHUNK = 1 << 12
+"""Warps at a time."""
+NOBODY = -1
+"""The address of a lane that takes no part."""
+
+
+@dataclass(frozen=True, eq=False)
+class Threads:
+    """Some warps of a launch with `size` threads a block: the block of each warp (W, 1), and the numbers that its lanes
+    have in the block (W, 32), of which those from `size` on do not exist."""
+
+    block: Array
+    thread: Array
+    size: int
+
+    @property
+    def number(self) -> Array:
+        """The numbers of the lanes in the launch, (W, 32)."""
+        return self.block * self.size + self.thread
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """A memory instruction of `nbytes` a lane: `place(threads)` are the bytes (W, 32) from the beginning of the buffer,
+    NOBODY for lanes that take no part."""
+
+    space: Space
+    verb: Verb
+    nbytes: int
+    buffer: str
+    place: Callable[[Threads], Array]
+
+    def rows(self, threads: Threads) -> Array:
+        """Its addresses for these warps, those left out in which no lane takes part."""
+        rows = np.where(threads.thread < threads.size, self.place(threads), NOBODY)
+        return rows[(rows >= 0).any(axis=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """The touches of one launch, in order."""
+
+    blocks: int
+    block: int
+    touches: tuple[Touch, ...]
+
+    @property
+    def warps(self) -> int:
+        """Warps of a block."""
+        return -(-self.block // WARP)
+
+    def threads(self, first: int, end: int) -> Threads:
+        """The warps `first` to `end` - 1 of the launch."""
+        number = np.arange(first, end, dtype=np.int64)[:, None]
+        return Threads(number // self.warps, number % self.warps * WARP + np.arange(WARP), self.block)
+
+    def chunks(self) -> Iterator[Threads]:
+        """All warps of the launch, some at a time."""
+        total = self.blocks * self.warps
+        for first in range(0, total, CHUNK):
+            yield self.threads(first, min(first + CHUNK, total))
+
+
+def only(taking_part: Array, places: Array) -> Array:
+    """The places of those lanes."""
+    return np.where(taking_part, places, NOBODY)
+
+
+# What follows
+
+
+def counters(passes: Sequence[Pass]) -> dict[str, int]:
+    """The counters of all launches together, by id."""
+    total: Counter[str] = Counter()
+    for launch in passes:
+        for threads in launch.chunks():
+            for touch in launch.touches:
+                total.update(_counted(touch, touch.rows(threads)))
+    return dict(total)
+
+
+def older_counters(passes: Sequence[Pass], rule: Rule) -> dict[str, int]:
+    """The transactions of global memory of all launches together, and their bytes, by the rule of an older GPU."""
+    total: Counter[str] = Counter()
+    for launch in passes:
+        for threads in launch.chunks():
+            for touch in (t for t in launch.touches if t.space == "global"):
+                rows, kind = touch.rows(threads), f"global_{touch.verb}_transaction"
+                number, moved = transactions(rows, rows >= 0, touch.nbytes, rule)
+                total.update({f"{kind}s": number, f"{kind}_bytes": moved})
+    return dict(total)
+
+
+def _counted(touch: Touch, rows: Array) -> dict[str, int]:
+    kind = f"{touch.space}_{touch.verb}"
+    both = {f"{kind}_requests": len(rows), f"{kind}_threads": int((rows >= 0).sum())}
+    if touch.space == "shared":
+        found, least = wavefronts(rows, touch.nbytes)
+        return {**both, "shared_wavefronts": found, "shared_ideal_wavefronts": least}
+    least = int((-(-distinct(rows) * touch.nbytes // SECTOR)).sum())
+    return {**both, f"{kind}_sectors": sectors(rows), f"{kind}_ideal_sectors": least}
+
+
+def distinct(rows: Array) -> Array:
+    """Different places of each row, NOBODY aside."""
+    ordered = np.sort(rows, axis=1)
+    there = ordered >= 0
+    there[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    number: Array = there.sum(axis=1)
+    return number
+
+
+def sectors(rows: Array) -> int:
+    """Sectors in which accesses of each warp begin, summed."""
+    return int(distinct(np.where(rows >= 0, rows // SECTOR, NOBODY)).sum())
+
+
+def wavefronts(rows: Array, nbytes: int) -> tuple[int, int]:
+    """Wavefronts of shared memory, and the fewest possible: one for each part of a warp whose words fill the banks."""
+    words = max(1, nbytes // BANK_BYTES)
+    parts = rows.reshape(-1, WARP // words)
+    parts = parts[(parts >= 0).any(axis=1)]
+    first = np.where(parts >= 0, parts // BANK_BYTES, NOBODY)[:, :, None]
+    spread = np.where(first >= 0, first + np.arange(words), NOBODY).reshape(len(parts), -1)
+    return int(_fullest(spread, spread % BANKS, BANKS).sum()), len(parts)
+
+
+def old_wavefronts(rows: Array) -> int:
+    """Passes over the 16 banks of the first GPUs, half a warp after the other: different bytes of one word meet."""
+    parts = rows.reshape(-1, HALF)
+    parts = parts[(parts >= 0).any(axis=1)]
+    return int(_fullest(parts, parts // BANK_BYTES % OLD_BANKS, OLD_BANKS).sum())
+
+
+def _fullest(places: Array, banks: Array, number: int) -> Array:
+    """For each row the most different places that lie in one bank."""
+    order = np.argsort(places, axis=1, kind="stable")
+    places, banks = (np.take_along_axis(a, order, axis=1) for a in (places, banks))
+    fresh = places >= 0
+    fresh[:, 1:] &= places[:, 1:] != places[:, :-1]
+    cells = np.arange(len(places))[:, None] * number + banks
+    most: Array = np.bincount(cells[fresh], minlength=len(places) * number).reshape(-1, number).max(axis=1, initial=0)
+    return most
+
+
+def cost(touch: Touch, threads: Threads, rule: Rule) -> int:
+    """What these warps' accesses cost: sectors or transactions of global memory, wavefronts of shared memory."""
+    rows = touch.rows(threads)
+    if touch.space == "shared":
+        return wavefronts(rows, touch.nbytes)[0] if rule == "today" else old_wavefronts(rows)
+    return sectors(rows) if rule == "today" else transactions(rows, rows >= 0, touch.nbytes, rule)[0]
+
+
+def loads(launch: Pass) -> Accesses:
+    """Global loads of threads of a launch, by block."""
+
+    def within(threads: Threads) -> int:
+        touches = (t for t in launch.touches if (t.space, t.verb) == ("global", "load"))
+        return sum(int((touch.rows(threads) >= 0).sum()) for touch in touches)
+
+    first, inner, last = (
+        within(launch.threads(b * launch.warps, (b + 1) * launch.warps))
+        for b in (0, launch.blocks // 2, launch.blocks - 1)
+    )
+    return Accesses(first, inner, last, sum(map(within, launch.chunks())))

@@ -1,0 +1,59 @@
+"""The reference of a scaled and shifted signal, how exact variants are, and what they cannot do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.kit.ranges import top
+from gpu_ops.filters.kit.support import both, shared_fits
+from gpu_ops.filters.layout import plans
+from gpu_ops.task import Task
+from gpu_ops.types import Refusal
+
+Array = np.ndarray[Any, Any]
+EPS = float(np.finfo(np.float32).eps)
+
+PRECISION_CAVEAT = "a float rounds after each of the parts that are added; a double rounds once, at the end"
+
+
+def reference(task: Task) -> dict[str, Array]:
+    """{"signal": gain · x + offset} in float64, of a signal (N,) or (N, C)."""
+    with np.errstate(invalid="ignore"):
+        return {"signal": task.params["gain"] * task.x.astype(np.float64) + task.params["offset"]}
+
+
+def tolerance(task: Task) -> float:
+    """The error as a share of the scale, which is the largest magnitude of input, offset and result.
+
+    The product is at most the result and the offset together, twice the scale: rounding the gain and the product loses
+    half an eps of that each, rounding the offset and the sum half an eps of the scale each. The float64 reference
+    loses as much again.
+    """
+    return 4 * float(np.finfo(task.dtype).eps) * (2 if task.meta.dtype == "float64" else 1)
+
+
+def parted(task: Task) -> float:
+    """The same where the product comes in many parts: one more rounding of at most the scale for each of them."""
+    return (4 + (task.knobs["parts"] / 2 if task.knobs["accumulator"] == "float" else 0)) * EPS
+
+
+def least(task: Task) -> float:
+    """The offset: a result near 0 is the difference of numbers of its size."""
+    return abs(float(task.params["offset"]))
+
+
+def largest(task: Task) -> float:
+    """The largest magnitude of samples of which product and sum stay finite."""
+    most = top(task.meta.dtype) * (1 - tolerance(task))
+    return float((most - abs(task.params["offset"])) / max(1.0, abs(task.params["gain"])))
+
+
+def words_of_four(task: Task) -> str | None:
+    """Whether samples are the words of 4 bytes that structures and shared memory are laid out for."""
+    return None if task.meta.dtype == "float32" else f"its layout is one of float32, not of {task.meta.dtype}"
+
+
+FLOAT32 = Refusal("one of float32", {"dtype": ("float64",)})
+shared_stride = both(shared_fits(plans.shared_stride_bytes, "words take"), words_of_four)

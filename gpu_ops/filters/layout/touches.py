@@ -1,0 +1,277 @@
+"""The memory instructions of each kernel, launch by launch: which bytes a lane touches, in the order of the code.
+
+Every function takes a task and gives a Pass for each launch of its variant. Source: S0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from gpu_ops.filters.layout.addresses import WARP, Array, Pass, Threads, Touch, only
+from gpu_ops.plan import Space, Verb
+from gpu_ops.task import Task
+
+WORD = 4
+"""Bytes of a value, and of a field; only kernels without structures or shared memory take values of 8 bytes."""
+FIELDS = 3
+RECORD, WHOLE = 12, 16
+"""Bytes of a packed structure of three fields, and of one that is aligned to 16 bytes."""
+HALF_RECORD, VALUES_OF_RECORD = 16, 8
+"""Bytes of half a structure of 8 values."""
+GATHERED = 3
+"""The step between two indices that a thread of the variant local reads."""
+
+Element = Callable[[Threads], Array]
+"""The number of the value that each lane takes, which may lie outside the signal."""
+
+
+def blocks(elements: int, per_block: int) -> int:
+    """Blocks that cover so many elements."""
+    return -(-elements // per_block)
+
+
+def back(task: Task) -> int:
+    """Threads of the variant shifted before the first value."""
+    return int(-task.knobs["shift"] % WARP)
+
+
+def records(task: Task) -> int:
+    """Structures of 8 values that hold the signal."""
+    return blocks(task.meta.size, VALUES_OF_RECORD)
+
+
+def _touch(
+    verb: Verb, buffer: str, element: Element, n: int, size: int = WORD, shift: int = 0, nbytes: int = 0
+) -> Touch:
+    """A global access to elements 0…n-1 of `size` bytes each: all of one, or `nbytes` that lie `shift` bytes in."""
+
+    def place(threads: Threads) -> Array:
+        i = element(threads)
+        return only((i >= 0) & (i < n), i * size + shift)
+
+    return Touch("global", verb, nbytes or size, buffer, place)
+
+
+def _through(
+    task: Task, element: Element, between: Iterable[Touch] = (), covered: int | None = None
+) -> tuple[Pass, ...]:
+    """One launch, whose threads load a value of x, do something between, and store it to y."""
+    n, block = task.meta.size, task.knobs["block"]
+    size = task.meta.itemsize
+    touches = (_touch("load", "x", element, n, size), *between, _touch("store", "y", element, n, size))
+    return (Pass(blocks(covered or n, block), block, touches),)
+
+
+def number(threads: Threads) -> Array:
+    """A thread's own number."""
+    return threads.number
+
+
+# Global memory
+
+
+def order(task: Task) -> tuple[Pass, ...]:
+    return _through(task, number)
+
+
+def shifted(task: Task) -> tuple[Pass, ...]:
+    before = back(task)
+    return _through(task, lambda threads: threads.number - before, covered=task.meta.size + before)
+
+
+def swapped(task: Task) -> tuple[Pass, ...]:
+    def element(threads: Threads) -> Array:
+        own = threads.thread
+        return threads.block * threads.size + np.where((own & 14) == 4, own ^ 1, own)
+
+    return _through(task, element)
+
+
+def gaps(task: Task) -> tuple[Pass, ...]:
+    n, block, turns = task.meta.size, task.knobs["block"], task.knobs["turns"]
+
+    def of_turn(turn: int) -> Element:
+        return lambda threads: only(threads.thread % turns == turn, threads.number)
+
+    touches = (
+        _touch(verb, buffer, of_turn(turn), n, task.meta.itemsize) for turn in range(turns) for verb, buffer in _THROUGH
+    )
+    return (Pass(blocks(n, block), block, tuple(touches)),)
+
+
+_THROUGH: tuple[tuple[Verb, str], ...] = (("load", "x"), ("store", "y"))
+
+
+def _neighbours(task: Task, each: int) -> tuple[Pass, ...]:
+    """Each thread takes so many neighbouring values, one after the other."""
+    n, block = task.meta.size, task.knobs["block"]
+
+    def of_turn(turn: int) -> Element:
+        return lambda threads: threads.number * each + turn
+
+    touches = (
+        _touch(verb, buffer, of_turn(turn), n, task.meta.itemsize) for turn in range(each) for verb, buffer in _THROUGH
+    )
+    return (Pass(blocks(n, block * each), block, tuple(touches)),)
+
+
+def stride(task: Task) -> tuple[Pass, ...]:
+    return _neighbours(task, task.knobs["stride"])
+
+
+def vectors(task: Task) -> tuple[Pass, ...]:
+    n, block, each = task.meta.size, task.knobs["block"], task.knobs["values"]
+    if each % 4:
+        return _neighbours(task, each)
+    whole, touches = n // each, list[Touch]()
+    for verb, buffer in _THROUGH:
+        for part in range(each // 4):
+            touches.append(_touch(verb, buffer, number, whole, each * WORD, part * WHOLE, WHOLE))
+
+    def of_rest(turn: int) -> Element:
+        return lambda threads: only(threads.number == whole, threads.number * each + turn)
+
+    touches += [_touch(verb, buffer, of_rest(turn), n) for turn in range(each - 1) for verb, buffer in _THROUGH]
+    return (Pass(blocks(n, block * each), block, tuple(touches)),)
+
+
+# Structures
+
+
+def _records(task: Task, pack: Iterable[Touch], main: Iterable[Touch]) -> tuple[Pass, ...]:
+    """A launch that packs, and one that reads what is packed and stores to y."""
+    n, block = task.meta.size, task.knobs["block"]
+    first = (_touch("load", "x", number, n), *pack)
+    second = (*main, _touch("store", "y", number, n))
+    return tuple(Pass(blocks(n, block), block, touches) for touches in (first, second))
+
+
+def packed(task: Task) -> tuple[Pass, ...]:
+    def fields(verb: Verb) -> tuple[Touch, ...]:
+        return tuple(
+            _touch(verb, "structures", number, task.meta.size, RECORD, field * WORD, WORD) for field in range(FIELDS)
+        )
+
+    return _records(task, fields("store"), fields("load"))
+
+
+def aligned(task: Task) -> tuple[Pass, ...]:
+    store, load = (_touch(verb, "structures", number, task.meta.size, WHOLE) for verb in ("store", "load"))
+    return _records(task, (store,), (load,))
+
+
+def arrays(task: Task) -> tuple[Pass, ...]:
+    n = task.meta.size
+
+    def fields(verb: Verb) -> tuple[Touch, ...]:
+        return tuple(_touch(verb, "arrays", number, n, shift=field * n * WORD) for field in range(FIELDS))
+
+    return _records(task, fields("store"), fields("load"))
+
+
+def split(task: Task) -> tuple[Pass, ...]:
+    n, m, block = task.meta.size, records(task), task.knobs["block"]
+
+    def half_of(threads: Threads) -> Array:
+        i = threads.number
+        return only(i < 2 * m, (i & 1) * m + i // 2)
+
+    def rest(turn: int) -> Element:
+        return lambda threads: only(threads.number == n // 4, threads.number * 4 + turn)
+
+    def whole_and_rest(verb: Verb, buffer: str) -> tuple[Touch, ...]:
+        parts = (_touch(verb, buffer, rest(turn), n) for turn in range(3))
+        return (_touch(verb, buffer, number, n // 4, HALF_RECORD), *parts)
+
+    def halves(verb: Verb, buffer: str) -> tuple[Touch, ...]:
+        return tuple(_touch(verb, buffer, number, m, HALF_RECORD, half * m * HALF_RECORD) for half in range(2))
+
+    part = (*whole_and_rest("load", "x"), _touch("store", "halves", half_of, 2 * m, HALF_RECORD))
+    main = (*halves("load", "halves"), *halves("store", "results"))
+    join = (_touch("load", "results", half_of, 2 * m, HALF_RECORD), *whole_and_rest("store", "y"))
+    around = blocks(2 * m, block)
+    return Pass(around, block, part), Pass(blocks(m, block), block, main), Pass(around, block, join)
+
+
+# Shared memory
+
+
+def _shared(verb: Verb, place: Element, taking_part: Element, nbytes: int = WORD) -> Touch:
+    """A shared access of `nbytes` at these bytes, by the lanes for which the other function is true."""
+    space: Space = "shared"
+    return Touch(space, verb, nbytes, "shared", lambda threads: only(taking_part(threads), place(threads)))
+
+
+def _inside(task: Task) -> Element:
+    return lambda threads: threads.number < task.meta.size
+
+
+def shared_stride(task: Task) -> tuple[Pass, ...]:
+    apart = task.knobs["stride"] * WORD
+    touches = (_shared(verb, lambda threads: threads.thread * apart, _inside(task)) for verb in _IN_AND_OUT)
+    return _through(task, number, touches)
+
+
+_IN_AND_OUT: tuple[Verb, Verb] = ("store", "load")
+
+
+def single_bytes(task: Task) -> tuple[Pass, ...]:
+    block, is_spread = task.knobs["block"], task.knobs["bytes"] == "spread"
+
+    def of_byte(k: int) -> Element:
+        return lambda threads: threads.thread * WORD + k if is_spread else threads.thread + k * block
+
+    touches = (_shared(verb, of_byte(k), _inside(task), 1) for verb in _IN_AND_OUT for k in range(WORD))
+    return _through(task, number, touches)
+
+
+def table_size(task: Task) -> int:
+    """Words between the first lane's and the last one's in a table of the variant broadcast."""
+    return int((WARP - 1) * task.knobs["apart"] + 1)
+
+
+def broadcast(task: Task) -> tuple[Pass, ...]:
+    n, block, size, apart = task.meta.size, int(task.knobs["block"]), table_size(task), int(task.knobs["apart"])
+
+    def filled(turn: int) -> Touch:
+        def word(threads: Threads) -> Array:
+            return threads.thread + turn * block
+
+        return _shared("store", lambda threads: word(threads) * WORD, lambda threads: word(threads) < 2 * size)
+
+    def read(first: int) -> Touch:
+        return _shared("load", lambda threads: (threads.thread % WARP * apart + first) * WORD, _inside(task))
+
+    fills = (filled(turn) for turn in range(blocks(2 * size, block)))
+    touches = (*fills, read(0), _touch("load", "x", number, n), read(size), _touch("store", "y", number, n))
+    return (Pass(blocks(n, block), block, touches),)
+
+
+def _word(row: Array, column: Array, pitch: int) -> Array:
+    """The first byte of a word in rows of `pitch` words."""
+    place: Array = (row * pitch + column) * WORD
+    return place
+
+
+def tiles(task: Task) -> tuple[Pass, ...]:
+    n, side = task.meta.size, int(task.knobs["side"])
+    pitch = side + int(task.knobs["extra"])
+
+    def by_row(threads: Threads) -> Array:
+        return _word(threads.thread // side, threads.thread % side, pitch)
+
+    def by_column(threads: Threads) -> Array:
+        return _word(threads.thread % side, threads.thread // side, pitch)
+
+    def column_inside(threads: Threads) -> Array:
+        turned: Array = _word(threads.thread % side, threads.thread // side, side)
+        return threads.block * threads.size * WORD + turned < n * WORD
+
+    inside = _inside(task)
+    rows_in, rows_out = (_shared(verb, by_row, inside) for verb in _IN_AND_OUT)
+    column_in, column_out = (_shared(verb, by_column, column_inside) for verb in _IN_AND_OUT)
+    touches = (rows_in, column_out, column_in, rows_out)
+    around = (_touch("load", "x", number, n), *touches, _touch("store", "y", number, n))
+    return (Pass(blocks(n, side * side), side * side, around),)

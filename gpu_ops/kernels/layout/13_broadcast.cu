@@ -1,0 +1,20 @@
+// What:    a scaled and shifted signal, with gain and offset in shared memory at one address or at several
+// Idea:    lanes that read one word share it: one wavefront, a broadcast. Lanes with words of their own, `apart` words
+//          from one to the next, take one as well if these lie in 32 banks, and 32 if they lie in one
+// Shapes:  x, y (n)
+// Launch:  grid ceil(n / block), any 1D block; shared 8 * (31 * apart + 1) bytes
+// Traffic: 1 value read and 1 written an element; 2 words read from shared memory
+// Source:  S0
+
+extern __shared__ float table[];
+
+extern "C" __global__ void layout_broadcast(
+    const float* __restrict__ x, float* __restrict__ y, long long n, float gain, float offset, int apart)
+{
+    const int size = 31 * apart + 1;
+    for (int k = threadIdx.x; k < 2 * size; k += blockDim.x) table[k] = k < size ? gain : offset;
+    __syncthreads();
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    const int place = threadIdx.x % 32 * apart;
+    if (i < n) y[i] = fmaf(table[place], x[i], table[size + place]);
+}

@@ -1,0 +1,20 @@
+// What:    a scaled and shifted signal, with each value in an array of its thread that is indexed at run time
+// Idea:    registers have no addresses, so such an array lies in local memory, which is device memory. The words of one
+//          index lie side by side for all lanes, so that equal indices are coalesced: 4 sectors an access
+// Shapes:  x, y (n)
+// Launch:  grid ceil(n / block), any 1D block; WORDS a power of 2, turn from 0 to WORDS - 1
+// Traffic: 1 value read and 1 written an element; WORDS written to and WORDS read from local memory
+// Source:  S0
+
+extern "C" __global__ void layout_local(
+    const float* __restrict__ x, float* __restrict__ y, long long n, float gain, float offset, int turn)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    volatile float own[WORDS];  // the value, and zeros at all other places
+    const float value = x[i];
+    for (int k = 0; k < WORDS; ++k) own[(k + turn) % WORDS] = k == 0 ? value : 0.0f;
+    float sum = 0;
+    for (int k = 0; k < WORDS; ++k) sum += own[(3 * k + turn) % WORDS];
+    y[i] = fmaf(gain, sum, offset);
+}

@@ -1,0 +1,89 @@
+"""The layouts on the simulated GPU: every count is the one that the addresses let expect, under each rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_ops.devices.coalescing import Rule
+from gpu_ops.filters import find_filter
+from gpu_ops.measuring.xray import XRay, xray
+from gpu_ops.types import Input
+
+LAYOUT = find_filter("layout")
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("order", {}),
+    ("order", {"block": 100}),
+    ("shifted", {"shift": 1}),
+    ("shifted", {"shift": 31, "block": 96}),
+    ("swapped", {"block": 100}),
+    ("gaps", {"turns": 4}),
+    ("stride", {"stride": 3}),
+    ("stride", {"stride": 8, "block": 100}),
+    ("packed", {}),
+    ("aligned", {"block": 100}),
+    ("arrays", {}),
+    ("vectors", {"values": 3}),
+    ("vectors", {"values": 4, "block": 100}),
+    ("vectors", {"values": 8}),
+    ("split", {"block": 16}),
+    ("shared_stride", {"stride": 4}),
+    ("shared_stride", {"stride": 9, "block": 100}),
+    ("bytes", {"bytes": "adjacent"}),
+    ("bytes", {"bytes": "spread", "block": 100}),
+    ("broadcast", {"apart": 0}),
+    ("broadcast", {"apart": 4, "block": 48}),
+    *(("tiles", {"side": 16, "extra": k}) for k in (0, 1, 2)),
+    *(("tiles", {"side": 32, "extra": k}) for k in (0, 1)),
+    ("local", {"words": 4}),
+    ("local", {"words": 32, "block": 100}),
+    ("precision", {"parts": 3}),
+]
+
+
+def _xray(variant: str, knobs: dict[str, Any], coalescing: Rule = "today", dtype: Any = np.float32) -> XRay:
+    x = np.random.default_rng(0).random(1003, dtype)
+    found = xray(LAYOUT, LAYOUT.variant(variant), Input("signal", x, "t", "test", {}), {}, knobs, coalescing=coalescing)
+    assert not found.findings
+    return found
+
+
+@pytest.mark.parametrize("rule", ["1.0", "1.2"])
+@pytest.mark.parametrize("variant", ["shifted", "swapped", "gaps", "stride", "packed", "arrays", "vectors"])
+def test_transactions_are_those_of_the_addresses(variant: str, rule: Rule) -> None:
+    """By the rules of older GPUs, with a block whose last warp is a part of one."""
+    found = _xray(variant, {"block": 100}, coalescing=rule)
+    named = {id for id in found.totals if "_transaction" in id}
+    assert len(named) == 4 and {id: found.predicted[id] for id in named} == {id: found.totals[id] for id in named}
+
+
+@pytest.mark.parametrize("variant", ["order", "shifted", "stride"])
+def test_words_of_eight_bytes_take_twice_the_sectors(variant: str) -> None:
+    found = _xray(variant, {"block": 100}, dtype=np.float64)
+    assert {id: found.totals[id] for id in found.predicted} == found.predicted
+    assert found.totals["global_load_ideal_sectors"] > 8 * 31
+
+
+@pytest.mark.parametrize("variant, knobs", CASES, ids=str)
+def test_counts_are_those_of_the_addresses(variant: str, knobs: dict[str, Any]) -> None:
+    found = _xray(variant, knobs)
+    assert {id: found.totals[id] for id in found.predicted} == found.predicted
+    assert found.predicted["global_load_sectors"] > 0
+    if found.expected:
+        first, inner, last = (found.kernels[0].block_loads[block] for block in ("first", "inner", "last"))
+        expected = found.expected
+        assert (first, inner, last) == (expected.first, expected.inner, expected.last)
+        assert found.totals["global_load_threads"] == expected.total
+    counted = {id for id in found.totals if id.startswith(("global_", "shared_"))}
+    assert counted <= set(found.predicted), "nothing is counted that is not predicted"
+
+
+def test_the_claims_say_which_rules_of_the_source_still_hold() -> None:
+    found = {claim.id.removeprefix("S0-"): claim.judge({}) for claim in LAYOUT.claims}
+    assert [id for id, (_, holds) in found.items() if not holds] == ["shared-bytes", "tile-16"]
+    assert found["figures"][0].startswith("1, 1, 16, 16 transactions of half a warp")
+    assert found["arrays"][0].startswith("16 transactions") and "against 3 for" in found["arrays"][0]
+    assert found["structures"][0].startswith("36 sectors packed, 16 aligned and read whole, 12")
+    assert found["tile-16"][0].startswith("8, 2, 1 wavefronts") and found["tile-32"][0].startswith("32, 1 ")
