@@ -350,5 +350,5 @@ def test_a_variant_widens_only_the_tolerances_that_are_narrower_than_its_own() -
     made = {k: np.ma.getdata(v).astype(np.float32) for k, v in filter.reference(task).items()}
     made["peak_count"] = made["peak_count"].astype(np.uint32)
     errors = verify(filter, filter.variant("fast_sine"), from_array(x), task, made)
-    assert errors["magnitude"].tolerance == pytest.approx(fast_sine_tolerance(task)) > transform_tolerance(task)
+    assert errors["magnitude"].tolerance == fast_sine_tolerance(task) > transform_tolerance(task)
     assert errors["peaks"].tolerance == peak_tolerance(task) > fast_sine_tolerance(task)
