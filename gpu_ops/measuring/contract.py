@@ -64,15 +64,21 @@ def covering_cases(
         for j in range(len(axes[names[b]]))
     }
     cases: list[Case] = []
-    while open_pairs:
-        pair = min(open_pairs)
-        best = _best_case(filter, variant, limits, axes, pair, open_pairs, random, work)
-        if best is None:
-            open_pairs.discard(pair)  # no supported case has both
-            continue
-        case, covered = best
-        cases.append(case)
-        open_pairs -= covered
+    missed: set[Any] = set()
+    kept = _not_refused(variant, axes)
+    # A variant that takes few settings is seldom met by chance: the second time only what it may take is drawn.
+    for among in ({n: list(range(len(values))) for n, values in axes.items()}, kept):
+        while open_pairs:
+            pair = min(open_pairs)
+            best = _best_case(filter, variant, limits, axes, among, pair, open_pairs, random, work)
+            if best is None:
+                open_pairs.discard(pair)  # no supported case has both, as far as was seen
+                missed.add(pair)
+                continue
+            case, covered = best
+            cases.append(case)
+            open_pairs -= covered
+        open_pairs = {pair for pair in missed if all(index in kept[names[place]] for place, index in pair)}
     return cases
 
 
@@ -98,16 +104,18 @@ def _best_case(
     variant: Variant,
     limits: Limits,
     axes: Mapping[str, Sequence[Any]],
+    among: Mapping[str, Sequence[int]],
     pair: Any,
     open_pairs: set[Any],
     random: np.random.Generator,
     most_work: float,
 ) -> tuple[Case, set[Any]] | None:
-    """Of some random supported cases with that pair, the one that covers most open pairs."""
+    """Of some random supported cases with that pair, the one that covers most open pairs; `among` are the places of the
+    choices of each axis to draw from."""
     names = list(axes)
     best: tuple[Case, set[Any]] | None = None
     for _ in range(TRIES):
-        indices = [int(random.integers(len(axes[n]))) for n in names]
+        indices = [among[n][int(random.integers(len(among[n])))] for n in names]
         for place, index in pair:
             indices[place] = index
         case = _case(filter, variant, {n: axes[n][i] for n, i in zip(names, indices, strict=True)})
@@ -117,6 +125,12 @@ def _best_case(
         if best is None or len(covered) > len(best[1]):
             best = (case, covered)
     return best
+
+
+def _not_refused(variant: Variant, axes: Mapping[str, Sequence[Any]]) -> dict[str, list[int]]:
+    """The places of the choices of each axis that no refusal of the variant always rules out."""
+    never = {name: {v for r in variant.refuses for v in r.never.get(name, ())} for name in axes}
+    return {name: [i for i, value in enumerate(values) if value not in never[name]] for name, values in axes.items()}
 
 
 def task_of(filter: Filter, case: Case, limits: Limits = NO_LIMITS) -> Task:
@@ -131,10 +145,12 @@ def _work(filter: Filter, variant: Variant, case: Case) -> int:
 
 def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
     """Small cases at both ends of the range of each floating type, with parameters as near to the defaults as the
-    variant takes."""
+    variant takes: one other choice, or two."""
     shapes = INPUT_KINDS[filter.accepts].ends
     defaults: dict[str, Value] = {p.name: p.default for p in filter.params}
-    changed = [{**defaults, p.name: choice} for p in filter.params for choice in (p.tries or p.choices) if p.choices]
+    changes = [(p.name, choice) for p in filter.params for choice in (p.tries or p.choices) if p.choices]
+    pairs = itertools.combinations(changes, 2)
+    changed = [{**defaults, **dict(c)} for c in (*((change,) for change in changes), *pairs)]
     knobs = {p.name: p.default for p in variant.knobs}
     cases = []
     for dtype in (d for d in filter.dtypes if d.startswith("float")):
