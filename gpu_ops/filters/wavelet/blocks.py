@@ -18,7 +18,8 @@ from gpu_ops.types import Refusal, Variant
 SIDE, PATCHES, OWN_LEVELS = 4, 4, 2
 """A thread has 4 times 4 pixels, or 4 times 4 samples, and does two levels of them alone; its kernel says the same."""
 WARP = 32
-BLOCK = Param("block", 256, choices=(128, 256, 512, 1024), unit="threads", help="threads a block", tries=(128, 512))
+BLOCKS = 128, 256, 512, 1024
+BLOCK = Param("block", 256, choices=BLOCKS, unit="threads", help="threads a block", tries=(128, 512))
 IDEA = "Haar's blocks of 2^levels a side are independent: there, thresholds and back in one launch, nothing between."
 UNCOUNTED = "a load takes four samples or one, as rows are aligned: the counts of a block depend on the address"
 
@@ -45,17 +46,15 @@ def most_levels(task: Task) -> int:
 def supports(task: Task) -> str | None:
     """None, or all reasons why blocks cannot do it."""
     params, most = task.params, most_levels(task)
-    larger = next((b for b in BLOCK.choices if most_levels(_with(task, b)) >= params["levels"]), None)
-    advice = f"take block {larger}" if larger else f"choose at most {most_levels(_with(task, BLOCK.choices[-1]))} levels"
+    larger = next((b for b in BLOCKS if most_levels(_with(task, b)) >= params["levels"]), None)
+    advice = f"take block {larger}" if larger else f"choose at most {most_levels(_with(task, BLOCKS[-1]))} levels"
     reasons = {
         "only haar has blocks that do not overlap": params["wavelet"] != "haar",
-        "an estimated threshold needs the details from all blocks first; its rule is manual": params["rule"]
-        != "manual",
+        "an estimated threshold comes from all blocks first; its rule is manual": params["rule"] != "manual",
         "it keeps no coefficients to show": params["result"] != "result",
-        f"{task.knobs['block']} threads have blocks of {most} levels, not {params['levels']}; {advice}": params[
-            "levels"
-        ]
-        > most,
+        f"{task.knobs['block']} threads have blocks of {most} levels, not {params['levels']}; {advice}": (
+            params["levels"] > most
+        ),
     }
     return "; ".join(reason for reason, holds in reasons.items() if holds) or None
 

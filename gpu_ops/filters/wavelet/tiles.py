@@ -11,6 +11,7 @@ from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS, work_type
 from gpu_ops.filters.wavelet.launches import Lines, Plane, int64
 from gpu_ops.filters.wavelet.transform import Transform, Way
+from gpu_ops.params import Value
 from gpu_ops.plan import DeviceArray, Launch, Step
 from gpu_ops.task import Task
 
@@ -110,7 +111,7 @@ class Fused(Tiles):
     def _step(self, part: str) -> Any:
         if part.startswith("_inverse"):
             return self._kernel(part)
-        defines = {"REAL": self.lines.real, "BORDER": BORDERS.index(self.job.params["border"])}
+        defines: dict[str, Value] = {"REAL": self.lines.real, "BORDER": BORDERS.index(self.job.params["border"])}
         return self.job.device.kernel(THERE, f"wavelet_shared{part}", defines)
 
     def _limits(self, level: int) -> tuple[Any, ...]:
