@@ -5,8 +5,9 @@
 // Launch:  2D grid over (columns * channels, rows), any 2D block; a thread's rows are a grid apart
 // Traffic: 1 value read and 1 written; one more read to add to a sum or to subtract
 // Source:  S0; Coifman & Donoho 1995
-#include "wavelet_sample.cuh"
-
+typedef SAMPLE S;
+typedef REAL T;
+typedef long long Index;
 #if INTEGER
 typedef float R;
 #else
@@ -18,6 +19,17 @@ typedef S R;
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;                                                     \
     if (e >= (width)) return;                                                                                         \
     for (Index r = (Index)blockIdx.y * blockDim.y + threadIdx.y; r < (rows); r += (Index)gridDim.y * blockDim.y)
+
+__device__ __forceinline__ S sample_of(T value)
+{
+#if INTEGER
+    const T most = sizeof(S) == 1 ? 255 : 65535;
+    const T rounded = floor(value + (T)0.5);
+    return (S)(rounded < 0 ? 0 : rounded > most ? most : rounded);
+#else
+    return (S)value;
+#endif
+}
 
 // y[i] = x[i - down], circular.
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_samples_shift(

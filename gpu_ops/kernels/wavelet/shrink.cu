@@ -5,7 +5,15 @@
 // Launch:  2D grid over (width, rows), any 2D block; a thread's rows are a grid apart
 // Traffic: 1 coefficient read and 1 written
 // Source:  S0
-#include "wavelet_shrink.cuh"
+typedef REAL T;
+typedef long long Index;
+
+#define SOFT 0
+#define HARD 1
+#define GARROTE 2
+
+// A magnitude so close above a hard threshold, relative to it, counts as at it: ties are all decided alike.
+#define AT ((T)1 / (1LL << 40))
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shrink(
     T* __restrict__ band, const double* __restrict__ thresholds, Index rows, Index width, Index pitch, int channels,
@@ -14,6 +22,18 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shrink(
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= width) return;
     const T threshold = (T)thresholds[channels == 1 ? 0 : e % channels];
-    for (Index r = (Index)blockIdx.y * blockDim.y + threadIdx.y; r < rows; r += (Index)gridDim.y * blockDim.y)
-        band[r * pitch + e] = shrunk(band[r * pitch + e], threshold, how);
+    for (Index r = (Index)blockIdx.y * blockDim.y + threadIdx.y; r < rows; r += (Index)gridDim.y * blockDim.y) {
+        const T value = band[r * pitch + e];
+        const T size = value < 0 ? -value : value;
+        T kept = value;
+        if (how == HARD)
+            kept = size > threshold * (1 + AT) ? value : 0;
+        else if (size <= threshold)
+            kept = 0;
+        else if (how == SOFT)
+            kept = value < 0 ? value + threshold : value - threshold;
+        else
+            kept = value - threshold * (threshold / value);
+        band[r * pitch + e] = kept;
+    }
 }
