@@ -62,19 +62,36 @@ def covering_cases(
     owner = np.repeat(np.arange(len(axes)), lengths)
     open_pairs = owner[:, None] < owner[None, :]
     cases: list[Case] = []
-    for pair in np.argwhere(open_pairs):
-        if not open_pairs[tuple(pair)]:
-            continue
+
+    def meet(pair: Array, drawn: Array) -> bool:
+        """Take a supported case with the pair, which covers most of the pairs that are open."""
         open_pairs[tuple(pair)] = False  # also where no supported case has both
-        tries = random.integers(lengths, size=(TRIES, len(axes)))
-        tries[:, owner[pair]] = pair - starts[owner[pair]]
-        for indices in _most_first(tries, starts, open_pairs):
+        drawn[:, owner[pair]] = pair - starts[owner[pair]]
+        for indices in _most_first(drawn, starts, open_pairs):
             case = _case(filter, variant, {n: axes[n][i] for n, i in zip(axes, indices, strict=True)})
             if unsupported(filter, variant, case, limits) is None and _work(filter, variant, case) <= work:
                 cases.append(case)
                 open_pairs[np.ix_(starts + indices, starts + indices)] = False
-                break
+                return True
+        return False
+
+    shape = TRIES, len(axes)
+    pairs = [pair for pair in np.argwhere(open_pairs)]
+    missed = [p for p in pairs if open_pairs[tuple(p)] and not meet(p, random.integers(lengths, size=shape))]
+    # A variant that takes few settings is seldom met by chance: the second time only what it may take is drawn.
+    kept = _not_refused(variant, axes)
+    missed = [pair for pair in missed if all(place - starts[owner[place]] in kept[owner[place]] for place in pair)]
+    open_pairs[tuple(np.array(missed, int).reshape(-1, 2).T)] = True
+    for pair in missed:
+        if open_pairs[tuple(pair)]:
+            meet(pair, np.stack([random.choice(places, TRIES) for places in kept], axis=1))
     return cases
+
+
+def _not_refused(variant: Variant, axes: Mapping[str, Sequence[Any]]) -> list[list[int]]:
+    """The places of the choices of each axis that no refusal of the variant always rules out."""
+    never = {name: {v for r in variant.refuses for v in r.never.get(name, ())} for name in axes}
+    return [[i for i, value in enumerate(values) if value not in never[name]] for name, values in axes.items()]
 
 
 def _most_first(tries: Array, starts: Array, open_pairs: Array) -> Array:
@@ -114,10 +131,12 @@ def _work(filter: Filter, variant: Variant, case: Case) -> int:
 
 def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
     """Small cases at both ends of the range of each floating type, with parameters as near to the defaults as the
-    variant takes."""
+    variant takes: one other choice, or two."""
     shapes = INPUT_KINDS[filter.accepts].ends
     defaults: dict[str, Value] = {p.name: p.default for p in filter.params}
-    changed = [{**defaults, p.name: choice} for p in filter.params for choice in (p.tries or p.choices) if p.choices]
+    changes = [(p.name, choice) for p in filter.params for choice in (p.tries or p.choices) if p.choices]
+    pairs = itertools.combinations(changes, 2)
+    changed = [{**defaults, **dict(c)} for c in (*((change,) for change in changes), *pairs)]
     knobs = {p.name: p.default for p in variant.knobs}
     cases = []
     for dtype in (d for d in filter.dtypes if d.startswith("float")):

@@ -9,10 +9,10 @@ from typing import Any
 
 from gpu_ops.filters.kit.planning import Job, cuda
 from gpu_ops.filters.kit.support import SHARED, shared_fits
-from gpu_ops.filters.wavelet import forms
+from gpu_ops.filters.wavelet import blocks, forms
 from gpu_ops.filters.wavelet.launches import Lines, Samples, Shape
 from gpu_ops.filters.wavelet.noise import Thresholds
-from gpu_ops.filters.wavelet.tiles import Tiles, shared_bytes
+from gpu_ops.filters.wavelet.tiles import THERE, Fused, Tiles, shared_bytes
 from gpu_ops.filters.wavelet.transform import Transform, Way
 from gpu_ops.plan import Copy, DeviceArray, Fill, Plan, Step
 from gpu_ops.task import Task
@@ -24,6 +24,7 @@ GLOBAL = "The source's port: one thread an output pair; it loads every tap and e
 CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts it: a third of the loads remains."
 SCATTER = "The source's way back: one thread a pair of coefficients adds to the samples it meets, which takes atomics."
 TILES = "A block fetches its samples and what lies around them once; both passes of an image meet in shared memory."
+FUSED = "Details are shrunk as the way back fetches them: no pass of its own reads and writes them all before."
 SEVERAL = "several kernels, each launched for many bands: the loads of one block do not stand for the plan"
 
 
@@ -37,8 +38,12 @@ class Denoising:
         self.shape = Shape.of(task.meta)
         self.lines = Lines(job.device, self.kind, self.shape, job.knobs["block"])
         self.pyramid = job.device.empty(forms.pyramid_shape(task), self.kind)
-        self.transform = (Tiles if way.in_tiles else Transform)(job, self.lines, self.pyramid, way)
         self.thresholds = Thresholds(job, self.lines, self.pyramid)
+        memory = job, self.lines, self.pyramid, way
+        self.transform: Transform = (Tiles if way.in_tiles else Transform)(*memory)
+        if way.fused:
+            self.transform = Fused(*memory, self.thresholds.figures)
+        self.shrinks = not way.fused
         self.samples = Samples(self.lines, job.dtype)
 
     def plan(self) -> Plan:
@@ -59,7 +64,7 @@ class Denoising:
                 kept = {"coefficients": self.pyramid, "figures": self.thresholds.figures}
                 outputs |= {name: job.device.empty(array.shape, array.dtype) for name, array in kept.items()}
                 steps += [Copy(outputs[name], array, f"keep the {name}") for name, array in kept.items()]
-            steps += [*self.thresholds.shrink(), *self.transform.inverse(back)]
+            steps += [*(self.thresholds.shrink() if self.shrinks else []), *self.transform.inverse(back)]
             steps += [self.samples.add(back, total, shift)] if self.shifts > 1 else []
         steps += [] if direct else [self.samples.finish(total, job.out, self.shifts)]
         if self.parts:
@@ -97,20 +102,24 @@ def _kernel(file: str, title: str, idea: str, way: Way, **own: Any) -> Variant:
     return replace(variant, kernels=(*variant.kernels, *AROUND))
 
 
-def _shared(*refuses: Refusal) -> Variant:
+def _shared(*refuses: Refusal) -> tuple[Variant, ...]:
     tiles: dict[str, Any] = {"supports": shared_fits(shared_bytes), "refuses": refuses}
-    return _kernel("4_shared", "shared tiles", TILES, Way(in_tiles=True), **tiles)
+    plain = _kernel("4_shared", "shared tiles", TILES, Way(in_tiles=True), **tiles)
+    fused = _kernel("5_fused", "thresholds fused", FUSED, Way(in_tiles=True, fused=True), **tiles)
+    own, *around = fused.kernels
+    kernels = (own, THERE, *(file for file in around if file != "wavelet/shrink.cu"))
+    return plain, replace(fused, kernels=kernels)
 
 
 def variants1d() -> tuple[Variant, ...]:
     """The ladder of signals."""
     scatter = _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True))
-    return (*_separable(), scatter, _shared())
+    return (*_separable(), scatter, *_shared(), blocks.variant(largest))
 
 
 def variants2d() -> tuple[Variant, ...]:
     """The ladder of images."""
-    return (*_separable(), _shared(SHARED))
+    return (*_separable(), *_shared(SHARED), blocks.variant(largest))
 
 
 def _separable() -> tuple[Variant, ...]:

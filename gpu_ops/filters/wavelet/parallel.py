@@ -26,7 +26,7 @@ from gpu_ops.filters.wavelet.serial import source_of
 from gpu_ops.progress import advance
 from gpu_ops.task import Task
 
-PIECE = 2048
+PIECE = 512
 """Coefficients of a signal that a thread makes at a time."""
 BAND = 1 << 24
 """Values that all threads make between two reports of progress: tens of milliseconds."""

@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import block_shape
+from gpu_ops.filters.kit.planning import Job, block_shape
 from gpu_ops.filters.wavelet.bases import LENGTHS
-from gpu_ops.filters.wavelet.forms import work_type
-from gpu_ops.filters.wavelet.launches import Plane, int64
-from gpu_ops.filters.wavelet.transform import Transform
-from gpu_ops.plan import Launch, Step
+from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS, work_type
+from gpu_ops.filters.wavelet.launches import Lines, Plane, int64
+from gpu_ops.filters.wavelet.transform import Transform, Way
+from gpu_ops.params import Value
+from gpu_ops.plan import DeviceArray, Launch, Step
 from gpu_ops.task import Task
 
+THERE = "wavelet/4_shared.cu"
+"""The kernels of the way there, where only the way back has a file of its own."""
 Tile = tuple[int, int]
 """Rows, and values of a row."""
 
@@ -76,14 +79,43 @@ class Tiles(Transform):
             extents = (*int64(rows, columns, half_rows, half), np.int32(channels))
             sizes = (*extents, *int64(x.pitch, low.pitch, detail_pitch), *map(np.int32, tile))
         name = f"level {level}" if forward else f"level {level} back"
-        kernel = self._kernel(f"_{way}_{'line' if self.lines.shape.rank == 1 else 'level'}")
+        kernel = self._step(f"_{way}_{'line' if self.lines.shape.rank == 1 else 'level'}")
         shared = shared_values(task)[0 if forward else 1] * self.lines.kind.itemsize
         more = {"shared_bytes": shared, "constants": self._constants()}
-        args = (*planes, np.int32(self.taps), *sizes)
+        args = (*planes, *(() if forward else self._limits(level)), np.int32(self.taps), *sizes)
         return self.lines.over(kernel, results[0], results[1] * channels, args, name, **more)
+
+    def _step(self, part: str) -> Any:
+        """The kernel of a level one way."""
+        return self._kernel(part)
+
+    def _limits(self, level: int) -> tuple[Any, ...]:
+        """What the way back needs of thresholds: the details are shrunk before."""
+        return ()
 
     def _bands(self, level: int, low: Plane) -> tuple[tuple[Any, ...], int]:
         """The memory of the level's bands, and how far rows of its details are apart."""
         names = ("detail",) if self.lines.shape.rank == 1 else ("horizontal", "vertical", "diagonal")
         details = [self.planes[level, name] for name in names]
         return (low.values, *(d.values for d in details)), details[0].pitch
+
+
+class Fused(Tiles):
+    """The way there of the tiles; the way back shrinks the details that it fetches by `figures`, whose row k has the
+    thresholds of the k-th band of details."""
+
+    def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
+        super().__init__(job, lines, pyramid, way)
+        self.figures = figures
+
+    def _step(self, part: str) -> Any:
+        if part.startswith("_inverse"):
+            return self._kernel(part)
+        defines: dict[str, Value] = {"REAL": self.lines.real, "BORDER": BORDERS.index(self.job.params["border"])}
+        return self.job.device.kernel(THERE, f"wavelet_shared{part}", defines)
+
+    def _limits(self, level: int) -> tuple[Any, ...]:
+        each, channels = (1 if self.lines.shape.rank == 1 else 3), self.lines.shape.channels
+        first = (1 + (len(self.sizes) - 1 - level) * each) * channels
+        thresholds = self.figures.reshape(-1)[first : first + each * channels]
+        return thresholds, np.int32(THRESHOLDS.index(self.job.params["threshold"]))

@@ -23,11 +23,12 @@ ROWS, COLUMNS = "rows", "columns"
 class Way(NamedTuple):
     """How a kernel file does it: its taps are in constant memory, or in global memory; on the way back a thread gathers
     what its sample needs, or scatters what its coefficients give, onto zeros. In tiles of shared memory a whole level
-    is one launch."""
+    is one launch; fused, it shrinks the details that it fetches on the way back."""
 
     in_constant: bool = True
     scatters: bool = False
     in_tiles: bool = False
+    fused: bool = False
 
 
 class Transform:

@@ -1,0 +1,21 @@
+// What a threshold makes of a coefficient: soft, hard or garrote. REAL names their type T.
+#pragma once
+
+typedef REAL T;
+typedef long long Index;
+
+#define SOFT 0
+#define HARD 1
+#define GARROTE 2
+
+// A magnitude so close above a hard threshold, relative to it, counts as at it: ties are all decided alike.
+#define AT ((T)1 / (1LL << 40))
+
+__device__ __forceinline__ T shrunk(T value, T threshold, int how)
+{
+    const T size = value < 0 ? -value : value;
+    if (how == HARD) return size > threshold * (1 + AT) ? value : 0;
+    if (size <= threshold) return 0;
+    if (how == SOFT) return value < 0 ? value + threshold : value - threshold;
+    return value - threshold * (threshold / value);
+}

@@ -1,0 +1,47 @@
+// One level of the wavelet transform on tiles in shared memory: sums over taps that lie in constant memory.
+#pragma once
+
+#include "wavelet.cuh"
+
+#define MOST_TAPS 64
+#define LOW_THERE 0
+#define HIGH_THERE MOST_TAPS
+#define LOW_BACK (2 * MOST_TAPS)
+#define HIGH_BACK (3 * MOST_TAPS)
+
+// Low and high there, reversed, then low and high back.
+__constant__ T bank[4 * MOST_TAPS];
+
+// The coefficient that a tile holds for k: beyond the ends of the symmetric border lies one that no sample needs.
+__device__ __forceinline__ Index held(Index k, Index half)
+{
+#if BORDER == 0
+    return around(k, half);
+#else
+    return k < 0 ? 0 : k < half ? k : half - 1;
+#endif
+}
+
+// The first coefficient that sample i needs.
+__device__ __forceinline__ Index first_needed(Index i, int taps) { return ((i + reach_of(taps)) >> 1) - taps / 2 + 1; }
+
+// taps values of a tile, `apart` from each other, times the taps from `of` on.
+__device__ __forceinline__ T product(const T* tile, int apart, int of, int taps)
+{
+    T sum = 0;
+    for (int t = 0; t < taps; ++t) sum += bank[of + t] * tile[t * apart];
+    return sum;
+}
+
+// Sample i from the coefficients of two tiles, which begin with coefficient `first`.
+__device__ __forceinline__ T gather(const T* low, const T* high, int apart, Index i, Index first, int taps)
+{
+    const Index last = i + reach_of(taps);
+    T sum = 0;
+    for (int t = (int)(last & 1); t < taps; t += 2) {
+        const int k = (int)((last - t) / 2 - first) * apart;
+        sum += bank[LOW_BACK + t] * low[k];
+        sum += bank[HIGH_BACK + t] * high[k];
+    }
+    return sum;
+}
