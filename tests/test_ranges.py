@@ -151,13 +151,16 @@ COUNTS = {
     "fft1d": 32 * 4096**1.5,
     "fft2d": 32 * 4096**1.5,
     "fft_mask": 32 * 4096**1.5,
+    "reduce1d": 2 * 4096,
+    "reduce2d": 2 * 4096,
     "scan1d": 4096,
     "scan2d": 64,
     "wavelet1d": 7**4,
     "wavelet2d": 7**8,
 }
 """What a sum of samples of one size may come to, in those samples. Bluestein's method multiplies transforms of N values
-by sequences whose transforms reach √N; a level of db4 may make a value 7 times as large, there and back."""
+by sequences whose transforms reach √N; a level of db4 may make a value 7 times as large, there and back; a reduction
+leaves half of the range for the differences that its pairs take."""
 
 
 def variants() -> list[tuple[str, Variant]]:
