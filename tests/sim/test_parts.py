@@ -133,6 +133,19 @@ def test_carries() -> None:
                 assert arithmetic.borrow(*words)[0, 0] == (a - b - more < 0)
 
 
+def test_bytes_change_places_alike_for_one_selector_and_for_one_a_lane() -> None:
+    random = np.random.default_rng(6)
+    a, b = (random.integers(-(1 << 31), 1 << 31, (5, 32)).astype(np.int32) for _ in "ab")
+    for selector in (0x3210, 0x5140, 0x7654, 0x0BA9, *random.integers(1 << 16, size=20)):
+        one, each = np.array([[selector]], np.int32), np.full((1, 32), selector, np.int32)
+        found = arithmetic.permute_bytes(a, b, one)
+        np.testing.assert_array_equal(found, arithmetic.permute_bytes(a, b, each))
+        low = int(selector) & 15
+        lane = int(a[2, 3]).to_bytes(4, "little", signed=True) + int(b[2, 3]).to_bytes(4, "little", signed=True)
+        byte = (255 if lane[low & 7] & 128 else 0) if low & 8 else lane[low & 7]
+        assert found.dtype == np.int32 and int(found[2, 3]) & 255 == byte
+
+
 def test_not_a_number_to_integers() -> None:
     nan = math.nan
     assert arithmetic.to_integer(_one(nan, "f4"), np.int32, "rni")[0, 0] == 0

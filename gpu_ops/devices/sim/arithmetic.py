@@ -162,6 +162,13 @@ def funnel(low: Array, high: Array, by: Array, right: bool, wrap: bool) -> Array
 def permute_bytes(a: Array, b: Array, selector: Array) -> Array:
     """Four of the eight bytes of b:a, which the nibbles of the selector choose; bit 3 replicates the sign."""
     whole = (b.view(u4).astype(u8) << u8(32)) | a.view(u4)
+    if selector.size == 1:  # as in nearly all code: four of eight bytes side by side
+        nibbles = [int(selector.reshape(-1)[0]) >> 4 * place & 15 for place in range(4)]
+        eight = np.ascontiguousarray(whole).view(u1).reshape(*whole.shape, 8)
+        chosen = np.take(eight, [nibble & 7 for nibble in nibbles], axis=-1)
+        for place in (place for place, nibble in enumerate(nibbles) if nibble & 8):
+            chosen[..., place] = np.where(chosen[..., place] & 128, 255, 0)
+        return chosen.view(i4)[..., 0]
     selector = selector.view(u4).astype(u8)
     result = np.zeros(np.broadcast_shapes(whole.shape, selector.shape), u8)
     for place in range(4):
