@@ -54,13 +54,14 @@ def small_machine() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long runs only when it is asked for: with -m full, or -m thorough as .ci/run does."""
+    """What takes long is there only when it is asked for: with -m full, or -m thorough as .ci/run does."""
     asked = config.getoption("-m") or ""
-    for mark in {"full", "thorough"} - {word for word in ("full", "thorough") if word in asked}:
-        skip = pytest.mark.skip(reason=f"it takes long: -m {mark} runs it")
-        for item in items:
-            if item.get_closest_marker(mark):  # the keywords have the names of folders as well
-                item.add_marker(skip)
+    unasked = {"full", "thorough"} - {word for word in ("full", "thorough") if word in asked}
+    # Markers and not keywords, which have the names of folders as well.
+    left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in unasked)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not any(item.get_closest_marker(mark) for mark in unasked)]
 
 
 def pytest_collection_finish() -> None:

@@ -53,9 +53,7 @@ def test_signals(variant: str, n: int, channels: int, window: int, block: int, o
     "height, width, channels, window", [(17, 33, 1, 3), (7, 5, 3, 9), (40, 70, 1, 7), (1, 1, 1, 63)]
 )
 @pytest.mark.parametrize("block, outputs", [(16, 1), (64, 2), (256, 4)])
-def test_images(
-    variant: str, height: int, width: int, channels: int, window: int, block: int, outputs: int
-) -> None:
+def test_images(variant: str, height: int, width: int, channels: int, window: int, block: int, outputs: int) -> None:
     factor, count = COUNT_1D[variant]
     x, y = block_shape(block)
     declared = find_filter("mean2d").variant(variant).accesses

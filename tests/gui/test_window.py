@@ -36,6 +36,11 @@ def controller(window):
     return window.controller
 
 
+def open_small(controller) -> None:
+    """An image that takes the engine no time, where it makes no difference which it is."""
+    controller.open_sample("noise", {"size": "160x120", "dtype": "uint8"})
+
+
 def shown(window, key: str) -> np.ndarray:
     """The array that a pane shows."""
     return np.asarray(window.panes.pane(key).layer.pyramid.array)
@@ -55,7 +60,7 @@ def test_a_sample_shows_with_its_results_times_and_verdicts(qtbot, window, contr
 
 
 def test_turning_a_parameter_brings_a_new_picture_and_undo_the_old_one(qtbot, window, controller) -> None:
-    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    settle(qtbot, controller, lambda: open_small(controller))
     before = shown(window, "serial").copy()
     spin = window.panel.form.findChild(QSpinBox)
     spin.setFocus()
@@ -73,7 +78,7 @@ def test_turning_a_parameter_brings_a_new_picture_and_undo_the_old_one(qtbot, wi
 
 
 def test_zoom_and_levels_survive_a_new_result(qtbot, window, controller) -> None:
-    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    settle(qtbot, controller, lambda: open_small(controller))
     window.display.zoom_at(4.0, 100, 100)
     window.display.set_levels(20, 90)
     place = (window.display.centre, window.display.scale)
@@ -83,11 +88,11 @@ def test_zoom_and_levels_survive_a_new_result(qtbot, window, controller) -> None
 
 
 def test_a_tick_adds_a_variant_and_its_pane(qtbot, window, controller) -> None:
-    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    settle(qtbot, controller, lambda: open_small(controller))
     box = window.panel.variants.row("scipy").findChild(QCheckBox)
     settle(qtbot, controller, lambda: qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=box.rect().center()))
     assert "scipy" in controller.session.choice.picks
-    assert shown(window, "scipy").shape == (512, 512)
+    assert shown(window, "scipy").shape == (160, 120)
     assert controller.results.entry(RowSlot("scipy", "cpu")).row.ok is True
 
 
@@ -102,7 +107,7 @@ def test_a_signal_shows_as_curves(qtbot, window, controller) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_said_and_nothing_is_lost(qtbot, window, controller, tmp_path: Path) -> None:
-    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    settle(qtbot, controller, lambda: open_small(controller))
     picture = shown(window, INPUT).copy()
     bad = tmp_path / "bad.png"
     bad.write_bytes(b"\x89PNG\r\n\x1a\n and then nothing")
@@ -124,7 +129,7 @@ def test_a_file_opens_and_a_result_is_saved(qtbot, window, controller, tmp_path:
 
 
 def test_measure_gives_shares_and_speedups(qtbot, window, controller) -> None:
-    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    settle(qtbot, controller, lambda: open_small(controller))
     controller.session.set_picks(("serial", "parallel"))
     settle(qtbot, controller, window.panel.measure_button.click)
     for variant in ("serial", "parallel"):
@@ -172,7 +177,7 @@ def test_cuda_variants_run_verified_and_measured(
 
 
 def test_many_changes_end_with_the_newest(qtbot, window, controller) -> None:
-    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    settle(qtbot, controller, lambda: open_small(controller))
 
     def sweep() -> None:
         for width in range(41, 3, -2):
@@ -184,8 +189,8 @@ def test_many_changes_end_with_the_newest(qtbot, window, controller) -> None:
 
 
 def test_inputs_that_are_replaced_give_their_memory_back(qtbot, window, controller, engine) -> None:
-    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    settle(qtbot, controller, lambda: open_small(controller))
     used = engine.client.pool.nbytes
     for _ in range(4):
-        settle(qtbot, controller, lambda: controller.open_sample("camera"))
+        settle(qtbot, controller, lambda: open_small(controller))
     assert engine.client.pool.nbytes <= 2 * used
