@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.models.session import Session
 from gpu_ops import STEPS, active_steps, find_filter, write_step
+from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.params import Value
 from gpu_ops.types import Pick
 
@@ -161,11 +162,12 @@ def input_options(origin: Mapping[str, Any]) -> dict[str, Any]:
     rules = [step["rule"] for step in origin.get("steps", ()) if step.get("step") == "nonfinite"]
     nonfinite = {"nonfinite": rules[0]} if rules else {}
     if RESULT in origin:
-        outputs = {output.id: output.kind for output in find_filter(origin[RESULT]).outputs}
-        signal = {"kind": "signal"} if outputs.get(origin["output"]) == "signal" else {}
-        return {**signal, **nonfinite, **({"rate": origin["rate"]} if origin.get("rate") else {})}
-    kind = {"kind": origin["kind"]} if origin.get("kind") else {}
-    return {**kind, **nonfinite, **origin.get("choices", {})}
+        outputs = {output.id: output for output in find_filter(origin[RESULT]).outputs}
+        kind = outputs[origin["output"]].kind if origin["output"] in outputs else ""
+        heard = {"kind": kind} if kind and OUTPUT_KINDS[kind].heard else {}  # others are what a file is taken for
+        return {**heard, **nonfinite, **({"rate": origin["rate"]} if origin.get("rate") else {})}
+    given = {"kind": origin["kind"]} if origin.get("kind") else {}
+    return {**given, **nonfinite, **origin.get("choices", {})}
 
 
 def _step_flags(steps: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -57,7 +57,7 @@ def test_the_palette_finds_filters_presets_and_samples(qtbot, window) -> None:
     assert "Filter: Mean (signal)" not in typed(qtbot, window, "filter mean")
     palette = window.desk.palette.list
     lines = [palette.topLevelItem(place).text(0) for place in range(palette.topLevelItemCount())]
-    assert lines[0] == "Filter: Mean (image)" and lines[-1] == "Filter: Mean (signal) (needs a signal)"
+    assert lines[0] == "Filter: Mean (image)" and "Filter: Mean (signal) (needs a signal)" in lines
 
 
 def test_the_palette_says_that_there_is_nothing(qtbot, window) -> None:

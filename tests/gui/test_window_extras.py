@@ -197,7 +197,7 @@ def test_the_palette_finds_and_does(qtbot, window) -> None:
     qtbot.waitUntil(palette.isVisible)
     able = [name for name, action, *_ in palette_offers(window.desk) if action.isEnabled() and action.isVisible()]
     assert palette.texts() == able and "Cancel" not in able and "Preferences…" in able
-    qtbot.keyClicks(palette.line, "colour ma")
+    qtbot.keyClicks(palette.line, "colour map")
     names = palette.texts()
     assert names and all(name.startswith("Colour map: ") for name in names)
     qtbot.keyClick(palette.line, Qt.Key.Key_Down)
