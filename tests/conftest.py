@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import compileall
 import gc
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +14,19 @@ from small_machine import make_small
 
 from gpu_ops.io import apart
 
+ROOT = Path(__file__).parent.parent
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-gpu", action="store_true", help="a missing CUDA device fails instead of skipping")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The modules of the product are compiled once, before the workers begin: a hundred processes of the tests would
+    each compile them again in a new checkout, wherever Python writes no bytecode of its own."""
+    if not hasattr(config, "workerinput"):
+        for package in ("gpu_ops", "app"):
+            compileall.compile_dir(ROOT / package, quiet=2)
 
 
 @pytest.fixture(scope="session")

@@ -102,14 +102,13 @@ def _most_first(tries: Array, starts: Array, open_pairs: Array) -> Array:
     return tries[np.argsort(-covered, kind="stable")]
 
 
-def each_choice(filter: Filter, variant: Variant, cases: Sequence[Case]) -> list[Case]:
+def each_choice(cases: Sequence[Case]) -> list[Case]:
     """A few of these cases, in which every value that one of them has occurs at least once: every shape, dtype, kind of
-    data, and value of a parameter or knob. Of two cases with as many new values it is the one of fewer operations."""
+    data, and value of a parameter or knob."""
     open_values = {value for case in cases for value in _values(case)}
-    by_work = sorted(cases, key=lambda case: _work(filter, variant, case))
     chosen: list[Case] = []
     while open_values:
-        best = max(by_work, key=lambda case: len(open_values & _values(case)))
+        best = max(cases, key=lambda case: len(open_values & _values(case)))
         chosen.append(best)
         open_values -= _values(best)
     return chosen

@@ -45,8 +45,7 @@ def _failure(filter: Filter, variant: Variant, case: Case) -> str:
 
 @pytest.mark.parametrize("filter, variant", KERNELS)
 def test_every_choice(filter: Filter, variant: Variant) -> None:
-    pairs = covering_cases(filter, variant, open_device("sim").limits, most_work=SIMULATED_WORK)
-    cases = each_choice(filter, variant, pairs)
+    cases = each_choice(covering_cases(filter, variant, open_device("sim").limits, most_work=SIMULATED_WORK))
     assert len(cases) >= 6
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
