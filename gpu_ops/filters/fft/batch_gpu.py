@@ -27,12 +27,12 @@ from gpu_ops.types import Refusal, Variant
 FAST_BLOCK = Param("block", 256, choices=(64, 128, 256, 512), tries=(64, 256), unit="threads", help="threads a block")
 COLUMNS = Param("columns", 16, choices=(1, 2, 4, 8, 16, 32), tries=(4, 16), help="neighbouring lines of a block")
 RADIX = Param("radix", 16, choices=(4, 8, 16), unit="points", help="points of a butterfly at most", tries=(8, 16))
-PLANES = Param(
-    "planes", 2, choices=(1, 2), help="parts of complex numbers that are exchanged at once; one takes half the memory"
+TOGETHER = Param(
+    "together", 2, choices=(1, 2), unit="parts", help="of complex numbers, exchanged at once; 1 takes half the memory"
 )
 PARTS = Param("parts", 1, choices=(1, 2), help="2 splits every line, not only those that are too long for one launch")
 LOOKUPS = Param(
-    "lookups", 4, choices=(1, 4), unit="twiddles", help="of a butterfly that are looked up; the others are products"
+    "lookups", 1, choices=(1, 4), unit="twiddles", help="of a butterfly that are looked up; the others are products"
 )
 
 IN_COLUMNS = "Neighbouring columns share a block, so that the bytes of a sector are used together, and of a whole line."
@@ -195,6 +195,6 @@ def variants(rank: int) -> tuple[Variant, ...]:
         _by_rules("11 four-step", IN_PARTS, split, (*knobs, COLUMNS, PARTS), POWERS, **own),
         _by_rules("12 packed real samples", PACKED, packed, (*knobs, COLUMNS), POWERS, *pairs, **own),
         _by_rules("13 mixed radices", MIXED, mixed, (*knobs, COLUMNS), primes, **own),
-        _by_rules("14 fast", FAST, fast, (*knobs, COLUMNS, PARTS, PLANES, LOOKUPS), primes, **own),
+        _by_rules("14 fast", FAST, fast, (*knobs, COLUMNS, PARTS, TOGETHER, LOOKUPS), primes, **own),
     ]
     return tuple(ladder)

@@ -91,7 +91,7 @@ def high_turns(n: int) -> Any:
 
 
 def room_of(n: int, radices: tuple[int, ...], lines: int) -> tuple[int, int]:
-    """The places of a line in a plane of shared memory, with its gaps, and those of all lines of a block."""
+    """The places of a line in shared memory, with its gaps, and those of all lines of a block."""
     place = n
     if n & (n - 1) or lines & (lines - 1):
         span = 1
@@ -103,17 +103,17 @@ def room_of(n: int, radices: tuple[int, ...], lines: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Fit:
-    """What a block of a device can take of lines: threads, lines at most, planes, bytes of shared memory and of a real
-    number."""
+    """What a block of a device can take of lines, by the knobs and its bytes of shared memory; `itemsize` are the bytes
+    of a real number."""
 
     knobs: Values
     shared_bytes: int
     itemsize: int
 
     @property
-    def planes(self) -> int:
-        """Planes of shared memory: parts of complex numbers that are exchanged at once."""
-        return int(self.knobs.get("planes", 2))
+    def parts(self) -> int:
+        """Parts of complex numbers that are exchanged at once: 2 or 1."""
+        return int(self.knobs.get("together", 2))
 
     @property
     def radix(self) -> int:
@@ -125,13 +125,13 @@ class Fit:
         wanted = int(self.knobs.get("columns", 16)) if along_lines else int(self.knobs["block"]) // stages.threads
         most = min(max(wanted, 1), THREADS // stages.threads)
         most = min(most, 1 << max(count - 1, 0).bit_length())
-        while most and room_of(n, stages.radices, most)[1] * self.planes * self.itemsize > self.shared_bytes:
+        while most and room_of(n, stages.radices, most)[1] * self.parts * self.itemsize > self.shared_bytes:
             most //= 2
         return most
 
     def longest(self) -> int:
         """No longer line fits shared memory."""
-        return min(self.shared_bytes // (self.planes * self.itemsize), 16 * THREADS)
+        return min(self.shared_bytes // (self.parts * self.itemsize), 16 * THREADS)
 
 
 @dataclass
@@ -188,7 +188,7 @@ class Passes:
             **{"REAL": "double" if self.kind == np.complex128 else "float", "SAMPLE": CTYPES[self.task.dtype.name]},
             **{"COMPLEX": "double2" if self.kind == np.complex128 else "float2", "PAIR_ALIGNED": int(aligned)},
             **{"LINE_POINTS": lines.n, "LINE_THREADS": stages.threads, "LINES": each, "PLANE": place, "ROOM": room},
-            **{"RADICES": ",".join(map(str, stages.radices)), "PLANES": self.fit.planes},
+            **{"RADICES": ",".join(map(str, stages.radices)), "PARTS": self.fit.parts},
             **{"LANES_IN": lanes[0], "LANES_OUT": lanes[1], "NUMBERS": numbers, "ENDS": ends},
             **{"TURNED": int(turns > 0), "LOW_BITS": LOW_BITS, "LOOKUPS": self.task.knobs.get("lookups", 4)},
         }
@@ -198,7 +198,7 @@ class Passes:
         counts = (np.uint32(n) for n in (lines.count, lines.inner, lines.middle))
         args = (x, y, table, unpacks, *turning, *counts, *(np.int64(n) for n in (*source, *target)))
         kernel = self.device.kernel(self.rules.file, self.rules.kernel, defines)
-        shared = self.fit.planes * room * self.fit.itemsize if len(stages.radices) > 1 or ends == UNPACKED else 0
+        shared = self.fit.parts * room * self.fit.itemsize if len(stages.radices) > 1 or ends == UNPACKED else 0
         grid, block = (-(-lines.count // each), 1, 1), (stages.threads * each, 1, 1)
         self.steps.append(Launch(kernel, grid, block, args, shared, name=what))
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 MOST_RADIX, MOST_POINTS = 16, 16
 """Points of a butterfly, and points of a thread, which has them in registers."""
-MOST_PRIME = 13
+MOST_PRIME, WARP = 13, 32
 STAGE = 1.5
 """What a stage costs beside its points: an exchange and two barriers, as much as so many times moving all points."""
 
@@ -61,7 +61,8 @@ def stages_of(n: int, most_radix: int = MOST_RADIX, most_threads: int = 1024) ->
             if threads > most_threads or max(points) > MOST_POINTS:
                 continue
             cost = sum(p * threads / n for p in points) + STAGE * len(radices)
-            rank = round(cost, 6), sum(radices), threads  # of the same cost, radices that are near to each other
+            # Of the same cost: radices that are near to each other, and few threads, but a warp where that can be.
+            rank = round(cost, 6), sum(radices), threads if threads >= WARP else 2 * WARP - threads
             if best is None or rank < best[0]:
                 best = rank, Stages(radices, threads)
     return best[1] if best else None

@@ -3,7 +3,7 @@
 //          results are turned by W^(b k), from two small tables instead of one of n points; then n1 lines of n2 points
 //          side by side, stored n1 apart by lanes across lines. Transform, turn, transform, transpose: four steps, two launches
 // Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see Turns
-// Launch:  grid over the lines, blocks of T threads a line times LINES lines; shared PLANES planes of ROOM real numbers
+// Launch:  grid over the lines, blocks of T threads a line times LINES lines; shared ROOM times PARTS real numbers
 // Traffic: 2 complex numbers read and 2 written a point, in whole sectors
 // Source:  S2
 #include "fft_lines.cuh"

@@ -3,7 +3,7 @@
 //          exchanges. One more exchange finds the results k and n / 2 - k side by side, whose sums and differences are
 //          the spectra of the even and of the odd samples; half a spectrum is stored, since the other half mirrors it
 // Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see Turns
-// Launch:  grid over the lines, blocks of T threads a line times LINES lines; shared PLANES planes of ROOM real numbers
+// Launch:  grid over the lines, blocks of T threads a line times LINES lines; shared ROOM times PARTS real numbers
 // Traffic: 1 sample read and half a complex number written a point; columns of half as many points
 // Source:  S2
 #include "fft_lines.cuh"

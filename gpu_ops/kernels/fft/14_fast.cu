@@ -4,7 +4,7 @@
 //          no gaps but an exclusive or, which keeps stores and loads free of bank conflicts; twiddles come from one
 //          look-up a butterfly, whose powers are products
 // Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see Turns
-// Launch:  grid over the lines, blocks of T threads a line times LINES lines; shared PLANES planes of ROOM real numbers
+// Launch:  grid over the lines, blocks of T threads a line times LINES lines; shared ROOM times PARTS real numbers
 // Traffic: 1 number read and 1 written a point and axis, nothing else
 // Source:  S2
 #include "fft_lines.cuh"

@@ -3,7 +3,7 @@
 //          points fill a sector, or 16, which fill a line of the cache: lanes run across columns, and the exchanges
 //          between stages keep the columns side by side
 // Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see Turns
-// Launch:  grid over the lines, blocks of T threads a line times LINES lines; shared PLANES planes of ROOM real numbers
+// Launch:  grid over the lines, blocks of T threads a line times LINES lines; shared ROOM times PARTS real numbers
 // Traffic: 1 complex number read and 1 written a point and axis, in whole sectors
 // Source:  S2
 #include "fft_lines.cuh"

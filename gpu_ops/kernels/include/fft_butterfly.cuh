@@ -42,7 +42,7 @@ __device__ __forceinline__ C on_circle(C z, int k)
     if (4 * k == POINTS) return complex_of(z.y, -z.x);
     if (2 * k == POINTS) return complex_of(-z.x, -z.y);
     if (4 * k == 3 * POINTS) return complex_of(-z.y, z.x);
-    return times(z, complex_of((R)circle.re[k], (R)circle.im[k]));
+    return product(z, complex_of((R)circle.re[k], (R)circle.im[k]));
 }
 
 template <int RAD>
@@ -66,8 +66,8 @@ __device__ __forceinline__ void prime_butterfly(C (&u)[RAD])
 #pragma unroll
         for (int j = 1; j <= half; ++j) {
             const R cosine = (R)circle.re[j * k % RAD], sine = (R)circle.im[j * k % RAD];
-            even = plus(even, scaled(sums[j - 1], cosine));
-            odd = plus(odd, scaled(differences[j - 1], sine));
+            even = complex_of(fma(sums[j - 1].x, cosine, even.x), fma(sums[j - 1].y, cosine, even.y));
+            odd = complex_of(fma(differences[j - 1].x, sine, odd.x), fma(differences[j - 1].y, sine, odd.y));
         }
         u[k] = complex_of(even.x - odd.y, even.y + odd.x);
         u[RAD - k] = complex_of(even.x + odd.y, even.y - odd.x);

@@ -1,8 +1,8 @@
 // Stockham's transform of many lines of N points by any RADICES whose product is N, which all are known when this is
 // compiled: so are all strides, and no thread divides by a number that it reads. A line has T threads, a block has LINES
 // lines. Lanes run along the points of a line, or along lines where neighbouring lines lie side by side in memory; they
-// may load one way and store the other. Stages exchange their points through shared memory, the real parts and the
-// imaginary ones in planes of their own, or one after the other in the same plane (PLANES 1).
+// may load one way and store the other. Stages exchange their points through shared memory, both parts of a complex
+// number in one access (PARTS 2), or all real parts before all imaginary ones, which takes half the memory (PARTS 1).
 #pragma once
 #include "fft_butterfly.cuh"
 
@@ -12,10 +12,11 @@ enum { ALONG_POINTS, ALONG_LINES };
 enum { COMPLEX_NUMBERS, PAIRS, SINGLES };
 enum { WHOLE, HALF, UNPACKED };
 
-constexpr int N = LINE_POINTS, T = LINE_THREADS;
+constexpr int N = LINE_POINTS, T = LINE_THREADS, PASSES = 3 - PARTS;
 constexpr bool POWERS_OF_TWO = (N & (N - 1)) == 0 && (LINES & (LINES - 1)) == 0;
 constexpr bool INTERLEAVED = LANES_IN == ALONG_LINES && LANES_OUT == ALONG_LINES;
-constexpr int BANK_BITS = sizeof(R) == 8 ? 4 : 5;
+constexpr int BESIDE = INTERLEAVED ? LINES : 1;
+constexpr int ITEM = PARTS * sizeof(R), BANK_BITS = log2_of(128 / ITEM), BANKS = (1 << BANK_BITS) - 1;
 
 struct Lane {
     int line, t;
@@ -28,28 +29,53 @@ __device__ __forceinline__ Lane lane_of()
     return ALONG == ALONG_LINES ? Lane{id % LINES, id / LINES} : Lane{id / T, id % T};
 }
 
-// Where a point of a line is in a plane between the stage of radix RAD after `SPAN` points and the next one. Powers of
-// two: lanes that store SPAN * RAD apart find banks of their own by an exclusive or with the bits in which they differ,
-// and lanes that load in order keep theirs. Else a place stays free after every SPAN * RAD, where RAD is even.
+// Powers of two: lanes that store SPAN * RAD apart find banks of their own by an exclusive or with the bits in which
+// they differ, and lanes that load in order keep theirs; so do lanes across lines after lanes along points. The function
+// is linear: of a place and a step without common bits it is that of both, joined by exclusive or.
 template <int SPAN, int RAD>
-__device__ __forceinline__ int place_of(int line, int point)
+__device__ constexpr int swizzled(int place)
+{
+    constexpr int done = log2_of(SPAN * BESIDE), above = done + log2_of(RAD), lines = log2_of(LINES);
+    int other = 0;
+    if (done < BANK_BITS) other = (place >> above & BANKS >> done) << done;
+    if (LANES_IN != LANES_OUT && N > BANKS && lines <= BANK_BITS)
+        other ^= (place >> log2_of(N) & LINES - 1) << (BANK_BITS - lines);
+    return place ^ other;
+}
+
+// Where point `point` of a line is between the stage of radix RAD after SPAN points and the next one, in bytes. Other
+// lengths leave a place free after every SPAN * RAD, where RAD is even; `gaps` are those before the point.
+template <int SPAN, int RAD>
+__device__ __forceinline__ int place_of(int line, int point, int gaps)
+{
+    if constexpr (POWERS_OF_TWO) return ITEM * swizzled<SPAN, RAD>(INTERLEAVED ? point * LINES + line : line * N + point);
+    const int place = point + (RAD % 2 ? 0 : gaps);
+    return ITEM * (INTERLEAVED ? place * LINES + line : line * PLANE + place);
+}
+
+// The place of the point that lies `step` points and `gaps` gaps beyond, both known when this is compiled: the part of
+// the step that changes banks by an exclusive or, the rest as an offset of the access.
+template <int SPAN, int RAD>
+__device__ __forceinline__ int beyond(int place, int step, int gaps)
 {
     if constexpr (POWERS_OF_TWO) {
-        constexpr int done = log2_of(SPAN) + (INTERLEAVED ? log2_of(LINES) : 0), bits = log2_of(RAD);
-        int place = INTERLEAVED ? point * LINES + line : line * PLANE + point;
-        if constexpr (done < BANK_BITS) {
-            constexpr int mask = (1 << (BANK_BITS - done)) - 1;
-            place ^= ((place >> (done + bits)) & mask) << done;
-        }
-        if constexpr (LANES_IN != LANES_OUT) {
-            constexpr int lines = log2_of(LINES) < BANK_BITS ? log2_of(LINES) : BANK_BITS;
-            place ^= (line & ((1 << lines) - 1)) << (BANK_BITS - lines);
-        }
-        return place;
-    } else {
-        const int place = RAD % 2 ? point : point + point / (SPAN * RAD);
-        return INTERLEAVED ? place * LINES + line : line * PLANE + place;
+        const int by = swizzled<SPAN, RAD>(step * BESIDE);
+        return (place ^ (by & BANKS) * ITEM) + (by & ~BANKS) * ITEM;
     }
+    return place + (step + (RAD % 2 ? 0 : gaps)) * BESIDE * ITEM;
+}
+
+// A number's place in shared memory takes the whole number, or the part that this pass exchanges.
+__device__ __forceinline__ void put(int place, C z, int pass)
+{
+    if constexpr (PARTS == 2) *(C*)(memory + place) = z;
+    else *(R*)(memory + place) = pass ? z.y : z.x;
+}
+
+__device__ __forceinline__ void get(int place, C& z, int pass)
+{
+    if constexpr (PARTS == 2) z = *(const C*)(memory + place);
+    else (pass ? z.y : z.x) = *(const R*)(memory + place);
 }
 
 // Where the points of a line lie in global memory: lines are counted along inner, then middle, then outer.
@@ -78,9 +104,9 @@ __device__ __forceinline__ void powers(C (&w)[RAD], int first, const Twiddles& t
 #pragma unroll
     for (int r = 1; r < RAD; ++r) {
         const int top = 1 << log2_of(r);
-        if (r != top) w[r] = times(w[top], w[r - top]);
+        if (r != top) w[r] = product(w[top], w[r - top]);
         else if (r == 1 || LOOKUPS > 1) w[r] = twiddles(r * first);
-        else w[r] = times(w[top / 2], w[top / 2]);
+        else w[r] = product(w[top / 2], w[top / 2]);
     }
 }
 
@@ -95,46 +121,39 @@ __device__ __forceinline__ void stage(C (&v)[butterflies<RAD>()][RAD], int t, co
             const int k = (t + c * T) % SPAN;
             powers<RAD>(w, k * (N / (SPAN * RAD)), [&](int place) { return table[place]; });
 #pragma unroll
-            for (int r = 1; r < RAD; ++r) v[c][r] = times(v[c][r], w[r]);
+            for (int r = 1; r < RAD; ++r) v[c][r] = product(v[c][r], w[r]);
         }
         any_butterfly<RAD>(v[c]);
     }
 }
 
-__device__ __forceinline__ R& part_of(C& z, int part) { return part ? z.y : z.x; }
-
 // What the stage of radix RAD leaves goes to where the next one, of radix NEXT, looks for it.
-template <int SPAN, int RAD, int NEXT, int ALONG_THEN>
+template <int SPAN, int RAD, int NEXT>
 __device__ __forceinline__ void exchange(
     C (&v)[butterflies<RAD>()][RAD], C (&w)[butterflies<NEXT>()][NEXT], Lane now, Lane then)
 {
-    R* plane = (R*)memory;
+    constexpr int apart = N / NEXT, group = SPAN * RAD;
 #pragma unroll
-    for (int pass = 0; pass < 3 - PLANES; ++pass) {
+    for (int pass = 0; pass < PASSES; ++pass) {
         if (SPAN > 1 || pass) __syncthreads();
 #pragma unroll
-        for (int part = pass; part < pass + PLANES; ++part)
+        for (int c = 0; c < butterflies<RAD>(); ++c) {
+            const int j = now.t + c * T, k = j % SPAN;
+            const int place = place_of<SPAN, RAD>(now.line, (j - k) * RAD + k, j / SPAN);
+            if (!has<RAD>(j)) continue;
 #pragma unroll
-            for (int c = 0; c < butterflies<RAD>(); ++c) {
-                const int j = now.t + c * T, k = j % SPAN;
-#pragma unroll
-                for (int r = 0; r < RAD; ++r) {
-                    const int place = place_of<SPAN, RAD>(now.line, (j - k) * RAD + k + r * SPAN);
-                    if (has<RAD>(j)) plane[part % PLANES * ROOM + place] = part_of(v[c][r], part);
-                }
-            }
+            for (int r = 0; r < RAD; ++r) put(beyond<SPAN, RAD>(place, r * SPAN, 0), v[c][r], pass);
+        }
         __syncthreads();
 #pragma unroll
-        for (int part = pass; part < pass + PLANES; ++part)
+        for (int c = 0; c < butterflies<NEXT>(); ++c) {
+            const int j = then.t + c * T;
+            const int place = place_of<SPAN, RAD>(then.line, j, j / group);
+            if (!has<NEXT>(j)) continue;
 #pragma unroll
-            for (int c = 0; c < butterflies<NEXT>(); ++c) {
-                const int j = then.t + c * T;
-#pragma unroll
-                for (int r = 0; r < NEXT; ++r) {
-                    const int place = place_of<SPAN, RAD>(then.line, j + r * (N / NEXT));
-                    if (has<NEXT>(j)) part_of(w[c][r], part) = plane[part % PLANES * ROOM + place];
-                }
-            }
+            for (int r = 0; r < NEXT; ++r)
+                get(beyond<SPAN, RAD>(place, r * apart, r * apart / group), w[c][r], pass);
+        }
     }
 }
 
@@ -159,7 +178,7 @@ struct Turns {
 
     __device__ __forceinline__ C operator()(long long e) const
     {
-        return times(high[e >> LOW_BITS], low[e & ((1 << LOW_BITS) - 1)]);
+        return product(high[e >> LOW_BITS], low[e & ((1 << LOW_BITS) - 1)]);
     }
 };
 
@@ -177,12 +196,12 @@ __device__ __forceinline__ void turn_results(
 #pragma unroll
         for (int r = 2; r < RAD; ++r) {
             const int top = 1 << log2_of(r);
-            w[r] = r == top ? times(w[top / 2], w[top / 2]) : times(w[top], w[r - top]);
+            w[r] = r == top ? product(w[top / 2], w[top / 2]) : product(w[top], w[r - top]);
         }
         if (!has<RAD>(j)) continue;
         const C first = turns(m * j);
 #pragma unroll
-        for (int r = 0; r < RAD; ++r) v[c][r] = times(v[c][r], r ? times(first, w[r]) : first);
+        for (int r = 0; r < RAD; ++r) v[c][r] = product(v[c][r], r ? product(first, w[r]) : first);
     }
 }
 
@@ -194,31 +213,26 @@ __device__ __forceinline__ void unpack(
     const C* __restrict__ half_turns)
 {
     constexpr int pairs = (N / 2 + T) / T;
-    R* plane = (R*)memory;
     C one[pairs], other[pairs];
+    const int line = now.line * N;
 #pragma unroll
-    for (int pass = 0; pass < 3 - PLANES; ++pass) {
+    for (int pass = 0; pass < PASSES; ++pass) {
         __syncthreads();
 #pragma unroll
-        for (int part = pass; part < pass + PLANES; ++part)
+        for (int c = 0; c < butterflies<RAD>(); ++c) {
+            const int j = now.t + c * T;
+            if (!has<RAD>(j)) continue;
 #pragma unroll
-            for (int c = 0; c < butterflies<RAD>(); ++c)
-#pragma unroll
-                for (int r = 0; r < RAD; ++r) {
-                    const int j = now.t + c * T, place = now.line * N + j + r * (N / RAD);
-                    if (has<RAD>(j)) plane[part % PLANES * ROOM + place] = part_of(v[c][r], part);
-                }
+            for (int r = 0; r < RAD; ++r) put(ITEM * (line + j) + ITEM * r * (N / RAD), v[c][r], pass);
+        }
         __syncthreads();
 #pragma unroll
-        for (int part = pass; part < pass + PLANES; ++part)
-#pragma unroll
-            for (int c = 0; c < pairs; ++c) {
-                const int k = now.t + c * T;
-                const R* line = plane + part % PLANES * ROOM + now.line * N;
-                if (k > N / 2) continue;
-                part_of(one[c], part) = line[k];
-                part_of(other[c], part) = line[k ? N - k : 0];
-            }
+        for (int c = 0; c < pairs; ++c) {
+            const int k = now.t + c * T;
+            if (k > N / 2) continue;
+            get(ITEM * (line + k), one[c], pass);
+            get(ITEM * (line + (k ? N - k : 0)), other[c], pass);
+        }
     }
 #pragma unroll
     for (int c = 0; c < pairs; ++c) {
@@ -226,7 +240,7 @@ __device__ __forceinline__ void unpack(
         if (k > N / 2 || !stored) continue;
         const C even = complex_of((one[c].x + other[c].x) / 2, (one[c].y - other[c].y) / 2);
         const C odd = complex_of((one[c].y + other[c].y) / 2, (other[c].x - one[c].x) / 2);
-        const C turned = times(odd, half_turns[k]);
+        const C turned = product(odd, half_turns[k]);
         to[k * step] = plus(even, turned);
         to[(N - k) * step] = complex_of(even.x - turned.x, turned.y - even.y);
     }
@@ -257,11 +271,10 @@ __device__ __forceinline__ void finish(C (&v)[butterflies<RAD>()][RAD], Lane lan
     for (int c = 0; c < butterflies<RAD>(); ++c) {
         const int j = lane.t + c * T;
         if (!has<RAD>(j)) continue;
+        C* own = to + j * task.to.step;
 #pragma unroll
-        for (int r = 0; r < RAD; ++r) {
-            const int k = j + r * (N / RAD);
-            if (ENDS == WHOLE || k <= N / 2) to[k * task.to.step] = v[c][r];
-        }
+        for (int r = 0; r < RAD; ++r, own += N / RAD * task.to.step)
+            if (ENDS == WHOLE || j + r * (N / RAD) <= N / 2) *own = v[c][r];
     }
 }
 
@@ -277,7 +290,7 @@ __device__ __forceinline__ void stages(C (&v)[butterflies<RAD>()][RAD], Lane lan
         constexpr int along = sizeof...(REST) == 1 ? LANES_OUT : LANES_IN;
         const Lane then = along == LANES_IN ? lane : lane_of<along>();
         C w[butterflies<rest[0]>()][rest[0]];
-        exchange<SPAN, RAD, rest[0], along>(v, w, lane, then);
+        exchange<SPAN, RAD, rest[0]>(v, w, lane, then);
         stages<SPAN * RAD, REST...>(w, then, task);
     }
 }
@@ -294,12 +307,14 @@ __device__ __forceinline__ void transform_lines(
     const long long begin = from.begin(line);
     C v[butterflies<RAD>()][RAD];
 #pragma unroll
-    for (int c = 0; c < butterflies<RAD>(); ++c)
+    for (int c = 0; c < butterflies<RAD>(); ++c) {
+        const int j = lane.t + c * T;
+        long long place = begin + j * from.step;
 #pragma unroll
-        for (int r = 0; r < RAD; ++r) {
-            const int j = lane.t + c * T;
+        for (int r = 0; r < RAD; ++r, place += N / RAD * from.step) {
             v[c][r] = complex_of(0, 0);
-            if (line < lines && has<RAD>(j)) v[c][r] = number_at(x, begin + (j + r * (N / RAD)) * from.step);
+            if (line < lines && has<RAD>(j)) v[c][r] = number_at(x, place);
         }
+    }
     stages<1, RAD, REST...>(v, lane, Task{y, table, half_turns, Turns{low, high}, first, lines, to});
 }
