@@ -24,15 +24,18 @@ from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Refusal, Variant
 
-FAST_BLOCK = Param("block", 256, choices=(64, 128, 256, 512), tries=(64, 256), unit="threads", help="threads a block")
-COLUMNS = Param("columns", 16, choices=(1, 2, 4, 8, 16, 32), tries=(4, 16), help="neighbouring lines of a block")
+FAST_BLOCK = Param(
+    "block", 256, choices=(32, 64, 128, 256, 512, 1024), tries=(64, 256), unit="threads", help="threads a block"
+)
+COLUMNS = Param("columns", 16, choices=(1, 2, 4, 8, 16, 32), help="neighbouring lines of a block")
 RADIX = Param("radix", 16, choices=(4, 8, 16), unit="points", help="points of a butterfly at most", tries=(8, 16))
 TOGETHER = Param(
     "together", 2, choices=(1, 2), unit="parts", help="of complex numbers, exchanged at once; 1 takes half the memory"
 )
 PARTS = Param("parts", 1, choices=(1, 2), help="2 splits every line, not only those that are too long for one launch")
+WIDTH = Param("width", 64, choices=(32, 64, 128), unit="bits", help="of an access to complex numbers along rows")
 LOOKUPS = Param(
-    "lookups", 1, choices=(1, 4), unit="twiddles", help="of a butterfly that are looked up; the others are products"
+    "lookups", 2, choices=(1, 2, 4), unit="twiddles", help="of a butterfly that are looked up; the others are products"
 )
 
 IN_COLUMNS = "Neighbouring columns share a block, so that the bytes of a sector are used together, and of a whole line."
@@ -43,6 +46,7 @@ MIXED = "Stages of radix 2 to 16 with factors up to 13: other lengths than power
 FAST = "All of these, samples converted as they are loaded, exchanges without gaps or bank conflicts."
 
 NO_POWER, LARGE_PRIMES = "is no power of two", f"has a prime factor above {MOST_PRIME}"
+UNEVEN = "no two neighbouring butterflies"
 TOO_LONG, REAL_ALONE, NO_PAIRS = "points do not fit a block", "for real samples", "samples do not make pairs"
 POWERS = Refusal(NO_POWER)
 
@@ -127,6 +131,11 @@ def rules_support(rules: Rules, task: Task) -> str | None:
             return f"it is {REAL_ALONE}: choose numbers real, or the variant columns"
         if batch.channels > 1 or batch.width % 2:
             return f"{batch.channels} channels of {batch.width} {NO_PAIRS}; use the variant mixed_radix"
+    if task.knobs.get("width") == 128 and not passes.wide(batch, rules, task):
+        return (
+            f"accesses of 128 bits take complex float32 numbers side by side, and the threads of {batch.width} points "
+            f"have {UNEVEN}; choose width 64, or radix 8"
+        )
     row = batch.width // 2 if rules.pack and not batch.complex and batch.channels == 1 and not batch.width % 2 else 0
     for n, whole in ((row or batch.width, batch.across == 1), (batch.height, True)):
         if not rules.any_length and n & (n - 1):
@@ -190,11 +199,14 @@ def variants(rank: int) -> tuple[Variant, ...]:
     packed = Rules("fft/12_packed.cu", pack=True, split=True)
     mixed = Rules("fft/13_mixed_radix.cu", any_length=True)
     fast = Rules("fft/14_fast.cu", pack=True, split=True, any_length=True)
+    fast_knobs = (COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH)
     pairs = (Refusal(REAL_ALONE, {"param numbers": ("complex",)}), Refusal(NO_PAIRS))
     ladder += [
         _by_rules("11 four-step", IN_PARTS, split, (*knobs, COLUMNS, PARTS), POWERS, **own),
         _by_rules("12 packed real samples", PACKED, packed, (*knobs, COLUMNS), POWERS, *pairs, **own),
         _by_rules("13 mixed radices", MIXED, mixed, (*knobs, COLUMNS), primes, **own),
-        _by_rules("14 fast", FAST, fast, (*knobs, COLUMNS, PARTS, TOGETHER, LOOKUPS), primes, **own),
+        _by_rules(
+            "14 fast", FAST, fast, (*knobs, COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH), primes, Refusal(UNEVEN), **own
+        ),
     ]
     return tuple(ladder)

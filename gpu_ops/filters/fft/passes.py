@@ -192,6 +192,8 @@ class Passes:
             **{"LANES_IN": lanes[0], "LANES_OUT": lanes[1], "NUMBERS": numbers, "ENDS": ends},
             **{"TURNED": int(turns > 0), "LOW_BITS": LOW_BITS, "LOOKUPS": self.task.knobs.get("lookups", 4)},
         }
+        unit = ends == WHOLE and lanes == (POINTS, POINTS) and lines.inner == 1
+        defines["WIDTH"] = int(self.task.knobs.get("width", 64)) if unit else 64
         table = self.table(circle, lines.n)
         unpacks = self.table(half_turns, lines.n) if ends == UNPACKED else table
         turning = [self.table(make, turns) if turns else table for make in (low_turns, high_turns)]
@@ -252,6 +254,17 @@ def parts_of(n: int, fit: Fit, rules: Rules, knobs: Mapping[str, Value]) -> tupl
     if not rules.split or (fits and knobs.get("parts", 1) == 1):
         return None
     return halves(n, fit.longest(), fit.radix)
+
+
+def wide(batch: Batch, rules: Rules, task: Task) -> bool:
+    """Whether the threads of rows have two neighbouring complex numbers each in the first and in the last stage."""
+    fit = Fit(task.knobs, task.limits.shared_bytes, 4)
+    stages = stages_of(batch.width, fit.radix)
+    in_order = batch.complex and task.meta.dtype == "float32" and batch.row % 4 == 0 and batch.width % 2 == 0
+    if not in_order or stages is None or parts_of(batch.width, fit, rules, task.knobs) is not None:
+        return False
+    ends = {stages.radices[0], stages.radices[-1]}
+    return all(batch.width % (2 * radix * stages.threads) == 0 for radix in ends)
 
 
 def plan(rules: Rules, device: Device, task: Task) -> Plan:

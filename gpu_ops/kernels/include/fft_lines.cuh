@@ -94,10 +94,20 @@ struct Where {
 template <int RAD>
 __device__ constexpr int butterflies() { return (N / RAD + T - 1) / T; }
 
+// The butterfly of a thread: of the first and the last stage, whose points are in global memory, two neighbouring ones
+// where accesses are 128 bits wide.
+template <int SPAN, int RAD>
+__device__ __forceinline__ int butterfly_of(int t, int c)
+{
+    if constexpr (WIDTH == 128 && (SPAN == 1 || SPAN * RAD == N)) return 2 * (t + c / 2 * T) + c % 2;
+    return t + c * T;
+}
+
 template <int RAD>
 __device__ __forceinline__ bool has(int j) { return N / RAD % T == 0 || j < N / RAD; }
 
-// Powers 1 ... RAD - 1 of w[1]: those of two are squares, or looked up where `twiddles` has them, the others products.
+// Powers 1 ... RAD - 1 of w[1]: those of two are looked up, all, every second one or none, or squares; the others are
+// products. An error of w[1] grows with the power that is made of it.
 template <int RAD, typename Twiddles>
 __device__ __forceinline__ void powers(C (&w)[RAD], int first, const Twiddles& twiddles)
 {
@@ -105,7 +115,7 @@ __device__ __forceinline__ void powers(C (&w)[RAD], int first, const Twiddles& t
     for (int r = 1; r < RAD; ++r) {
         const int top = 1 << log2_of(r);
         if (r != top) w[r] = product(w[top], w[r - top]);
-        else if (r == 1 || LOOKUPS > 1) w[r] = twiddles(r * first);
+        else if (r == 1 || LOOKUPS == 4 || (LOOKUPS == 2 && r == 4)) w[r] = twiddles(r * first);
         else w[r] = product(w[top / 2], w[top / 2]);
     }
 }
@@ -118,7 +128,7 @@ __device__ __forceinline__ void stage(C (&v)[butterflies<RAD>()][RAD], int t, co
     for (int c = 0; c < butterflies<RAD>(); ++c) {
         if constexpr (SPAN > 1 && RAD > 1) {
             C w[RAD];
-            const int k = (t + c * T) % SPAN;
+            const int k = butterfly_of<SPAN, RAD>(t, c) % SPAN;
             powers<RAD>(w, k * (N / (SPAN * RAD)), [&](int place) { return table[place]; });
 #pragma unroll
             for (int r = 1; r < RAD; ++r) v[c][r] = product(v[c][r], w[r]);
@@ -138,7 +148,7 @@ __device__ __forceinline__ void exchange(
         if (SPAN > 1 || pass) __syncthreads();
 #pragma unroll
         for (int c = 0; c < butterflies<RAD>(); ++c) {
-            const int j = now.t + c * T, k = j % SPAN;
+            const int j = butterfly_of<SPAN, RAD>(now.t, c), k = j % SPAN;
             const int place = place_of<SPAN, RAD>(now.line, (j - k) * RAD + k, j / SPAN);
             if (!has<RAD>(j)) continue;
 #pragma unroll
@@ -147,7 +157,7 @@ __device__ __forceinline__ void exchange(
         __syncthreads();
 #pragma unroll
         for (int c = 0; c < butterflies<NEXT>(); ++c) {
-            const int j = then.t + c * T;
+            const int j = butterfly_of<group, NEXT>(then.t, c);
             const int place = place_of<SPAN, RAD>(then.line, j, j / group);
             if (!has<NEXT>(j)) continue;
 #pragma unroll
@@ -163,12 +173,28 @@ struct alignas(PAIR_ALIGNED ? 2 * sizeof(SAMPLE) : sizeof(SAMPLE)) Pair {
     SAMPLE re, im;
 };
 
+struct alignas(2 * sizeof(C)) Two {
+    C one, other;
+};
+
 __device__ __forceinline__ C number_at(const void* __restrict__ x, long long place)
 {
-    if constexpr (NUMBERS == COMPLEX_NUMBERS) return ((const C*)x)[place];
+    if constexpr (NUMBERS == COMPLEX_NUMBERS && WIDTH > 32) return ((const C*)x)[place];
+    if constexpr (NUMBERS == COMPLEX_NUMBERS) return complex_of(((const R*)x)[2 * place], ((const R*)x)[2 * place + 1]);
     if constexpr (NUMBERS == SINGLES) return complex_of((R)((const SAMPLE*)x)[place], 0);
+    if constexpr (NUMBERS == PAIRS && WIDTH == 32)
+        return complex_of((R)((const SAMPLE*)x)[place], (R)((const SAMPLE*)x)[place + 1]);
     const Pair pair = *(const Pair*)((const SAMPLE*)x + place);
     return complex_of((R)pair.re, (R)pair.im);
+}
+
+__device__ __forceinline__ void keep(C* __restrict__ y, C z)
+{
+    if constexpr (WIDTH > 32) *y = z;
+    else {
+        ((R*)y)[0] = z.x;
+        ((R*)y)[1] = z.y;
+    }
 }
 
 // W^e of a long line whose parts are lines of N points: one table has steps of 1 << LOW_BITS, the other what remains.
@@ -189,7 +215,7 @@ __device__ __forceinline__ void turn_results(
 {
 #pragma unroll
     for (int c = 0; c < butterflies<RAD>(); ++c) {
-        const int j = t + c * T;
+        const int j = butterfly_of<N / RAD, RAD>(t, c);
         C w[RAD];
         w[0] = complex_of(1, 0);
         if constexpr (RAD > 1) w[1] = turns(m * (N / RAD));
@@ -220,7 +246,7 @@ __device__ __forceinline__ void unpack(
         __syncthreads();
 #pragma unroll
         for (int c = 0; c < butterflies<RAD>(); ++c) {
-            const int j = now.t + c * T;
+            const int j = butterfly_of<N / RAD, RAD>(now.t, c);
             if (!has<RAD>(j)) continue;
 #pragma unroll
             for (int r = 0; r < RAD; ++r) put(ITEM * (line + j) + ITEM * r * (N / RAD), v[c][r], pass);
@@ -268,13 +294,15 @@ __device__ __forceinline__ void finish(C (&v)[butterflies<RAD>()][RAD], Lane lan
     }
     if (!stored) return;
 #pragma unroll
-    for (int c = 0; c < butterflies<RAD>(); ++c) {
-        const int j = lane.t + c * T;
+    for (int c = 0; c < butterflies<RAD>(); c += WIDTH == 128 ? 2 : 1) {
+        const int j = butterfly_of<N / RAD, RAD>(lane.t, c);
         if (!has<RAD>(j)) continue;
         C* own = to + j * task.to.step;
 #pragma unroll
-        for (int r = 0; r < RAD; ++r, own += N / RAD * task.to.step)
-            if (ENDS == WHOLE || j + r * (N / RAD) <= N / 2) *own = v[c][r];
+        for (int r = 0; r < RAD; ++r, own += N / RAD * task.to.step) {
+            if constexpr (WIDTH == 128) *(Two*)own = Two{v[c][r], v[c + 1][r]};
+            else if (ENDS == WHOLE || j + r * (N / RAD) <= N / 2) keep(own, v[c][r]);
+        }
     }
 }
 
@@ -307,13 +335,19 @@ __device__ __forceinline__ void transform_lines(
     const long long begin = from.begin(line);
     C v[butterflies<RAD>()][RAD];
 #pragma unroll
-    for (int c = 0; c < butterflies<RAD>(); ++c) {
-        const int j = lane.t + c * T;
+    for (int c = 0; c < butterflies<RAD>(); c += WIDTH == 128 ? 2 : 1) {
+        const int j = butterfly_of<1, RAD>(lane.t, c);
         long long place = begin + j * from.step;
 #pragma unroll
         for (int r = 0; r < RAD; ++r, place += N / RAD * from.step) {
-            v[c][r] = complex_of(0, 0);
-            if (line < lines && has<RAD>(j)) v[c][r] = number_at(x, place);
+            const bool read = line < lines && has<RAD>(j);
+            if constexpr (WIDTH == 128) {
+                const Two two = read ? *(const Two*)((const SAMPLE*)x + place) : Two{};
+                v[c][r] = two.one;
+                v[c + 1][r] = two.other;
+            } else {
+                v[c][r] = read ? number_at(x, place) : complex_of(0, 0);
+            }
         }
     }
     stages<1, RAD, REST...>(v, lane, Task{y, table, half_turns, Turns{low, high}, first, lines, to});
