@@ -14,7 +14,7 @@ from gpu_ops.filters.fft import limits, passes, ways
 from gpu_ops.filters.fft.batch import Batch, largest, spectra, tolerance, transformed
 from gpu_ops.filters.fft.forms import complex_type
 from gpu_ops.filters.fft.gpu import BLOCK as THREADS
-from gpu_ops.filters.fft.gpu import FLOATS_ALONE, IN_GLOBAL, IN_SHARED, MANY
+from gpu_ops.filters.fft.gpu import IN_GLOBAL, IN_SHARED, MANY
 from gpu_ops.filters.fft.passes import BATCH, Fit, Rules, parts_of
 from gpu_ops.filters.fft.radices import MOST_PRIME, largest_prime, stages_of
 from gpu_ops.filters.fft.transform import BLUESTEIN, GLOBAL, SHARED, Lines, Transforms, fits, longest_of, padded
@@ -45,6 +45,7 @@ PACKED = "Two real samples are one complex number: half the butterflies, and hal
 MIXED = "Stages of radix 2 to 16 with factors up to 13: other lengths than powers of two without Bluestein's method."
 FAST = "All of these, samples converted as they are loaded, exchanges without gaps or bank conflicts."
 
+FLOATS_ALONE = "floats alone"
 NO_POWER, LARGE_PRIMES = "is no power of two", f"has a prime factor above {MOST_PRIME}"
 UNEVEN = "no two neighbouring butterflies"
 TOO_LONG, REAL_ALONE, NO_PAIRS = "points do not fit a block", "for real samples", "samples do not make pairs"
@@ -205,8 +206,6 @@ def variants(rank: int) -> tuple[Variant, ...]:
         _by_rules("11 four-step", IN_PARTS, split, (*knobs, COLUMNS, PARTS), POWERS, **own),
         _by_rules("12 packed real samples", PACKED, packed, (*knobs, COLUMNS), POWERS, *pairs, **own),
         _by_rules("13 mixed radices", MIXED, mixed, (*knobs, COLUMNS), primes, **own),
-        _by_rules(
-            "14 fast", FAST, fast, (*knobs, COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH), primes, Refusal(UNEVEN), **own
-        ),
+        _by_rules("14 fast", FAST, fast, (*knobs, *fast_knobs), primes, Refusal(UNEVEN), **own),
     ]
     return tuple(ladder)

@@ -109,7 +109,7 @@ def compiled(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray
         for place, (part, values) in enumerate(zip(parts, (x.real, x.imag), strict=True)):
             with stage(place, 2):
                 half(np.ascontiguousarray(values), part)
-        join(*parts, out)
+        join(parts[0], parts[1], out)
 
     return forward
 

@@ -27,7 +27,7 @@ FAST_SINE = math.hypot(2**-21.41, 2**-21.19)
 """Most that a twiddle of __sincosf is off between -π and π, as the CUDA Programming Guide states it for its parts."""
 FAST_SINE_CAVEAT = (
     "twiddles of __sincosf are off by up to 5.5e-7, several times a float's own rounding, and so much more is allowed "
-    "for each factor of two of the length; nothing is allowed for phases, which are refused"
+    "for each factor of two of the length"
 )
 
 
@@ -60,17 +60,10 @@ def density_tolerance(task: Task) -> float:
     return square_tolerance(task) + count * float(np.finfo(np.float64).eps)
 
 
-def fast_sine_tolerance(task: Task) -> float:
-    """Of results with twiddles by fast sine, where the output's own tolerance is not wider. A stage of radix R has
-    twiddles that are products of log2 R such ones at most, so that each bit of the length counts once; the four more
-    are Bluestein's, as above."""
-    off = fast_sine_error(transformed(task))
-    twice = task.params["result"] in ("round trip", "power density", "spectrogram", "radial profile")
-    return density_tolerance(task) + 2 * off if twice else transform_tolerance(task) + off
-
-
 def fast_sine_error(count: int) -> float:
-    """What twiddles by fast sine add to the tolerance of a transform of so many values."""
+    """What twiddles by fast sine add to the tolerance of a transform of so many values. A stage of radix R has twiddles
+    that are products of log2 R such ones at most, so that each bit of the length counts once; the four more are
+    Bluestein's."""
     return FAST_SINE * (math.log2(count) + 4)
 
 

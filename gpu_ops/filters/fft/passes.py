@@ -39,10 +39,10 @@ class Where(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """`count` lines of n points, counted along inner, where they lie side by side, then along middle, then outer."""
+    """`total` lines of n points, counted along inner, where they lie side by side, then along middle, then outer."""
 
     n: int
-    count: int
+    total: int
     inner: int = 1
     middle: int = 1
 
@@ -181,7 +181,7 @@ class Passes:
         """Transform lines of x into y; `turns` are the points of the long line that they are parts of."""
         stages = stages_of(lines.n, self.fit.radix)
         assert stages is not None  # the variant supports the length
-        each = self.fit.lines(lines.n, stages, LINES in lanes, lines.count)
+        each = self.fit.lines(lines.n, stages, LINES in lanes, lines.total)
         place, room = room_of(lines.n, stages.radices, each)
         aligned = all(step % 2 == 0 for step in (source.outer, source.middle))
         defines: dict[str, Value] = {
@@ -197,11 +197,11 @@ class Passes:
         table = self.table(circle, lines.n)
         unpacks = self.table(half_turns, lines.n) if ends == UNPACKED else table
         turning = [self.table(make, turns) if turns else table for make in (low_turns, high_turns)]
-        counts = (np.uint32(n) for n in (lines.count, lines.inner, lines.middle))
+        counts = (np.uint32(n) for n in (lines.total, lines.inner, lines.middle))
         args = (x, y, table, unpacks, *turning, *counts, *(np.int64(n) for n in (*source, *target)))
         kernel = self.device.kernel(self.rules.file, self.rules.kernel, defines)
         shared = self.fit.parts * room * self.fit.itemsize if len(stages.radices) > 1 or ends == UNPACKED else 0
-        grid, block = (-(-lines.count // each), 1, 1), (stages.threads * each, 1, 1)
+        grid, block = (-(-lines.total // each), 1, 1), (stages.threads * each, 1, 1)
         self.steps.append(Launch(kernel, grid, block, args, shared, name=what))
 
     def along(
@@ -214,8 +214,8 @@ class Passes:
             self.launch(x, y, lines, source, target, what, **how)
             return
         n1, n2 = cut
-        inner, outer = lines.inner, lines.count // (lines.inner * lines.middle)
-        between = self.empty(lines.count * lines.n)
+        inner, outer = lines.inner, lines.total // (lines.inner * lines.middle)
+        between = self.empty(lines.total * lines.n)
         apart = Where(lines.n * inner, inner, n2 * inner)
         first = Lines(n1, outer * n2 * inner, inner, n2)
         along = (LINES, LINES)
@@ -230,16 +230,16 @@ class Passes:
 
     def cut(self, z: DeviceArray, y: DeviceArray, lines: Lines, apart: int, ends: str) -> None:
         """Half spectra y, `apart` numbers apart, of whole lines z that lie one after the other."""
-        count, n, c = lines.count // lines.inner, lines.n, lines.inner
+        count, n, c = lines.total // lines.inner, lines.n, lines.inner
         defines: dict[str, Value] = {"REAL": "double" if self.kind == np.complex128 else "float", "SAMPLE": "float"}
         defines["COMPLEX"] = "double2" if self.kind == np.complex128 else "float2"
         if ends == UNPACKED:
-            numbers, args = count * (n + 1), (self.table(all_half_turns, n),)
+            numbers, args = count * (n + 1), tuple([self.table(all_half_turns, n)])
             sizes, name, what = (n, apart), "fft_batch_unpack", "even and odd samples"
             more: tuple[Any, ...] = ()
         else:
             assert apart == n // 2 + 1  # images have no rows that are read alone and split
-            numbers, args = count * apart * c, ()
+            numbers, args = count * apart * c, tuple[DeviceArray, ...]()
             sizes, name, what = (n, apart), "fft_batch_half", "half"
             more = (np.int32(c),)
         kernel = self.device.kernel(BATCH, name, defines)
@@ -307,7 +307,7 @@ def rows(passes: Passes, batch: Batch, y: DeviceArray, apart: int) -> None:
     elif ends == WHOLE:
         passes.along(passes.task.x, y, lines, source, target, "rows", numbers=numbers)
     else:
-        between = passes.empty(lines.count * n)
+        between = passes.empty(lines.total * n)
         whole = Where(n * c, 0, c)
         passes.along(passes.task.x, between, lines, source, whole, "rows", numbers=numbers)
         passes.cut(between, y, lines, apart, ends)

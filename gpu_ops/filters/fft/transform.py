@@ -172,7 +172,7 @@ class Transforms:
             args = (x, y, table, *sizes, np.int32(done), np.int32(inverse))
             name = f"{what}: stage {done + 1} of {stages}"
             self.launch(GLOBAL, "fft_global_stage", y.size // 2, *args, what=name)
-            x, y = y, self.take(x.size) if x is self.kept else x
+            x, y = y, self.take(y.size) if x is self.kept else x
         self.give_back(y)
         return x
 
