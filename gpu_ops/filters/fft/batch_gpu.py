@@ -49,7 +49,16 @@ FLOATS_ALONE = "floats alone"
 NO_POWER, LARGE_PRIMES = "is no power of two", f"has a prime factor above {MOST_PRIME}"
 UNEVEN = "no two neighbouring butterflies"
 TOO_LONG, REAL_ALONE, NO_PAIRS = "points do not fit a block", "for real samples", "samples do not make pairs"
-POWERS = Refusal(NO_POWER)
+# What no case of the contract can ask of lengths that are powers of two, of pairs, and of wide accesses to short rows.
+POWERS = {
+    1: Refusal(NO_POWER, {"shape": ((7,),), "param points": (3, 60, 125)}),
+    2: Refusal(NO_POWER, {"shape": ((1, 7), (7, 1)), "param tile": (6,)}),
+}
+PAIRS = {
+    1: Refusal(NO_PAIRS, {"shape": ((1,), (3,), (7,), (97, 3), (1025, 2))}),
+    2: Refusal(NO_PAIRS, {"shape": ((1, 1), (19, 23, 3), (16, 31, 4)), "param tile": (0,)}),
+}
+WIDE = {1: Refusal(UNEVEN), 2: Refusal(UNEVEN, {"knob width": (128,)})}
 
 
 def plan(way: str, device: Device, task: Task) -> Plan:
@@ -191,21 +200,21 @@ def variants(rank: int) -> tuple[Variant, ...]:
     ]
     ladder += [_stockham(way, own, more) for way in ways.STOCKHAM.values()]
     knobs = (FAST_BLOCK, RADIX)
-    primes = Refusal(LARGE_PRIMES)
+    primes, powers = Refusal(LARGE_PRIMES), POWERS[rank]
     if rank == 2:
         columns, transposed = Rules("fft/9_columns.cu"), Rules("fft/10_transposed.cu", transpose=True)
-        ladder += [_by_rules("9 columns in batches", IN_COLUMNS, columns, (*knobs, COLUMNS), POWERS, **own)]
-        ladder += [_by_rules("10 transposed columns", TRANSPOSED, transposed, (*knobs, COLUMNS), POWERS, **own)]
+        ladder += [_by_rules("9 columns in batches", IN_COLUMNS, columns, (*knobs, COLUMNS), powers, **own)]
+        ladder += [_by_rules("10 transposed columns", TRANSPOSED, transposed, (*knobs, COLUMNS), powers, **own)]
     split = Rules("fft/11_four_step.cu", split=True)
     packed = Rules("fft/12_packed.cu", pack=True, split=True)
     mixed = Rules("fft/13_mixed_radix.cu", any_length=True)
     fast = Rules("fft/14_fast.cu", pack=True, split=True, any_length=True)
     fast_knobs = (COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH)
-    pairs = (Refusal(REAL_ALONE, {"param numbers": ("complex",)}), Refusal(NO_PAIRS))
+    pairs = (Refusal(REAL_ALONE, {"param numbers": ("complex",)}), PAIRS[rank])
     ladder += [
-        _by_rules("11 four-step", IN_PARTS, split, (*knobs, COLUMNS, PARTS), POWERS, **own),
-        _by_rules("12 packed real samples", PACKED, packed, (*knobs, COLUMNS), POWERS, *pairs, **own),
+        _by_rules("11 four-step", IN_PARTS, split, (*knobs, COLUMNS, PARTS), powers, **own),
+        _by_rules("12 packed real samples", PACKED, packed, (*knobs, COLUMNS), powers, *pairs, **own),
         _by_rules("13 mixed radices", MIXED, mixed, (*knobs, COLUMNS), primes, **own),
-        _by_rules("14 fast", FAST, fast, (*knobs, *fast_knobs), primes, Refusal(UNEVEN), **own),
+        _by_rules("14 fast", FAST, fast, (*knobs, *fast_knobs), primes, WIDE[rank], **own),
     ]
     return tuple(ladder)
