@@ -281,7 +281,7 @@ def test_exchanges_of_powers_of_two_have_no_bank_conflicts_and_no_gaps(points: i
 @pytest.mark.parametrize("columns", [1, 2, 4, 16])
 def test_columns_read_and_stored_together_fill_their_sectors(columns: int) -> None:
     shape = (64, 128)  # 64 x 64 complex numbers
-    counters, least = _counted("fft_batch2d", "columns", shape, {"columns": columns})
+    counters, least = _counted("fft_batch2d", "columns", shape, {"batch": columns})
     waste = max(1, 4 // columns)  # 8 bytes a number, 32 a sector
     assert counters["global_store_sectors"] == least // 2 + waste * least // 2
     twiddles = counters["global_load_sectors"] - counters["global_store_sectors"]
@@ -289,7 +289,7 @@ def test_columns_read_and_stored_together_fill_their_sectors(columns: int) -> No
 
 
 def test_rows_stored_as_columns_fill_their_sectors_as_well() -> None:
-    counters, least = _counted("fft_batch2d", "transposed", (64, 128), {"columns": 4})
+    counters, least = _counted("fft_batch2d", "transposed", (64, 128), {"batch": 4})
     assert counters["global_store_sectors"] == least
 
 

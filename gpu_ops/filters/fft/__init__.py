@@ -114,7 +114,7 @@ BATCHES: dict[str, Any] = {
     "check": batch.check,
     "source": "S2",
     "finite_only": True,
-    "picked": ("serial", "registers", "fast", "cupy"),
+    "picked": ("serial", "shared", "registers", "fast"),
 }
 FFT_BATCH1D = Filter(
     id="fft_batch1d",

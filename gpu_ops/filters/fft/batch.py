@@ -124,8 +124,10 @@ def spectra(task: Task) -> Form:
         unit = "Hz" if task.meta.rate else "cycles/sample"
         frequency = Axis("frequency", unit, 0.0, rate / batch.width, period=rate if batch.complex else 0.0)
         return Form(shape, complex_type(task).name, (Axis("line"), frequency, *axes))
-    along_x = Axis("bin") if batch.across > 1 and not batch.complex else frequencies(batch.width, "fx", False)
-    return Form(shape, complex_type(task).name, (frequencies(batch.height, "fy", False), along_x, *axes))
+    along = frequencies(batch.height, "fy", False), frequencies(batch.width, "fx", False)
+    if batch.down * batch.across > 1:  # frequencies begin again in every tile
+        along = Axis("bin y"), Axis("bin x")
+    return Form(shape, complex_type(task).name, (*along, *axes))
 
 
 def tolerance(task: Task) -> float:
