@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
-from gpu_ops.filters.fft import limits, passes, ways
+from gpu_ops.filters.fft import batch_passes, limits, ways
 from gpu_ops.filters.fft.batch import Batch, largest, spectra, tolerance, transformed
 from gpu_ops.filters.fft.forms import complex_type
 from gpu_ops.filters.fft.gpu import BLOCK as THREADS
@@ -33,6 +33,7 @@ TOGETHER = Param(
     "together", 2, choices=(1, 2), unit="parts", help="of complex numbers, exchanged at once; 1 takes half the memory"
 )
 PARTS = Param("parts", 1, choices=(1, 2), help="2 splits every line, not only those that are too long for one launch")
+LAUNCHES = Param("launches", 1, choices=(1, 2), help="of tiles that a block can have whole; 2 do rows, then columns")
 WIDTH = Param("width", 64, choices=(32, 64, 128), unit="bits", help="of an access to complex numbers along rows")
 LOOKUPS = Param(
     "lookups", 2, choices=(1, 2, 4), unit="twiddles", help="of a butterfly that are looked up; the others are products"
@@ -141,7 +142,7 @@ def rules_support(rules: Rules, task: Task) -> str | None:
             return f"it is {REAL_ALONE}: choose numbers real, or the variant columns"
         if batch.channels > 1 or batch.width % 2:
             return f"{batch.channels} channels of {batch.width} {NO_PAIRS}; use the variant mixed_radix"
-    if task.knobs.get("width") == 128 and not passes.wide(batch, rules, task):
+    if task.knobs.get("width") == 128 and not batch_passes.wide(batch, rules, task):
         return (
             f"accesses of 128 bits take complex float32 numbers side by side, and the threads of {batch.width} points "
             f"have {UNEVEN}; choose width 64, or radix 8"
@@ -176,7 +177,7 @@ def _stockham(way: ways.Stockham, own: dict[str, Any], more: tuple[str, ...]) ->
 
 def _by_rules(title: str, idea: str, rules: Rules, knobs: tuple[Param, ...], *refuses: Refusal, **own: Any) -> Variant:
     id = rules.kernel.removeprefix("fft_").removesuffix("_lines")
-    make: Callable[[Device, Task], Plan] = partial(passes.plan, rules)
+    make: Callable[[Device, Task], Plan] = partial(batch_passes.plan, rules)
     support = partial(rules_support, rules)
     kernels = (rules.file, BATCH) if rules.split else (rules.file,)
     return Variant(id, title, idea, make, kernels=kernels, knobs=knobs, supports=support, refuses=refuses, **own)
@@ -208,8 +209,8 @@ def variants(rank: int) -> tuple[Variant, ...]:
     split = Rules("fft/11_four_step.cu", split=True)
     packed = Rules("fft/12_packed.cu", pack=True, split=True)
     mixed = Rules("fft/13_mixed_radix.cu", any_length=True)
-    fast = Rules("fft/14_fast.cu", pack=True, split=True, any_length=True)
-    fast_knobs = (COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH)
+    fast = Rules("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True)
+    fast_knobs = (COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH, *([LAUNCHES] if rank == 2 else []))
     pairs = (Refusal(REAL_ALONE, {"param numbers": ("complex",)}), PAIRS[rank])
     ladder += [
         _by_rules("11 four-step", IN_PARTS, split, (*knobs, COLUMNS, PARTS), powers, **own),

@@ -1,4 +1,4 @@
-"""Launches over many lines of one length, as `kernels/include/fft_lines.cuh` takes them, and the plans of batches."""
+"""Launches over many lines of one length, as `kernels/include/fft_lines.cuh` takes them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
-from gpu_ops.filters.fft.batch import Batch, spectra
 from gpu_ops.filters.fft.forms import complex_type
 from gpu_ops.filters.fft.radices import Stages, halves, stages_of
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.params import Value, Values
-from gpu_ops.plan import Device, DeviceArray, Launch, Plan
+from gpu_ops.plan import Device, DeviceArray, Launch
 from gpu_ops.task import Task
 
 POINTS, LINES = "ALONG_POINTS", "ALONG_LINES"
@@ -51,13 +50,15 @@ class Lines(NamedTuple):
 class Rules:
     """How a variant makes its launches. `pack` reads real samples in
     pairs, `split` cuts long lines in two parts, `transpose` stores rows as columns instead of taking several
-    neighbouring columns a block, `any_length` takes other lengths than powers of two."""
+    neighbouring columns a block, `any_length` takes other lengths than powers of two, `tiles` has
+    small tiles in a block."""
 
     file: str
     pack: bool = False
     split: bool = False
     transpose: bool = False
     any_length: bool = False
+    tiles: bool = False
 
     @property
     def kernel(self) -> str:
@@ -165,6 +166,19 @@ class Passes:
             self._tables[key] = self.device.upload(make(n).astype(self.kind))
         return self._tables[key]
 
+    def defines(self, n: int, stages: Stages, lines: int, apart: tuple[int, int], numbers: str) -> dict[str, Value]:
+        """Those of blocks of so many lines that are read so many values apart."""
+        place = room_of(n, stages.radices, lines)[0]
+        aligned = all(step % 2 == 0 for step in apart)
+        double = self.kind == np.complex128
+        return {
+            **{"REAL": "double" if double else "float", "SAMPLE": CTYPES[self.task.dtype.name]},
+            **{"COMPLEX": "double2" if double else "float2", "PAIR_ALIGNED": int(aligned)},
+            **{"LINE_POINTS": n, "LINE_THREADS": stages.threads, "LINES": lines, "PLANE": place},
+            **{"RADICES": ",".join(map(str, stages.radices)), "PARTS": self.fit.parts, "NUMBERS": numbers},
+            **{"LOW_BITS": LOW_BITS, "LOOKUPS": self.task.knobs.get("lookups", 4)},
+        }
+
     def launch(
         self,
         x: DeviceArray,
@@ -182,25 +196,18 @@ class Passes:
         stages = stages_of(lines.n, self.fit.radix)
         assert stages is not None  # the variant supports the length
         each = self.fit.lines(lines.n, stages, LINES in lanes, lines.total)
-        place, room = room_of(lines.n, stages.radices, each)
-        aligned = all(step % 2 == 0 for step in (source.outer, source.middle))
-        defines: dict[str, Value] = {
-            **{"REAL": "double" if self.kind == np.complex128 else "float", "SAMPLE": CTYPES[self.task.dtype.name]},
-            **{"COMPLEX": "double2" if self.kind == np.complex128 else "float2", "PAIR_ALIGNED": int(aligned)},
-            **{"LINE_POINTS": lines.n, "LINE_THREADS": stages.threads, "LINES": each, "PLANE": place, "ROOM": room},
-            **{"RADICES": ",".join(map(str, stages.radices)), "PARTS": self.fit.parts},
-            **{"LANES_IN": lanes[0], "LANES_OUT": lanes[1], "NUMBERS": numbers, "ENDS": ends},
-            **{"TURNED": int(turns > 0), "LOW_BITS": LOW_BITS, "LOOKUPS": self.task.knobs.get("lookups", 4)},
-        }
+        defines = self.defines(lines.n, stages, each, (source.outer, source.middle), numbers)
         unit = ends == WHOLE and lanes == (POINTS, POINTS) and lines.inner == 1
-        defines["WIDTH"] = int(self.task.knobs.get("width", 64)) if unit else 64
+        defines |= {"LANES_IN": lanes[0], "LANES_OUT": lanes[1], "ENDS": ends, "TURNED": int(turns > 0)}
+        defines |= {"WIDTH": int(self.task.knobs.get("width", 64)) if unit else 64}
         table = self.table(circle, lines.n)
         unpacks = self.table(half_turns, lines.n) if ends == UNPACKED else table
         turning = [self.table(make, turns) if turns else table for make in (low_turns, high_turns)]
         counts = (np.uint32(n) for n in (lines.total, lines.inner, lines.middle))
         args = (x, y, table, unpacks, *turning, *counts, *(np.int64(n) for n in (*source, *target)))
         kernel = self.device.kernel(self.rules.file, self.rules.kernel, defines)
-        shared = self.fit.parts * room * self.fit.itemsize if len(stages.radices) > 1 or ends == UNPACKED else 0
+        room = room_of(lines.n, stages.radices, each)[1] if len(stages.radices) > 1 or ends == UNPACKED else 0
+        shared = self.fit.parts * room * self.fit.itemsize
         grid, block = (-(-lines.total // each), 1, 1), (stages.threads * each, 1, 1)
         self.steps.append(Launch(kernel, grid, block, args, shared, name=what))
 
@@ -254,93 +261,3 @@ def parts_of(n: int, fit: Fit, rules: Rules, knobs: Mapping[str, Value]) -> tupl
     if not rules.split or (fits and knobs.get("parts", 1) == 1):
         return None
     return halves(n, fit.longest(), fit.radix)
-
-
-def wide(batch: Batch, rules: Rules, task: Task) -> bool:
-    """Whether the threads of rows have two neighbouring complex numbers each in the first and in the last stage."""
-    fit = Fit(task.knobs, task.limits.shared_bytes, 4)
-    stages = stages_of(batch.width, fit.radix)
-    in_order = batch.complex and task.meta.dtype == "float32" and batch.row % 4 == 0 and batch.width % 2 == 0
-    if not in_order or stages is None or parts_of(batch.width, fit, rules, task.knobs) is not None:
-        return False
-    ends = {stages.radices[0], stages.radices[-1]}
-    return all(batch.width % (2 * radix * stages.threads) == 0 for radix in ends)
-
-
-def plan(rules: Rules, device: Device, task: Task) -> Plan:
-    """Rows, and of images columns; samples are read as they are."""
-    batch, form, passes = Batch.of(task), spectra(task), Passes(device, task, rules)
-    out = device.empty(form.shape, form.dtype)
-    y = out.reshape(-1)
-    if batch.rank == 1:
-        rows(passes, batch, y, batch.bins)
-    elif rules.transpose:
-        _turned_over(passes, batch, y)
-    else:
-        # Rows begin where a line of the cache begins, for columns that are read in such lines.
-        apart = -(-batch.bins // 16) * 16 if batch.across == batch.channels == 1 else batch.bins
-        between = passes.empty(batch.rows * batch.across * apart * batch.channels)
-        rows(passes, batch, between, apart)
-        columns(passes, batch, between, apart, y)
-    return Plan(tuple(passes.steps), {"spectra": out})
-
-
-def _read(passes: Passes, batch: Batch) -> tuple[int, str, str, Where]:
-    """Points of a row, what is read and stored of it, and where its tiles are."""
-    c = batch.channels
-    if batch.complex:
-        return batch.width, PAIRS, WHOLE, Where(batch.row, 2 * batch.width, 2)
-    where = Where(batch.row, batch.width * c, c)
-    if passes.rules.pack and c == 1 and batch.width % 2 == 0:
-        return batch.width // 2, PAIRS, UNPACKED, Where(where.outer, where.middle, 2)
-    return batch.width, SINGLES, HALF, where
-
-
-def rows(passes: Passes, batch: Batch, y: DeviceArray, apart: int) -> None:
-    """The rows of all tiles; those of a tile lie `apart` numbers apart in y, times channels and tiles across."""
-    n, numbers, ends, source = _read(passes, batch)
-    c = batch.channels
-    lines = Lines(n, batch.rows * batch.across * c, c, batch.across)
-    target = Where(apart * batch.across * c, apart * c, c)
-    if batch.across > 1 or parts_of(n, passes.fit, passes.rules, passes.task.knobs) is None:
-        passes.launch(passes.task.x, y, lines, source, target, "rows", numbers, ends)
-    elif ends == WHOLE:
-        passes.along(passes.task.x, y, lines, source, target, "rows", numbers=numbers)
-    else:
-        between = passes.empty(lines.total * n)
-        whole = Where(n * c, 0, c)
-        passes.along(passes.task.x, between, lines, source, whole, "rows", numbers=numbers)
-        passes.cut(between, y, lines, apart, ends)
-
-
-def columns(passes: Passes, batch: Batch, x: DeviceArray, apart: int, y: DeviceArray) -> None:
-    """The columns of all tiles, from rows of x `apart` numbers apart."""
-    inner, wide = batch.across * batch.bins * batch.channels, batch.across * apart * batch.channels
-    lines = Lines(batch.height, batch.down * inner, inner)
-    source, target = Where(batch.height * wide, 0, wide), Where(batch.height * inner, 0, inner)
-    passes.along(x, y, lines, source, target, "columns", lanes=(LINES, LINES))
-
-
-def _turned_over(passes: Passes, batch: Batch, y: DeviceArray) -> None:
-    """Rows stored as columns, twice: between, a tile's columns lie one after the other."""
-    n, numbers, ends, source = _read(passes, batch)
-    h, bins, across, c = batch.height, batch.bins, batch.across, batch.channels
-    between = passes.empty(batch.rows * across * bins * c)
-    # Neighbouring lines are the rows of a tile; the tiles of a row come after all its rows.
-    turned = (POINTS, LINES)
-    for tile in range(across):
-        for channel in range(c):
-            x = passes.task.x.reshape(-1)[tile * source.middle + channel :]
-            start = (tile * c + channel) * bins * h
-            lines = Lines(n, batch.rows, 1, h)
-            apart = Where(h * source.outer, source.outer, source.step)
-            to = Where(h * across * bins * c, 1, h)
-            passes.launch(x, between[start:], lines, apart, to, "rows", numbers, ends, turned)
-    for tile in range(across):
-        for channel in range(c):
-            start = (tile * c + channel) * bins * h
-            lines = Lines(h, batch.down * bins, 1, bins)
-            apart = Where(h * across * bins * c, h, 1)
-            to = Where(h * across * bins * c, c, across * bins * c)
-            target = y[tile * bins * c + channel :]
-            passes.launch(between[start:], target, lines, apart, to, "columns", lanes=turned)

@@ -7,7 +7,7 @@
 // Launch:  grid over the lines, blocks of T threads a line times LINES lines; shared ROOM times PARTS real numbers
 // Traffic: 1 number read and 1 written a point and axis, nothing else
 // Source:  S2
-#include "fft_lines.cuh"
+#include "fft_tile.cuh"
 
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_lines(
     const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ half_turns,
@@ -17,4 +17,12 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_lines
     transform_lines<RADICES>(
         x, y, table, half_turns, low, high, lines, Where{inner, middle, x_outer, x_middle, x_step},
         Where{inner, middle, y_outer, y_middle, y_step});
+}
+
+// Tiles that fit a block: rows and columns in one launch, so that each number is read once and written once in all.
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_tiles(
+    const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, unsigned int across, long long row,
+    long long wide, long long apart, long long step)
+{
+    transform_tile<RADICES>(x, y, table, across, row, wide, apart, step);
 }

@@ -14,13 +14,19 @@ enum { WHOLE, HALF, UNPACKED };
 
 constexpr int N = LINE_POINTS, T = LINE_THREADS, PASSES = 3 - PARTS;
 constexpr bool POWERS_OF_TWO = (N & (N - 1)) == 0 && (LINES & (LINES - 1)) == 0;
-constexpr bool INTERLEAVED = LANES_IN == ALONG_LINES && LANES_OUT == ALONG_LINES;
-constexpr int BESIDE = INTERLEAVED ? LINES : 1;
 constexpr int ITEM = PARTS * sizeof(R), BANK_BITS = log2_of(128 / ITEM), BANKS = (1 << BANK_BITS) - 1;
 
 struct Lane {
     int line, t;
 };
+
+// What lanes run along at first and at last. Where that is lines, their points lie side by side in shared memory too.
+template <int FIRST, int LAST>
+struct Along {
+    static constexpr int first = FIRST, last = LAST, beside = FIRST == ALONG_LINES && LAST == ALONG_LINES ? LINES : 1;
+};
+
+typedef Along<LANES_IN, LANES_OUT> Usual;
 
 template <int ALONG>
 __device__ __forceinline__ Lane lane_of()
@@ -32,37 +38,39 @@ __device__ __forceinline__ Lane lane_of()
 // Powers of two: lanes that store SPAN * RAD apart find banks of their own by an exclusive or with the bits in which
 // they differ, and lanes that load in order keep theirs; so do lanes across lines after lanes along points. The function
 // is linear: of a place and a step without common bits it is that of both, joined by exclusive or.
-template <int SPAN, int RAD>
+template <typename Lanes, int SPAN, int RAD>
 __device__ constexpr int swizzled(int place)
 {
-    constexpr int done = log2_of(SPAN * BESIDE), above = done + log2_of(RAD), lines = log2_of(LINES);
+    constexpr int done = log2_of(SPAN * Lanes::beside), above = done + log2_of(RAD), lines = log2_of(LINES);
     int other = 0;
     if (done < BANK_BITS) other = (place >> above & BANKS >> done) << done;
-    if (LANES_IN != LANES_OUT && N > BANKS && lines <= BANK_BITS)
+    if (Lanes::first != Lanes::last && N > BANKS && lines <= BANK_BITS)
         other ^= (place >> log2_of(N) & LINES - 1) << (BANK_BITS - lines);
     return place ^ other;
 }
 
 // Where point `point` of a line is between the stage of radix RAD after SPAN points and the next one, in bytes. Other
 // lengths leave a place free after every SPAN * RAD, where RAD is even; `gaps` are those before the point.
-template <int SPAN, int RAD>
+template <typename Lanes, int SPAN, int RAD>
 __device__ __forceinline__ int place_of(int line, int point, int gaps)
 {
-    if constexpr (POWERS_OF_TWO) return ITEM * swizzled<SPAN, RAD>(INTERLEAVED ? point * LINES + line : line * N + point);
+    constexpr bool beside = Lanes::beside > 1;
+    if constexpr (POWERS_OF_TWO)
+        return ITEM * swizzled<Lanes, SPAN, RAD>(beside ? point * LINES + line : line * N + point);
     const int place = point + (RAD % 2 ? 0 : gaps);
-    return ITEM * (INTERLEAVED ? place * LINES + line : line * PLANE + place);
+    return ITEM * (beside ? place * LINES + line : line * PLANE + place);
 }
 
 // The place of the point that lies `step` points and `gaps` gaps beyond, both known when this is compiled: the part of
 // the step that changes banks by an exclusive or, the rest as an offset of the access.
-template <int SPAN, int RAD>
+template <typename Lanes, int SPAN, int RAD>
 __device__ __forceinline__ int beyond(int place, int step, int gaps)
 {
     if constexpr (POWERS_OF_TWO) {
-        const int by = swizzled<SPAN, RAD>(step * BESIDE);
+        const int by = swizzled<Lanes, SPAN, RAD>(step * Lanes::beside);
         return (place ^ (by & BANKS) * ITEM) + (by & ~BANKS) * ITEM;
     }
-    return place + (step + (RAD % 2 ? 0 : gaps)) * BESIDE * ITEM;
+    return place + (step + (RAD % 2 ? 0 : gaps)) * Lanes::beside * ITEM;
 }
 
 // A number's place in shared memory takes the whole number, or the part that this pass exchanges.
@@ -138,7 +146,7 @@ __device__ __forceinline__ void stage(C (&v)[butterflies<RAD>()][RAD], int t, co
 }
 
 // What the stage of radix RAD leaves goes to where the next one, of radix NEXT, looks for it.
-template <int SPAN, int RAD, int NEXT>
+template <typename Lanes, int SPAN, int RAD, int NEXT>
 __device__ __forceinline__ void exchange(
     C (&v)[butterflies<RAD>()][RAD], C (&w)[butterflies<NEXT>()][NEXT], Lane now, Lane then)
 {
@@ -149,20 +157,20 @@ __device__ __forceinline__ void exchange(
 #pragma unroll
         for (int c = 0; c < butterflies<RAD>(); ++c) {
             const int j = butterfly_of<SPAN, RAD>(now.t, c), k = j % SPAN;
-            const int place = place_of<SPAN, RAD>(now.line, (j - k) * RAD + k, j / SPAN);
+            const int place = place_of<Lanes, SPAN, RAD>(now.line, (j - k) * RAD + k, j / SPAN);
             if (!has<RAD>(j)) continue;
 #pragma unroll
-            for (int r = 0; r < RAD; ++r) put(beyond<SPAN, RAD>(place, r * SPAN, 0), v[c][r], pass);
+            for (int r = 0; r < RAD; ++r) put(beyond<Lanes, SPAN, RAD>(place, r * SPAN, 0), v[c][r], pass);
         }
         __syncthreads();
 #pragma unroll
         for (int c = 0; c < butterflies<NEXT>(); ++c) {
             const int j = butterfly_of<group, NEXT>(then.t, c);
-            const int place = place_of<SPAN, RAD>(then.line, j, j / group);
+            const int place = place_of<Lanes, SPAN, RAD>(then.line, j, j / group);
             if (!has<NEXT>(j)) continue;
 #pragma unroll
             for (int r = 0; r < NEXT; ++r)
-                get(beyond<SPAN, RAD>(place, r * apart, r * apart / group), w[c][r], pass);
+                get(beyond<Lanes, SPAN, RAD>(place, r * apart, r * apart / group), w[c][r], pass);
         }
     }
 }
@@ -272,24 +280,27 @@ __device__ __forceinline__ void unpack(
     }
 }
 
-struct Task {
+// What the last stage leaves goes to global memory.
+struct Store {
     C* __restrict__ y;
-    const C* __restrict__ table;
     const C* __restrict__ half_turns;
     Turns turns;
     unsigned int first, lines;
     Where to;
+
+    template <int RAD>
+    __device__ __forceinline__ void operator()(C (&v)[butterflies<RAD>()][RAD], Lane lane) const;
 };
 
 template <int RAD>
-__device__ __forceinline__ void finish(C (&v)[butterflies<RAD>()][RAD], Lane lane, const Task& task)
+__device__ __forceinline__ void Store::operator()(C (&v)[butterflies<RAD>()][RAD], Lane lane) const
 {
-    const unsigned int line = task.first + lane.line;
-    const bool stored = line < task.lines;
-    if (TURNED) turn_results<RAD>(v, lane.t, task.to.along_middle(line), task.turns);
-    C* to = task.y + task.to.begin(line);
+    const unsigned int line = first + lane.line;
+    const bool stored = line < lines;
+    if (TURNED) turn_results<RAD>(v, lane.t, to.along_middle(line), turns);
+    C* begin = y + to.begin(line);
     if constexpr (ENDS == UNPACKED) {
-        unpack<RAD>(v, lane, stored, to, task.to.step, task.half_turns);
+        unpack<RAD>(v, lane, stored, begin, to.step, half_turns);
         return;
     }
     if (!stored) return;
@@ -297,29 +308,53 @@ __device__ __forceinline__ void finish(C (&v)[butterflies<RAD>()][RAD], Lane lan
     for (int c = 0; c < butterflies<RAD>(); c += WIDTH == 128 ? 2 : 1) {
         const int j = butterfly_of<N / RAD, RAD>(lane.t, c);
         if (!has<RAD>(j)) continue;
-        C* own = to + j * task.to.step;
+        C* own = begin + j * to.step;
 #pragma unroll
-        for (int r = 0; r < RAD; ++r, own += N / RAD * task.to.step) {
+        for (int r = 0; r < RAD; ++r, own += N / RAD * to.step) {
             if constexpr (WIDTH == 128) *(Two*)own = Two{v[c][r], v[c + 1][r]};
             else if (ENDS == WHOLE || j + r * (N / RAD) <= N / 2) keep(own, v[c][r]);
         }
     }
 }
 
-// The stages from the one of radix RAD on, whose points are in `v`.
-template <int SPAN, int RAD, int... REST>
-__device__ __forceinline__ void stages(C (&v)[butterflies<RAD>()][RAD], Lane lane, const Task& task)
+// The stages from the one of radix RAD on, whose points are in `v`; `finish` gets what the last one leaves.
+template <typename Lanes, int SPAN, int RAD, int... REST, typename Finish>
+__device__ __forceinline__ void stages(
+    C (&v)[butterflies<RAD>()][RAD], Lane lane, const C* __restrict__ table, const Finish& finish)
 {
-    stage<SPAN, RAD>(v, lane.t, task.table);
+    stage<SPAN, RAD>(v, lane.t, table);
     if constexpr (sizeof...(REST) == 0) {
-        finish<RAD>(v, lane, task);
+        finish.template operator()<RAD>(v, lane);
     } else {
         constexpr int rest[] = {REST...};
-        constexpr int along = sizeof...(REST) == 1 ? LANES_OUT : LANES_IN;
-        const Lane then = along == LANES_IN ? lane : lane_of<along>();
+        constexpr int along = sizeof...(REST) == 1 ? Lanes::last : Lanes::first;
+        const Lane then = along == Lanes::first ? lane : lane_of<along>();
         C w[butterflies<rest[0]>()][rest[0]];
-        exchange<SPAN, RAD, rest[0]>(v, w, lane, then);
-        stages<SPAN * RAD, REST...>(w, then, task);
+        exchange<Lanes, SPAN, RAD, rest[0]>(v, w, lane, then);
+        stages<Lanes, SPAN * RAD, REST...>(w, then, table, finish);
+    }
+}
+
+// The points of the first stage, from global memory; of lines beyond the last one zeros.
+template <int RAD>
+__device__ __forceinline__ void load_points(
+    C (&v)[butterflies<RAD>()][RAD], const void* __restrict__ x, long long begin, long long step, int t, bool there)
+{
+#pragma unroll
+    for (int c = 0; c < butterflies<RAD>(); c += WIDTH == 128 ? 2 : 1) {
+        const int j = butterfly_of<1, RAD>(t, c);
+        const bool read = there && has<RAD>(j);
+        long long place = begin + j * step;
+#pragma unroll
+        for (int r = 0; r < RAD; ++r, place += N / RAD * step) {
+            if constexpr (WIDTH == 128) {
+                const Two two = read ? *(const Two*)((const SAMPLE*)x + place) : Two{};
+                v[c][r] = two.one;
+                v[c + 1][r] = two.other;
+            } else {
+                v[c][r] = read ? number_at(x, place) : complex_of(0, 0);
+            }
+        }
     }
 }
 
@@ -332,23 +367,7 @@ __device__ __forceinline__ void transform_lines(
 {
     const Lane lane = lane_of<LANES_IN>();
     const unsigned int first = blockIdx.x * LINES, line = first + lane.line;
-    const long long begin = from.begin(line);
     C v[butterflies<RAD>()][RAD];
-#pragma unroll
-    for (int c = 0; c < butterflies<RAD>(); c += WIDTH == 128 ? 2 : 1) {
-        const int j = butterfly_of<1, RAD>(lane.t, c);
-        long long place = begin + j * from.step;
-#pragma unroll
-        for (int r = 0; r < RAD; ++r, place += N / RAD * from.step) {
-            const bool read = line < lines && has<RAD>(j);
-            if constexpr (WIDTH == 128) {
-                const Two two = read ? *(const Two*)((const SAMPLE*)x + place) : Two{};
-                v[c][r] = two.one;
-                v[c + 1][r] = two.other;
-            } else {
-                v[c][r] = read ? number_at(x, place) : complex_of(0, 0);
-            }
-        }
-    }
-    stages<1, RAD, REST...>(v, lane, Task{y, table, half_turns, Turns{low, high}, first, lines, to});
+    load_points<RAD>(v, x, from.begin(line), from.step, lane.t, line < lines);
+    stages<Usual, 1, RAD, REST...>(v, lane, table, Store{y, half_turns, Turns{low, high}, first, lines, to});
 }
