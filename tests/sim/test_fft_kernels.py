@@ -293,6 +293,25 @@ def test_rows_stored_as_columns_fill_their_sectors_as_well() -> None:
     assert counters["global_store_sectors"] == least
 
 
+@pytest.mark.parametrize("tile", [32, 64, 128])
+def test_a_tile_in_a_block_is_read_once_and_stored_once_without_conflicts(tile: int) -> None:
+    counters, least = _counted("fft_batch2d", "fast", (128, 256), {}, tile=tile)
+    assert counters["launches"] == 1 and counters["global_store_sectors"] == least // 2
+    assert counters["global_load_sectors"] < 0.65 * least  # tables of twiddles beside the input
+    assert counters["shared_wavefronts"] == counters["shared_ideal_wavefronts"]
+    two, _ = _counted("fft_batch2d", "fast", (128, 256), {"launches": 2}, tile=tile)
+    assert two["launches"] == 2 and two["global_store_sectors"] == least
+
+
+@pytest.mark.parametrize(("tile", "knobs"), [(60, {}), (48, {"together": 1}), (100, {"radix": 8})])
+def test_tiles_of_other_sides_in_a_block_are_right(tile: int, knobs: dict[str, Any]) -> None:
+    x = np.random.default_rng(4).standard_normal((tile, 2 * tile)).astype(np.float32)
+    input = Input("image", x, "yx", "noise", {"generator": "test", "steps": []})
+    pick = Pick("fast", "sim", knobs)
+    made = list(run_experiment(Experiment("fft_batch2d", input, {"tile": tile}, (pick,), protocol="none")))[-1]
+    assert made.ok and not made.findings
+
+
 def test_real_samples_in_pairs_move_and_exchange_half() -> None:
     apart, _ = _counted("fft_batch1d", "mixed_radix", (1 << 14,), {}, numbers="real", points=1024)
     pairs, _ = _counted("fft_batch1d", "packed", (1 << 14,), {}, numbers="real", points=1024)

@@ -34,12 +34,9 @@ def wide(batch: Batch, rules: Rules, task: Task) -> bool:
     fit = Fit(task.knobs, task.limits.shared_bytes, 4)
     stages = stages_of(batch.width, fit.radix)
     in_order = batch.complex and task.meta.dtype == "float32" and batch.row % 4 == 0 and batch.width % 2 == 0
-    if (
-        not in_order
-        or stages is None
-        or in_a_block(batch, rules, task)
-        or parts_of(batch.width, fit, rules, task.knobs) is not None
-    ):
+    if not in_order or stages is None or in_a_block(batch, rules, task):
+        return False
+    if parts_of(batch.width, fit, rules, task.knobs) is not None:
         return False
     ends = {stages.radices[0], stages.radices[-1]}
     return all(batch.width % (2 * radix * stages.threads) == 0 for radix in ends)

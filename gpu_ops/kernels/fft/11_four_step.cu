@@ -1,9 +1,11 @@
 // What:    the Fourier transforms of lines longer than shared memory, in two parts
-// Idea:    point b + n2 a of a line: n2 neighbouring lines of n1 points, n2 apart, several a block as with columns; their
-//          results are turned by W^(b k), from two small tables instead of one of n points; then n1 lines of n2 points
-//          side by side, stored n1 apart by lanes across lines. Transform, turn, transform, transpose: four steps, two launches
-// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see Turns
-// Launch:  grid over the lines, blocks of T threads a line times LINES lines; shared ROOM times PARTS real numbers
+// Idea:    point b + n2 a of a line: n2 neighbouring lines of n1 points, n2 apart, several a block as with columns;
+//          their results are turned by W^(b k), from two small tables instead of one of n points; then n1 lines of n2
+//          points side by side, stored n1 apart by lanes across lines. Transform, turn, transform, transpose: four
+//          steps, two launches
+// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see
+//          Turns
+// Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
 // Traffic: 2 complex numbers read and 2 written a point, in whole sectors
 // Source:  S2
 #include "fft_lines.cuh"

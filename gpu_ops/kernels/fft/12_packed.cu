@@ -1,9 +1,11 @@
 // What:    the Fourier transforms of real samples, two of them as one complex number
-// Idea:    a line of n real samples is one of n / 2 complex numbers, as it lies in memory: half the butterflies, half the
-//          exchanges. One more exchange finds the results k and n / 2 - k side by side, whose sums and differences are
-//          the spectra of the even and of the odd samples; half a spectrum is stored, since the other half mirrors it
-// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see Turns
-// Launch:  grid over the lines, blocks of T threads a line times LINES lines; shared ROOM times PARTS real numbers
+// Idea:    a line of n real samples is one of n / 2 complex numbers, as it lies in memory: half the butterflies, half
+//          the exchanges. One more exchange finds the results k and n / 2 - k side by side, whose sums and differences
+//          are the spectra of the even and of the odd samples; half a spectrum is stored, since the other half mirrors
+//          it
+// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see
+//          Turns
+// Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
 // Traffic: 1 sample read and half a complex number written a point; columns of half as many points
 // Source:  S2
 #include "fft_lines.cuh"

@@ -1,6 +1,7 @@
 // What:    what surrounds transforms in batches: samples become complex numbers, and of real samples half is kept
 // Idea:    a thread a complex number; tiles are gathered from the rows of an image without what is left at its edges
-// Shapes:  x (rows, row) samples; z (rows, across, n, channels) complex, or (lines, n); y (rows, across, bins, channels)
+// Shapes:  x (rows, row) samples; z (rows, across, n, channels) complex, or (lines, n); y (rows, across, bins,
+//          channels)
 // Launch:  1D grid over the numbers that are written, any block; unpack: over lines * (n + 1)
 // Traffic: gather 1 or 2 samples read and 1 complex number written a point; half and unpack 1 and 1
 // Source:  S2
@@ -28,8 +29,8 @@ extern "C" __global__ void fft_batch_half(
     y[t] = z[line * n * channels + (t - line * bins * channels)];
 }
 
-// z (lines, n) is the transform of samples in pairs, y (lines, apart) has the n + 1 bins of all 2 n samples: the spectra
-// of the even and of the odd samples, the odd ones turned by `turns` (n + 1).
+// z (lines, n) is the transform of samples in pairs, y (lines, apart) has the n + 1 bins of all 2 n samples: the
+// spectra of the even and of the odd samples, the odd ones turned by `turns` (n + 1).
 extern "C" __global__ void fft_batch_unpack(
     const C* __restrict__ z, C* __restrict__ y, const C* __restrict__ turns, long long count, long long n,
     long long apart)

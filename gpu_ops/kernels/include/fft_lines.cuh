@@ -1,8 +1,9 @@
 // Stockham's transform of many lines of N points by any RADICES whose product is N, which all are known when this is
-// compiled: so are all strides, and no thread divides by a number that it reads. A line has T threads, a block has LINES
-// lines. Lanes run along the points of a line, or along lines where neighbouring lines lie side by side in memory; they
-// may load one way and store the other. Stages exchange their points through shared memory, both parts of a complex
-// number in one access (PARTS 2), or all real parts before all imaginary ones, which takes half the memory (PARTS 1).
+// compiled: so are all strides, and no thread divides by a number that it reads. A line has T threads, a block has
+// LINES lines. Lanes run along the points of a line, or along lines where neighbouring lines lie side by side in
+// memory; they may load one way and store the other. Stages exchange their points through shared memory, both parts of
+// a complex number in one access (PARTS 2), or all real parts before all imaginary ones, which takes half the memory
+// (PARTS 1).
 #pragma once
 #include "fft_butterfly.cuh"
 
@@ -36,8 +37,8 @@ __device__ __forceinline__ Lane lane_of()
 }
 
 // Powers of two: lanes that store SPAN * RAD apart find banks of their own by an exclusive or with the bits in which
-// they differ, and lanes that load in order keep theirs; so do lanes across lines after lanes along points. The function
-// is linear: of a place and a step without common bits it is that of both, joined by exclusive or.
+// they differ, and lanes that load in order keep theirs; so do lanes across lines after lanes along points. The
+// function is linear: of a place and a step without common bits it is that of both, joined by exclusive or.
 template <typename Lanes, int SPAN, int RAD>
 __device__ constexpr int swizzled(int place)
 {

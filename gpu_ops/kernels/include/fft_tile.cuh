@@ -1,4 +1,5 @@
-// A tile of N rows of N complex numbers by one block: its rows, one pass through shared memory, its columns. LINES is N.
+// A tile of N rows of N complex numbers by one block: its rows, one pass through shared memory, its columns. LINES is
+// N.
 #pragma once
 #include "fft_lines.cuh"
 
@@ -47,7 +48,8 @@ struct Columns {
     }
 };
 
-// Tiles are counted across, then down; a row of a tile begins `row` values after the one before in x, `step` numbers in y.
+// Tiles are counted across, then down; a row of a tile begins `row` values after the one before in x, `step` numbers in
+// y.
 template <int RAD, int... REST>
 __device__ __forceinline__ void transform_tile(
     const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, unsigned int across, long long row,
