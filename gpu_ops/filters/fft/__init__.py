@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpu_ops.filters.fft import claims, forms, gpu, host, outputs, parameters, peers, reference
+from gpu_ops.filters.fft import claims, figures, forms, gpu, host, outputs, parameters, peers, reference
 from gpu_ops.params import holds
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Output, Work
@@ -74,6 +74,7 @@ FFT2D = Filter(
     finite_only=True,
     picked=PICKED,
     claims=claims.CLAIMS,
+    figures=figures.FIGURES,
     variants=(*host.variants2d(), *gpu.variants2d(), peers.cupy2d(parameters.RESULTS2D)),
 )
 FFT_MASK = Filter(
