@@ -142,7 +142,8 @@ class Found(NamedTuple):
 class Figure:
     """A figure of a source, drawn again from a report's times over what the source `published`.
 
-    `number` is the source's own name for it, `text` what it shows. `counts(filter id)` says whose times count.
+    `number` is the source's own name for it, `published_on` the GPU that it measured, `text` what the figure shows.
+    `counts(filter id)` says whose times count.
     `measured(times, device)` gives the series of those times on one GPU, `model(device)` those of the source's model;
     `device` is the GPU's description as a report's provenance has it, {} where none does. `sweeps(filters)` are the
     arguments of `kernelscope` that measure all points, () where no variant can.
@@ -155,6 +156,7 @@ class Figure:
     text: str
     x: Scale
     y: Scale
+    published_on: str
     published: tuple[Series, ...]
     counts: Callable[[str], bool]
     measured: Callable[[Sequence[Timed], Mapping[str, Any]], Found]

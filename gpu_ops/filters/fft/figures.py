@@ -6,83 +6,22 @@ points are read off its drawings.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-from gpu_ops.errors import ParamError
+from gpu_ops.filters.fft.figure_sweeps import SIZES, counts, knob_sweeps, radix_sweeps, size_sweeps
+from gpu_ops.filters.fft.figure_times import over_knob, radix_measured, sizes_measured
 from gpu_ops.filters.fft.radix import USUAL, WITH_FMA, Gpu
-from gpu_ops.filters.fft.ways import STOCKHAM
-from gpu_ops.filters.kit.series import Over, knob_value, largest_jobs, quickest, relative
-from gpu_ops.params import Param
-from gpu_ops.types import Figure, Filter, Found, Scale, Series, Timed, Variant
+from gpu_ops.types import Figure, Scale, Series
 
+STATED: Final = "published"
+PUBLISHED_ON = "Jetson TX2"
 WIDTH = 8
 """Bytes of the source's points, two float32."""
-STATED: Final = "published"
-SIDE = 1024
-"""Of the source's images where the size does not vary."""
-RADICES = (2, 4, 8, 16)
 MODELLED = tuple(float(1 << bits) for bits in range(1, 9))
+"""The radices of the model."""
 THREADS, BEST_THREADS = (32, 64, 128, 256, 512, 1024), 256
 BITS, COLUMNS = (32, 64, 128), (1, 2, 4, 8, 16)
-SIZES = (128, 256, 512, 1024, 2048, 4096)
-BLOCK_KNOB, ACCESS_KNOB, COLUMNS_KNOB, RADIX_KNOB = "block", "access", "columns", "radix"
-NO_CLOCKS = (
-    "The report does not name both the clock and the multiprocessors of its GPU, so its times cannot be told in "
-    "clocks; measure again, for reports of this version name them."
-)
-REPORT = "--json s2.json"
-"""All commands write to one report, which grows."""
-
-
-def counts(filter: str) -> bool:
-    """Whether a filter's times count, by its id: those of transforms, with or without what is made of them."""
-    return filter.startswith("fft") and filter != "fft_mask"
-
-
-# ---------------------------------------------------------------- what ran
-
-
-def extents(time: Timed) -> tuple[int, ...]:
-    """The points along each axis of one transform; () where the shape does not tell."""
-    both, rank = time.params.get("numbers") == "complex", 2 if time.filter.endswith("2d") else 1
-    if len(time.shape) != rank:
-        return ()
-    *rows, last = time.shape
-    sides = (*rows, last // 2 if both else last)
-    cut = int(time.params.get("tile" if rank == 2 else "points", 0))
-    return (cut,) * rank if cut else sides
-
-
-def points(time: Timed) -> int:
-    """The points that are transformed, as far as their number decides a throughput."""
-    return math.prod(time.shape) // (2 if time.params.get("numbers") == "complex" else 1)
-
-
-def _side(time: Timed) -> float | None:
-    """The side of one square transform of a whole image."""
-    sides = extents(time)
-    whole = len(sides) == 2 and sides[0] == sides[1] and points(time) == sides[0] * sides[1]
-    return float(sides[0]) if whole else None
-
-
-def radix_of(time: Timed) -> float | None:
-    """The points of a butterfly; None where the variant has stages of other kinds, or the lines other lengths."""
-    way, sides = STOCKHAM.get(time.variant), extents(time)
-    if not sides or any(side < 2 or side & (side - 1) for side in sides):
-        return None
-    if way is None:
-        return 2.0 if time.variant == "shared" else None
-    return float(way.radix_of(time.knobs))
-
-
-def stages(time: Timed, radix: float) -> int:
-    """The stages along all axes; the last one of an axis may have a smaller radix."""
-    return sum(math.ceil(math.log2(side) / math.log2(radix) - 1e-9) for side in extents(time))
-
-
-# ---------------------------------------------------------------- the radix
 
 
 def radix_model(device: Mapping[str, Any]) -> tuple[Series, ...]:
@@ -96,119 +35,6 @@ def radix_model(device: Mapping[str, Any]) -> tuple[Series, ...]:
         "waiting for shared memory": [with_fma.waiting(1, WIDTH) for _ in MODELLED],
     }
     return tuple(Series(name, "model", MODELLED, tuple(ys), text=where) for name, ys in clocks.items())
-
-
-def radix_measured(times: Sequence[Timed], device: Mapping[str, Any]) -> Found:
-    """Kernel times shared out among points and stages, in clocks of a multiprocessor, a line for each variant."""
-    usable = largest_jobs([time for time in times if radix_of(time) is not None], points)
-    if not usable:
-        return Found()
-    gpu = Gpu.of(device)
-    if gpu is None or not gpu.clocks_a_second:
-        return Found(notes=(NO_CLOCKS,))
-    series = []
-    for name in dict.fromkeys((time.filter, time.variant) for time in usable):
-        own = quickest([time for time in usable if (time.filter, time.variant) == name], radix_of)
-        clocks = (t.seconds * gpu.clocks_a_second / (points(t) * stages(t, radix)) for radix, t in own.items())
-        first = next(iter(own.values()))
-        text = f"whole kernel time of {first.filter} {first.variant} shared out among its stages"
-        title = first.title if len({time.filter for time in usable}) == 1 else f"{first.title}, {first.filter}"
-        series.append(
-            Series(title, "measured", tuple(own), tuple(clocks), text=text, filter=first.filter, variant=first.variant)
-        )
-    return Found(tuple(series), ("Whole kernel times hold global memory and what surrounds the stages as well.",))
-
-
-# ---------------------------------------------------------------- what varies, over a base
-
-
-def _relative(name: str, value: Callable[[Timed], float | None], base: float) -> Callable[..., Found]:
-    def measured(times: Sequence[Timed], device: Mapping[str, Any]) -> Found:
-        return relative(times, Over(name, value, points), base)
-
-    return measured
-
-
-def sizes_measured(times: Sequence[Timed], device: Mapping[str, Any]) -> Found:
-    """Throughput over the size, and how far the library is ahead or behind where both have the largest size."""
-    found = relative(times, Over("size", _side, points), float(SIZES[0]))
-    library = quickest([time for time in times if time.variant == "cupy"], _side)
-    own = [time for time in times if time.variant != "cupy" and _side(time) in library]
-    if not own:
-        return found
-    side = max(_side(time) or 0.0 for time in own)
-    best = min((time for time in own if _side(time) == side), key=lambda time: time.seconds)
-    ratio = best.seconds / library[side].seconds
-    said = f"At {side:g} × {side:g} cuFFT has ×{ratio:.3g} the throughput of {best.title}, the quickest variant there."
-    return Found(found.series, (*found.notes, said))
-
-
-# ---------------------------------------------------------------- commands
-
-
-def _input(filter: Filter, sizes: Sequence[int]) -> str:
-    """The flags of square images of these sizes, or of a signal cut into so many lines; "" for other filters."""
-    names = {param.name for param in filter.params}
-    if filter.accepts == "image":
-        shapes = [f"{n}x{2 * n if 'numbers' in names else n}" for n in sizes]
-        over = f"--size {shapes[0]}" if len(shapes) == 1 else f"--over size={','.join(shapes)}"
-        return f"--sample noise_image {over} --dtype float32"
-    if "points" in names and len(sizes) == 1:
-        return f"--sample noise --length {2 * sizes[0] ** 2} --points {sizes[0]} --dtype float32"
-    return ""
-
-
-def _taken(variant: Variant, name: str, values: Sequence[int]) -> tuple[int, ...]:
-    """The values that a variant's knob of this name takes; () without one."""
-    return tuple(v for knob in variant.knobs if knob.name == name for v in values if _takes(knob, v))
-
-
-def _takes(knob: Param, value: int) -> bool:
-    try:
-        knob.check(value)
-    except ParamError:
-        return False
-    return True
-
-
-def _over_knob(name: str, values: Sequence[int]) -> Callable[[Iterable[Filter]], tuple[str, ...]]:
-    """A sweep of each filter for all variants whose knob takes the same values."""
-
-    def sweeps(filters: Iterable[Filter]) -> tuple[str, ...]:
-        found = []
-        for filter in (f for f in filters if counts(f.id) and _input(f, (SIDE,))):
-            groups: dict[tuple[int, ...], list[str]] = {}
-            for variant in (v for v in filter.variants if v.device == "cuda"):
-                groups.setdefault(_taken(variant, name, values), []).append(variant.id)
-            for taken, variants in groups.items():
-                if len(taken) > 1:
-                    over = f"--over {name}={','.join(map(str, taken))}"
-                    what = f"{filter.id} --device cuda:0 --variant {' '.join(variants)}"
-                    found.append(f"sweep {what} {_input(filter, (SIDE,))} {over} {REPORT}")
-        return tuple(found)
-
-    return sweeps
-
-
-def radix_sweeps(filters: Iterable[Filter]) -> tuple[str, ...]:
-    """Sweeps over the knob, and the variants that have one radix alone."""
-    filters = list(filters)
-    found = list(_over_knob(RADIX_KNOB, RADICES)(filters))
-    for filter in (f for f in filters if counts(f.id) and _input(f, (SIDE,))):
-        fixed = [id for id, way in STOCKHAM.items() if way.radix and any(v.id == id for v in filter.variants)]
-        if fixed:
-            what = f"{filter.id} --device cuda:0 --variant {' '.join(fixed)}"
-            found.append(f"bench {what} {_input(filter, (SIDE,))} {REPORT}")
-    return tuple(found)
-
-
-def size_sweeps(filters: Iterable[Filter]) -> tuple[str, ...]:
-    """A sweep of all variants on the GPU, the library among them, over square images."""
-    wanted = [f for f in filters if counts(f.id) and f.accepts == "image"]
-    return tuple(f"sweep {f.id} --device cuda:0 {_input(f, SIZES)} {REPORT}" for f in wanted)
-
-
-# ---------------------------------------------------------------- the figures
 
 
 def _scale(of: str, logarithmic: bool = False) -> Scale:
@@ -232,6 +58,7 @@ RADIX = Figure(
     "out. Where both take as long, a larger radix gains no more.",
     Scale("radix R", "points of a butterfly", MODELLED),
     Scale("time of a stage", "clocks of a multiprocessor a point"),
+    PUBLISHED_ON,
     (
         Series(
             "Rx, where both are equal",
@@ -256,6 +83,7 @@ THREADS_FIGURE = Figure(
     "them fit a multiprocessor.",
     Scale("threads a block", "", tuple(map(float, THREADS))),
     _scale("at 256 threads"),
+    PUBLISHED_ON,
     (
         Series(
             "32 threads",
@@ -275,8 +103,8 @@ THREADS_FIGURE = Figure(
         ),
     ),
     counts,
-    _relative(BLOCK_KNOB, knob_value(BLOCK_KNOB), BEST_THREADS),
-    _over_knob(BLOCK_KNOB, THREADS),
+    over_knob("block", BEST_THREADS),
+    knob_sweeps("block", THREADS),
 )
 ACCESS_FIGURE = Figure(
     "S2-figure-6-access",
@@ -286,6 +114,7 @@ ACCESS_FIGURE = Figure(
     "Rows of 1024 points, read and written by words of 32 bits, points of 64 bits, or two points at once.",
     Scale("width of an access", "bits", tuple(map(float, BITS))),
     _scale("with 32 bits"),
+    PUBLISHED_ON,
     (
         Series(
             "64 and 128 bits",
@@ -296,8 +125,8 @@ ACCESS_FIGURE = Figure(
         ),
     ),
     counts,
-    _relative(ACCESS_KNOB, knob_value(ACCESS_KNOB), BITS[0]),
-    _over_knob(ACCESS_KNOB, BITS),
+    over_knob("access", BITS[0]),
+    knob_sweeps("access", BITS),
 )
 COLUMNS_FIGURE = Figure(
     "S2-figure-7",
@@ -308,6 +137,7 @@ COLUMNS_FIGURE = Figure(
     "with fewer columns moves bytes that it does not use.",
     Scale("columns a block", "", tuple(map(float, COLUMNS))),
     _scale("with one column"),
+    PUBLISHED_ON,
     (
         Series(
             "64 bytes and more",
@@ -318,8 +148,8 @@ COLUMNS_FIGURE = Figure(
         ),
     ),
     counts,
-    _relative(COLUMNS_KNOB, knob_value(COLUMNS_KNOB), COLUMNS[0]),
-    _over_knob(COLUMNS_KNOB, COLUMNS),
+    over_knob("columns", COLUMNS[0]),
+    knob_sweeps("columns", COLUMNS),
 )
 SIZES_FIGURE = Figure(
     "S2-figure-8",
@@ -329,6 +159,7 @@ SIZES_FIGURE = Figure(
     "Square images. A small one leaves most of a GPU idle; cuFFT's curve is that of the variant cuFFT (CuPy).",
     Scale("side of the image", "points", tuple(map(float, SIZES))),
     _scale("at 128 × 128", logarithmic=True),
+    PUBLISHED_ON,
     (
         Series(
             "whole transform",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gpu_ops.run_key import RunKey, differences
+from gpu_ops.run_key import RunKey, differences, items_of
 from gpu_ops.types import Found, Series, Timed
 
 MOST_NOTES = 3
@@ -13,8 +13,8 @@ MOST_NOTES = 3
 
 @dataclass(frozen=True)
 class Over:
-    """What varies: `value(time)` is its value, None where a time has none, `name` that of a knob or "size". The lines
-    of a knob are of one input each, and only those of the largest one count. `points(time)` are those of the job."""
+    """What varies: `name` is that of a knob or "size", `value(time)` its value, None where a time has none.
+    `points(time)` are those of the job."""
 
     name: str
     value: Callable[[Timed], float | None]
@@ -36,18 +36,6 @@ def knob_value(name: str) -> Callable[[Timed], float | None]:
     return value
 
 
-def largest_jobs(times: Iterable[Timed], points: Callable[[Timed], int]) -> list[Timed]:
-    """The times of each filter's largest input."""
-    kept: dict[str, list[Timed]] = {}
-    for time in times:
-        own = kept.setdefault(time.filter, [])
-        if own and points(time) > points(own[0]):
-            own.clear()
-        if not own or points(time) == points(own[0]):
-            own.append(time)
-    return [time for own in kept.values() for time in own]
-
-
 def quickest(times: Iterable[Timed], value: Callable[[Timed], float | None]) -> dict[float, Timed]:
     """The shortest of the times at each value, by growing value."""
     best: dict[float, Timed] = {}
@@ -58,31 +46,49 @@ def quickest(times: Iterable[Timed], value: Callable[[Timed], float | None]) -> 
     return dict(sorted(best.items()))
 
 
+Line = Mapping[float, Timed]
+"""Times by what varies."""
+
+
+def job_of(time: Timed) -> Hashable:
+    """What times have in common that may be compared: they differ in variant and knobs only."""
+    return time.filter, items_of(time.params), time.shape, time.dtype, time.mode
+
+
+def fullest(lines: Iterable[Line], points: Callable[[Timed], int]) -> list[Line]:
+    """Of each filter's lines those of one job: the one with the most points on lines, and of several the largest."""
+    jobs: dict[str, dict[Hashable, list[Line]]] = {}
+    for line in lines:
+        first = next(iter(line.values()))
+        jobs.setdefault(first.filter, {}).setdefault(job_of(first), []).append(line)
+
+    def rank(own: Sequence[Line]) -> tuple[int, int]:
+        return sum(map(len, own)), points(next(iter(own[0].values())))
+
+    return [line for by_job in jobs.values() for line in max(by_job.values(), key=rank)]
+
+
 def relative(times: Sequence[Timed], over: Over, base: float) -> Found:
     """A line for each variant with its other knobs: its throughput in points a second, of that at the value `base`. A
-    line without a time there, or with no other one, is left out and named."""
-    usable = [time for time in times if over.value(time) is not None]
+    line without a time there is left out and named; a single value is no line."""
     groups: dict[Hashable, list[Timed]] = {}
-    for time in usable if over.by_size else largest_jobs(usable, over.points):
+    for time in times:
         groups.setdefault((_key(time, over), () if over.by_size else time.shape), []).append(time)
-    series, notes = [], []
-    names = _names([group[0] for group in groups.values()], over)
-    for name, group in zip(names, groups.values(), strict=True):
-        by_value = quickest(group, over.value)
-        if base not in by_value or len(by_value) < 2:
-            missing = f"at {over.name} {base:g}" if base not in by_value else f"at another {over.name} than {base:g}"
-            notes.append(f"{name} has no time {missing}, so it is not drawn.")
-            continue
-        rates = {x: over.points(time) / time.seconds for x, time in by_value.items()}
-        ys = tuple(rate / rates[base] for rate in rates.values())
-        first = group[0]
-        text = f"kernel times of {first.filter} {first.variant}"
-        series.append(Series(name, "measured", tuple(rates), ys, text=text, filter=first.filter, variant=first.variant))
-    return Found(tuple(series), tuple(notes[:MOST_NOTES] + _rest(notes)))
+    lines = [line for group in groups.values() if len(line := quickest(group, over.value)) > 1]
+    complete: list[Line] = [line for line in lines if base in line]
+    drawn = complete if over.by_size else fullest(complete, over.points)
+    series = [_series(name, line, over, base) for name, line in zip(_names(drawn, over), drawn, strict=True)]
+    without = [line for line in lines if base not in line]
+    notes = [f"{name} has no time at {over.name} {base:g}, so it is not drawn." for name in _names(without, over)]
+    rest = f"{len(notes) - MOST_NOTES} more lines are not drawn for the same reason."
+    return Found(tuple(series), (*notes[:MOST_NOTES], *([rest] if notes[MOST_NOTES:] else [])))
 
 
-def _rest(notes: Sequence[str]) -> list[str]:
-    return [f"{len(notes) - MOST_NOTES} more lines are not drawn for the same reasons."] if notes[MOST_NOTES:] else []
+def _series(name: str, line: Line, over: Over, base: float) -> Series:
+    rates = {x: over.points(time) / time.seconds for x, time in line.items()}
+    ys, first = tuple(rate / rates[base] for rate in rates.values()), next(iter(line.values()))
+    text = f"kernel times of {first.filter} {first.variant}"
+    return Series(name, "measured", tuple(rates), ys, text=text, filter=first.filter, variant=first.variant)
 
 
 def _key(time: Timed, over: Over) -> RunKey:
@@ -92,8 +98,9 @@ def _key(time: Timed, over: Over) -> RunKey:
     return RunKey.of(time.filter, time.variant, time.device, params, knobs)
 
 
-def _names(firsts: Sequence[Timed], over: Over) -> list[str]:
+def _names(lines: Iterable[Line], over: Over) -> list[str]:
     """The variants' titles, with what tells lines of one variant apart."""
+    firsts = [next(iter(line.values())) for line in lines]
     keys = [_key(time, over) for time in firsts]
     told: dict[RunKey, str] = {}
     for variant in dict.fromkeys(key.variant for key in keys):
