@@ -7,18 +7,25 @@ from pathlib import Path
 
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
+from gpu_ops.errors import ParamError, plain
 from gpu_ops.io import replacing
 from gpu_ops.measuring.figures import SCHEMA, DrawnFigure, draw_figures, find_figures, rows_csv
 from gpu_ops.measuring.judging import recorded_reports
 from gpu_ops.measuring.report import read_report
 from gpu_ops.types import SOURCE_TITLES, Series
 
+PICTURES = (".png", ".svg")
+
 
 def figures(args: argparse.Namespace) -> int:
     """Every figure, or those that are named: published, model and measured points."""
     wanted = find_figures(args.figures)
+    if args.picture is not None:
+        _check_picture(args, len(wanted))
     reports = {args.report: read_report(args.report)} if args.report is not None else recorded_reports()
     drawn = draw_figures(reports, wanted)
+    if args.picture is not None:
+        args.draw(drawn[0], args.picture)
     if args.csv is not None:
         with replacing(Path(args.csv)) as file:
             file.write(rows_csv(row for one in drawn for row in one.rows()).encode())
@@ -28,6 +35,16 @@ def figures(args: argparse.Namespace) -> int:
         for one in drawn:
             _print(one)
     return 0
+
+
+def _check_picture(args: argparse.Namespace, count: int) -> None:
+    """Raises ParamError unless one figure is named, in a file that a picture can go to, by a program that can draw."""
+    if args.draw is None:
+        raise ParamError("The engine alone draws no pictures; call kernelscope figures, which has the window's part.")
+    if count != 1:
+        raise ParamError(f"--picture draws one figure, not {count}; name it, as in figures ID --picture FILE.png.")
+    if Path(args.picture).suffix.lower() not in PICTURES:
+        raise ParamError(f"--picture {plain(args.picture, 60)} must end in {' or '.join(PICTURES)}.")
 
 
 def _print(drawn: DrawnFigure) -> None:

@@ -250,6 +250,7 @@ def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
         "--report", metavar="FILE", help="take the points from this report (default: the recorded ones)"
     )
     drawing.add_argument("--csv", metavar="FILE", help="write all points here")
+    drawing.add_argument("--picture", metavar="FILE", help="draw the one figure that is named, as PNG or SVG")
     drawing.set_defaults(command=figures.figures)
     compiling = commands.add_parser("compile", help="compile every kernel, with no GPU, and show its resources")
     compiling.add_argument("kernels", nargs="*", metavar="KERNEL", help="only these kernel files")

@@ -27,6 +27,8 @@ BEAM = 0.012
 """Half the width of the beams at the ends of a range, as a share of the axis."""
 FILL = 0.14
 """The share of a band's colour; the rest is the ground's."""
+APART = 5
+"""How far the symbols of two lines of one variant lie apart; all symbols take their turn."""
 GHOST_DASHES, MODEL_DASHES = (1, 2, 4), (0, 3, 2)
 
 
@@ -61,8 +63,11 @@ def look_of(drawn: DrawnFigure, series: Series, palette: QPalette) -> Look:
         return Ghost(Stroke(INK, dash), marked, base, dark, bool(series.joined), palette)
     if series.basis == "model":
         return Look(Stroke(INK, MODEL_DASHES[place % len(MODEL_DASHES)]), "", base, dark)
-    stroke, filter = variant_stroke(find_filter(series.filter), series.variant), find_filter(series.filter)
-    symbol = SYMBOLS[[v.id for v in filter.variants].index(series.variant) % len(SYMBOLS)]
+    filter = find_filter(series.filter)
+    stroke = variant_stroke(filter, series.variant)
+    ids = [v.id for v in filter.variants]
+    earlier = sum(one.variant == series.variant for one in same[:place])  # lines of one variant differ in the symbol
+    symbol = SYMBOLS[(ids.index(series.variant) + earlier * APART) % len(SYMBOLS)]
     return Look(stroke, symbol, colour(stroke, dark), dark, series.joined)
 
 
@@ -181,7 +186,11 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             axis.setTicks([ticks])
             axis.setLabel(scale.label, **{"font-size": family})
         widest = max((metrics.horizontalAdvance(words) for _, words in left), default=0)
-        self.item.getAxis("left").setWidth(2.2 * metrics.height() + widest)
+        lines = 1
+        if metrics.horizontalAdvance(figure.y.label) > self.height() - 3 * metrics.height():
+            lines = 2
+            self.item.getAxis("left").setLabel(figure.y.label.replace(", ", ",<br>", 1), **{"font-size": family})
+        self.item.getAxis("left").setWidth((1.2 + lines) * metrics.height() + widest)
         self.item.getAxis("bottom").setHeight(2.6 * metrics.height())
 
     def _wide_ticks(self, scale: Scale, span: tuple[float, float]) -> list[tuple[float, str]]:
@@ -250,11 +259,11 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
 
     def sizeHint(self) -> QSize:  # noqa: N802
         unit = self.fontMetrics().height()
-        return QSize(30 * unit, 17 * unit)
+        return QSize(30 * unit, 24 * unit)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         unit = self.fontMetrics().height()
-        return QSize(12 * unit, 10 * unit)
+        return QSize(12 * unit, 16 * unit)
 
 
 def _places(scale: Scale, values: Iterable[float]) -> list[float]:

@@ -92,6 +92,19 @@ class FigureSheet(Squeezed):
         for label, ink in ((self.origin, colours.muted), (self.missing, colours.warn.colour)):
             label.setPalette(inked(self.palette(), ink))
 
+    def export(self, path: str) -> None:
+        """Write the figure: its points where the name ends in .csv or .json, else the picture, an SVG or a PNG. Raises
+        InputError when the file cannot be written."""
+        drawn = self.drawn
+        assert drawn is not None
+        suffix = Path(path).suffix.lower()
+        if suffix == ".csv":
+            write_text(path, drawn.to_csv())
+        elif suffix == ".json":
+            write_text(path, drawn.to_json())
+        else:
+            export_sheet(self, path, drawn.figure.title, drawn.facts())
+
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         if self.drawn is not None:
@@ -183,14 +196,5 @@ class FiguresPage(QWidget):
             QGuiApplication.clipboard().setText(self.shown.to_csv())
 
     def export(self, path: str) -> None:
-        """Write the chosen figure: its points where the name ends in .csv or .json, else the picture, an SVG or a PNG.
-        Raises InputError when the file cannot be written."""
-        drawn = self.shown
-        assert drawn is not None
-        suffix = Path(path).suffix.lower()
-        if suffix == ".csv":
-            write_text(path, drawn.to_csv())
-        elif suffix == ".json":
-            write_text(path, drawn.to_json())
-        else:
-            export_sheet(self.sheet, path, drawn.figure.title, drawn.facts())
+        """Write the chosen figure as its sheet does."""
+        self.sheet.export(path)

@@ -37,6 +37,11 @@ def radix_model(device: Mapping[str, Any]) -> tuple[Series, ...]:
     return tuple(Series(name, "model", MODELLED, tuple(ys), text=where) for name, ys in clocks.items())
 
 
+def _base(name: str, x: float) -> Series:
+    """The value that the gains are held against."""
+    return Series(name, STATED, (x,), (1.0,), joined=False)
+
+
 def _scale(of: str, logarithmic: bool = False) -> Scale:
     return Scale("throughput", f"times that {of}", logarithmic=logarithmic)
 
@@ -77,7 +82,7 @@ RADIX = Figure(
 THREADS_FIGURE = Figure(
     "S2-figure-6-threads",
     "S2",
-    "figure 6, threads",
+    "figure 6",
     "Throughput over the threads of a block",
     "Rows of 1024 points. More threads a block keep more loads on their way, until blocks are so large that few of "
     "them fit a multiprocessor.",
@@ -101,6 +106,7 @@ THREADS_FIGURE = Figure(
             (1 - 0.095, 1 - 0.095),
             text="stated: -9.5 to -11.4 % beyond 256 threads",
         ),
+        _base("256 threads", BEST_THREADS),
     ),
     counts,
     over_knob("block", BEST_THREADS),
@@ -109,7 +115,7 @@ THREADS_FIGURE = Figure(
 ACCESS_FIGURE = Figure(
     "S2-figure-6-access",
     "S2",
-    "figure 6, access",
+    "figure 6",
     "Throughput over the width of an access",
     "Rows of 1024 points, read and written by words of 32 bits, points of 64 bits, or two points at once.",
     Scale("width of an access", "bits", tuple(map(float, BITS))),
@@ -123,6 +129,7 @@ ACCESS_FIGURE = Figure(
             (1.15, 1.15),
             text="stated: about 15 % more than with 32 bits",
         ),
+        _base("32 bits", BITS[0]),
     ),
     counts,
     over_knob("access", BITS[0]),
@@ -146,6 +153,7 @@ COLUMNS_FIGURE = Figure(
             (4.0, 4.0),
             text="stated: about 300 % more, and flat from 64 bytes on, 8 columns; 41 GB/s at best, as rows have",
         ),
+        _base("one column", COLUMNS[0]),
     ),
     counts,
     over_knob("columns", COLUMNS[0]),
