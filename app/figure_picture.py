@@ -16,8 +16,8 @@ WIDTH = 64
 
 
 def draw(drawn: DrawnFigure, path: str) -> None:
-    """Write the picture of a figure, an SVG where the name ends so and else a PNG. Raises DeviceError where a library of
-    the window cannot be used, InputError where the file cannot be written."""
+    """Write the picture of a figure, an SVG where the name ends so and else a PNG. Raises DeviceError where the window
+    lacks something, InputError where the file cannot be written."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     fault = window_fault()
     if fault:

@@ -26,8 +26,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return window_bench(args[1:], main)
     if args and (args[0] in COMMANDS or args[0] == "--version"):
-        from app.figure_picture import draw
         from gpu_ops.cli import main as command
+
+        if args[0] != "figures":
+            return command(args)
+        from app.figure_picture import draw
 
         return command(args, draw)
     from gpu_ops.cli import guarded

@@ -151,7 +151,7 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             self._draw_range(items, shown, (x, y, np.array(_places(figure.y, series.tops))), beam)
         else:
             items.line.setData(x, y, pen=shown.pen(), connect="all")
-        size = 1.3 * self.fontMetrics().averageCharWidth()
+        size = (1.8 if series.basis == "published" else 1.3) * self.fontMetrics().averageCharWidth()
         if shown.symbol:
             filling = QBrush(shown.filling)
             items.dots.setData(x, y, symbol=shown.symbol, size=size, pen=shown.outline(), brush=filling)

@@ -59,7 +59,7 @@ class FigureSheet(Squeezed):
         self.words.setText("\n".join([*told, *drawn.notes]))
         role = colours_of(self.palette()).warn
         self.missing.setText(f"{role.symbol} {drawn.missing}" if drawn.missing else "")
-        self.commands.setText("\n".join(drawn.commands) if drawn.missing else "")
+        self.commands.setText("\n\n".join(drawn.commands) if drawn.missing else "")
         for label in (self.missing, self.commands):
             label.setVisible(bool(label.text()))
         self.plot.show_figure(drawn)

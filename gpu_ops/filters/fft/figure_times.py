@@ -24,8 +24,8 @@ NO_CLOCKS = (
 def extents(time: Timed) -> tuple[int, ...]:
     """The points along each axis of one transform; () where the shape does not tell."""
     both, rank = time.params.get("numbers") == "complex", 2 if time.filter.endswith("2d") else 1
-    if len(time.shape) != rank:
-        return ()
+    if len(time.shape) != rank or (rank == 1 and "points" not in time.params):
+        return ()  # channels stand in the way, or a signal is cut in a way of its own
     *rows, last = time.shape
     sides = (*rows, last // 2 if both else last)
     cut = int(time.params.get("tile" if rank == 2 else "points", 0))
