@@ -135,9 +135,17 @@ def test_times_are_shared_out_among_points_and_stages_in_clocks() -> None:
     whole = 1e-3 * HERTZ / 1024**2
     assert by_variant["padded"] == pytest.approx({2: whole / 20, 16: whole / 6})
     assert by_variant["radix4"] == pytest.approx({4: whole / 10})
-    for lacks in ({"multiprocessors": 0}, {"sm_mhz": 0}, {"architecture": ""}):
+    for lacks in ({"multiprocessors": 0}, {"sm_mhz": 0}, {"architecture": ""}):  # 0 as in a report without them
         without = drawn(RADIX, *rows, **lacks)
         assert not without.measured and "cannot be told in clocks" in without.notes[0]
+
+
+def test_the_clock_of_a_gpu_at_work_counts() -> None:
+    """An idle GPU lowers its clock, before the first time or after the last one."""
+    idle = report([row("radix4", 1e-3)], sm_mhz=345)
+    after = replace(idle, provenance={**idle.provenance, "devices_after": {"cuda:0": {"sm_mhz": 2000}}})
+    (slow,), (fast,) = (draw_figures({"a.json": one}, [RADIX])[0].measured for one in (idle, after))
+    assert fast.ys[0] == pytest.approx(1e-3 * HERTZ / 1024**2 / 10) and slow.ys[0] == pytest.approx(fast.ys[0] * 0.1725)
 
 
 def test_throughput_is_held_against_the_base_on_the_job_with_most_points() -> None:
@@ -169,6 +177,7 @@ REFUSED = {
     "of another filter": {"filter": "fft_mask"},
     "of an unknown variant": {"variant": "nonsense"},
     "untimed": {"stages": {}},
+    "of a knob's value that is not allowed": {"knobs": {"block": 33}},
 }
 
 
@@ -238,6 +247,15 @@ def test_a_picture_is_of_one_figure_in_a_file_of_its_kind(capsys: pytest.Capture
     for args, words in (([], "draws one figure, not"), (["S2-figure-3", "--picture", "a.jpg"], "must end in .png")):
         assert main(["figures", "--picture", "a.png", *args], never) == 2
         assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("figure", ["sm_mhz", "multiprocessors"])
+def test_a_report_whose_gpu_is_described_in_words_is_refused(
+    figure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_report(tmp_path / "odd.json", report(GOOD, **{figure: "many"}).to_json())
+    assert main(["figures", "--report", str(tmp_path / "odd.json")]) == 2
+    assert "sm_mhz or multiprocessors among devices" in capsys.readouterr().err
 
 
 def test_figures_are_found_by_their_ids() -> None:

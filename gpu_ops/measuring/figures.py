@@ -16,7 +16,7 @@ from gpu_ops.measuring.about import about_machine
 from gpu_ops.measuring.machines import device_model, machine_parts
 from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.params import nearest
-from gpu_ops.types import SOURCE_TITLES, Figure, Found, Series, Timed
+from gpu_ops.types import SOURCE_TITLES, Figure, Found, Series, Timed, Variant
 
 SCHEMA = "kernelscope-figures/1"
 COLUMNS = ("figure", "series", "basis", "x", "y", "top", "source_of_values")
@@ -126,7 +126,7 @@ def _draw(figure: Figure, reports: Mapping[str, Report]) -> DrawnFigure:
     for name, report in reports.items():
         for device in _gpus(report):
             times = times_of(figure, report.rows, device)
-            description = report.provenance.get("devices", {}).get(device, {})
+            description = _description(report, device)
             found = figure.measured(times, description)
             points = sum(len(one.xs) for one in found.series)
             rank = points, len(times), bool(description)
@@ -142,6 +142,13 @@ def _draw(figure: Figure, reports: Mapping[str, Report]) -> DrawnFigure:
     return DrawnFigure(figure, series, found.notes, name, model, commands)
 
 
+def _description(report: Report, device: str) -> Mapping[str, Any]:
+    """A GPU as the report describes it, with the higher of its clocks before and after: an idle one lowers it."""
+    states = [report.provenance.get(name, {}).get(device, {}) for name in ("devices", "devices_after")]
+    clocks = [state["sm_mhz"] for state in states if "sm_mhz" in state]
+    return {**states[0], **({"sm_mhz": max(clocks)} if states[0] and clocks else {})}
+
+
 def _gpus(report: Report) -> list[str]:
     """The GPUs that a report has rows of or describes."""
     names = [*(row.device for row in report.rows), *report.provenance.get("devices", {})]
@@ -151,26 +158,29 @@ def _gpus(report: Report) -> list[str]:
 def times_of(figure: Figure, rows: Iterable[Row], device: str) -> list[Timed]:
     """The kernel times on a GPU that count for a figure: of right results, shipped kernels, and in no doubt."""
     return [
-        _timed(row)
+        _timed(row, variant)
         for row in rows
         if row.device == device
         and row.ok
         and not (row.edits or row.simulated or row.flag)
         and row.is_comparable("kernel")
         and figure.counts(row.filter)
-        and row.variant in _titles(row.filter)
+        and (variant := _variant(row)) is not None
     ]
 
 
-def _titles(filter: str) -> dict[str, str]:
-    """The titles of a filter's variants by id; {} where there is no such filter."""
+def _variant(row: Row) -> Variant | None:
+    """The variant of a row; None where this version has no such filter or variant, or it takes other values."""
     try:
-        return {variant.id: variant.title for variant in find_filter(filter).variants}
+        filter = find_filter(row.filter)
+        variant = filter.variant(row.variant)
+        for param, values in (*((p, row.params) for p in filter.params), *((k, row.knobs) for k in variant.knobs)):
+            param.check(values.get(param.name, param.default))
     except ParamError:
-        return {}
+        return None
+    return variant
 
 
-def _timed(row: Row) -> Timed:
-    title = _titles(row.filter)[row.variant]
-    what = row.filter, row.variant, title, row.device, row.params, row.knobs, row.shape, row.dtype, row.mode
+def _timed(row: Row, variant: Variant) -> Timed:
+    what = row.filter, row.variant, variant.title, row.device, row.params, row.knobs, row.shape, row.dtype, row.mode
     return Timed(*what, row.stages["kernel"].median)

@@ -135,10 +135,9 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         figure, series = self.drawn.figure, self.drawn.series
         xs = [*figure.x.ticks, *(x for one in series for x in one.xs)]
         ys = [y for one in series for y in (*one.ys, *one.tops)]
-        low, high = _padded(_places(figure.y, ys))
-        if not figure.y.logarithmic:  # shares begin at nothing, and the base of a gain is 1
-            low, high = 0.0, max(high, 1.1)
-        return _padded(_places(figure.x, xs)), (low, high)
+        if figure.y.logarithmic:
+            return _padded(_places(figure.x, xs)), _padded(_places(figure.y, ys))
+        return _padded(_places(figure.x, xs)), (0.0, (1 + MARGIN) * max(ys))  # shares begin at nothing
 
     def _draw(self, items: _Drawn, series: Series, beam: float) -> None:
         assert self.drawn is not None
