@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 WIDTH = 64
 """Of the picture, in letter heights."""
+PASSES = 4
+"""Each part may ask for another height once it knows its width."""
 
 
 def draw(drawn: DrawnFigure, path: str) -> None:
@@ -34,10 +36,11 @@ def draw(drawn: DrawnFigure, path: str) -> None:
     assert isinstance(app, QApplication)
     theme.apply(app, Qt.ColorScheme.Light)
     sheet = FigureSheet()
-    sheet.show_figure(drawn)
     sheet.resize(WIDTH * sheet.fontMetrics().height(), 1)
-    sheet.resize(sheet.width(), max(sheet.heightForWidth(sheet.width()), sheet.sizeHint().height()))
     sheet.show()
-    app.processEvents()
+    sheet.show_figure(drawn)
+    for _ in range(PASSES):
+        sheet.resize(sheet.width(), max(sheet.heightForWidth(sheet.width()), sheet.sizeHint().height()))
+        app.processEvents()
     sheet.export(path)
     sheet.close()

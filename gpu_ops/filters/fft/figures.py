@@ -60,9 +60,9 @@ RADIX = Figure(
     "figure 3",
     "How long a stage computes and how long it waits, over the radix",
     "A stage of radix R does 5 log2 R operations a point and waits for shared memory, which takes every point in and "
-    "out. Where both take as long, a larger radix gains no more.",
+    "out; both in clocks of one multiprocessor. Where they take as long, a larger radix gains no more.",
     Scale("radix R", "points of a butterfly", MODELLED),
-    Scale("time of a stage", "clocks of a multiprocessor a point"),
+    Scale("time of a stage", "clocks a point"),
     PUBLISHED_ON,
     (
         Series(

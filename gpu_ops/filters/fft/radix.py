@@ -39,6 +39,8 @@ LANES = {60: 64, 61: 128, 62: 128, 70: 64, 72: 64, 75: 64, 80: 64}
 """Lanes of a multiprocessor that compute in float32, by compute capability, after the vendor's table of the throughput
 of arithmetic instructions; later ones have 128."""
 LATER = 86
+MANY = 1024 * 1024
+"""Points, for a time that a reader can imagine."""
 BANKS, BANK_BYTES = 32, 4
 """Shared memory gives a word of every bank a clock, on every GPU since compute capability 5.0."""
 
@@ -87,6 +89,7 @@ class Gpu:
             peak, bandwidth = self.lanes * self.clocks_a_second, BANKS * BANK_BYTES * self.clocks_a_second
             parts.append(f"{peak / 1e12:.3g} TFLOP/s, {2 * peak / 1e12:.3g} with FMA")
             parts.append(f"{bandwidth / 1e12:.3g} TB/s of shared memory")
+            parts.append(f"0.1 clocks a point are {1e5 * MANY / self.clocks_a_second:.3g} µs for 1024 × 1024 points")
         return f"{self.model}: {', '.join(parts)}" if self.model else ", ".join(parts)
 
 
