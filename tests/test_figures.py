@@ -97,6 +97,7 @@ def test_the_commands_of_each_figure_measure_all_of_its_points() -> None:
     figures = {one.figure.id: one for one in draw_figures({"s2.json": report(rows)})}
     radices = {one.variant: one.xs for one in figures["S2-figure-3"].measured}
     assert radices["padded"] == (2, 16) and radices["radix4"] == (4,) and radices["registers"] == (8, 16)
+    assert radices["shared"] == (2,)
     threads = figures["S2-figure-6-threads"].measured
     assert len(threads) >= 2 and all(set(one.xs) >= {32, 64, 128, 256, 512} for one in threads)
     sizes = {one.variant: one for one in figures["S2-figure-8"].measured}
@@ -113,8 +114,9 @@ def test_a_variant_that_gets_the_knob_joins_its_figure() -> None:
     joined = replace(fft2d.variant("shared"), id="columns", knobs=(knob,))
     figure = FIGURES["S2-figure-7"]
     assert not figure.sweeps([fft2d])
-    (command,) = figure.sweeps([replace(fft2d, variants=(*fft2d.variants, joined))])
-    assert "--variant columns" in command and "--over columns=1,2,4,8,16" in command
+    unable = replace(joined, id="unable", supports=lambda task: "it gives phases alone")
+    (command,) = figure.sweeps([replace(fft2d, variants=(*fft2d.variants, joined, unable))])
+    assert "--variant columns --sample" in command and "--over columns=1,2,4,8,16" in command
     times = [replace(_timed(row("shared", 8e-5 / n)), variant="columns", knobs={"columns": n}) for n in (1, 2, 4)]
     (line,) = figure.measured(times, {}).series
     assert line.xs == (1, 2, 4) and line.ys == pytest.approx((1, 2, 4))

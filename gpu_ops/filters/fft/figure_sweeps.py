@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.fft.ways import STOCKHAM
 from gpu_ops.params import Param
+from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Variant
 
 SIDE = 1024
 """Of the source's images where the size does not vary."""
 SIZES = (128, 256, 512, 1024, 2048, 4096)
 RADICES = (2, 4, 8, 16)
+RADIX_2 = "shared"
+"""The variant with stages of radix 2 in shared memory and no knob for it."""
 REPORT = "--json s2.json"
 """All commands write to one report, which grows."""
 
@@ -32,6 +35,18 @@ def _input(filter: Filter, sizes: Sequence[int]) -> str:
     if "points" in names and len(sizes) == 1:
         return f"--sample noise --length {2 * sizes[0] ** 2} --points {sizes[0]} --dtype float32"
     return ""
+
+
+def _able(filter: Filter) -> list[Variant]:
+    """The variants on a GPU that do what such a command asks for."""
+    names = {param.name for param in filter.params}
+    params = {p.name: p.default for p in filter.params} | ({"points": SIDE} if "points" in names else {})
+    shape = (SIDE, 2 * SIDE if "numbers" in names else SIDE) if filter.accepts == "image" else (2 * SIDE * SIDE,)
+    able = []
+    for variant in (v for v in filter.variants if v.device == "cuda"):
+        task = Task.of(Meta(filter.accepts, shape, "float32"), params, {k.name: k.default for k in variant.knobs})
+        able += [variant] if variant.supports(task) is None else []
+    return able
 
 
 def _taken(variant: Variant, name: str, values: Sequence[int]) -> tuple[int, ...]:
@@ -54,7 +69,7 @@ def knob_sweeps(name: str, values: Sequence[int]) -> Callable[[Iterable[Filter]]
         found = []
         for filter in (f for f in filters if counts(f.id) and _input(f, (SIDE,))):
             groups: dict[tuple[int, ...], list[str]] = {}
-            for variant in (v for v in filter.variants if v.device == "cuda"):
+            for variant in _able(filter):
                 groups.setdefault(_taken(variant, name, values), []).append(variant.id)
             for taken, variants in groups.items():
                 if len(taken) > 1:
@@ -71,7 +86,8 @@ def radix_sweeps(filters: Iterable[Filter]) -> tuple[str, ...]:
     filters = list(filters)
     found = list(knob_sweeps("radix", RADICES)(filters))
     for filter in (f for f in filters if counts(f.id) and _input(f, (SIDE,))):
-        fixed = [id for id, way in STOCKHAM.items() if way.radix and any(v.id == id for v in filter.variants)]
+        ids = (RADIX_2, *(id for id, way in STOCKHAM.items() if way.radix))
+        fixed = [variant.id for variant in _able(filter) if variant.id in ids]
         if fixed:
             what = f"{filter.id} --device cuda:0 --variant {' '.join(fixed)}"
             found.append(f"bench {what} {_input(filter, (SIDE,))} {REPORT}")

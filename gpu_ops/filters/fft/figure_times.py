@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+from gpu_ops.filters.fft.figure_sweeps import RADIX_2
 from gpu_ops.filters.fft.radix import Gpu
 from gpu_ops.filters.fft.ways import STOCKHAM
 from gpu_ops.filters.kit.series import Over, fullest, job_of, knob_value, quickest, relative
@@ -50,7 +51,7 @@ def radix_of(time: Timed) -> float | None:
     if not sides or any(n < 2 or n & (n - 1) for n in sides):
         return None
     if way is None:
-        return 2.0 if time.variant == "shared" else None
+        return 2.0 if time.variant == RADIX_2 else None
     return float(way.radix_of(time.knobs))
 
 
