@@ -143,7 +143,7 @@ class Figure:
     """A figure of a source, drawn again from a report's times over what the source `published`.
 
     `number` is the source's own name for it, `published_on` the GPU that it measured, `text` what the figure shows.
-    `counts(filter id)` says whose times count.
+    `filters` are those whose times count.
     `measured(times, device)` gives the series of those times on one GPU, `model(device)` those of the source's model;
     `device` is the GPU's description as a report's provenance has it, {} where none does. `sweeps(filters)` are the
     arguments of `kernelscope` that measure all points, () where no variant can.
@@ -158,7 +158,7 @@ class Figure:
     y: Scale
     published_on: str
     published: tuple[Series, ...]
-    counts: Callable[[str], bool]
+    filters: tuple[str, ...]
     measured: Callable[[Sequence[Timed], Mapping[str, Any]], Found]
     sweeps: Callable[[Iterable[Any]], tuple[str, ...]]
     model: Callable[[Mapping[str, Any]], tuple[Series, ...]] | None = None

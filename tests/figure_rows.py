@@ -17,14 +17,23 @@ from gpu_ops.types import Filter, Timing, Variant
 
 GPU = {"model": "A GPU", "architecture": "sm_90", "sm_mhz": 2000, "multiprocessors": 100}
 HERTZ = 2e9 * 100
+LINES = (2 * 1024 * 1024,)
+"""As many values as 1024 lines of 1024 complex numbers have."""
 
 
-def row(variant: str, seconds: float, shape: tuple[int, ...] = (1024, 1024), **more: Any) -> Row:
-    """A row of fft2d as a report holds it."""
+def row(variant: str, seconds: float, shape: tuple[int, ...] = LINES, **more: Any) -> Row:
+    """A row of lines of 1024 points, or of an image of two axes, as a report holds it."""
     timing = Timing("kernel", "cuda-event", seconds, seconds, seconds, seconds, 20, "", "stream")
-    told: dict[str, Any] = {"filter": "fft2d", "device": "cuda:0", "params": {}, "knobs": {}, "ok": True}
-    told |= {"dtype": "float32", "mode": "stream", "stages": {"kernel": timing}, "clock": "cuda-event"}
+    lines: dict[str, Any] = {"filter": "fft_batch1d", "params": {"numbers": "complex", "points": 1024}}
+    image: dict[str, Any] = {"filter": "fft_batch2d", "params": {"numbers": "complex", "tile": 0}}
+    told: dict[str, Any] = {"device": "cuda:0", "knobs": {}, "ok": True, "dtype": "float32", "mode": "stream"}
+    told |= {"stages": {"kernel": timing}, "clock": "cuda-event", **(lines if len(shape) == 1 else image)}
     return Row(variant=variant, shape=shape, **told | more)
+
+
+def image(variant: str, seconds: float, side: int, **more: Any) -> Row:
+    """A row of a square image of complex numbers."""
+    return row(variant, seconds, (side, 2 * side), **more)
 
 
 def report(rows: Iterable[Row], **more: Any) -> Report:

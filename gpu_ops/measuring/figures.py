@@ -164,7 +164,7 @@ def times_of(figure: Figure, rows: Iterable[Row], device: str) -> list[Timed]:
         and row.ok
         and not (row.edits or row.simulated or row.flag)
         and row.is_comparable("kernel")
-        and figure.counts(row.filter)
+        and row.filter in figure.filters
         and (variant := _variant(row)) is not None
     ]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
-from figure_rows import report, row
+from figure_rows import image, report, row
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QPen
 from PySide6.QtWidgets import QApplication
@@ -25,7 +25,7 @@ from gpu_ops import draw_figures, find_filter, write_report
 from gpu_ops.measuring.sweeps import SIZE
 
 ROWS = [row("padded", 1e-5 * (1 + r) * 64 / b, knobs={"block": b, "radix": r}) for b in (32, 256) for r in (2, 16)]
-ROWS += [row("cupy", n * 1e-8, (n, n)) for n in (128, 256)]
+ROWS += [image("cupy", n * 1e-8, n) for n in (128, 256)]
 THREADS, SIZES = 1, 4
 
 
@@ -147,9 +147,16 @@ def test_a_file_that_is_no_report_leaves_the_figures_as_they_are(qtbot, tmp_path
 
 
 def test_a_sweep_over_the_size_has_the_curve_of_cufft(qapp: QApplication) -> None:
-    for name, shape in (("fft2d", (64, 64)), ("fft1d", (4096,)), ("fft_mask", (64, 64))):
+    shapes = {
+        "fft2d": (64, 64),
+        "fft1d": (4096,),
+        "fft_mask": (64, 64),
+        "fft_batch1d": (4096,),
+        "fft_batch2d": (64, 128),
+    }
+    for name, shape in shapes.items():
         filter = find_filter(name)
-        rows = [row(v, 1e-5 * k, tuple(n * k for n in shape), filter=name) for k in (1, 2) for v in ("cupy",)]
+        rows = [row("cupy", 1e-5 * k, tuple(n * k for n in shape), filter=name, params={}) for k in (1, 2)]
         sweep = Sweep(filter, SIZE, "noise", rows=rows)
         (line,) = sweep.lines()
         assert line_title(sweep, line) == "cuFFT (CuPy)" and len(line.points) == 2

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
-from gpu_ops.filters.fft.figure_sweeps import RADIX_2
+from gpu_ops.filters.fft.figure_sweeps import IMAGES, RADIX_2
 from gpu_ops.filters.fft.radix import Gpu
 from gpu_ops.filters.fft.ways import STOCKHAM
 from gpu_ops.filters.kit.series import Over, fullest, job_of, knob_value, quickest, relative
@@ -23,10 +23,10 @@ NO_CLOCKS = (
 
 
 def extents(time: Timed) -> tuple[int, ...]:
-    """The points along each axis of one transform; () where the shape does not tell."""
-    both, rank = time.params.get("numbers") == "complex", 2 if time.filter.endswith("2d") else 1
-    if len(time.shape) != rank or (rank == 1 and "points" not in time.params):
-        return ()  # channels stand in the way, or a signal is cut in a way of its own
+    """The points along each axis of one transform of a batch; () where channels stand in the way."""
+    rank, both = (2 if time.filter == IMAGES else 1), time.params.get("numbers", "complex") == "complex"
+    if len(time.shape) != rank:
+        return ()
     *rows, last = time.shape
     sides = (*rows, last // 2 if both else last)
     cut = int(time.params.get("tile" if rank == 2 else "points", 0))
@@ -35,7 +35,7 @@ def extents(time: Timed) -> tuple[int, ...]:
 
 def points(time: Timed) -> int:
     """The points that are transformed, as far as their number decides a throughput."""
-    return math.prod(time.shape) // (2 if time.params.get("numbers") == "complex" else 1)
+    return math.prod(time.shape) // (2 if time.params.get("numbers", "complex") == "complex" else 1)
 
 
 def side(time: Timed) -> float | None:
@@ -46,13 +46,13 @@ def side(time: Timed) -> float | None:
 
 
 def radix_of(time: Timed) -> float | None:
-    """The points of a butterfly; None where the variant has stages of other kinds, or the lines other lengths."""
+    """The most points of a butterfly; None where a variant has other stages, or the lines other lengths."""
     way, sides = STOCKHAM.get(time.variant), extents(time)
-    if not sides or any(n < 2 or n & (n - 1) for n in sides):
+    if not sides or any(n < 2 or n & (n - 1) for n in sides) or time.params.get("numbers", "complex") != "complex":
         return None
-    if way is None:
-        return 2.0 if time.variant == RADIX_2 else None
-    return float(way.radix_of(time.knobs))
+    if way is not None:
+        return float(way.radix_of(time.knobs))
+    return 2.0 if time.variant == RADIX_2 else float(time.knobs["radix"]) if "radix" in time.knobs else None
 
 
 def stages(time: Timed, radix: float) -> int:

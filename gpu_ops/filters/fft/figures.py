@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gpu_ops.filters.fft.figure_sweeps import SIZES, counts, knob_sweeps, radix_sweeps, size_sweeps
+from gpu_ops.filters.fft.figure_sweeps import IMAGES, LINES, SIZES, knob_sweeps, radix_sweeps, size_sweeps
 from gpu_ops.filters.fft.figure_times import over_knob, radix_measured, sizes_measured
 from gpu_ops.filters.fft.radix import USUAL, WITH_FMA, Gpu
 from gpu_ops.types import Figure, Scale, Series
@@ -74,7 +74,7 @@ RADIX = Figure(
             text="stated: about 84 with FMA and 9 without, of 256 operations and 128 bytes a clock, 8 bytes a point",
         ),
     ),
-    counts,
+    (LINES,),
     radix_measured,
     radix_sweeps,
     radix_model,
@@ -108,9 +108,9 @@ THREADS_FIGURE = Figure(
         ),
         _base("256 threads", BEST_THREADS),
     ),
-    counts,
+    (LINES,),
     over_knob("block", BEST_THREADS),
-    knob_sweeps("block", THREADS),
+    knob_sweeps(LINES, "block", THREADS),
 )
 ACCESS_FIGURE = Figure(
     "S2-figure-6-access",
@@ -131,9 +131,9 @@ ACCESS_FIGURE = Figure(
         ),
         _base("32 bits", BITS[0]),
     ),
-    counts,
-    over_knob("access", BITS[0]),
-    knob_sweeps("access", BITS),
+    (LINES,),
+    over_knob("width", BITS[0]),
+    knob_sweeps(LINES, "width", BITS, radix=8),
 )
 COLUMNS_FIGURE = Figure(
     "S2-figure-7",
@@ -141,7 +141,7 @@ COLUMNS_FIGURE = Figure(
     "figure 7",
     "Throughput over the columns of a block",
     "Columns of an image of 1024 × 1024 points. Four neighbouring points of 8 bytes fill a sector of 32 bytes; a block "
-    "with fewer columns moves bytes that it does not use.",
+    "with fewer columns moves bytes that it does not use. Measured times hold the rows as well.",
     Scale("columns a block", "", tuple(map(float, COLUMNS))),
     _scale("with one column"),
     PUBLISHED_ON,
@@ -155,9 +155,9 @@ COLUMNS_FIGURE = Figure(
         ),
         _base("one column", COLUMNS[0]),
     ),
-    counts,
-    over_knob("columns", COLUMNS[0]),
-    knob_sweeps("columns", COLUMNS),
+    (IMAGES,),
+    over_knob("batch", COLUMNS[0]),
+    knob_sweeps(IMAGES, "batch", COLUMNS),
 )
 SIZES_FIGURE = Figure(
     "S2-figure-8",
@@ -177,7 +177,7 @@ SIZES_FIGURE = Figure(
             text="stated: almost 400 % more from 128 to 1024, 42 % more to 4096; the lines only join these three",
         ),
     ),
-    counts,
+    (IMAGES,),
     sizes_measured,
     size_sweeps,
 )
