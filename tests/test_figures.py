@@ -107,6 +107,8 @@ def test_the_commands_of_each_figure_measure_all_of_its_points() -> None:
     assert columns["columns"] == columns["fast"] == (1, 2, 4, 8, 16)
     sizes = {one.variant: one for one in figures["S2-figure-8"].measured}
     assert all(one.xs == (128, 256, 512, 1024, 2048, 4096) and one.ys[0] == 1 for one in sizes.values())
+    (images,) = (f for f in FILTERS if f.id == "fft_batch2d")
+    assert list(sizes) == [v.id for v in images.variants if v.id in sizes], "in the order of the ladder"
     assert sizes["cupy"].name == "cuFFT (CuPy)" and {*columns, *threads} <= set(sizes)
 
 

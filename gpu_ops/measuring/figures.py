@@ -136,10 +136,15 @@ def _draw(figure: Figure, reports: Mapping[str, Report]) -> DrawnFigure:
     (points, _, _), found, description, name, model = best
     curves = figure.model(description) if figure.model else ()
     commands = tuple(f"{PROGRAM} {arguments}" for arguments in figure.sweeps(FILTERS))
-    series = (*figure.published, *curves, *found.series)
+    series = (*figure.published, *curves, *sorted(found.series, key=_place))
     if not (points or len(reports) == 1 or (figure.model and description)):
         return DrawnFigure(figure, series, commands=commands)  # what a report of something else lacks is no news
     return DrawnFigure(figure, series, found.notes, name, model, commands)
+
+
+def _place(one: Series) -> tuple[str, int]:
+    """Where a measured series stands: by filter, in the order of its variants."""
+    return one.filter, [variant.id for variant in find_filter(one.filter).variants].index(one.variant)
 
 
 def _description(report: Report, device: str) -> Mapping[str, Any]:
