@@ -13,7 +13,7 @@ from gpu_ops.filters.reduce import REDUCE1D, REDUCE2D
 from gpu_ops.filters.registry import check_filters
 from gpu_ops.filters.scan import SCAN1D, SCAN2D
 from gpu_ops.filters.wavelet import WAVELET1D, WAVELET2D
-from gpu_ops.types import Claim, Filter
+from gpu_ops.types import Claim, Figure, Filter
 
 FILTERS: tuple[Filter, ...] = check_filters(
     (
@@ -39,3 +39,8 @@ def find_filter(name: str, kind: str | None = None) -> Filter:
 def all_claims() -> tuple[Claim, ...]:
     """Every claim of the sources, in the order of the filters."""
     return tuple(claim for filter in FILTERS for claim in filter.claims)
+
+
+def all_figures() -> tuple[Figure, ...]:
+    """Every figure of the sources, in the order of the filters."""
+    return tuple(figure for filter in FILTERS for figure in filter.figures)

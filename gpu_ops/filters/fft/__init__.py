@@ -13,6 +13,7 @@ from gpu_ops.filters.fft import (
     batch_gpu,
     batch_host,
     claims,
+    figures,
     forms,
     gpu,
     host,
@@ -134,6 +135,7 @@ FFT_BATCH2D = Filter(
     accepts="image",
     params=batch.PARAMS2D,
     claims=claims.CLAIMS,
+    figures=figures.FIGURES,
     variants=(*batch_host.variants(), *batch_gpu.variants(2), batch_host.peer()),
     **BATCHES,
 )
