@@ -38,7 +38,7 @@ def test_two_channels_or_neighbouring_values_are_complex_numbers(variant: str) -
     x = noise(100, 2)
     right = np.fft.fft(x[:, 0] + 1j * x[:, 1])
     for array in (x, x.reshape(-1)):
-        assert np.allclose(result("fft_batch1d", array, variant).outputs["spectra"], right[None])
+        assert np.allclose(result("fft_batch1d", array, variant, numbers="complex").outputs["spectra"], right[None])
 
 
 @pytest.mark.parametrize("variant", CPU)
@@ -54,7 +54,7 @@ def test_a_signal_is_cut_into_lines_and_what_is_left_is_not_used(variant: str) -
 @pytest.mark.parametrize("variant", CPU)
 def test_tiles_of_an_image_are_transformed_in_their_places(variant: str) -> None:
     image = noise(13, 22)
-    spectra = result("fft_batch2d", image, variant, tile=4).outputs["spectra"]
+    spectra = result("fft_batch2d", image, variant, tile=4, numbers="complex").outputs["spectra"]
     numbers = image[:, 0::2] + 1j * image[:, 1::2]
     for down, across in ((0, 0), (4, 4), (8, 0)):
         tile = np.s_[down : down + 4, across : across + 4]
@@ -90,7 +90,7 @@ def test_what_has_no_transform_is_one_sentence(
     name: str, shape: tuple[int, ...], params: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ParamError, match=message):
-        result(name, noise(*shape), **params)
+        result(name, noise(*shape), numbers="complex", **params)
 
 
 @pytest.mark.parametrize("radix", [4, 8, 16])
@@ -120,5 +120,9 @@ def test_every_lane_of_a_wide_access_has_two_neighbouring_butterflies() -> None:
     input = from_array(x, "signal")
     for radix, points, fits in ((8, 512, True), (16, 1024, False), (8, 60, False)):
         pick = Pick("fast", "sim", {"width": 128, "radix": radix})
-        run = list(run_experiment(Experiment("fft_batch1d", input, {"points": points}, (pick,), protocol="none")))[-1]
+        run = list(
+            run_experiment(
+                Experiment("fft_batch1d", input, {"points": points, "numbers": "complex"}, (pick,), protocol="none")
+            )
+        )[-1]
         assert run.ok if fits else "have no two neighbouring butterflies; choose width 64" in run.failure
