@@ -176,7 +176,7 @@ class Passes:
             **{"COMPLEX": "double2" if double else "float2", "PAIR_ALIGNED": int(aligned)},
             **{"LINE_POINTS": n, "LINE_THREADS": stages.threads, "LINES": lines, "PLANE": place},
             **{"RADICES": ",".join(map(str, stages.radices)), "PARTS": self.fit.parts, "NUMBERS": numbers},
-            **{"LOW_BITS": LOW_BITS, "LOOKUPS": self.task.knobs.get("lookups", 4)},
+            **{"LOW_BITS": LOW_BITS, "TILED": 0, "LOOKUPS": self.task.knobs.get("lookups", 4)},
         }
 
     def launch(
