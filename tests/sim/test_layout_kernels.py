@@ -40,6 +40,8 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("local", {"words": 4}),
     ("local", {"words": 32, "block": 100}),
     ("precision", {"parts": 3}),
+    ("spills", {"block": 16, "held": 32}),
+    ("spills", {"block": 100}),
 ]
 
 
@@ -76,7 +78,7 @@ def test_counts_are_those_of_the_addresses(variant: str, knobs: dict[str, Any]) 
         expected = found.expected
         assert (first, inner, last) == (expected.first, expected.inner, expected.last)
         assert found.totals["global_load_threads"] == expected.total
-    counted = {id for id in found.totals if id.startswith(("global_", "shared_"))}
+    counted = {id for id in found.totals if id.startswith(("global_", "shared_", "local_"))}
     assert counted <= set(found.predicted), "nothing is counted that is not predicted"
 
 

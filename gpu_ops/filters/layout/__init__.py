@@ -40,6 +40,10 @@ EXTRA = Param("extra", 0, choices=(0, 1, 2), unit="columns", help="columns that 
 LOCAL_WORDS = Param("words", 8, choices=(4, 8, 32), help="words of a thread's array")
 TURN = Param("turn", 1, 0, 31, help="where in its array a thread begins, known only at run time", tries=(0, 1, 31))
 PARTS = Param("parts", 100, 1, 10000, help="equal parts that gain times value comes in", tries=(1, 10, 100))
+HELD = Param("held", 64, choices=(32, 64), unit="values", help="values that a thread loads before it stores the first")
+REGISTERS = Param(
+    "registers", 32, choices=(0, 24, 32, 64), help="most registers of a thread; 0 is what the block size allows"
+)
 ACCUMULATOR = Param("accumulator", "float", choices=("float", "double"), help="the type of the sums")
 
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
@@ -59,6 +63,7 @@ SINGLE_BYTES = "Bytes in shared memory, side by side or 4 apart: conflicts on th
 BROADCAST = "All lanes read one address, which is a broadcast, or addresses of their own that share banks or do not."
 TILES = "Columns of a square tile meet in few banks; one extra column gives a column of 32 a bank a lane."
 LOCAL = "An array that is indexed at run time has no registers: it lies in local memory, which is device memory."
+SPILLS = "A cap on registers lets more warps share a multiprocessor; values without one are spilled to local memory."
 PRECISION = "The product is added in many parts: floats lose more with each, doubles do not; the errors stand beside."
 SEVERAL = "several kernels: the loads of one block do not stand for the launch"
 
@@ -85,9 +90,15 @@ def _by_touches(passes: Passes) -> dict[str, Any]:
 
 
 def _local_counters(task: Task) -> dict[str, int]:
-    """Every word of the array is stored once and loaded once, by each warp that has a value."""
-    of_values = counters(touches.order(task))
-    return {**of_values, "local_requests": 2 * task.knobs["words"] * of_values["global_load_requests"]}
+    """Every word of the array is stored once and loaded once, by each warp that has a value. The words that the lanes
+    have at one index are neighbours, as the values are: each access touches as many sectors as the load of these."""
+    of_values, accesses = counters(touches.order(task)), 2 * task.knobs["words"]
+    return {
+        **of_values,
+        "local_requests": accesses * of_values["global_load_requests"],
+        "local_bytes": accesses * touches.WORD * of_values["global_load_threads"],
+        "local_sectors": accesses * of_values["global_load_ideal_sectors"],
+    }
 
 
 ANY_FLOAT = (touches.order, touches.shifted, touches.swapped, touches.gaps, touches.stride)
@@ -152,6 +163,7 @@ def _kernels() -> tuple[Variant, ...]:
             ACCUMULATOR,
             **precision,
         ),
+        _kernel("17_spills", "spilled registers", SPILLS, plans.spills, touches.spills, HELD, REGISTERS, **several),
     )
 
 
