@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from gpu_ops.devices.coalescing import Rule
+from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel
 from gpu_ops.filters import find_filter
+from gpu_ops.filters.layout import touches
+from gpu_ops.measuring.explain import explain
+from gpu_ops.measuring.spills import is_straight
 from gpu_ops.measuring.xray import XRay, xray
 from gpu_ops.types import Input
 
@@ -45,8 +49,10 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def _xray(variant: str, knobs: dict[str, Any], coalescing: Rule = "today", dtype: Any = np.float32) -> XRay:
-    x = np.random.default_rng(0).random(1003, dtype)
+def _xray(
+    variant: str, knobs: dict[str, Any], coalescing: Rule = "today", dtype: Any = np.float32, n: int = 1003
+) -> XRay:
+    x = np.random.default_rng(0).random(n, dtype)
     found = xray(LAYOUT, LAYOUT.variant(variant), Input("signal", x, "t", "test", {}), {}, knobs, coalescing=coalescing)
     assert not found.findings
     return found
@@ -80,6 +86,38 @@ def test_counts_are_those_of_the_addresses(variant: str, knobs: dict[str, Any]) 
         assert found.totals["global_load_threads"] == expected.total
     counted = {id for id in found.totals if id.startswith(("global_", "shared_", "local_"))}
     assert counted <= set(found.predicted), "nothing is counted that is not predicted"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_cap_on_registers_spills_and_the_log_counts_it(architecture: str) -> None:
+    """A thread of the capped kernel holds more values than it has registers; without the cap it has enough."""
+    defines = {"BLOCK": 192, "HELD": 64}
+    capped, free = (
+        compile_kernel("layout/17_spills.cu", architecture, {**defines, "REGISTERS": r})
+        .entry("layout_spills")
+        .resources
+        for r in (32, 0)
+    )
+    for spilled in ("spill_store_bytes", "spill_load_bytes"):
+        assert capped[spilled] >= touches.WORD * (64 - 32) and free[spilled] == 0
+    assert capped["registers"] <= 32 < 64 < free["registers"]
+
+
+def test_spills_move_sectors_that_no_source_line_shows() -> None:
+    """A whole block of 24 threads, which is a part of a warp: 3 sectors a word. Its log counts each spill once."""
+    found = _xray("spills", {"block": 24, "held": 32, "registers": 24}, n=768)
+    (kernel,) = found.kernels
+    spilled = kernel.resources["spill_store_bytes"] + kernel.resources["spill_load_bytes"]
+    assert spilled > 0 and kernel.grid == (1, 1, 1) and "local_sectors" not in found.totals
+    assert (found.totals["spill_bytes"], found.totals["spill_sectors"]) == (24 * spilled, 3 * spilled // 4)
+    assert f"{3 * spilled / 4 / 768:.3g} sectors a sample" in {s.rule: s.text for s in explain(found)}["spills"]
+    free = _xray("spills", {"block": 24, "held": 32, "registers": 0}, n=768)
+    assert not {"spill_bytes", "spill_sectors"} & set(free.totals)
+
+
+def test_where_branches_decide_spills_are_not_counted() -> None:
+    compiled = compile_kernel("layout/17_spills.cu", "sm_75", {"BLOCK": 64, "HELD": 32, "REGISTERS": 24})
+    assert is_straight(compiled, "layout_spills") and not is_straight(compiled, "layout_spills_rest")
 
 
 def test_the_claims_say_which_rules_of_the_source_still_hold() -> None:
