@@ -250,8 +250,10 @@ def _meet(before: Point, cpu_before: float, after: Point, cpu_after: float) -> t
 
 
 def proposed_values(param: Param, most: int = MOST_VALUES) -> tuple[int, ...]:
-    """Allowed whole numbers of a parameter or knob for a sweep, each about twice the one before, or farther apart where
-    there would be more than `most`; () for a parameter that does not take whole numbers."""
+    """Allowed whole numbers of a parameter or knob for a sweep: its own, or each about twice the one before, or farther
+    apart where there would be more than `most`; () for a parameter that does not take whole numbers."""
+    if param.sweep:
+        return param.sweep
     if param.choices:
         return tuple(sorted(c for c in param.choices if isinstance(c, int) and not isinstance(c, bool) and c > 0))
     if not isinstance(param.default, int) or isinstance(param.default, bool):

@@ -10,6 +10,7 @@ from gpu_ops.filters.kit.planning import Job, cpu, cuda, peer
 from gpu_ops.filters.kit.support import SHARED
 from gpu_ops.filters.layout import limits, plans, touches
 from gpu_ops.filters.layout.addresses import Pass, counters, loads, older_counters
+from gpu_ops.filters.layout.blocks import BLOCKS
 from gpu_ops.filters.layout.claims import CLAIMS
 from gpu_ops.params import Param
 from gpu_ops.plan import Plan
@@ -22,7 +23,7 @@ OFFSET = Param("offset", 0.5, -1000.0, 1000.0, help="what is added to each produ
 BLOCK = Param(
     "block", 192, 16, 1024, 4, unit="threads", help="threads a block; 64 k, from 192 on, is the source's advice"
 )
-BLOCK = replace(BLOCK, tries=(16, 96, 100, 192, 1024))
+BLOCK = replace(BLOCK, tries=(16, 96, 100, 192, 1024), sweep=BLOCKS)
 SHIFT = Param("shift", 1, 0, 31, unit="words", help="how far after a line of 128 bytes a warp begins", tries=(0, 1, 31))
 TURNS = Param("turns", 2, choices=(2, 4, 16), help="turns that the lanes take part in, one each")
 STRIDE = Param("stride", 2, 1, 32, unit="words", help="words from one lane to the next", tries=(1, 2, 7, 32))
