@@ -122,10 +122,13 @@ def test_a_budget_of_nothing_measures_nothing_and_says_so(capsys: pytest.Capture
 
 
 def test_sweep_measures_the_product(capsys: pytest.CaptureFixture[str]) -> None:
-    args = ["--sample", "noise", *CPU, "--variant", "parallel", "--quick"]
+    args = ["--sample", "noise", *CPU, "--variant", "parallel", "naive", "--quick", "--gpu", "sm_90"]
     found = call_json(capsys, "sweep", "mean", *args, "--over", "window=3,5", "--over", "length=1000,2000")
     assert [(r["params"]["window"], r["shape"]) for r in found["runs"]] == [
         (w, [n]) for w in (3, 5) for n in (1000, 2000)
+    ]
+    assert [(p["variant"], p["params"]["window"], p["most_warps"]) for p in found["occupancy"]] == [
+        ("naive", w, 64) for w in (3, 3, 5, 5)
     ]
 
 
@@ -135,18 +138,14 @@ def test_a_sweep_of_blocks_tells_occupancy_with_no_gpu_at_all(capsys: pytest.Cap
     assert code == 0 and "Nothing here runs order, so there are no times" in err
     assert "Theoretical occupancy of order on a multiprocessor of sm_75" in out and "kernel time" not in out
     figures = {line.split()[0]: line.split()[5:9] for line in out.splitlines() if line.strip()[:1].isdigit()}
+    assert "choose --gpu from sm_75" in call(capsys, *blocks, "--gpu", "sm_1")[2]
     assert figures["96"] == ["32", "94%", "960", "of"] and figures["100"] == ["32", "100%", "800", "of"]
-    found = call_json(capsys, *blocks, "--device", "cpu", "--gpu", "sm_75", "sm_90")["occupancy"]
-    assert {(p["variant"], p["architecture"]) for p in found} >= {("order", "sm_75"), ("spills", "sm_90")}
+    found = call_json(capsys, *blocks, "--variant", "order", "spills", "--device", "cpu", "--gpu", "sm_75", "sm_90")[
+        "occupancy"
+    ]
+    assert len(found) == 2 * 2 * 4 and {p["variant"] for p in found} == {"order", "spills"}
     (place,) = (p for p in found if (p["variant"], p["architecture"], p["knobs"]) == ("order", "sm_90", {"block": 192}))
     assert (place["warps"], place["most_warps"], place["resident_threads"]) == (60, 64, 1920)
-
-
-def test_a_sweep_of_what_runs_here_has_occupancy_below_its_times(capsys: pytest.CaptureFixture[str]) -> None:
-    args = ["--sample", "noise", "--length", "1000", "--variant", "serial", "naive", "--device", "cpu", "--quick"]
-    code, out, _ = call(capsys, "sweep", "mean", *args, "--over", "window=3", "--gpu", "sm_90")
-    assert code == 0 and out.index("serial  cpu") < out.index("Theoretical occupancy of naive")
-    assert "choose --gpu from sm_75" in call(capsys, "sweep", "mean", *args, "--over", "window=3", "--gpu", "sm_1")[2]
 
 
 def test_the_time_of_a_place_is_that_of_its_own_device_and_knobs() -> None:
