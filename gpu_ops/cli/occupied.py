@@ -11,9 +11,9 @@ from gpu_ops.cli.inputs import check_flags, knobs_of, make_job
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.compiler import supported_architectures
-from gpu_ops.devices.occupancy import MULTIPROCESSORS, is_known
+from gpu_ops.devices.occupancy import MULTIPROCESSORS, LaunchOccupancy, is_known
 from gpu_ops.errors import DeviceError, ParamError
-from gpu_ops.measuring.occupancies import LaunchOccupancy, launch_occupancy
+from gpu_ops.measuring.occupancies import launch_occupancy
 from gpu_ops.measuring.rows import Row
 from gpu_ops.params import Value
 from gpu_ops.run_key import with_tuples

@@ -3,42 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
-from gpu_ops.devices.occupancy import WARP, Occupancy, is_known, occupancy
+from gpu_ops.devices.occupancy import LaunchOccupancy, is_known, occupancy
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError
 from gpu_ops.measuring.declared import make_plan
 from gpu_ops.plan import Launch
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Pick, Variant
-
-
-@dataclass(frozen=True)
-class LaunchOccupancy:
-    """How full blocks of `threads`, with `registers` a thread, make a multiprocessor; `kernel` is the launch's."""
-
-    kernel: str
-    threads: int
-    registers: int
-    occupancy: Occupancy
-
-    @property
-    def resident(self) -> int:
-        """Threads that a multiprocessor holds: fewer than its warps have lanes where the last warp of a block is a
-        part of one."""
-        return self.occupancy.blocks * self.threads
-
-    @property
-    def most(self) -> int:
-        """The most threads that it can hold."""
-        return self.occupancy.most * WARP
-
-    @property
-    def share(self) -> float:
-        """The share of these threads that it holds, 0 to 1."""
-        return self.resident / self.most
 
 
 def launch_occupancy(

@@ -150,10 +150,13 @@ class Line:
         return next((p for p in self.points if p.value == value), None)
 
 
-def sweep_lines(rows: Iterable[Row], varied: Varied, stage: str = "kernel") -> tuple[Line, ...]:
-    """The lines over what varies, in the order of the rows; rows that are simulated, wrong or untimed are left out."""
+def sweep_lines(
+    rows: Iterable[Row], varied: Varied, stage: str = "kernel", others: Iterable[int] = ()
+) -> tuple[Line, ...]:
+    """The lines over what varies, in the order of the rows; rows that are simulated, wrong or untimed are left out.
+    `others` are values beside those of the rows, at which level lines have points as well."""
     rows = [row for row in rows if not row.simulated]
-    values = sorted({v for row in rows if (v := settings(row).get(varied)) is not None})
+    values = sorted({*others, *(v for row in rows if (v := settings(row).get(varied)) is not None)})
     by_key: dict[RunKey, dict[int | None, Row]] = {}
     apart: dict[RunKey, Items] = {}
     for row, own in zip(rows, settings_apart(rows, varied), strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QSize
+from PySide6.QtCore import QCoreApplication, QPointF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
@@ -86,6 +86,11 @@ class SweepLegend(QWidget):
         groups: dict[str, list[Line]] = {}
         for line in sweep.lines() if sweep else ():
             groups.setdefault(group_title(line), []).append(line)
+        drawn = {line.variant for own in groups.values() for line in own if not line.cpu}
+        others = [line for line in sweep.occupied_lines() if line.variant not in drawn] if sweep else []
+        if others and sweep:
+            text = QCoreApplication.translate("Sweep", "occupancy on {gpu}, no times")
+            groups[text.format(gpu=sweep.occupied.architecture)] = others
         self._groups = list(groups.items())
         self._arrange()
 
