@@ -243,11 +243,15 @@ def _missing_side(lines: Sequence[Line]) -> list[str]:
 def _left_out(sweep: Sweep) -> list[str]:
     """The variants without times, which are not drawn, and the failures."""
     sentences = []
-    if without := sweep.without_time():
-        text = translate("Sweep", "A simulated GPU counts work and has no times, so these are not drawn: {names}.")
-        if set(sweep.occupied.variants):
-            text = translate("Sweep", "A simulated GPU counts work, so these have an occupancy and no times: {names}.")
-        sentences.append(text.format(names=", ".join(without)))
+    without = sweep.without_time()
+    full = [title for title in without if title in map(sweep.title, sweep.occupied.variants)]
+    texts = {
+        translate("Sweep", "A simulated GPU counts work, so these have an occupancy and no times: {names}."): full,
+        translate("Sweep", "A simulated GPU counts work and has no times, so these are not drawn: {names}."): [
+            title for title in without if title not in full
+        ],
+    }
+    sentences += [text.format(names=", ".join(titles)) for text, titles in texts.items() if titles]
     failed = [
         translate("Sweep", "{title} at {value}: {reason}").format(
             title=name,
