@@ -12,9 +12,10 @@ from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.layout import touches
 from gpu_ops.measuring.explain import explain
+from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.spills import is_straight
 from gpu_ops.measuring.xray import XRay, xray
-from gpu_ops.types import Input
+from gpu_ops.types import Experiment, Input, Pick
 
 LAYOUT = find_filter("layout")
 CASES: list[tuple[str, dict[str, Any]]] = [
@@ -43,7 +44,8 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     *(("tiles", {"side": 32, "extra": k}) for k in (0, 1)),
     ("local", {"words": 4}),
     ("local", {"words": 32, "block": 100}),
-    ("precision", {"parts": 3}),
+    ("floats", {"parts": 3}),
+    ("doubles", {"parts": 3}),
     ("spills", {"block": 16, "held": 32}),
     ("spills", {"block": 100}),
 ]
@@ -93,7 +95,7 @@ def test_a_cap_on_registers_spills_and_the_log_counts_it(architecture: str) -> N
     """A thread of the capped kernel holds more values than it has registers; without the cap it has enough."""
     defines = {"BLOCK": 192, "HELD": 64}
     capped, free = (
-        compile_kernel("layout/17_spills.cu", architecture, {**defines, "REGISTERS": r})
+        compile_kernel("layout/16_spills.cu", architecture, {**defines, "REGISTERS": r})
         .entry("layout_spills")
         .resources
         for r in (32, 0)
@@ -115,8 +117,21 @@ def test_spills_move_sectors_that_no_source_line_shows() -> None:
     assert not {"spill_bytes", "spill_sectors"} & set(free.totals)
 
 
+def test_floats_lose_with_each_part_and_doubles_do_not() -> None:
+    """The errors stand beside one another in one run, and the memory traffic is the same."""
+    x = np.random.default_rng(0).random(500, np.float32)
+    picks = tuple(Pick(v, "sim", {"parts": parts}) for v in ("floats", "doubles") for parts in (1, 1000))
+    signal = Input("signal", x, "t", "test", {})
+    runs = [r for r in run_experiment(Experiment("layout", signal, {}, picks, "none")) if r.errors]
+    errors = {(r.pick.variant, r.pick.knobs["parts"]): r.errors["signal"].relative for r in runs}
+    assert errors["floats", 1000] > 8 * errors["floats", 1] and errors["doubles", 1000] <= errors["doubles", 1] + 6e-8
+    assert errors["floats", 1000] > 8 * errors["doubles", 1000]
+    floats, doubles = (_xray(v, {"parts": 3}).totals["global_load_sectors"] for v in ("floats", "doubles"))
+    assert floats == doubles
+
+
 def test_where_branches_decide_spills_are_not_counted() -> None:
-    compiled = compile_kernel("layout/17_spills.cu", "sm_75", {"BLOCK": 64, "HELD": 32, "REGISTERS": 24})
+    compiled = compile_kernel("layout/16_spills.cu", "sm_75", {"BLOCK": 64, "HELD": 32, "REGISTERS": 24})
     assert is_straight(compiled, "layout_spills") and not is_straight(compiled, "layout_spills_rest")
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from gpu_ops.filters.kit.planning import Job, cpu, cuda, peer
 from gpu_ops.filters.kit.support import SHARED
 from gpu_ops.filters.layout import limits, plans, touches
@@ -45,7 +47,6 @@ HELD = Param("held", 64, choices=(32, 64), unit="values", help="values that a th
 REGISTERS = Param(
     "registers", 32, choices=(0, 24, 32, 64), help="most registers of a thread; 0 is what the block size allows"
 )
-ACCUMULATOR = Param("accumulator", "float", choices=("float", "double"), help="the type of the sums")
 
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 NUMPY = "What most Python programs write: one pass over memory for the product, one for the sum."
@@ -65,7 +66,8 @@ BROADCAST = "All lanes read one address, which is a broadcast, or addresses of t
 TILES = "Columns of a square tile meet in few banks; one extra column gives a column of 32 a bank a lane."
 LOCAL = "An array that is indexed at run time has no registers: it lies in local memory, which is device memory."
 SPILLS = "A cap on registers lets more warps share a multiprocessor; values without one are spilled to local memory."
-PRECISION = "The product is added in many parts: floats lose more with each, doubles do not; the errors stand beside."
+FLOATS = "The product comes in many parts, and each addition rounds: the error grows with their number."
+DOUBLES = "The same sums as doubles, rounded once at the end: as exact with many parts as with one, on fewer units."
 SEVERAL = "several kernels: the loads of one block do not stand for the launch"
 
 Passes = Callable[[Task], tuple[Pass, ...]]
@@ -110,7 +112,7 @@ def _kernel(
     file: str, title: str, idea: str, plan: Callable[[Job], Plan], passes: Passes, *knobs: Param, **more: Any
 ) -> Variant:
     own = {"source": "S0", "largest": limits.largest, "knobs": (BLOCK, *knobs), **_by_touches(passes)}
-    if passes not in ANY_FLOAT or plan is plans.local or plan is plans.precision:
+    if passes not in ANY_FLOAT:
         own |= {"supports": limits.words_of_four, "refuses": (limits.FLOAT32,)}
     own |= more
     if "uncounted" in own:
@@ -122,12 +124,10 @@ def _kernels() -> tuple[Variant, ...]:
     several: dict[str, Any] = {"uncounted": SEVERAL}
     strided = plans.knobbed("stride", lambda task: task.knobs["stride"])
     room: dict[str, Any] = {"supports": limits.shared_stride, "refuses": (limits.FLOAT32, SHARED)}
-    local: dict[str, Any] = {"predicts": _local_counters}
-    precision: dict[str, Any] = {
-        "operations": _parts_work,
-        "tolerance": limits.parted,
-        "caveat": limits.PRECISION_CAVEAT,
-    }
+    narrow: dict[str, Any] = {"supports": limits.words_of_four, "refuses": (limits.FLOAT32,)}
+    local: dict[str, Any] = {"predicts": _local_counters, **narrow}
+    doubles: dict[str, Any] = {"operations": _parts_work, **narrow}
+    floats: dict[str, Any] = {**doubles, "tolerance": limits.parted, "caveat": limits.PARTED_CAVEAT}
     in_pack, in_aligned = plans.records("_pack", 3, "pack"), plans.records("_pack", 4, "pack")
     in_arrays, turned = plans.records("_part", 3, "part"), touches.tiles
     return (
@@ -155,16 +155,17 @@ def _kernels() -> tuple[Variant, ...]:
         _kernel("14_tiles", "tiles by columns", TILES, plans.tiles, turned, knobs=(SIDE, EXTRA)),
         _kernel("15_local", "local memory", LOCAL, plans.local, touches.order, LOCAL_WORDS, TURN, **local),
         _kernel(
-            "16_precision",
-            "float or double",
-            PRECISION,
-            plans.precision,
-            touches.order,
-            PARTS,
-            ACCUMULATOR,
-            **precision,
+            "16_spills",
+            "spilled registers",
+            SPILLS,
+            plans.spills,
+            touches.spills,
+            HELD,
+            REGISTERS,
+            **several,
         ),
-        _kernel("17_spills", "spilled registers", SPILLS, plans.spills, touches.spills, HELD, REGISTERS, **several),
+        _kernel("17_floats", "sums of floats", FLOATS, plans.summed(np.float32), touches.order, PARTS, **floats),
+        _kernel("18_doubles", "sums of doubles", DOUBLES, plans.summed(np.float64), touches.order, PARTS, **doubles),
     )
 
 

@@ -158,9 +158,13 @@ def spills(job: Job) -> Plan:
     return job.plan(*steps)
 
 
-def precision(job: Job) -> Plan:
-    kind = np.float64 if job.knobs["accumulator"] == "double" else np.float32
-    parts = job.knobs["parts"]
-    gain, offset = kind(job.params["gain"] / parts), kind(job.params["offset"])
-    args = (job.x, job.out, np.int64(job.task.meta.size), gain, offset, np.int32(parts))
-    return job.plan(_launch(job, args, job.task.meta.size, SUM=job.knobs["accumulator"]))
+def summed(kind: type[np.floating[Any]]) -> Callable[[Job], Plan]:
+    """A sum of the offset and of equal parts of the product, in numbers of that type."""
+
+    def plan(job: Job) -> Plan:
+        parts = job.knobs["parts"]
+        part, offset = kind(job.params["gain"] / parts), kind(job.params["offset"])
+        args = (job.x, job.out, np.int64(job.task.meta.size), part, offset, np.int32(parts))
+        return job.plan(_launch(job, args, job.task.meta.size))
+
+    return plan
