@@ -395,8 +395,16 @@ def test_occupancy_stands_beside_the_times_and_needs_none(window: MainWindow, en
     assert "16 of 32 warps, 256 of 1024 threads, limited by warps" in shown.words_at(shown.mapFromScene(place))
     table = window.sweep.table
     heads = [table.horizontalHeaderItem(k).text() for k in range(table.columnCount())]
-    cells = [[table.item(r, heads.index(h)).text() for h in ("block", "occupancy", "threads held")] for r in range(3)]
-    assert cells == [["–", "–", "–"], ["16", "50 %", "256 of 1024"], ["128", "100 %", "1024 of 1024"]]
+    told = ("block", "error", "occupancy", "threads held")
+    cells = [[table.item(r, heads.index(h)).text() for h in told] for r in range(3)]
+        [table.item(r, heads.index(h)).text() for h in ("block", "error", "occupancy", "threads held")]
+        for r in range(3)
+    ]
+    assert cells == [
+        ["–", "1e-08", "–", "–"],
+        ["16", "–", "50 %", "256 of 1024"],
+        ["128", "–", "100 %", "1024 of 1024"],
+    ]
     lines = list(csv.DictReader(io.StringIO(window.sweep.controller.made.to_csv())))
     assert [(one["block"], one["resident_threads"]) for one in lines] == [("", ""), ("16", "256"), ("128", "1024")]
     choose(window, 0, "16, 64")  # a sweep over sizes has no occupancy

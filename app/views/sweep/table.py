@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem, QWidget
 
-from app.figures import NONE, count, percent, seconds
+from app.figures import NONE, count, percent, relative_error, seconds
 from app.models.entry import Entry
 from app.models.occupancy import limiter_name
 from app.models.slot import RowSlot
@@ -37,7 +37,7 @@ class SweepTable(QTableWidget):
     def show_sweep(self, sweep: Sweep | None) -> None:
         """Show its rows, each once; existing ones stay."""
         name = quantity(sweep.varied) if sweep else ""
-        titles = [name, self.tr("variant"), self.tr("device"), stage_column("kernel")]
+        titles = [name, self.tr("variant"), self.tr("device"), stage_column("kernel"), self.tr("error")]
         rows = sweep.rows if sweep else []
         untimed = sweep.untimed() if sweep else ()
         known = sweep is not None and bool(sweep.occupied.variants)
@@ -51,17 +51,17 @@ class SweepTable(QTableWidget):
             assert sweep is not None
             occupied = _occupied(sweep.occupied.at(row.variant, sweep.value(row))) if known else []
             texts = self._texts(sweep, row, names[place])
-            self._fill(place, [*texts[:4], *occupied, *texts[4:]])
+            self._fill(place, [*texts[:5], *occupied, *texts[5:]])
         for place, (variant, value) in enumerate(untimed, start=len(rows)):
             assert sweep is not None
             first = [value_text(sweep, value, with_unit=False), sweep.title(variant), sweep.occupied.architecture]
-            self._fill(place, [*first, NONE, *_occupied(sweep.occupied.at(variant, value)), *[NONE] * 3])
+            self._fill(place, [*first, NONE, NONE, *_occupied(sweep.occupied.at(variant, value)), *[NONE] * 3])
         self.resizeColumnsToContents()
 
     def _fill(self, place: int, texts: Sequence[str]) -> None:
         for column, text in enumerate(texts):
             item = QTableWidgetItem(text)
-            if column in (0, 3) or text.endswith("%"):
+            if column in (0, 3, 4) or text.endswith("%"):
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             item.setToolTip(text)
             self.setItem(place, column, item)
@@ -78,6 +78,7 @@ class SweepTable(QTableWidget):
             name,
             device_name(row.device),
             seconds(kernel.median) if kernel else NONE,
+            relative_error(row.error_max),
             quartiles,
             clock_name(kernel.clock) if kernel else NONE,
             verdict(entry),
