@@ -397,9 +397,6 @@ def test_occupancy_stands_beside_the_times_and_needs_none(window: MainWindow, en
     heads = [table.horizontalHeaderItem(k).text() for k in range(table.columnCount())]
     told = ("block", "error", "occupancy", "threads held")
     cells = [[table.item(r, heads.index(h)).text() for h in told] for r in range(3)]
-        [table.item(r, heads.index(h)).text() for h in ("block", "error", "occupancy", "threads held")]
-        for r in range(3)
-    ]
     assert cells == [
         ["–", "1e-08", "–", "–"],
         ["16", "–", "50 %", "256 of 1024"],
