@@ -160,6 +160,12 @@ class Sweep:
         """A report of the rows, with the facts that they share."""
         machine = {"machine": self.machine} if self.machine else {}
         content = report_json({} if machine else provenance, ({**row.to_json(), **machine} for row in self.rows))
+        own = [
+            {self.varied.name: value, "variant": line.variant, **self.occupied.cells(line.variant, value)}
+            for line in self.occupied_lines()
+            for value, _ in self.occupied.points(line.variant)
+        ]
+        content |= {"occupancy": own} if own else {}
         return json.dumps({**content, "about": self.facts(provenance)}, indent=1, allow_nan=False) + "\n"
 
     def to_csv(self, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.types import Filter, Pick
 
-CSV_COLUMNS = ("gpu", "registers", "blocks", "warps", "most_warps", "resident_threads", "most_threads", "limiter")
+CSV_COLUMNS = ("gpu", "registers_used", "blocks", "warps", "most_warps", "resident_threads", "most_threads", "limiter")
 
 
 @dataclass

@@ -112,7 +112,7 @@ def tables(found: Sequence[Place], rows: Sequence[Row], devices: Mapping[str, st
 def _table(found: Sequence[Place], rows: Sequence[Row], devices: Mapping[str, str]) -> str:
     names = list(dict.fromkeys(name for p in found for name in p.axes))
     times = [p.seconds(rows, devices) for p in found]
-    heading = [*names, "registers", "blocks", "warps", "occupancy", "threads", "limited by"]
+    heading = [*names, "registers used", "blocks", "warps", "occupancy", "threads", "limited by"]
     lines = [[*heading, *(["kernel time"] if any(times) else [])]]
     for place, time in zip(found, times, strict=True):
         own = [place.axes.get(name, "") for name in names]

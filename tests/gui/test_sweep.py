@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -404,6 +405,11 @@ def test_occupancy_stands_beside_the_times_and_needs_none(window: MainWindow, en
     ]
     lines = list(csv.DictReader(io.StringIO(window.sweep.controller.made.to_csv())))
     assert [(one["block"], one["resident_threads"]) for one in lines] == [("", ""), ("16", "256"), ("128", "1024")]
+    told = json.loads(window.sweep.controller.made.to_json())["occupancy"]
+    assert [(one["block"], one["variant"], one["warps"], one["registers_used"]) for one in told] == [
+        (16, "naive", 16, 16),
+        (128, "naive", 32, 16),
+    ]
     choose(window, 0, "16, 64")  # a sweep over sizes has no occupancy
     act(window, "sweep")
     assert not any(r.held for r in sweeps_asked(engine)[2:]) and not shown.isVisible()
