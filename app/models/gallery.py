@@ -33,12 +33,14 @@ def tr(text: str) -> str:
 
 @dataclass(frozen=True)
 class Card:
-    """One layout. `cost` is the chosen rule's and `others` are those of the other rules; `level` is what the order is
-    by, as a share of the dearest in the same memory. `seconds` is its kernel time here, None where there is none."""
+    """One layout. `cost` for 32 values is the chosen rule's, made of these `loads`, and `others` are those of the other
+    rules, a line each; `level` is what the order is by, as a share of the dearest in the same memory. `seconds` is its
+    kernel time here, None where there is none."""
 
     space: str
     title: str
     cost: str
+    loads: str
     others: str
     idea: str
     access: Access
@@ -93,21 +95,21 @@ def _card(one: Any, rule: str, others: dict[str, dict[tuple[str, str], Any]], le
     title = f"{one.title} – {knobs}" if knobs else one.title
     access, texts = Access(**vars(one.access)), []
     for other, pictures in others.items():
-        text = tr("today: {cost}") if other == "today" else tr("then, by {rule}: {cost}")
+        text = tr("today: {cost}") if other == "today" else tr("then, by capability {rule}: {cost}")
         found = pictures[_place(one)]
         texts.append(text.format(rule=other, cost=_counted(found.access.space, other, found.of_a_warp)))
-    return Card(access.space, title, _cost(one, rule), " · ".join(texts), one.idea, access, level, time)
+    cost = tr("{cost} for {warp} values").format(cost=_counted(access.space, rule, one.of_a_warp), warp=WARP)
+    return Card(access.space, title, cost, _loads(one, rule), "\n".join(texts), one.idea, access, level, time)
 
 
-def _cost(one: Any, rule: str) -> str:
-    """The cost in words, such as "12 sectors for 32 values: 36 in 3 loads, for 96"."""
-    first = tr("{cost} for {warp} values").format(cost=_counted(one.access.space, rule, one.of_a_warp), warp=WARP)
+def _loads(one: Any, rule: str) -> str:
+    """The loads of a warp in words, and what they cost where they are not for 32 values: "36 sectors in 3 loads, for 96
+    values"."""
     loads = tr("1 load") if one.loads == 1 else tr("{count} loads").format(count=one.loads)
     if one.values == WARP:
-        return tr("{first}, in {loads}").format(first=first, loads=loads)
-    return tr("{first}: {cost} in {loads}, for {values}").format(
-        first=first, cost=one.cost, loads=loads, values=one.values
-    )
+        return tr("in {loads}").format(loads=loads)
+    cost = _counted(one.access.space, rule, one.cost)
+    return tr("{cost} in {loads}, for {values} values").format(cost=cost, loads=loads, values=one.values)
 
 
 def _counted(space: str, rule: str, number: float) -> str:
@@ -119,11 +121,11 @@ def _counted(space: str, rule: str, number: float) -> str:
         text = tr("1 sector") if number == 1 else tr("{count} sectors")
     else:
         text = tr("1 transaction") if number == 1 else tr("{count} transactions")
-    return text.format(count=QLocale().toString(float(number), "g", 3))
+    return text.format(count=QLocale().toString(float(number), "g", 4))
 
 
 def card_lines(shown: tuple[Card, ...]) -> str:
     """A line for each card, tab-separated, with a header line."""
-    heads = (tr("memory"), tr("layout"), tr("cost"), tr("by other rules"), tr("kernel time"), tr("idea"))
-    rows = ((c.space, c.title, c.cost, c.others, c.time, c.idea) for c in shown)
+    heads = (tr("memory"), tr("layout"), tr("cost"), tr("loads"), tr("by other rules"), tr("kernel time"), tr("idea"))
+    rows = ((c.space, c.title, c.cost, c.loads, c.others.replace("\n", "; "), c.time, c.idea) for c in shown)
     return "\n".join("\t".join(cells) for cells in (heads, *rows)) + "\n"

@@ -13,7 +13,7 @@ from gpu_ops.types import Timing
 
 
 def _costs(rule: str) -> dict[str, str]:
-    return {card.title: card.cost for card in cards(rule)}
+    return {card.title: f"{card.cost}, {card.loads}" for card in cards(rule)}
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -31,7 +31,7 @@ def test_costs_are_those_of_the_source_and_the_rule_changes_them() -> None:
     assert today["6 packed structures"] == "36 sectors for 32 values, in 3 loads"
     assert today["7 aligned structures"] == "16 sectors for 32 values, in 1 load"
     assert today["8 separate arrays"].startswith("12 sectors for 32 values")
-    assert today["9 vectors – values 3"] == "12 sectors for 32 values: 36 in 3 loads, for 96"
+    assert today["9 vectors – values 3"] == "12 sectors for 32 values, 36 sectors in 3 loads, for 96 values"
     assert today["3 swapped lanes"] == "4 sectors for 32 values, in 1 load"
     assert old["3 swapped lanes"] == "32 transactions for 32 values, in 1 load"
     assert old["8 separate arrays"] == "6 transactions for 32 values, in 3 loads"
@@ -40,9 +40,14 @@ def test_costs_are_those_of_the_source_and_the_rule_changes_them() -> None:
 
 def test_each_card_tells_what_the_other_rules_count() -> None:
     others = {rule: {card.title: card.others for card in cards(rule)} for rule in RULES}
-    assert others["today"]["3 swapped lanes"] == "then, by 1.2: 2 transactions · then, by 1.0: 32 transactions"
-    assert others["1.0"]["3 swapped lanes"] == "today: 4 sectors · then, by 1.2: 2 transactions"
-    assert others["1.2"]["12 shared bytes – bytes adjacent"].endswith(" · then, by 1.0: 32 passes over 16 banks")
+    assert (
+        others["today"]["3 swapped lanes"]
+        == "then, by capability 1.2: 2 transactions\nthen, by capability 1.0: 32 transactions"
+    )
+    assert others["1.0"]["3 swapped lanes"] == "today: 4 sectors\nthen, by capability 1.2: 2 transactions"
+    assert others["1.2"]["12 shared bytes – bytes adjacent"].endswith(
+        "\nthen, by capability 1.0: 32 passes over 16 banks"
+    )
     assert all(text for own in others.values() for text in own.values())
 
 
@@ -72,7 +77,7 @@ def test_times_of_the_session_are_an_order_of_their_own(qtbot) -> None:
 
 def test_pictures_draw_what_the_cost_counts() -> None:
     """Where one load is all, the sectors or wavefronts of its picture are the cost."""
-    alone = [card for card in cards("today") if card.cost.endswith("values, in 1 load")]
+    alone = [card for card in cards("today") if card.loads == "in 1 load"]
     assert len(alone) > 5
     for card in alone:
         access = card.access

@@ -52,7 +52,7 @@ class CardView(QWidget):
         layout.addStretch(1)
         self.title.setText(card.title)
         self.cost.setText(card.cost)
-        self.others.setText("\n".join(text for text in (card.others, card.time) if text))
+        self.others.setText("\n".join(text for text in (card.loads, card.others, card.time) if text))
         self.idea.setText(card.idea)
         self.canvas.show_access(card.access)
         self.sentence.setText(sentence(card.access))
@@ -95,9 +95,9 @@ class GalleryPage(QWidget):
         self.note.setText(
             self.tr(
                 "Each picture shows one warp: its 32 lanes above, what their first load touches below. The cost above"
-                " the bar counts all loads by the rule of the chosen order, the cheapest layout first; the line below"
-                " the bar tells what the other rules count. Pictures, and the sentences below them, show today's"
-                " sectors and banks."
+                " the bar counts all loads by the rule of the chosen order, the cheapest layout first; the lines below"
+                " the bar tell its loads, and what the other rules count for as many values. Pictures, and the sentences"
+                " below them, show today's sectors and banks."
             )
         )
         self.inside = QWidget(self)
