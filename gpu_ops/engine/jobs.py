@@ -32,7 +32,7 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult
 from gpu_ops.engine.statistics import statistics
-from gpu_ops.errors import InputError, KernelError, KernelscopeError, ParamError, plain
+from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, apply_steps, convert, load, sample, save_result
@@ -187,7 +187,7 @@ def _tell_held(desk: Desk, request: RunRequest, whole: Input) -> None:
         desk.announce(f"compiling {pick.variant} for {request.architecture}")
         try:
             held = launch_occupancy(filter, pick, request.params, whole.meta, request.architecture)
-        except (ParamError, KernelError) as error:
+        except (ParamError, KernelError, DeviceError) as error:  # a CPU has its times all the same
             reasons.append(str(error))
         else:
             found |= {pick.variant: held} if held else {}

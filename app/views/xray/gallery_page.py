@@ -96,7 +96,7 @@ class GalleryPage(QWidget):
             self.tr(
                 "Each picture shows one warp: its 32 lanes above, what their first load touches below. The cost above"
                 " the bar counts all loads by the rule of the chosen order, the cheapest layout first; the lines below"
-                " the bar tell its loads, and what the other rules count for as many values. Pictures, and the sentences"
+                " the bar tell its loads, and what the other rules count for as many values. Pictures, and sentences"
                 " below them, show today's sectors and banks."
             )
         )
