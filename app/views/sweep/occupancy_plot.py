@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyqtgraph as pg
@@ -41,7 +41,8 @@ class _Drawn:
 class SweepOccupancy(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     """The share of warps that a multiprocessor holds, and below it the share of threads where it is less."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, axis: Callable[[int], Axis], parent: QWidget | None = None) -> None:
+        """`axis(width)` is what it has in common with the plot of times above."""
         super().__init__(parent)
         self.setObjectName("sweepOccupancy")
         self.setAccessibleName(self.tr("Theoretical occupancy over the varied quantity"))
@@ -57,13 +58,13 @@ class SweepOccupancy(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no t
         box.setDefaultPadding(0)
         self.sweep: Sweep | None = None
         self.lines: tuple[Line, ...] = ()
-        self._axis: Axis | None = None
+        self._axis = axis
         self._drawn: list[_Drawn] = []
         self.viewport().setMouseTracking(True)
 
-    def show_sweep(self, sweep: Sweep | None, axis: Axis) -> None:
-        """Show the occupancy of this sweep as far as it is known, on that axis."""
-        self.sweep, self._axis = sweep, axis
+    def show_sweep(self, sweep: Sweep | None) -> None:
+        """Show the occupancy of this sweep as far as it is known."""
+        self.sweep = sweep
         self.lines = sweep.occupied_lines() if sweep else ()
         self.refresh()
 
@@ -82,9 +83,9 @@ class SweepOccupancy(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no t
             drawn.show(place < len(self.lines))
             if place < len(self.lines):
                 self._draw(drawn, self.lines[place])
-        if self._axis is not None:
-            self.item.getViewBox().setRange(xRange=self._axis.span, yRange=(LOW, HIGH), padding=0)
-            self._dress(self._axis)
+        axis = self._axis(self.width())
+        self.item.getViewBox().setRange(xRange=axis.span, yRange=(LOW, HIGH), padding=0)
+        self._dress(axis)
 
     def _draw(self, drawn: _Drawn, line: Line) -> None:
         assert self.sweep is not None

@@ -53,7 +53,8 @@ class SweepSheet(Squeezed):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.findings.setObjectName("sweepFindings")
-        self.plot, self.legend, self.occupancy = SweepPlot(self), SweepLegend(self), SweepOccupancy(self)
+        self.plot, self.legend = SweepPlot(self), SweepLegend(self)
+        self.occupancy = SweepOccupancy(self.plot.axis, self)
         plots = QVBoxLayout()
         plots.addWidget(self.plot, 3)
         plots.addWidget(self.occupancy, 2)
@@ -73,7 +74,7 @@ class SweepSheet(Squeezed):
         self.plot.show_sweep(sweep)
         self.legend.show_sweep(sweep)
         self.plot.setVisible(bool(self.plot.lines))
-        self.occupancy.show_sweep(sweep, self.plot.axis())
+        self.occupancy.show_sweep(sweep)
         self.occupancy.setVisible(bool(self.occupancy.lines))
         self.heading.setText(heading(sweep) if sweep else "")
         texts = findings(sweep) if sweep else []
@@ -90,7 +91,6 @@ class SweepSheet(Squeezed):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._fit()
-        self.occupancy.show_sweep(self.occupancy.sweep, self.plot.axis())
 
     def _fit(self) -> None:
         unit = self.fontMetrics().height()

@@ -129,9 +129,13 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """The decimal logarithms of the ranges of both axes."""
-        values = self._values()
         times = [t for line in self.lines for p in line.points for t in (p.q1, p.q3, p.seconds) if t > 0]
-        return _padded(values, max(MARGIN, self._half_label(values) / self._room())), _padded(times, MARGIN)
+        return self._span(self._room(self.width())), _padded(times, MARGIN)
+
+    def _span(self, room: float) -> tuple[float, float]:
+        """The range of what varies where the plot area is so wide."""
+        values = self._values()
+        return _padded(values, max(MARGIN, self._half_label(values) / room))
 
     def _values(self) -> list[int]:
         """The values that have a time or an occupancy."""
@@ -144,14 +148,15 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         texts = [value_text(self.sweep, v, with_unit=False) for v in values] if self.sweep else []
         return max((self.fontMetrics().horizontalAdvance(text) for text in texts), default=0) / 2
 
-    def _room(self) -> float:
-        """The approximate width of the plot area."""
-        return float(max(self.width() - 12 * self.fontMetrics().averageCharWidth(), 1))
+    def _room(self, width: int) -> float:
+        """The approximate width of the plot area of a widget."""
+        return float(max(width - 12 * self.fontMetrics().averageCharWidth(), 1))
 
-    def axis(self) -> Axis:
-        """What a plot below has in common with this one."""
-        x = self.ranges()[0]
-        return Axis(x, self._value_ticks(x), self._left_width(self.ranges()[1]))
+    def axis(self, width: int) -> Axis:
+        """What a plot of this width below has in common with this one, which may be hidden."""
+        room = self._room(width)
+        span = self._span(room)
+        return Axis(span, self._value_ticks(span, room), self._left_width(self.ranges()[1]))
 
     def refresh(self) -> None:
         """Draw again."""
@@ -193,7 +198,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         text, metrics = self.palette().color(QPalette.ColorRole.Text), self.fontMetrics()
         family = f"{self.font().pointSizeF():g}pt"
         titles = {"left": self.tr("kernel time"), "bottom": axis_title(self.sweep) if self.sweep else ""}
-        for side, ticks in (("left", self._time_ticks(y)), ("bottom", self._value_ticks(x))):
+        for side, ticks in (("left", self._time_ticks(y)), ("bottom", self._value_ticks(x, self._room(self.width())))):
             axis = self.item.getAxis(side)
             axis.setPen(text)
             axis.setTextPen(text)
@@ -208,12 +213,11 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         texts = (WIDEST_SHARE, *(text for _, text in self._time_ticks(span)))
         return float(2.2 * self.fontMetrics().height() + max(map(self.fontMetrics().horizontalAdvance, texts)))
 
-    def _value_ticks(self, span: tuple[float, float]) -> list[tuple[float, str]]:
+    def _value_ticks(self, span: tuple[float, float], width: float) -> list[tuple[float, str]]:
         """Ticks at the values themselves, as many as fit."""
         if self.sweep is None:
             return []
         values = self._values()
-        width = self._room()
         result: list[tuple[float, str]] = []
         free = -math.inf
         for value in values:
