@@ -82,6 +82,8 @@ def test_the_simulated_gpu_counts_what_is_in_the_catalogue_and_nothing_else() ->
     image = from_array(np.arange(64 * 40, dtype=np.uint8).reshape(64, 40), kind="image")
     box = find_filter("box")
     counted |= set(xray(box, box.variant("sliding_texture"), image, {}, {}).totals)
+    layout, signal = find_filter("layout"), from_array(np.zeros(512, np.float32), kind="signal")
+    counted |= set(xray(layout, layout.variant("spills"), signal, {}, {"block": 16, "held": 32}).totals)
     assert counted == set(COUNTERS)
 
 
@@ -152,10 +154,10 @@ def test_the_search_for_stages_finds_them() -> None:
     assert {"kernel", "elapsed", "elapsed_pinned"} <= found
 
 
-RESOURCES = {"shared_bytes", "constant_bytes", "stack_bytes"}
+RESOURCES = {"shared_bytes", "constant_bytes", "stack_bytes", "spill_store_bytes", "spill_load_bytes"}
 """Of a compiled kernel: these are no counters."""
 COUNTER = re.compile(
-    r"(global|shared|local|constant|texture|warp|thread|divergent|atomic|block_loads|ideal)_[a-z_]+|atomics"
+    r"(global|shared|local|spill|constant|texture|warp|thread|divergent|atomic|block_loads|ideal)_[a-z_]+|atomics"
 )
 
 

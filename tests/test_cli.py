@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ import numpy as np
 import pytest
 
 from gpu_ops.cli import main
+from gpu_ops.cli.occupied import Place
 from gpu_ops.devices import cuda_devices
 from gpu_ops.io import load, save
+from gpu_ops.measuring.rows import Row
+from gpu_ops.types import Timing
 
 NO_GPU = pytest.mark.skipif(cuda_devices()[0].available, reason="this machine has a CUDA device")
 CPU = ["--device", "cpu"]
@@ -118,11 +122,41 @@ def test_a_budget_of_nothing_measures_nothing_and_says_so(capsys: pytest.Capture
 
 
 def test_sweep_measures_the_product(capsys: pytest.CaptureFixture[str]) -> None:
-    args = ["--sample", "noise", *CPU, "--variant", "parallel", "--quick"]
+    args = ["--sample", "noise", *CPU, "--variant", "parallel", "naive", "--quick", "--gpu", "sm_90"]
     found = call_json(capsys, "sweep", "mean", *args, "--over", "window=3,5", "--over", "length=1000,2000")
     assert [(r["params"]["window"], r["shape"]) for r in found["runs"]] == [
         (w, [n]) for w in (3, 5) for n in (1000, 2000)
     ]
+    assert [(p["variant"], p["params"]["window"], p["most_warps"]) for p in found["occupancy"]] == [
+        ("naive", w, 64) for w in (3, 3, 5, 5)
+    ]
+
+
+def test_a_sweep_of_blocks_tells_occupancy_with_no_gpu_at_all(capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = ["sweep", "layout", "--sample", "noise", "--length", "1000", "--over", "block=64,96,100,192"]
+    code, out, err = call(capsys, *blocks, "--variant", "order", "--device", "cpu", "--gpu", "sm_75")
+    assert code == 0 and "Nothing here runs order, so there are no times" in err
+    assert "Theoretical occupancy of order on a multiprocessor of sm_75" in out and "kernel time" not in out
+    figures = {line.split()[0]: line.split()[5:9] for line in out.splitlines() if line.strip()[:1].isdigit()}
+    assert "choose --gpu from sm_75" in call(capsys, *blocks, "--gpu", "sm_1")[2]
+    assert figures["96"] == ["32", "94%", "960", "of"] and figures["100"] == ["32", "100%", "800", "of"]
+    found = call_json(capsys, *blocks, "--variant", "order", "spills", "--device", "cpu", "--gpu", "sm_75", "sm_90")[
+        "occupancy"
+    ]
+    assert len(found) == 2 * 2 * 4 and {p["variant"] for p in found} == {"order", "spills"}
+    (place,) = (p for p in found if (p["variant"], p["architecture"], p["knobs"]) == ("order", "sm_90", {"block": 192}))
+    assert (place["warps"], place["most_warps"], place["resident_threads"]) == (60, 64, 1920)
+
+
+def test_the_time_of_a_place_is_that_of_its_own_device_and_knobs() -> None:
+    timing = Timing("kernel", "cuda-event", 2e-6, 1e-6, 3e-6, 1e-6, 9, "stable", "stream")
+    row = Row(
+        "layout", "order", "cuda:0", {"gain": 2.0}, {"block": 96}, (1000,), "float32", "stream", {"kernel": timing}
+    )
+    place = Place("order", "sm_90", {"block": "96"}, {}, {"block": 96}, (1000,), "float32", None)
+    assert place.seconds([row], {"cuda:0": "sm_90"}) == 2e-6
+    assert place.seconds([row], {"cuda:0": "sm_75"}) is None
+    assert replace(place, knobs={"block": 192}).seconds([row], {"cuda:0": "sm_90"}) is None
 
 
 def test_claims_are_printed_with_published_found_and_verdict(capsys: pytest.CaptureFixture[str]) -> None:

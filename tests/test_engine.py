@@ -36,6 +36,7 @@ from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
     Finished,
+    Held,
     Loaded,
     LoadRequest,
     Progress,
@@ -282,6 +283,21 @@ def test_segments_are_reused(shared: Talk, small: SharedInput) -> None:
 
 
 # Errors.
+
+
+def test_occupancy_comes_first_and_needs_no_run(shared: Talk, small: SharedInput) -> None:
+    held = (Pick("naive", "cuda:99", {"block": 64}), Pick("naive", "sim", {"block": 1024}))
+    alone, both = (
+        shared.do(shared.request(small, picks, held=held[:1], architecture="sm_90")) for picks in ((), (SERIAL,))
+    )
+    (answer,) = (a for a in alone if isinstance(a, Held))
+    full = answer.variants["naive"].occupancy
+    assert (answer.variants["naive"].threads, full.most, full.warps <= 64) == (64, 64, True) and not answer.reasons
+    assert isinstance(alone[-1], Finished) and not any(isinstance(a, RunUpdate) for a in alone)
+    kinds = [type(a) for a in both if isinstance(a, Held | RunUpdate)]
+    assert kinds[0] is Held and RunUpdate in kinds[1:]
+    unknown = shared.do(shared.request(small, (), held=held, architecture="sm_110"))
+    assert [a.variants for a in unknown if isinstance(a, Held)] == [{}], "the figures of that GPU are not published"
 
 
 def test_errors_are_sentences_of_their_kind(shared: Talk, small: SharedInput, tmp_path: Path) -> None:

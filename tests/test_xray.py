@@ -352,7 +352,10 @@ ALONE: dict[str, tuple[dict[str, Any], str]] = {
     "constant words": ({"constant_words": 40, "constant_requests": 10}, "constant-cache request asks for 4 words"),
     "lanes": ({"thread_instructions": 500, "warp_instructions": 100}, "only 5 of 32 on average"),
     "atomics": ({"atomics": 100, "atomic_collisions": 75}, "75% of the atomic operations"),
-    "spills": ({"resources": {"spill_store_bytes": 64}}, "64 bytes a thread go to local memory"),
+    "spills": (
+        {"resources": {"spill_store_bytes": 64}, "spill_sectors": 200},
+        "64 bytes a thread go to local memory: 2 sectors a sample.",
+    ),
     "local memory": ({"local_sectors": 400}, "4 sectors a sample"),
     "occupancy": ({"occupancy": Occupancy(1, 4, 32, "registers")}, "Occupancy is 12%, limited by registers"),
 }

@@ -40,6 +40,7 @@ from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
     Finished,
+    Held,
     Loaded,
     LoadRequest,
     Progress,
@@ -312,7 +313,7 @@ class SessionController(QObject):
             self.message.emit("error", sentence, failed.details, kind.subject if kind else "")
         self.queue.end(failed.job)
 
-    def _take_point(self, answer: Progress | RunUpdate) -> None:
+    def _take_point(self, answer: Progress | RunUpdate | Held) -> None:
         """Pass on a sweep's answer; the session takes only the machine's provenance from it."""
         if isinstance(answer, RunUpdate):
             self._take_provenance(answer)
@@ -391,6 +392,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
 _OF_POINTS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Progress: SessionController._take_point,
     RunUpdate: SessionController._take_point,
+    Held: SessionController._take_point,
     Failed: SessionController._end_point,
     Finished: SessionController._end_point,
 }

@@ -10,10 +10,12 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.recorded import Reports
 from app.controllers.session import SessionController
+from app.models.architecture import architecture_of
 from app.models.laws import LawPicture, law_pictures
 from app.models.sweep import Option, Sweep, SweepRun, options, parse_values, plan_runs, recorded_sweeps
+from app.models.sweep_occupancy import Occupied
 from gpu_ops import recorded_steps
-from gpu_ops.engine.messages import Failed, Finished, Progress, RunRequest, RunUpdate
+from gpu_ops.engine.messages import Failed, Finished, Held, Progress, RunRequest, RunUpdate
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.measuring.machines import machine_name
@@ -107,10 +109,14 @@ class SweepController(QObject):
         timed = {pick.variant for pick in self._controller.timed_picks()}
         left_out = tuple(v.title for v in filter.variants if v.id in choice.picks and v.id not in timed)
         self.over = ""
-        self.made = self.shown = Sweep(filter, option.varied, option.where, uncounted=left_out)
+        occupied = Occupied(self._architecture())
+        self.made = self.shown = Sweep(filter, option.varied, option.where, uncounted=left_out, occupied=occupied)
         noise = option.where == "noise"
         run = partial(RunRequest, 0, GENERATION, shared, choice.filter, noise=noise, outputs=False)
-        requests = [run(p.params, p.picks, size=p.size, distinct=p.distinct) for p in points]
+        requests = [
+            run(p.params, p.picks, size=p.size, distinct=p.distinct, held=p.held, architecture=self._architecture())
+            for p in points
+        ]
         self._done, self._total = 0, len(points)
         self.refused.emit("")
         self._controller.succeeded.emit("sweep")
@@ -124,9 +130,12 @@ class SweepController(QObject):
         if self.running:
             raise KernelscopeError(self.tr("A sweep is already running; wait until it ends, or cancel it."))
         picks = self._controller.timed_picks()
-        return plan_runs(
-            self._session.filter, option, parse_values(text), self._session.choice.params, picks, self._meta()
-        )
+        choice, ticked = self._session.choice, map(self._session.pick, self._session.choice.picks)
+        return plan_runs(self._session.filter, option, parse_values(text), choice.params, picks, self._meta(), ticked)
+
+    def _architecture(self) -> str:
+        """The GPU whose occupancy is told."""
+        return architecture_of(self._session.device, self._controller.queue.engine.devices)
 
     def show(self, sweep: Sweep | None) -> None:
         """Show a recorded sweep, or the one from this machine."""
@@ -174,6 +183,12 @@ class SweepController(QObject):
             return
         if isinstance(answer, Progress):
             self._tell(answer)
+        elif isinstance(answer, Held):
+            value = self._jobs[answer.job]
+            sweep.occupied.put(value, answer.variants)
+            if answer.reasons and not answer.variants:
+                sweep.failures[value] = answer.reasons[0]
+            self.changed.emit()
         elif isinstance(answer, RunUpdate):
             row = answer.row
             if answer.stage == "timed" or row.failure or row.ok is False:

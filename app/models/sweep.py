@@ -14,6 +14,8 @@ import numpy as np
 
 from app.models.job_cells import job_cells
 from app.models.row_differences import BETWEEN, settings_text
+from app.models.sweep_occupancy import CSV_COLUMNS as OCCUPANCY_COLUMNS
+from app.models.sweep_occupancy import Occupied, held_picks
 from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.measuring.about import about_rows
@@ -34,13 +36,15 @@ from gpu_ops.measuring.sweeps import (
     sweep_lines,
 )
 from gpu_ops.params import Param, Values
-from gpu_ops.run_key import Items
+from gpu_ops.run_key import Items, RunKey
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Pick
 
 Where = Literal["", "middle", "noise"]
 """For a sweep over sizes: what the inputs are. "middle" also means the beginning of a signal."""
 MOST_POINTS = 32
+OF_KERNELS = "cuda"
+"""The device of a line of occupancy, which is arithmetic: any GPU of the architecture."""
 LEVELS, MOST_DISTINCT = (1, 2, 4, 16, 64, 256, 4096, 65536), 1 << 16
 """Proposed numbers of values of noise, and the most there are."""
 CSV_COLUMNS = (
@@ -71,12 +75,14 @@ class SweepRun:
     picks: tuple[Pick, ...]
     size: int | None = None
     distinct: int | None = None
+    held: tuple[Pick, ...] = ()
 
 
 @dataclass
 class Sweep:
-    """Rows over what varies. `held` are the settings that stay fixed; `machine` made a recorded sweep; `failures` are
-    the values without rows, with the reason; `uncounted` variants were left out because they have no time."""
+    """Rows over what varies, and where a knob varies how full its blocks make a multiprocessor (`occupied`). `held` are
+    the settings that stay fixed; `machine` made a recorded sweep; `failures` are the values without rows, with the
+    reason; `uncounted` variants were left out because they have no time."""
 
     filter: Filter
     varied: Varied
@@ -86,6 +92,7 @@ class Sweep:
     rows: list[Row] = field(default_factory=list)
     failures: dict[int, str] = field(default_factory=dict)
     uncounted: tuple[str, ...] = ()
+    occupied: Occupied = field(default_factory=Occupied)
 
     @property
     def kind(self) -> InputKind:
@@ -116,8 +123,14 @@ class Sweep:
     def lines(self) -> tuple[Line, ...]:
         """A line for every variant that was timed, in the filter's order."""
         order = [v.id for v in self.filter.variants]
-        lines = [line for line in sweep_lines(self.rows, self.varied) if line.variant in order]
+        lines = sweep_lines(self.rows, self.varied, others=self.occupied.values())
+        lines = tuple(line for line in lines if line.variant in order)
         return tuple(sorted(lines, key=lambda line: (order.index(line.variant), line.device)))
+
+    def occupied_lines(self) -> tuple[Line, ...]:
+        """A line without points for every variant whose occupancy is known, in the filter's order."""
+        own = [v.id for v in self.filter.variants if v.id in self.occupied.variants]
+        return tuple(Line(RunKey.of(self.filter.id, id, OF_KERNELS, {}, {}), "", ()) for id in own)
 
     def place(self, line: Line) -> int:
         """The variant's place in the filter: it alone decides the look of a line."""
@@ -131,6 +144,14 @@ class Sweep:
         simulated = [self.title(row.variant) for row in self.rows if row.simulated]
         return tuple(dict.fromkeys([*self.uncounted, *simulated]))
 
+    def untimed(self) -> tuple[tuple[str, int], ...]:
+        """Variants and values of which only the occupancy is known."""
+        there = {(row.variant, self.value(row)) for row in self.rows}
+        lines = (
+            (line.variant, value) for line in self.occupied_lines() for value, _ in self.occupied.points(line.variant)
+        )
+        return tuple(place for place in lines if place not in there)
+
     def facts(self, provenance: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
         """What the rows share: input, filter, parameters, and the machine."""
         return {**about_rows(self.rows, provenance, self.machine), "varied": self.varied.name}
@@ -139,6 +160,12 @@ class Sweep:
         """A report of the rows, with the facts that they share."""
         machine = {"machine": self.machine} if self.machine else {}
         content = report_json({} if machine else provenance, ({**row.to_json(), **machine} for row in self.rows))
+        own = [
+            {self.varied.name: value, "variant": line.variant, **self.occupied.cells(line.variant, value)}
+            for line in self.occupied_lines()
+            for value, _ in self.occupied.points(line.variant)
+        ]
+        content |= {"occupancy": own} if own else {}
         return json.dumps({**content, "about": self.facts(provenance)}, indent=1, allow_nan=False) + "\n"
 
     def to_csv(self, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
@@ -147,15 +174,23 @@ class Sweep:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         columns = (*CSV_COLUMNS, *(["edits"] if any(row.edits for row in self.rows) else []))
+        columns += OCCUPANCY_COLUMNS if self.occupied.variants else ()
         writer.writerow([self.varied.name, *columns])
         for row in self.rows:
             content = row.to_json()
             kernel = content["stages"].get("kernel", {})
             cells = {**content, **kernel, "kernel_s": kernel.get("median_s")}
             cells |= job_cells(row) | {"machine": self.machine or device_model(provenance, row.device)}
-            cells_in_order = [self.value(row), *(cells.get(name) for name in columns)]
-            writer.writerow(["" if value is None else value for value in cells_in_order])
+            cells |= self.occupied.cells(row.variant, self.value(row))
+            writer.writerow(_filled([self.value(row), *(cells.get(name) for name in columns)]))
+        for variant, value in self.untimed():
+            cells = {"filter": self.filter.id, "variant": variant, **self.occupied.cells(variant, value)}
+            writer.writerow(_filled([value, *(cells.get(name) for name in columns)]))
         return text.getvalue()
+
+
+def _filled(cells: Sequence[Any]) -> list[Any]:
+    return ["" if value is None else value for value in cells]
 
 
 def _full_name(title: str, apart: Items) -> str:
@@ -208,15 +243,24 @@ def parse_values(text: str) -> tuple[int, ...]:
 
 
 def plan_runs(
-    filter: Filter, option: Option, values: Sequence[int], params: Mapping[str, Any], picks: Iterable[Pick], meta: Meta
+    filter: Filter,
+    option: Option,
+    values: Sequence[int],
+    params: Mapping[str, Any],
+    picks: Iterable[Pick],
+    meta: Meta,
+    ticked: Iterable[Pick] = (),
 ) -> tuple[SweepRun, ...]:
     """A run for every value, with everything else as the session has it. A variant without the knob that varies runs at
-    the first value only. Raises ParamError for values that are not allowed."""
+    the first value only. Where a knob varies, the occupancy of all `ticked` variants that take it is asked for as well,
+    timed or not. Raises ParamError for values that are not allowed."""
     picks = tuple(picks)
+    if option.varied.kind == "knob":
+        held = held_picks(filter, option.varied.name, ticked)
+        if picks or held:
+            return _over_knob(filter, option.varied.name, values, params, picks, held)
     if not picks:
         raise ParamError("No ticked variant can be timed; tick one that runs on the CPU or a GPU.")
-    if option.varied.kind == "knob":
-        return _over_knob(filter, option.varied.name, values, params, picks)
     if option.varied == SIZE:
         sizes = [_sized(meta, value, option.where) for value in values]
         for size in sizes:
@@ -249,20 +293,29 @@ def _sized(meta: Meta, value: int, where: Where) -> Meta:
 
 
 def _over_knob(
-    filter: Filter, name: str, values: Sequence[int], params: Mapping[str, Any], picks: Sequence[Pick]
+    filter: Filter,
+    name: str,
+    values: Sequence[int],
+    params: Mapping[str, Any],
+    picks: Sequence[Pick],
+    held: Sequence[Pick],
 ) -> tuple[SweepRun, ...]:
-    knobs = {p.variant: next((k for k in filter.variant(p.variant).knobs if k.name == name), None) for p in picks}
+    knobs = {
+        p.variant: next((k for k in filter.variant(p.variant).knobs if k.name == name), None) for p in (*picks, *held)
+    }
     if not any(knobs.values()):
         titles = ", ".join(v.title for v in filter.variants if any(k.name == name for k in v.knobs))
         raise ParamError(f"No ticked variant that can be timed has the knob {name}; tick one of: {titles}.")
     runs = []
     for value in values:
-        own = tuple(p for p in picks if _allows(knobs[p.variant], value))
-        if not own:
+        own, full = (
+            tuple(replace(p, knobs={**p.knobs, name: value}) for p in some if _allows(knobs[p.variant], value))
+            for some in (picks, held)
+        )
+        if not own and not full:
             next(knob for knob in knobs.values() if knob).check(value)  # raises, naming what is allowed
-        own = tuple(replace(p, knobs={**p.knobs, name: value}) for p in own)
         others = tuple(p for p in picks if knobs[p.variant] is None) if value == values[0] else ()
-        runs.append(SweepRun(value, params, others + own))
+        runs.append(SweepRun(value, params, others + own, held=full))
     return tuple(runs)
 
 

@@ -171,19 +171,12 @@ def compile_kernels(args: argparse.Namespace) -> int:
     if args.json:
         emit(args.json, {"kernels": rows})
     if args.json != "-":
-        names = [
-            "kernel",
-            "dtype",
-            "gpu",
-            "registers",
-            "spill_store_bytes",
-            "shared_bytes",
-            "constants",
-            "milliseconds",
-        ]
-        lines = [["kernel", "dtype", "gpu", "registers", "spilled B", "shared B", "constant B", "compile ms"]]
+        names = ["kernel", "dtype", "gpu", "registers", "spill_store_bytes", "spill_load_bytes"]
+        names += ["shared_bytes", "constants", "milliseconds"]
+        lines = [["kernel", "dtype", "gpu", "registers", "spill store B", "spill load B"]]
+        lines[0] += ["shared B", "constant B", "compile ms"]
         lines += [[str(r[n]) for n in names] for r in rows]
-        print(align(lines, frozenset(range(3, 8))))
+        print(align(lines, frozenset(range(3, 9))))
     return 0
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.cli import bands, frames, outputs, streams, tables
-from gpu_ops.cli.inputs import check_flags, flag_values, knobs_of, make_experiment, make_job, read_kernel
+from gpu_ops.cli import bands, frames, occupied, outputs, streams, tables
+from gpu_ops.cli.inputs import check_flags, flag_values, knobs_of, make_experiment, make_job, read_input, read_kernel
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses, open_device
@@ -27,8 +27,8 @@ from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.machines import same_machine
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import read_report, row, target_of, write_report
-from gpu_ops.measuring.rows import Report, Row
-from gpu_ops.measuring.runner import planned_run, run_experiment
+from gpu_ops.measuring.rows import Report, Row, report_json
+from gpu_ops.measuring.runner import default_picks, planned_run, run_experiment
 from gpu_ops.measuring.standing import with_speedups
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.run_key import RunKey, items_of
@@ -36,6 +36,8 @@ from gpu_ops.task import Task
 from gpu_ops.types import Claim, Experiment, Filter, Pick, Run, Variant
 
 FINE, BAD_INPUT, WRONG, UNAVAILABLE = 0, 2, 3, 4
+MANY = 5
+"""From so many names on their number is told."""
 FAILURE_CODES = {"unsupported": BAD_INPUT, "kernel": BAD_INPUT, "memory": UNAVAILABLE}
 
 
@@ -202,13 +204,15 @@ class _Bench:
     provenance: dict[str, Any]
     rows: list[Row] = field(default_factory=list)
     deadline: float | None = None
+    occupancy: list[dict[str, Any]] = field(default_factory=list)
 
     def write(self) -> None:
         if self.args.json and self.args.json != "-":
             write_report(self.args.json, self.content())
 
     def content(self) -> dict[str, Any]:
-        return Report(self.provenance, tuple(with_speedups(self.rows, self.args.baseline))).to_json()
+        content = Report(self.provenance, tuple(with_speedups(self.rows, self.args.baseline))).to_json()
+        return content | ({"occupancy": self.occupancy} if self.occupancy else {})
 
     def measure(self, experiment: Experiment) -> list[Row]:
         """The rows of one experiment: those that the report has already, and new ones for the rest."""
@@ -237,7 +241,7 @@ def bench(args: argparse.Namespace) -> int:
 
 
 def sweep(args: argparse.Namespace) -> int:
-    """Time every variant over the product of the values of --over."""
+    """Time every variant over the product of the values of --over, with the occupancy of its kernels beside."""
     axes: dict[str, list[str]] = {}
     flags = {**flag_values(args), **({"dtype": args.dtype} if args.dtype else {})}
     for name, values in map(_axis, args.over):
@@ -245,7 +249,26 @@ def sweep(args: argparse.Namespace) -> int:
             raise ParamError(f"{name} is given twice; give all of its values in one --over {name}=V1,V2,…")
         axes[name] = values
     points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
-    return _measure(args, [_bench_experiment(args, point) for point in points], explicit=bool(args.variant))
+    found = occupied.places(args, points)
+    if found and not _runs_here(args, axes):
+        names = list(dict.fromkeys(p.variant for p in found))
+        what = ", ".join(names) if len(names) < MANY else f"any of the {len(names)} variants"
+        streams.say(f"Nothing here runs {what}, so there are no times; occupancy needs no GPU.")
+        if args.json:
+            emit(args.json, report_json(machine([]), ()) | {"occupancy": [p.to_json() for p in found]})
+        if args.json != "-":
+            print(occupied.tables(found, (), {}))
+        return FINE
+    return _measure(args, [_bench_experiment(args, point) for point in points], bool(args.variant), found)
+
+
+def _runs_here(args: argparse.Namespace, axes: Iterable[str]) -> bool:
+    """Whether variants run here that take all knobs of a sweep."""
+    devices = args.device or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
+    filter = find_filter(args.filter, read_input(args).kind)
+    picks = default_picks(filter, devices, args.variant)
+    knobs = {k.name for v in filter.variants for k in v.knobs}
+    return bool(picks) and knobs & set(axes) <= {k.name for p in picks for k in filter.variant(p.variant).knobs}
 
 
 def _axis(text: str) -> tuple[str, list[str]]:
@@ -263,18 +286,23 @@ def _bench_experiment(args: argparse.Namespace, point: dict[str, str]) -> Experi
     return experiment
 
 
-def _measure(args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool) -> int:
+def _measure(
+    args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool, found: Sequence[occupied.Place] = ()
+) -> int:
     """Time all experiments, with the report locked from the first read to the last write."""
     to_file = args.json not in (None, "-")
     with locked(target_of(args.json)) if to_file else nullcontext():
-        return _measure_all(args, experiments, explicit)
+        return _measure_all(args, experiments, explicit, found)
 
 
-def _measure_all(args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool) -> int:
+def _measure_all(
+    args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool, found: Sequence[occupied.Place]
+) -> int:
     devices = list(dict.fromkeys(p.device for e in experiments for p in e.picks))
     deadline = time.perf_counter() + args.budget if args.budget is not None else None
     earlier = _earlier(args)  # before roofs are measured, which takes seconds
     bench = _resume(args, earlier, machine(devices), deadline)
+    bench.occupancy = [place.to_json() for place in found]
     all_rows: list[Row] = []
     complete = True
     for experiment in experiments:
@@ -290,6 +318,8 @@ def _measure_all(args: argparse.Namespace, experiments: Sequence[Experiment], ex
     bench.write()
     if args.json == "-":
         print(json.dumps(bench.content(), indent=1))
+    elif found:
+        print(f"\n{occupied.tables(found, all_rows, occupied.measured_architectures(args))}")
     if not complete:
         how = (
             f"call again with --json {args.json} to go on"

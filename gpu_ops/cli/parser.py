@@ -117,6 +117,14 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
             metavar="NAME=V1,V2,…",
             help="a parameter, knob, sample option or dtype and its values; several multiply",
         )
+        parser.add_argument(
+            "--gpu",
+            nargs="+",
+            action="extend",
+            metavar="SM",
+            default=[],
+            help="theoretical occupancy at each point on these GPUs, such as sm_90, here or not (default: those timed)",
+        )
 
 
 def _add_results(parser: argparse.ArgumentParser) -> None:

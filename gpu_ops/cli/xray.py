@@ -22,6 +22,7 @@ from gpu_ops.measuring.affordable import affordable, cut_note
 from gpu_ops.measuring.comparison import sentences_json, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
 from gpu_ops.measuring.files import FileXRay
+from gpu_ops.measuring.spills import spilled_bytes
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.params import check_values
@@ -221,10 +222,9 @@ def _totals(x: XRay) -> str:
 
 
 def _resources(kernel: KernelXRay) -> str:
-    spilled = kernel.resources.get("spill_store_bytes", 0) + kernel.resources.get("spill_load_bytes", 0)
     parts = [
         f"{kernel.resources.get('registers', 0)} registers a thread",
-        f"{spilled} bytes spilled",
+        f"{spilled_bytes(kernel.resources)} bytes spilled",
         f"{kernel.shared_bytes} bytes of shared memory a block",
     ]
     text = f"{kernel.name}: {', '.join(parts)}"

@@ -63,6 +63,32 @@ class Occupancy:
         return self.warps / self.most
 
 
+@dataclass(frozen=True)
+class LaunchOccupancy:
+    """How full blocks of `threads`, with `registers` a thread, make a multiprocessor; `kernel` is the launch's."""
+
+    kernel: str
+    threads: int
+    registers: int
+    occupancy: Occupancy
+
+    @property
+    def resident(self) -> int:
+        """Threads that a multiprocessor holds: fewer than its warps have lanes where the last warp of a block is a
+        part of one."""
+        return self.occupancy.blocks * self.threads
+
+    @property
+    def most(self) -> int:
+        """The most threads that it can hold."""
+        return self.occupancy.most * WARP
+
+    @property
+    def share(self) -> float:
+        """The share of these threads that it holds, 0 to 1."""
+        return self.resident / self.most
+
+
 def occupancy(architecture: str, threads: int, registers: int, shared_bytes: int, barriers: int = 1) -> Occupancy:
     """The occupancy of blocks of `threads`, with `registers` a thread, `shared_bytes` (static and dynamic) and
     `barriers` a block.

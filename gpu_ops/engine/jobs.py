@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.device_names import is_simulated
+from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.engine.desk import Desk
 from gpu_ops.engine.frames import run_frames
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
     FramesRequest,
+    Held,
     Job,
     Loaded,
     LoadRequest,
@@ -30,7 +32,7 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult
 from gpu_ops.engine.statistics import statistics
-from gpu_ops.errors import InputError, KernelscopeError, plain
+from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, apply_steps, convert, load, sample, save_result
@@ -40,6 +42,7 @@ from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import Crop, crop_note, exact_crop
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.explain import explain
+from gpu_ops.measuring.occupancies import launch_occupancy
 from gpu_ops.measuring.report import row
 from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.runner import run_experiment
@@ -166,6 +169,8 @@ def _run(desk: Desk, request: RunRequest) -> None:
             whole = resized(whole, request.size, request.noise)
     if request.distinct is not None:
         whole = noise_of(whole, request.distinct)
+    if request.held:
+        _tell_held(desk, request, whole)
     desk.pin(request.input.array.segment, (p.device for p in request.picks))
     fast = tuple(p for p in request.picks if not is_simulated(p.device))
     slow = tuple(p for p in request.picks if is_simulated(p.device))
@@ -173,6 +178,20 @@ def _run(desk: Desk, request: RunRequest) -> None:
         _run_picks(desk, request, whole, whole, (), fast)
     if slow:
         _run_picks(desk, request, whole, *desk.middle(whole), slow)
+
+
+def _tell_held(desk: Desk, request: RunRequest, whole: Input) -> None:
+    """Compile what the picks launch and tell how full it makes a multiprocessor."""
+    filter, found, reasons = find_filter(request.filter), dict[str, LaunchOccupancy](), list[str]()
+    for pick in request.held:
+        desk.announce(f"compiling {pick.variant} for {request.architecture}")
+        try:
+            held = launch_occupancy(filter, pick, request.params, whole.meta, request.architecture)
+        except (ParamError, KernelError, DeviceError) as error:  # a CPU has its times all the same
+            reasons.append(str(error))
+        else:
+            found |= {pick.variant: held} if held else {}
+    desk.send(Held(request.job, found, tuple(reasons)))
 
 
 def _run_picks(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Literal
 
+from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.errors import plain
@@ -80,7 +81,8 @@ class ResultRequest:
 class RunRequest:
     """Run an experiment. `generation` distinguishes newer parameters from older ones. `size` selects a part of the
     input, or `noise` of that size, see gpu_ops.measuring.sweeps.resized; with `distinct` the input is noise of so many
-    values. Without `outputs` the answers have only rows."""
+    values. Without `outputs` the answers have only rows. `held` are picks whose occupancy on an `architecture` is told
+    first; there may be no others."""
 
     job: int
     generation: int
@@ -96,6 +98,8 @@ class RunRequest:
     noise: bool = False
     distinct: int | None = None
     outputs: bool = True
+    held: tuple[Pick, ...] = ()
+    architecture: str = ""
 
 
 @dataclass(frozen=True)
@@ -268,6 +272,15 @@ class RunUpdate:
 
 
 @dataclass(frozen=True)
+class Held:
+    """The occupancy of the `held` picks of a RunRequest, by variant; `reasons` of those that cannot do the task."""
+
+    job: int
+    variants: Mapping[str, LaunchOccupancy]
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class DoctorAnswer:
     """The answer to DoctorRequest."""
 
@@ -331,9 +344,8 @@ Job = (
     | DoctorRequest
 )
 Request = Job | CancelRequest
-Answer = (
-    Ready | Progress | Loaded | Surveyed | Stepped | Saved | RunUpdate | XRayAnswer | DoctorAnswer | Finished | Failed
-)
+Made = Loaded | Surveyed | Stepped | Saved | RunUpdate | Held | XRayAnswer | DoctorAnswer
+Answer = Ready | Progress | Made | Finished | Failed
 
 
 def activity(request: Request) -> str:

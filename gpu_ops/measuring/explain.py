@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gpu_ops.measuring.spills import spilled_bytes
+
 if TYPE_CHECKING:
     from gpu_ops.measuring.xray import KernelXRay, XRay
 
@@ -59,7 +61,7 @@ def facts(x: XRay) -> dict[str, Any]:
 def _figures(kernel: KernelXRay) -> dict[str, Any]:
     figures: dict[str, Any] = {
         "registers": kernel.resources.get("registers", 0),
-        "spilled_bytes": kernel.resources.get("spill_store_bytes", 0) + kernel.resources.get("spill_load_bytes", 0),
+        "spilled_bytes": spilled_bytes(kernel.resources),
         "block_shared_bytes": kernel.shared_bytes,
     }
     if kernel.occupancy:
@@ -363,8 +365,10 @@ def _colliding(f: Facts, unit: str) -> str | None:
 
 
 def _spilling(f: Facts, unit: str) -> str | None:
-    spilled = f["spilled_bytes"]
-    return f"Register spills: {number(spilled)} bytes a thread go to local memory." if spilled else None
+    if not f["spilled_bytes"]:
+        return None
+    counted = f": {number(f['spill_sectors'])} sectors a {unit}" if f["spill_sectors"] else ""
+    return f"Register spills: {number(f['spilled_bytes'])} bytes a thread go to local memory{counted}."
 
 
 def _in_local(f: Facts, unit: str) -> str | None:
@@ -388,7 +392,7 @@ VARIANT_RULES = (
     VariantRule("constant words", ("constant_words", "constant_requests"), _spread),
     VariantRule("lanes", ("thread_instructions", "warp_instructions"), _idle),
     VariantRule("atomics", ("atomics", "atomic_collisions"), _colliding),
-    VariantRule("spills", ("spilled_bytes",), _spilling),
+    VariantRule("spills", ("spilled_bytes", "spill_sectors"), _spilling),
     VariantRule("local memory", ("local_sectors",), _in_local),
     VariantRule("occupancy", ("occupancy", "limiter"), _limited),
 )

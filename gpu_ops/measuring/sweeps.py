@@ -150,10 +150,13 @@ class Line:
         return next((p for p in self.points if p.value == value), None)
 
 
-def sweep_lines(rows: Iterable[Row], varied: Varied, stage: str = "kernel") -> tuple[Line, ...]:
-    """The lines over what varies, in the order of the rows; rows that are simulated, wrong or untimed are left out."""
+def sweep_lines(
+    rows: Iterable[Row], varied: Varied, stage: str = "kernel", others: Iterable[int] = ()
+) -> tuple[Line, ...]:
+    """The lines over what varies, in the order of the rows; rows that are simulated, wrong or untimed are left out.
+    `others` are values beside those of the rows, at which level lines have points as well."""
     rows = [row for row in rows if not row.simulated]
-    values = sorted({v for row in rows if (v := settings(row).get(varied)) is not None})
+    values = sorted({*others, *(v for row in rows if (v := settings(row).get(varied)) is not None)})
     by_key: dict[RunKey, dict[int | None, Row]] = {}
     apart: dict[RunKey, Items] = {}
     for row, own in zip(rows, settings_apart(rows, varied), strict=True):
@@ -250,8 +253,10 @@ def _meet(before: Point, cpu_before: float, after: Point, cpu_after: float) -> t
 
 
 def proposed_values(param: Param, most: int = MOST_VALUES) -> tuple[int, ...]:
-    """Allowed whole numbers of a parameter or knob for a sweep, each about twice the one before, or farther apart where
-    there would be more than `most`; () for a parameter that does not take whole numbers."""
+    """Allowed whole numbers of a parameter or knob for a sweep: its own, or each about twice the one before, or farther
+    apart where there would be more than `most`; () for a parameter that does not take whole numbers."""
+    if param.sweep:
+        return param.sweep
     if param.choices:
         return tuple(sorted(c for c in param.choices if isinstance(c, int) and not isinstance(c, bool) and c > 0))
     if not isinstance(param.default, int) or isinstance(param.default, bool):

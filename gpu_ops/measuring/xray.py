@@ -17,6 +17,7 @@ from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
 from gpu_ops.measuring.declared import make_plan
 from gpu_ops.measuring.files import FileXRay, by_file
+from gpu_ops.measuring.spills import spill_counts
 from gpu_ops.measuring.suitable import check_input
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.params import Values, check_values
@@ -219,7 +220,9 @@ def _kernel(
         shared_bytes=shared,
         lines=lines,
         headers=headers,
-        totals=add_up(c.counts for c in counts),
+        totals=add_up(
+            (*(c.counts for c in counts), *(spill_counts(launch, first.kernel.compiled) for launch, _ in launches))
+        ),
         block_loads={
             b: execution.counters[f"block_loads_{b}"] for b in BLOCK_LOADS if f"block_loads_{b}" in execution.counters
         },

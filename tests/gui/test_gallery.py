@@ -6,12 +6,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from app.models.gallery import RULES, cards
+from app.models.gallery import RULES, TIME, cards
 from app.views.xray.gallery_page import GalleryPage
+from gpu_ops.measuring.rows import Row
+from gpu_ops.types import Timing
 
 
 def _costs(rule: str) -> dict[str, str]:
-    return {card.title: card.cost for card in cards(rule)}
+    return {card.title: f"{card.cost}, {card.loads}" for card in cards(rule)}
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -26,19 +28,56 @@ def test_the_cheapest_comes_first_in_each_memory(rule: str) -> None:
 
 def test_costs_are_those_of_the_source_and_the_rule_changes_them() -> None:
     today, old = _costs("today"), _costs("1.0")
-    assert today["6 packed structures"] == "36 sectors in 3 loads, for 32 values"
-    assert today["7 aligned structures"].startswith("16 sectors in 1 load,")
-    assert today["8 separate arrays"].startswith("12 sectors in 3 loads,")
-    assert today["9 vectors – values 3"].endswith("for 96 values: 12 for 32")
-    assert today["3 swapped lanes"] == "4 sectors in 1 load, for 32 values"
-    assert old["3 swapped lanes"] == "32 transactions in 1 load, for 32 values"
-    assert old["8 separate arrays"].startswith("6 transactions in 3 loads,")
-    assert _costs("1.2")["3 swapped lanes"].startswith("2 transactions in 1 load")
+    assert today["6 packed structures"] == "36 sectors for 32 values, in 3 loads"
+    assert today["7 aligned structures"] == "16 sectors for 32 values, in 1 load"
+    assert today["8 separate arrays"].startswith("12 sectors for 32 values")
+    assert today["9 vectors – values 3"] == "12 sectors for 32 values, 36 sectors in 3 loads, for 96 values"
+    assert today["3 swapped lanes"] == "4 sectors for 32 values, in 1 load"
+    assert old["3 swapped lanes"] == "32 transactions for 32 values, in 1 load"
+    assert old["8 separate arrays"] == "6 transactions for 32 values, in 3 loads"
+    assert _costs("1.2")["3 swapped lanes"].startswith("2 transactions for 32 values")
+
+
+def test_each_card_tells_what_the_other_rules_count() -> None:
+    others = {rule: {card.title: card.others for card in cards(rule)} for rule in RULES}
+    assert (
+        others["today"]["3 swapped lanes"]
+        == "then, by capability 1.2: 2 transactions\nthen, by capability 1.0: 32 transactions"
+    )
+    assert others["1.0"]["3 swapped lanes"] == "today: 4 sectors\nthen, by capability 1.2: 2 transactions"
+    assert others["1.2"]["12 shared bytes – bytes adjacent"].endswith(
+        "\nthen, by capability 1.0: 32 passes over 16 banks"
+    )
+    assert all(text for own in others.values() for text in own.values())
+
+
+def _row(variant: str, seconds: float, device: str = "cuda:0", **knobs: int) -> Row:
+    timing = Timing("kernel", "cuda-event", seconds, seconds, seconds, seconds, 20, "", "stream")
+    return Row("layout", variant, device, {}, knobs, (4096,), "float32", "stream", {"kernel": timing})
+
+
+def test_times_of_the_session_are_an_order_of_their_own(qtbot) -> None:
+    rows = [_row("order", 3e-6, block=192), _row("stride", 2e-6, stride=8), _row("packed", 1e-6, "sim")]
+    session: list[Row] = []
+    page = GalleryPage(lambda: session)
+    qtbot.addWidget(page)
+    page.show()
+    place = page.rules.findData(TIME)
+    assert not page.rules.model().item(place).isEnabled() and "none is timed yet" in page.rules.itemText(place)
+    page.hide()
+    session += rows
+    page.show()
+    assert page.rules.model().item(place).isEnabled()
+    assert {c.title: c.time for c in page.shown}["1 in order"] == "kernel time here: 3 µs"
+    page.rules.setCurrentIndex(place)
+    assert [c.title for c in page.shown][:2] == ["5 stride – stride 8", "1 in order"], "stride 2 has another knob"
+    assert [c.seconds is None for c in page.shown].count(False) == 2, "a simulated GPU has no time"
+    assert page.shown[0].level == pytest.approx(2 / 3) and page.shown[2].level == 0
 
 
 def test_pictures_draw_what_the_cost_counts() -> None:
     """Where one load is all, the sectors or wavefronts of its picture are the cost."""
-    alone = [card for card in cards("today") if " 1 load," in card.cost]
+    alone = [card for card in cards("today") if card.loads == "in 1 load"]
     assert len(alone) > 5
     for card in alone:
         access = card.access

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +24,9 @@ from app.views.sweep.text import findings, value_text
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import SWEEP
 from gpu_ops import FILTERS, find_filter, from_array, recorded_reports
+from gpu_ops.devices.occupancy import LaunchOccupancy, Occupancy
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate
+from gpu_ops.engine.messages import Failed, Finished, Held, Progress, Ready, RunRequest, RunUpdate
 from gpu_ops.errors import ParamError
 from gpu_ops.measuring.report import read_report
 from gpu_ops.measuring.rows import Row
@@ -58,6 +60,11 @@ def crossing_sweep() -> Sweep:
         sweep.put(row("serial", "cpu", side, side * side * 1e-9))
         sweep.put(row("naive", "cuda:0", side, 1e-5))
     return sweep
+
+
+def held(threads: int, blocks: int) -> LaunchOccupancy:
+    """So many blocks on a multiprocessor of 32 warps."""
+    return LaunchOccupancy("mean_naive", threads, 16, Occupancy(blocks, blocks * -(-threads // 32), 32, "warps"))
 
 
 # The model
@@ -362,6 +369,63 @@ def test_a_simulated_gpu_is_left_out_and_this_is_said(window: MainWindow, engine
     engine.end()
     window.sweep.start()
     assert "No ticked variant can be timed" in window.sweep.reason.text()
+
+
+def test_occupancy_stands_beside_the_times_and_needs_none(window: MainWindow, engine: FakeEngine) -> None:
+    """A knob varies: the kernels' occupancy is asked for, be they timed or simulated."""
+    session, sheet = window.controller.session, window.sweep.sheet
+    session.set_devices(("sim",))
+    session.set_picks(("serial", "naive"))
+    engine.end()
+    choose(window, [o.varied for o in window.sweep.controller.options].index(BLOCK), "16, 128")
+    act(window, "sweep")
+    first, second = sweeps_asked(engine)
+    assert ([p.variant for p in first.picks], second.picks) == (["serial"], ()), "a variant without the knob runs once"
+    assert [p.knobs["block"] for r in (first, second) for p in r.held] == [16, 128] and first.architecture == "sm_75"
+    engine.answered.emit(Held(first.job, {"naive": held(16, 16)}))
+    engine.answered.emit(RunUpdate(first.job, -1, "timed", row("serial", "cpu", 16, 1e-5)))
+    engine.answered.emit(Finished(first.job))
+    engine.answered.emit(Held(second.job, {"naive": held(128, 8)}))
+    engine.answered.emit(Finished(second.job))
+    shown = sheet.occupancy
+    assert shown.isVisible() and [(value, h.share) for _, value, h in shown.points()] == [(16, 0.25), (128, 1.0)]
+    assert [p.value for p in sheet.plot.lines[0].points] == [16, 128], "the CPU's time stands at every value"
+    assert [t for _, t in sheet.plot.axis(shown.width()).ticks] == ["16", "128"]
+    assert "block is not full (16)." in sheet.findings.text()
+    assert "occupancy on sm_75, no times" in sheet.legend.texts()
+    place = shown.item.getViewBox().mapViewToScene(QPointF(np.log10(16), 0.5))
+    assert "16 of 32 warps, 256 of 1024 threads, limited by warps" in shown.words_at(shown.mapFromScene(place))
+    table = window.sweep.table
+    heads = [table.horizontalHeaderItem(k).text() for k in range(table.columnCount())]
+    told = ("block", "error", "occupancy", "threads held")
+    cells = [[table.item(r, heads.index(h)).text() for h in told] for r in range(3)]
+    assert cells == [
+        ["–", "1e-08", "–", "–"],
+        ["16", "–", "50 %", "256 of 1024"],
+        ["128", "–", "100 %", "1024 of 1024"],
+    ]
+    lines = list(csv.DictReader(io.StringIO(window.sweep.controller.made.to_csv())))
+    assert [(one["block"], one["resident_threads"]) for one in lines] == [("", ""), ("16", "256"), ("128", "1024")]
+    told = json.loads(window.sweep.controller.made.to_json())["occupancy"]
+    assert [(one["block"], one["variant"], one["warps"], one["registers_used"]) for one in told] == [
+        (16, "naive", 16, 16),
+        (128, "naive", 32, 16),
+    ]
+    choose(window, 0, "16, 64")  # a sweep over sizes has no occupancy
+    act(window, "sweep")
+    assert not any(r.held for r in sweeps_asked(engine)[2:]) and not shown.isVisible()
+
+
+def test_a_knob_that_no_launch_can_take_is_told(window: MainWindow, engine: FakeEngine) -> None:
+    window.controller.session.set_devices(("sim",))
+    window.controller.session.set_picks(("naive",))
+    engine.end()
+    choose(window, [o.varied for o in window.sweep.controller.options].index(BLOCK), "64, 128")
+    act(window, "sweep")
+    for request in sweeps_asked(engine):
+        engine.answered.emit(Held(request.job, {}, ("naive cannot do this: it is too large.",)))
+        engine.answered.emit(Finished(request.job))
+    assert "naive cannot do this: it is too large." in window.sweep.sheet.findings.text()
 
 
 def test_recorded_sweeps_are_chosen_from_a_list(window: MainWindow, engine: FakeEngine) -> None:

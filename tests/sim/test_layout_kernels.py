@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from gpu_ops.devices.coalescing import Rule
+from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel
 from gpu_ops.filters import find_filter
+from gpu_ops.filters.layout import touches
+from gpu_ops.measuring.explain import explain
+from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.measuring.spills import is_straight
 from gpu_ops.measuring.xray import XRay, xray
-from gpu_ops.types import Input
+from gpu_ops.types import Experiment, Input, Pick
 
 LAYOUT = find_filter("layout")
 CASES: list[tuple[str, dict[str, Any]]] = [
@@ -39,12 +44,17 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     *(("tiles", {"side": 32, "extra": k}) for k in (0, 1)),
     ("local", {"words": 4}),
     ("local", {"words": 32, "block": 100}),
-    ("precision", {"parts": 3}),
+    ("floats", {"parts": 3}),
+    ("doubles", {"parts": 3}),
+    ("spills", {"block": 16, "held": 32}),
+    ("spills", {"block": 100}),
 ]
 
 
-def _xray(variant: str, knobs: dict[str, Any], coalescing: Rule = "today", dtype: Any = np.float32) -> XRay:
-    x = np.random.default_rng(0).random(1003, dtype)
+def _xray(
+    variant: str, knobs: dict[str, Any], coalescing: Rule = "today", dtype: Any = np.float32, n: int = 1003
+) -> XRay:
+    x = np.random.default_rng(0).random(n, dtype)
     found = xray(LAYOUT, LAYOUT.variant(variant), Input("signal", x, "t", "test", {}), {}, knobs, coalescing=coalescing)
     assert not found.findings
     return found
@@ -76,14 +86,66 @@ def test_counts_are_those_of_the_addresses(variant: str, knobs: dict[str, Any]) 
         expected = found.expected
         assert (first, inner, last) == (expected.first, expected.inner, expected.last)
         assert found.totals["global_load_threads"] == expected.total
-    counted = {id for id in found.totals if id.startswith(("global_", "shared_"))}
+    counted = {id for id in found.totals if id.startswith(("global_", "shared_", "local_"))}
     assert counted <= set(found.predicted), "nothing is counted that is not predicted"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_cap_on_registers_spills_and_the_log_counts_it(architecture: str) -> None:
+    """A thread of the capped kernel holds more values than it has registers; without the cap it has enough."""
+    defines = {"BLOCK": 192, "HELD": 64}
+    capped, free = (
+        compile_kernel("layout/16_spills.cu", architecture, {**defines, "REGISTERS": r})
+        .entry("layout_spills")
+        .resources
+        for r in (32, 0)
+    )
+    for spilled in ("spill_store_bytes", "spill_load_bytes"):
+        assert capped[spilled] >= touches.WORD * (64 - 32) and free[spilled] == 0
+    assert capped["registers"] <= 32 < 64 < free["registers"]
+
+
+def test_spills_move_sectors_that_no_source_line_shows() -> None:
+    """A whole block of 24 threads, which is a part of a warp: 3 sectors a word. Its log counts each spill once."""
+    found = _xray("spills", {"block": 24, "held": 32, "registers": 24}, n=768)
+    (kernel,) = found.kernels
+    spilled = kernel.resources["spill_store_bytes"] + kernel.resources["spill_load_bytes"]
+    assert spilled > 0 and kernel.grid == (1, 1, 1) and "local_sectors" not in found.totals
+    assert (found.totals["spill_bytes"], found.totals["spill_sectors"]) == (24 * spilled, 3 * spilled // 4)
+    assert f"{3 * spilled / 4 / 768:.3g} sectors a sample" in {s.rule: s.text for s in explain(found)}["spills"]
+    free = _xray("spills", {"block": 24, "held": 32, "registers": 0}, n=768)
+    assert not {"spill_bytes", "spill_sectors"} & set(free.totals)
+
+
+def test_floats_lose_with_each_part_and_doubles_do_not() -> None:
+    """The errors stand beside one another in one run, and the memory traffic is the same."""
+    x = np.random.default_rng(0).random(500, np.float32)
+    picks = tuple(Pick(v, "sim", {"parts": parts}) for v in ("floats", "doubles") for parts in (1, 1000))
+    signal = Input("signal", x, "t", "test", {})
+    runs = [r for r in run_experiment(Experiment("layout", signal, {}, picks, "none")) if r.errors]
+    errors = {(r.pick.variant, r.pick.knobs["parts"]): r.errors["signal"].relative for r in runs}
+    assert errors["floats", 1000] > 8 * errors["floats", 1] and errors["doubles", 1000] <= errors["doubles", 1] + 6e-8
+    assert errors["floats", 1000] > 8 * errors["doubles", 1000]
+    floats, doubles = (_xray(v, {"parts": 3}).totals["global_load_sectors"] for v in ("floats", "doubles"))
+    assert floats == doubles
+
+
+def test_where_branches_decide_spills_are_not_counted() -> None:
+    compiled = compile_kernel("layout/16_spills.cu", "sm_75", {"BLOCK": 64, "HELD": 32, "REGISTERS": 24})
+    assert is_straight(compiled, "layout_spills") and not is_straight(compiled, "layout_spills_rest")
 
 
 def test_the_claims_say_which_rules_of_the_source_still_hold() -> None:
     found = {claim.id.removeprefix("S0-"): claim.judge({}) for claim in LAYOUT.claims}
-    assert [id for id, (_, holds) in found.items() if not holds] == ["shared-bytes", "tile-16"]
+    assert [id for id, (_, holds) in found.items() if not holds] == [
+        "shared-bytes",
+        "tile-16",
+        "block-64",
+        "block-192",
+    ]
     assert found["figures"][0].startswith("1, 1, 16, 16 transactions of half a warp")
     assert found["arrays"][0].startswith("16 transactions") and "against 3 for" in found["arrays"][0]
     assert found["structures"][0].startswith("36 sectors packed, 16 aligned and read whole, 12")
     assert found["tile-16"][0].startswith("8, 2, 1 wavefronts") and found["tile-32"][0].startswith("32, 1 ")
+    assert "768, 600, 768, 768 by 1.0; 960, 800, 1024, 960 on sm_75" in found["block-64"][0]
+    assert "have 96 by 1.0, 64 on sm_75" in found["block-192"][0] and "hold 768 of 768 by 1.0" in found["block-192"][0]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QSize
+from PySide6.QtCore import QCoreApplication, QPointF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
@@ -13,6 +13,7 @@ from app.models.sweep import Sweep
 from app.views.parts import ElidedLabel
 from app.views.sweep.plot import Look, look
 from app.views.sweep.text import group_title, line_title
+from gpu_ops.measuring.sweeps import Line
 
 STROKE = 6
 """The length of a line's sample, in letters."""
@@ -138,12 +139,21 @@ class SweepLegend(Legend):
         """Name the lines of this sweep."""
         self._sweep = sweep
         groups: dict[str, list[tuple[str, Look]]] = {}
-        for line in sweep.lines() if sweep else ():
+        for title, line in _titled(sweep) if sweep else ():
             assert sweep is not None
             shown = line_title(sweep, line), look(sweep, line, self.palette())
-            groups.setdefault(group_title(line), []).append(shown)
+            groups.setdefault(title, []).append(shown)
         self.show_groups(list(groups.items()))
 
     def refresh(self) -> None:
         """Take new colours and letters."""
         self.show_sweep(self._sweep)
+
+
+def _titled(sweep: Sweep) -> Iterator[tuple[str, Line]]:
+    """Every line with its heading: those of times, and those of which only the occupancy is drawn."""
+    timed = sweep.lines()
+    yield from ((group_title(line), line) for line in timed)
+    there = {line.variant for line in timed if not line.cpu}
+    text = QCoreApplication.translate("Sweep", "occupancy on {gpu}, no times").format(gpu=sweep.occupied.architecture)
+    yield from ((text, line) for line in sweep.occupied_lines() if line.variant not in there)

@@ -25,6 +25,7 @@ from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
 from app.views.sweep.law_sheet import LawSheet
 from app.views.sweep.legend import SweepLegend
+from app.views.sweep.occupancy_plot import SweepOccupancy
 from app.views.sweep.plot import SweepPlot
 from app.views.sweep.table import SweepTable
 from app.views.sweep.text import findings, heading, option_title, recorded_title
@@ -53,8 +54,12 @@ class SweepSheet(Squeezed):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.findings.setObjectName("sweepFindings")
         self.plot, self.legend = SweepPlot(self), SweepLegend(self)
+        self.occupancy = SweepOccupancy(self.plot.axis, self)
+        plots = QVBoxLayout()
+        plots.addWidget(self.plot, 3)
+        plots.addWidget(self.occupancy, 2)
         self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._across.addWidget(self.plot, 1)
+        self._across.addLayout(plots, 1)
         self._across.addWidget(self.legend)
         gap = self.fontMetrics().averageCharWidth()
         layout = QVBoxLayout(self)
@@ -69,6 +74,8 @@ class SweepSheet(Squeezed):
         self.plot.show_sweep(sweep)
         self.legend.show_sweep(sweep)
         self.plot.setVisible(bool(self.plot.lines))
+        self.occupancy.show_sweep(sweep)
+        self.occupancy.setVisible(bool(self.occupancy.lines))
         self.heading.setText(heading(sweep) if sweep else "")
         texts = findings(sweep) if sweep else []
         for label, sentences in ((self.findings, texts[:FIRST]), (self.more, texts[FIRST:])):

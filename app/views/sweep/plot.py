@@ -28,6 +28,18 @@ NEAR = 1.5
 """The largest distance, in letters, between the cursor and the point that it describes."""
 
 
+WIDEST_SHARE = "100 %"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What plots of one sweep share: the range of log10 of what varies, its ticks, and the width of the left axis."""
+
+    span: tuple[float, float]
+    ticks: list[tuple[float, str]]
+    left: float
+
+
 @dataclass(frozen=True)
 class Look:
     """The look of a line: stroke and symbol of its variant; the symbol is hollow for the CPU. `joined` points have a
@@ -117,18 +129,34 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """The decimal logarithms of the ranges of both axes."""
-        values = [p.value for line in self.lines for p in line.points]
         times = [t for line in self.lines for p in line.points for t in (p.q1, p.q3, p.seconds) if t > 0]
-        return _padded(values, max(MARGIN, self._half_label(values) / self._room())), _padded(times, MARGIN)
+        return self._span(self._room(self.width())), _padded(times, MARGIN)
+
+    def _span(self, room: float) -> tuple[float, float]:
+        """The range of what varies where the plot area is so wide."""
+        values = self._values()
+        return _padded(values, max(MARGIN, self._half_label(values) / room))
+
+    def _values(self) -> list[int]:
+        """The values that have a time or an occupancy."""
+        if self.sweep is None:
+            return []
+        return sorted({*(p.value for line in self.lines for p in line.points), *self.sweep.occupied.values()})
 
     def _half_label(self, values: Sequence[int]) -> float:
         """How far the labels at both ends reach beyond their values; labels that do not fit are not drawn."""
         texts = [value_text(self.sweep, v, with_unit=False) for v in values] if self.sweep else []
         return max((self.fontMetrics().horizontalAdvance(text) for text in texts), default=0) / 2
 
-    def _room(self) -> float:
-        """The approximate width of the plot area."""
-        return float(max(self.width() - 12 * self.fontMetrics().averageCharWidth(), 1))
+    def _room(self, width: int) -> float:
+        """The approximate width of the plot area of a widget."""
+        return float(max(width - 12 * self.fontMetrics().averageCharWidth(), 1))
+
+    def axis(self, width: int) -> Axis:
+        """What a plot of this width below has in common with this one, which may be hidden."""
+        room = self._room(width)
+        span = self._span(room)
+        return Axis(span, self._value_ticks(span, room), self._left_width(self.ranges()[1]))
 
     def refresh(self) -> None:
         """Draw again."""
@@ -170,24 +198,26 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         text, metrics = self.palette().color(QPalette.ColorRole.Text), self.fontMetrics()
         family = f"{self.font().pointSizeF():g}pt"
         titles = {"left": self.tr("kernel time"), "bottom": axis_title(self.sweep) if self.sweep else ""}
-        for side, ticks in (("left", self._time_ticks(y)), ("bottom", self._value_ticks(x))):
+        for side, ticks in (("left", self._time_ticks(y)), ("bottom", self._value_ticks(x, self._room(self.width())))):
             axis = self.item.getAxis(side)
             axis.setPen(text)
             axis.setTextPen(text)
             axis.setStyle(tickFont=self.font(), hideOverlappingLabels=False)
             axis.setTicks([ticks])
             axis.setLabel(titles[side], **{"font-size": family})
-        self.item.getAxis("left").setWidth(
-            2.2 * metrics.height() + max((metrics.horizontalAdvance(t) for _, t in self._time_ticks(y)), default=0)
-        )
+        self.item.getAxis("left").setWidth(self._left_width(y))
         self.item.getAxis("bottom").setHeight(2.6 * metrics.height())
 
-    def _value_ticks(self, span: tuple[float, float]) -> list[tuple[float, str]]:
+    def _left_width(self, span: tuple[float, float]) -> float:
+        """The width of the axis of times, at least that of shares."""
+        texts = (WIDEST_SHARE, *(text for _, text in self._time_ticks(span)))
+        return float(2.2 * self.fontMetrics().height() + max(map(self.fontMetrics().horizontalAdvance, texts)))
+
+    def _value_ticks(self, span: tuple[float, float], width: float) -> list[tuple[float, str]]:
         """Ticks at the values themselves, as many as fit."""
-        if self.sweep is None or not self.lines:
+        if self.sweep is None:
             return []
-        values = sorted({p.value for line in self.lines for p in line.points})
-        width = self._room()
+        values = self._values()
         result: list[tuple[float, str]] = []
         free = -math.inf
         for value in values:

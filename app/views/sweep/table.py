@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem, QWidget
 
-from app.figures import NONE, seconds
+from app.figures import NONE, count, percent, relative_error, seconds
 from app.models.entry import Entry
+from app.models.occupancy import limiter_name
 from app.models.slot import RowSlot
 from app.models.sweep import Sweep
 from app.terms import stage_column
 from app.views.sweep.text import quantity, value_text
 from app.views.timing.row_text import clock_name, device_name, verdict
+from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.measuring.rows import Row
 
 
@@ -33,22 +37,34 @@ class SweepTable(QTableWidget):
     def show_sweep(self, sweep: Sweep | None) -> None:
         """Show its rows, each once; existing ones stay."""
         name = quantity(sweep.varied) if sweep else ""
-        titles = [name, self.tr("variant"), self.tr("device"), stage_column("kernel"), self.tr("quartiles")]
-        titles += [self.tr("clock"), self.tr("verdict")]
+        titles = [name, self.tr("variant"), self.tr("device"), stage_column("kernel"), self.tr("error")]
         rows = sweep.rows if sweep else []
+        untimed = sweep.untimed() if sweep else ()
+        known = sweep is not None and bool(sweep.occupied.variants)
+        titles += [self.tr("occupancy"), self.tr("threads held"), self.tr("limited by")] if known else []
+        titles += [self.tr("quartiles"), self.tr("clock"), self.tr("verdict")]
         self.setColumnCount(len(titles))
         self.setHorizontalHeaderLabels(titles)
-        self.setRowCount(len(rows))
+        self.setRowCount(len(rows) + len(untimed))
         names = sweep.names() if sweep else []
         for place, row in enumerate(rows):
             assert sweep is not None
-            for column, text in enumerate(self._texts(sweep, row, names[place])):
-                item = QTableWidgetItem(text)
-                if column in (0, 3):
-                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-                item.setToolTip(text)
-                self.setItem(place, column, item)
+            occupied = _occupied(sweep.occupied.at(row.variant, sweep.value(row))) if known else []
+            texts = self._texts(sweep, row, names[place])
+            self._fill(place, [*texts[:5], *occupied, *texts[5:]])
+        for place, (variant, value) in enumerate(untimed, start=len(rows)):
+            assert sweep is not None
+            first = [value_text(sweep, value, with_unit=False), sweep.title(variant), sweep.occupied.architecture]
+            self._fill(place, [*first, NONE, NONE, *_occupied(sweep.occupied.at(variant, value)), *[NONE] * 3])
         self.resizeColumnsToContents()
+
+    def _fill(self, place: int, texts: Sequence[str]) -> None:
+        for column, text in enumerate(texts):
+            item = QTableWidgetItem(text)
+            if column in (0, 3, 4) or text.endswith("%"):
+                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            item.setToolTip(text)
+            self.setItem(place, column, item)
 
     def _texts(self, sweep: Sweep, row: Row, name: str) -> list[str]:
         value, kernel = sweep.value(row), row.stages.get("kernel")
@@ -62,7 +78,17 @@ class SweepTable(QTableWidget):
             name,
             device_name(row.device),
             seconds(kernel.median) if kernel else NONE,
+            relative_error(row.error_max),
             quartiles,
             clock_name(kernel.clock) if kernel else NONE,
             verdict(entry),
         ]
+
+
+def _occupied(held: LaunchOccupancy | None) -> list[str]:
+    """Occupancy, threads and limiter; empty cells where it is not known, as for the CPU."""
+    if held is None:
+        return [NONE] * 3
+    text = QCoreApplication.translate("SweepTable", "{threads} of {most}")
+    threads = text.format(threads=count(held.resident), most=count(held.most))
+    return [percent(held.occupancy.share), threads, limiter_name(held.occupancy.limiter)]

@@ -197,7 +197,23 @@ def findings(sweep: Sweep) -> list[str]:
     """All findings of a sweep, a sentence each; those on crossings begin with the letter of their mark."""
     lines, found = sweep.lines(), sweep.break_even()
     crossings = [mark.text for mark in marks(sweep)]
-    return [*crossings, *_throughout(sweep, found), *_missing_side(lines), *_left_out(sweep)]
+    return [*crossings, *_occupied(sweep), *_throughout(sweep, found), *_missing_side(lines), *_left_out(sweep)]
+
+
+def _occupied(sweep: Sweep) -> list[str]:
+    """What the occupancy is of, and where blocks leave lanes without a thread."""
+    if not sweep.occupied.variants:
+        return []
+    text = translate("Sweep", "Theoretical occupancy on {gpu}, by arithmetic: the warps that a multiprocessor holds.")
+    sentences = [text.format(gpu=sweep.occupied.architecture)]
+    points = [point for line in sweep.occupied_lines() for point in sweep.occupied.points(line.variant)]
+    part = sorted({value for value, held in points if held.share < held.occupancy.share})
+    if part:
+        text = translate(
+            "Sweep", "Hollow rings: the share of threads, where the last warp of a block is not full ({at})."
+        )
+        sentences.append(text.format(at=", ".join(value_text(sweep, value, with_unit=False) for value in part)))
+    return sentences
 
 
 def _throughout(sweep: Sweep, points: Sequence[BreakEven]) -> list[str]:
@@ -227,9 +243,15 @@ def _missing_side(lines: Sequence[Line]) -> list[str]:
 def _left_out(sweep: Sweep) -> list[str]:
     """The variants without times, which are not drawn, and the failures."""
     sentences = []
-    if without := sweep.without_time():
-        text = translate("Sweep", "A simulated GPU counts work and has no times, so these are not drawn: {names}.")
-        sentences.append(text.format(names=", ".join(without)))
+    without = sweep.without_time()
+    full = [title for title in without if title in map(sweep.title, sweep.occupied.variants)]
+    texts = {
+        translate("Sweep", "A simulated GPU counts work, so these have an occupancy and no times: {names}."): full,
+        translate("Sweep", "A simulated GPU counts work and has no times, so these are not drawn: {names}."): [
+            title for title in without if title not in full
+        ],
+    }
+    sentences += [text.format(names=", ".join(titles)) for text, titles in texts.items() if titles]
     failed = [
         translate("Sweep", "{title} at {value}: {reason}").format(
             title=name,

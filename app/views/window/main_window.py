@@ -189,7 +189,8 @@ class MainWindow(QMainWindow):
     def _layouts_page(self) -> QWidget:
         from app.views.xray.gallery_page import GalleryPage  # pictures of accesses are not needed to begin
 
-        return GalleryPage()
+        results = self.controller.results
+        return GalleryPage(lambda: [e.row for e in results.entries() if e.row is not None and e.current])
 
     def _claims_page(self) -> QWidget:
         page = ClaimsPage()

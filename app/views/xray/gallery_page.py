@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QShowEvent, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.models.access_text import sentence
-from app.models.gallery import RULES, Card, card_lines, cards
+from app.models.gallery import RULES, TIME, Card, card_lines, cards
 from app.theme import colours_of, inked
 from app.views.labels import sentence_label
 from app.views.scrolled import Scrolled
 from app.views.xray.access_view import NARROWEST, AccessCanvas
+from gpu_ops.measuring.rows import Row
 
 
 class CostBar(QWidget):
@@ -33,22 +34,25 @@ class CostBar(QWidget):
 
 
 class CardView(QWidget):
-    """One layout: its title, its cost, the picture of a warp, and what the layout is about."""
+    """One layout: its title, its costs, its time, the picture of a warp, and what the layout is about."""
 
     def __init__(self, card: Card, parent: QWidget) -> None:
         super().__init__(parent)
         self.card = card
-        names = ("title", "cost", "idea", "sentence")
-        self.title, self.cost, self.idea, self.sentence = (sentence_label(f"gallery.{n}", self) for n in names)
+        names = ("title", "cost", "others", "idea", "sentence")
+        labels = (sentence_label(f"gallery.{n}", self) for n in names)
+        self.title, self.cost, self.others, self.idea, self.sentence = labels
         self.canvas = AccessCanvas(self)
         self.canvas.setAccessibleName(card.title)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, self.fontMetrics().height())
-        for part in (self.title, self.cost, CostBar(card.level, self), self.canvas, self.sentence, self.idea):
+        bar = CostBar(card.level, self)
+        for part in (self.title, self.cost, bar, self.others, self.canvas, self.sentence, self.idea):
             layout.addWidget(part)
         layout.addStretch(1)
         self.title.setText(card.title)
         self.cost.setText(card.cost)
+        self.others.setText("\n".join(text for text in (card.loads, card.others, card.time) if text))
         self.idea.setText(card.idea)
         self.canvas.show_access(card.access)
         self.sentence.setText(sentence(card.access))
@@ -63,32 +67,36 @@ class CardView(QWidget):
         font = self.font()
         font.setBold(True)
         self.title.setFont(font)
-        for label in (self.idea, self.sentence):
+        for label in (self.others, self.idea, self.sentence):
             label.setPalette(inked(self.palette(), colours_of(self.palette()).muted))
 
 
 class GalleryPage(QWidget):
-    """All layouts, in the order of what they cost by the rule that the user chooses."""
+    """All layouts, in the order of what they cost by the rule that the user chooses, or of their times among the
+    `rows` of the session."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, rows: Callable[[], Sequence[Row]] = tuple, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._rows = rows
         self.setObjectName("gallery")
         self.setWindowTitle(self.tr("Memory layouts"))
         self.rules = QComboBox(self)
         self.rules.setObjectName("gallery.rule")
-        self.rules.setAccessibleName(self.tr("Rule to count by"))
+        self.rules.setAccessibleName(self.tr("Order of the layouts"))
         self.rules.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.rules.setMinimumContentsLength(12)
         for rule, text in RULES.items():
             self.rules.addItem(QCoreApplication.translate("Gallery", text), rule)
+        self.rules.addItem("", TIME)
         self.copy_button = QPushButton(self.tr("Cop&y"), self)
         self.copy_button.setObjectName("gallery.copy")
         self.copy_button.setToolTip(self.tr("Copy all costs as a table"))
         self.note = sentence_label("gallery.note", self)
         self.note.setText(
             self.tr(
-                "Each picture shows one warp: its 32 lanes above, what their first load touches below. The cost and"
-                " its bar count all loads by the chosen rule, the cheapest layout first; pictures, and the sentences"
+                "Each picture shows one warp: its 32 lanes above, what their first load touches below. The cost above"
+                " the bar counts all loads by the rule of the chosen order, the cheapest layout first; the lines below"
+                " the bar tell its loads, and what the other rules count for as many values. Pictures, and sentences"
                 " below them, show today's sectors and banks."
             )
         )
@@ -104,7 +112,7 @@ class GalleryPage(QWidget):
         self.refresh()
 
     def _arrange(self) -> None:
-        label = QLabel(self.tr("Count &by"), self)
+        label = QLabel(self.tr("Order &by"), self)
         label.setBuddy(self.rules)
         top = QHBoxLayout()
         top.addWidget(label)
@@ -121,7 +129,7 @@ class GalleryPage(QWidget):
 
     @property
     def rule(self) -> str:
-        """The chosen rule."""
+        """The chosen rule, or TIME."""
         return str(self.rules.currentData())
 
     def refresh(self) -> None:
@@ -130,9 +138,21 @@ class GalleryPage(QWidget):
             self.grid.removeWidget(view)
             view.hide()  # it is deleted later, and would be seen until then
             view.deleteLater()
-        self.shown = cards(self.rule)
+        self.shown = cards(self.rule, self._rows())
+        self._offer_times(any(card.seconds is not None for card in self.shown))
         self.views = [CardView(card, self.inside) for card in self.shown]
         self._place(self._fitting())
+
+    def _offer_times(self, there: bool) -> None:
+        """The order of times can be chosen where there are any."""
+        none = self.tr("how long they take here: none is timed yet; measure them on a GPU")
+        place = self.rules.findData(TIME)
+        self.rules.setItemText(
+            place, self.tr("how long they take here: kernel times of this session") if there else none
+        )
+        model = self.rules.model()
+        assert isinstance(model, QStandardItemModel)
+        model.item(place).setEnabled(there)
 
     def _fitting(self) -> int:
         """Columns for which there is room."""
@@ -148,6 +168,11 @@ class GalleryPage(QWidget):
                 self.grid.addWidget(view, row + 1 + place // columns, place % columns)
                 view.show()
             row += 1 - (-len(own) // columns)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        if cards(self.rule, self._rows()) != self.shown:  # the session has other times since
+            self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from gpu_ops.filters.kit.planning import Job, cpu, cuda, peer
 from gpu_ops.filters.kit.support import SHARED
 from gpu_ops.filters.layout import limits, plans, touches
 from gpu_ops.filters.layout.addresses import Pass, counters, loads, older_counters
+from gpu_ops.filters.layout.blocks import BLOCKS
 from gpu_ops.filters.layout.claims import CLAIMS
 from gpu_ops.params import Param
 from gpu_ops.plan import Plan
@@ -22,7 +25,7 @@ OFFSET = Param("offset", 0.5, -1000.0, 1000.0, help="what is added to each produ
 BLOCK = Param(
     "block", 192, 16, 1024, 4, unit="threads", help="threads a block; 64 k, from 192 on, is the source's advice"
 )
-BLOCK = replace(BLOCK, tries=(16, 96, 100, 192, 1024))
+BLOCK = replace(BLOCK, tries=(16, 96, 100, 192, 1024), sweep=BLOCKS)
 SHIFT = Param("shift", 1, 0, 31, unit="words", help="how far after a line of 128 bytes a warp begins", tries=(0, 1, 31))
 TURNS = Param("turns", 2, choices=(2, 4, 16), help="turns that the lanes take part in, one each")
 STRIDE = Param("stride", 2, 1, 32, unit="words", help="words from one lane to the next", tries=(1, 2, 7, 32))
@@ -40,7 +43,10 @@ EXTRA = Param("extra", 0, choices=(0, 1, 2), unit="columns", help="columns that 
 LOCAL_WORDS = Param("words", 8, choices=(4, 8, 32), help="words of a thread's array")
 TURN = Param("turn", 1, 0, 31, help="where in its array a thread begins, known only at run time", tries=(0, 1, 31))
 PARTS = Param("parts", 100, 1, 10000, help="equal parts that gain times value comes in", tries=(1, 10, 100))
-ACCUMULATOR = Param("accumulator", "float", choices=("float", "double"), help="the type of the sums")
+HELD = Param("held", 64, choices=(32, 64), unit="values", help="values that a thread loads before it stores the first")
+REGISTERS = Param(
+    "registers", 32, choices=(0, 24, 32, 64), help="most registers of a thread; 0 is what the block size allows"
+)
 
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 NUMPY = "What most Python programs write: one pass over memory for the product, one for the sum."
@@ -59,7 +65,9 @@ SINGLE_BYTES = "Bytes in shared memory, side by side or 4 apart: conflicts on th
 BROADCAST = "All lanes read one address, which is a broadcast, or addresses of their own that share banks or do not."
 TILES = "Columns of a square tile meet in few banks; one extra column gives a column of 32 a bank a lane."
 LOCAL = "An array that is indexed at run time has no registers: it lies in local memory, which is device memory."
-PRECISION = "The product is added in many parts: floats lose more with each, doubles do not; the errors stand beside."
+SPILLS = "A cap on registers lets more warps share a multiprocessor; values without one are spilled to local memory."
+FLOATS = "The product comes in many parts, and each addition rounds: the error grows with their number."
+DOUBLES = "The same sums as doubles, rounded once at the end: as exact with many parts as with one, on fewer units."
 SEVERAL = "several kernels: the loads of one block do not stand for the launch"
 
 Passes = Callable[[Task], tuple[Pass, ...]]
@@ -85,9 +93,15 @@ def _by_touches(passes: Passes) -> dict[str, Any]:
 
 
 def _local_counters(task: Task) -> dict[str, int]:
-    """Every word of the array is stored once and loaded once, by each warp that has a value."""
-    of_values = counters(touches.order(task))
-    return {**of_values, "local_requests": 2 * task.knobs["words"] * of_values["global_load_requests"]}
+    """Every word of the array is stored once and loaded once, by each warp that has a value. The words that the lanes
+    have at one index are neighbours, as the values are: each access touches as many sectors as the load of these."""
+    of_values, accesses = counters(touches.order(task)), 2 * task.knobs["words"]
+    return {
+        **of_values,
+        "local_requests": accesses * of_values["global_load_requests"],
+        "local_bytes": accesses * touches.WORD * of_values["global_load_threads"],
+        "local_sectors": accesses * of_values["global_load_ideal_sectors"],
+    }
 
 
 ANY_FLOAT = (touches.order, touches.shifted, touches.swapped, touches.gaps, touches.stride)
@@ -98,7 +112,7 @@ def _kernel(
     file: str, title: str, idea: str, plan: Callable[[Job], Plan], passes: Passes, *knobs: Param, **more: Any
 ) -> Variant:
     own = {"source": "S0", "largest": limits.largest, "knobs": (BLOCK, *knobs), **_by_touches(passes)}
-    if passes not in ANY_FLOAT or plan is plans.local or plan is plans.precision:
+    if passes not in ANY_FLOAT:
         own |= {"supports": limits.words_of_four, "refuses": (limits.FLOAT32,)}
     own |= more
     if "uncounted" in own:
@@ -110,12 +124,10 @@ def _kernels() -> tuple[Variant, ...]:
     several: dict[str, Any] = {"uncounted": SEVERAL}
     strided = plans.knobbed("stride", lambda task: task.knobs["stride"])
     room: dict[str, Any] = {"supports": limits.shared_stride, "refuses": (limits.FLOAT32, SHARED)}
-    local: dict[str, Any] = {"predicts": _local_counters}
-    precision: dict[str, Any] = {
-        "operations": _parts_work,
-        "tolerance": limits.parted,
-        "caveat": limits.PRECISION_CAVEAT,
-    }
+    narrow: dict[str, Any] = {"supports": limits.words_of_four, "refuses": (limits.FLOAT32,)}
+    local: dict[str, Any] = {"predicts": _local_counters, **narrow}
+    doubles: dict[str, Any] = {"operations": _parts_work, **narrow}
+    floats: dict[str, Any] = {**doubles, "tolerance": limits.parted, "caveat": limits.PARTED_CAVEAT}
     in_pack, in_aligned = plans.records("_pack", 3, "pack"), plans.records("_pack", 4, "pack")
     in_arrays, turned = plans.records("_part", 3, "part"), touches.tiles
     return (
@@ -143,15 +155,17 @@ def _kernels() -> tuple[Variant, ...]:
         _kernel("14_tiles", "tiles by columns", TILES, plans.tiles, turned, knobs=(SIDE, EXTRA)),
         _kernel("15_local", "local memory", LOCAL, plans.local, touches.order, LOCAL_WORDS, TURN, **local),
         _kernel(
-            "16_precision",
-            "float or double",
-            PRECISION,
-            plans.precision,
-            touches.order,
-            PARTS,
-            ACCUMULATOR,
-            **precision,
+            "16_spills",
+            "spilled registers",
+            SPILLS,
+            plans.spills,
+            touches.spills,
+            HELD,
+            REGISTERS,
+            **several,
         ),
+        _kernel("17_floats", "sums of floats", FLOATS, plans.summed(np.float32), touches.order, PARTS, **floats),
+        _kernel("18_doubles", "sums of doubles", DOUBLES, plans.summed(np.float64), touches.order, PARTS, **doubles),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpu_ops.devices.coalescing import Rule
 from gpu_ops.filters.kit.verdicts import Verdict
-from gpu_ops.filters.layout import touches
+from gpu_ops.filters.layout import blocks, touches
 from gpu_ops.filters.layout.addresses import WARP, Pass, cost
 from gpu_ops.plan import Space
 from gpu_ops.task import Meta, Task
@@ -203,5 +203,19 @@ CLAIMS = (
         "no figure",
         "Holds: 32 wavefronts become 1.",
         _large_tile,
+    ),
+    _claim(
+        "block-64",
+        "The threads of a block should be a multiple of 64.",
+        "multiples of 64",
+        "Does not hold as a rule: a multiple of 32 fills its warps, and what counts then is how many blocks fit.",
+        blocks.multiples,
+    ),
+    _claim(
+        "block-192",
+        "A block should have at least 192 threads, so that other warps hide 600 cycles of latency.",
+        "192 threads, of 768 that a multiprocessor holds",
+        "Does not hold: smaller blocks fill a multiprocessor, then as today.",
+        blocks.at_least,
     ),
 )

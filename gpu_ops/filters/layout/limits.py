@@ -15,7 +15,7 @@ from gpu_ops.types import Refusal
 Array = np.ndarray[Any, Any]
 EPS = float(np.finfo(np.float32).eps)
 
-PRECISION_CAVEAT = "a float rounds after each of the parts that are added; a double rounds once, at the end"
+PARTED_CAVEAT = "a float rounds after each of the parts that are added"
 
 
 def reference(task: Task) -> dict[str, Array]:
@@ -36,7 +36,7 @@ def tolerance(task: Task) -> float:
 
 def parted(task: Task) -> float:
     """The same where the product comes in many parts: one more rounding of at most the scale for each of them."""
-    return (4 + (task.knobs["parts"] / 2 if task.knobs["accumulator"] == "float" else 0)) * EPS
+    return float((4 + task.knobs["parts"] / 2) * EPS)
 
 
 def least(task: Task) -> float:

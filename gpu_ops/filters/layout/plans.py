@@ -142,9 +142,29 @@ def local(job: Job) -> Plan:
     return job.plan(_launch(job, (*_arguments(job), turn), job.task.meta.size, WORDS=words))
 
 
-def precision(job: Job) -> Plan:
-    kind = np.float64 if job.knobs["accumulator"] == "double" else np.float32
-    parts = job.knobs["parts"]
-    gain, offset = kind(job.params["gain"] / parts), kind(job.params["offset"])
-    args = (job.x, job.out, np.int64(job.task.meta.size), gain, offset, np.int32(parts))
-    return job.plan(_launch(job, args, job.task.meta.size, SUM=job.knobs["accumulator"]))
+def spills(job: Job) -> Plan:
+    """Whole blocks, which have no branch, and a thread a value for the rest."""
+    n, block = job.task.meta.size, int(job.knobs["block"])
+    each, whole = touches.held_by_block(job.task), touches.whole_blocks(job.task)
+    kernel = {"BLOCK": block, "HELD": job.knobs["held"], "REGISTERS": job.knobs["registers"]}
+    first, numbers, steps = each * whole, scalars(job.task), list[Launch]()
+    if whole:
+        args = (job.x, job.out, *numbers)
+        steps.append(Launch(job.kernel(**kernel), (whole, 1, 1), (block, 1, 1), args, name="scale"))
+    if n > first:
+        rest = (job.x, job.out, np.int64(first), np.int64(n), *numbers)
+        grid = (touches.blocks(n - first, block), 1, 1)
+        steps.append(Launch(job.kernel("_rest", **kernel), grid, (block, 1, 1), rest, name="rest"))
+    return job.plan(*steps)
+
+
+def summed(kind: type[np.floating[Any]]) -> Callable[[Job], Plan]:
+    """A sum of the offset and of equal parts of the product, in numbers of that type."""
+
+    def plan(job: Job) -> Plan:
+        parts = job.knobs["parts"]
+        part, offset = kind(job.params["gain"] / parts), kind(job.params["offset"])
+        args = (job.x, job.out, np.int64(job.task.meta.size), part, offset, np.int32(parts))
+        return job.plan(_launch(job, args, job.task.meta.size))
+
+    return plan

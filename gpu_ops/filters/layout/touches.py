@@ -137,6 +137,34 @@ def vectors(task: Task) -> tuple[Pass, ...]:
     return (Pass(blocks(n, block * each), block, tuple(touches)),)
 
 
+def held_by_block(task: Task) -> int:
+    """Values that a block of the variant spills holds at a time."""
+    return int(task.knobs["block"] * task.knobs["held"])
+
+
+def whole_blocks(task: Task) -> int:
+    """Blocks of the variant spills that are full."""
+    return task.meta.size // held_by_block(task)
+
+
+def spills(task: Task) -> tuple[Pass, ...]:
+    """Whole blocks, which load all before they store, and a thread a value for the rest."""
+    n, block, held = task.meta.size, int(task.knobs["block"]), int(task.knobs["held"])
+    whole = whole_blocks(task)
+    first = whole * held_by_block(task)
+
+    def of_turn(turn: int) -> Element:
+        return lambda threads: (threads.block * held + turn) * block + threads.thread
+
+    def rest(threads: Threads) -> Array:
+        return threads.number + first
+
+    held_touches = (_touch(verb, buffer, of_turn(turn), n) for verb, buffer in _THROUGH for turn in range(held))
+    rest_touches = (_touch(verb, buffer, rest, n) for verb, buffer in _THROUGH)
+    passes = (Pass(whole, block, tuple(held_touches)), Pass(blocks(n - first, block), block, tuple(rest_touches)))
+    return tuple(one for one in passes if one.blocks)
+
+
 # Structures
 
 
