@@ -77,17 +77,17 @@ def test_the_compiled_transform_is_numpys_there_and_back(length: int, dtype: str
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_transform_on_all_threads_is_numpys_there_and_back(dtype: str) -> None:
     """Of few rows and of many, in tiles that are full and not, and of long rows in two parts."""
-    for length in (*LENGTHS, 12, 15, 30, 360, 625, 2018, 2187, 4096):
-        for count in (3, 41):
-            near_numpy(parallel.Rows(length, dtype), count, length, dtype)
-        near_numpy(parallel.LongRows(length, dtype), 2, length, dtype)
+    for length in (1, 2, 7, 15, 97, 360, 1009, 2018, 2187, 4096):
+        near_numpy(parallel.Rows(length, dtype), 41, length, dtype)
+        near_numpy(parallel.LongRows(length, dtype), 1, length, dtype)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_transform_of_every_length_is_numpys_there_and_back(dtype: str) -> None:
     for length in range(1, 5004):
-        near_numpy(parallel.Rows(length, dtype), 9, length, dtype)
+        near_numpy(parallel.Rows(length, dtype), 33, length, dtype)
+        near_numpy(parallel.LongRows(length, dtype), 1, length, dtype)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 LLVM makes vector instructions of a plain loop only where it proves that no store changes what a later turn loads. A
 butterfly has eight streams of either kind, and it gives up. So these functions say it: a vector of `BYTES` bytes is
-loaded from an array of floats, takes part in sums and products, and is stored. A processor with shorter registers takes
-several of them for one vector. Products and sums may be contracted to one rounding where the processor can.
+loaded from an array, takes part in sums, products and comparisons, and is stored. Sums and products are of floats, and
+may be contracted to one rounding where the processor can. A processor with shorter registers takes several of them.
 
 All positions count values of a flat array, and nothing checks them: they lie within it, or memory is lost.
 """
@@ -24,7 +24,7 @@ BYTES = 32
 
 
 class Lanes(types.Type):  # type: ignore[misc]
-    """The type of a vector of floats."""
+    """The type of a vector of floats or unsigned integers."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
@@ -181,6 +181,39 @@ def lanes_to_pairs(typing: Any, work: Any, re: Any, im: Any, array: Any, at: Any
 
     at_all = (types.intp,) * 2
     return types.void(work, *at_all, array, *at_all), generate
+
+
+def _choice(comparison: str) -> Any:
+    """The intrinsic that takes a where the comparison of a with b holds, else b, and so b beside NaN."""
+
+    @intrinsic
+    def choose(typing: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            whole = isinstance(signature.return_type.dtype, types.Integer)
+            compare = builder.icmp_unsigned if whole else builder.fcmp_ordered
+            return builder.select(compare(comparison, *arguments), *arguments)
+
+        return (a(a, b), generate) if isinstance(a, Lanes) and a == b else None
+
+    return choose
+
+
+least, most = _choice("<"), _choice(">")
+"""The smaller and the larger values of two vectors of floats or unsigned integers; where one has NaN, the second's."""
+
+
+@intrinsic
+def mark_nan(typing: Any, marks: Any, a: Any, b: Any) -> Any:
+    """The vector `marks` with NaN where a or b has NaN; integers have none."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = signature.return_type.dtype
+        if isinstance(kind, types.Integer):
+            return arguments[0]
+        every = ir.Constant(arguments[0].type, [float("nan")] * signature.return_type.count)
+        return builder.select(builder.fcmp_unordered("uno", *arguments[1:]), every, arguments[0])
+
+    return marks(marks, a, b), generate
 
 
 def _define(symbol: Any, what: str) -> None:
