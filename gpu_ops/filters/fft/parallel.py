@@ -29,6 +29,7 @@ BAND = 1 << 22
 SHORT, LONGEST, FEW = 512, 1 << 15, 32
 """Lines of up to SHORT points lie in tiles, up to LONGEST where there are at least FEW; others go in two parts."""
 NONE = np.zeros(0, np.complex128)
+NO_ROOTS = np.zeros(0, np.float64)
 
 
 def _in_bands(
@@ -67,7 +68,7 @@ class _Lines:
 
     def __init__(self, n: int, dtype: str, whole: int = 0) -> None:
         self.tiles, self.dtype = _Tiles(n, dtype), np.dtype(dtype)
-        self.roots, beside = pairs(NONE, "float64"), NONE.reshape(0, 1)
+        self.roots, beside = NO_ROOTS, NONE.reshape(0, 1)
         if whole:
             self.roots = roots(whole)
             beside = np.exp(-2j * np.pi / whole * np.multiply.outer(np.arange(n), np.arange(self.tiles.lanes)))
@@ -141,7 +142,7 @@ def move(
     factor: float = 1,
 ) -> None:
     """`count` points of a line as tiles.move_part says."""
-    arguments = (flat(x), out, table, None, np.array([factor], out.dtype))
+    arguments = (flat(x), out, table, None, np.array([factor], out.dtype), NO_ROOTS)
     _in_bands(tiles.move_part, arguments, count, 1, get_num_threads(), limit, count, kind, real, *swap)
 
 
@@ -188,7 +189,8 @@ class LongRows:
 
     def _bins(self, bins: Array, back: bool) -> None:
         n = self.length // 2
-        _in_bands(tiles.bins_part, (bins, None, self.half, self.roots), n // 2 + 1, 1, get_num_threads(), n, back)
+        arguments = (flat(bins), bins, self.none, None, self.half, self.roots)
+        _in_bands(tiles.bins_part, arguments, n // 2 + 1, 1, get_num_threads(), n, back)
 
 
 class Rows:
@@ -218,9 +220,9 @@ class Rows:
     def _run(self, x: Array, out: Array, back: bool) -> None:
         assert self.tiles is not None
         line = self.tiles.line
-        arguments = (flat(_reals(x)), _reals(out), self.tiles.spare, None, self.factor, self.turn, *line.tables)
+        own = (self.tiles.spare, None, self.factor, NO_ROOTS, self.turn, *line.tables)
         numbers = (len(x), self.length, line.n, line.size, back)
-        _in_bands(tiles.rows_part, arguments, *self.tiles.share(len(x)), *numbers)
+        _in_bands(tiles.rows_part, (flat(_reals(x)), _reals(out), *own), *self.tiles.share(len(x)), *numbers)
 
 
 class Planes:

@@ -1,7 +1,7 @@
 """What each thread does for the Fourier transforms of parallel.py, compiled by Numba: tiles of neighbouring lines.
 
-Spectra and other complex lines are flat pairs of floats; `numbers` holds the sizes, which parallel.py names. Importing
-this module loads Numba.
+Spectra and other complex lines are flat pairs of floats; `numbers` holds the sizes, which parallel.py names. Parts have
+arguments of the same types two by two, so that they share a compiled loop over threads. Importing this loads Numba.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _mirror(work: Array, plane: int, n: int) -> None:
 
 def rows_part(arguments: Any, worker: int, workers: int) -> None:
     """A worker's share of some tiles of rows of real samples, forward to their one-sided spectra or back."""
-    x, out, spare, numbers, factor, turn, radices, roots, turns, spectrum = arguments
+    x, out, spare, numbers, factor, _, turn, radices, roots, turns, spectrum = arguments
     begin, end, count, length, n, size = numbers[:6]
     back, odd, work, v = numbers[6] != 0, length % 2 != 0, spare[worker], BYTES // spare.itemsize
     plane, wide = spare.shape[1] // 4, 2 * (length // 2 + 1)
@@ -232,7 +232,7 @@ def lines_part(arguments: Any, worker: int, workers: int) -> None:
 def move_part(arguments: Any, worker: int, workers: int) -> None:
     """A worker's share of a line, point by point: out = x * table, times a factor; nothing of x beyond its `limit`.
     x is complex, real, or half a spectrum of n; out is complex or real."""
-    x, out, table, numbers, factor = arguments
+    x, out, table, numbers, factor, _ = arguments
     begin, end, limit, n, kind, real = numbers[:6]
     swap_in, swap_out, one, none = numbers[6] != 0, numbers[7] != 0, factor[0], factor[0] - factor[0]
     for k in range(begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers):
@@ -257,7 +257,7 @@ def move_part(arguments: Any, worker: int, workers: int) -> None:
 
 def bins_part(arguments: Any, worker: int, workers: int) -> None:
     """A worker's share of the bins of a long line of 2n samples, taken apart in place or joined."""
-    bins, numbers, factor, roots = arguments
+    _, bins, _, numbers, factor, roots = arguments
     begin, end, n, back, half = numbers[0], numbers[1], numbers[2], numbers[3] != 0, factor[0]
     for k in range(begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers):
         i, j, to = 2 * k, 2 * (n - k) if back else 2 * ((n - k) % n), 2 * (n - k)
