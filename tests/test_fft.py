@@ -110,15 +110,17 @@ def test_the_compiled_transform_of_planes_is_numpys_there_and_back(
     assert np.allclose(samples, x, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("length", [100, 1009, 6000])
-def test_neither_bands_nor_threads_change_a_bit_of_a_transform(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    x = noise(19, length).astype(np.float32)
+@pytest.mark.parametrize("count, length", [(50, 100), (5, 2018), (2, 6000)])
+def test_neither_bands_nor_threads_change_a_bit_of_a_transform(
+    count: int, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = noise(count, length).astype(np.float32)
     told: list[float] = []
 
     def made(threads: int) -> tuple[bytes, bytes]:
         before = numba.get_num_threads()
         numba.set_num_threads(threads)
-        rows, bins, samples = parallel.Rows(length, "float32"), np.empty((19, length // 2 + 1), np.complex64), x * 0
+        rows, bins, samples = parallel.Rows(length, "float32"), np.empty((count, length // 2 + 1), np.complex64), x * 0
         try:
             rows.forward(x, bins)
             spectrum = bins.tobytes()

@@ -13,8 +13,8 @@ from gpu_ops.types import Variant
 
 SERIAL = "Radix 2 on one core, compiled; Bluestein's method where the length is no power of two."
 PARALLEL = (
-    "Radices 4, 5, 3 and 2 on all cores: as many lines side by side as a vector has values, neighbouring columns to a "
-    "cache line, one long line in two parts; Bluestein's method for other primes."
+    "Radices 4, 5, 3 and 2 on all cores: as many lines side by side as a vector has values, neighbouring columns to "
+    "whole cache lines, one long line in two parts; Bluestein's method for other primes."
 )
 NUMPY = "What most Python programs call: pocketfft with mixed radices on one core, in double, rounded at the end."
 SCIPY = "The same method on all cores and SIMD lanes, in the type of the result."

@@ -2,9 +2,13 @@
 
 * Rows: a thread turns as many rows as a vector has values into a tile, transforms them side by side (stockham.py), and
   turns them back. Even rows are transformed as half as many complex numbers; their bins are taken apart in the tile.
-* Columns: neighbouring ones fill a cache line, so that a tile is little more than a copy.
+* Columns: neighbouring ones fill two cache lines, so that a tile is little more than a copy.
 * A long line, or one of few, in two parts, so that it has neighbouring lines as well (Bailey 1990): its points b + n2 a
   along a, times exp(-2πi b k / n), then along b.
+
+CPU time on one core of an AMD EPYC (AVX-512, loaded), float32: 8192 rows of 1024 take 11 ms, SciPy 18; an image of
+2048 x 2048 takes 16, SciPy 18. SciPy takes less for one row of 2^20, 6 ms instead of 8, but on one core whatever the
+number: it shares out lines, not parts of one.
 
 Results do not depend on the number of threads. Importing this module loads Numba.
 """

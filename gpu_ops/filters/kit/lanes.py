@@ -19,8 +19,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-BYTES = 32
-"""The size of a vector: eight float32 or four float64. As many complex numbers fill a cache line of 64 bytes."""
+BYTES = 64
+"""The size of a vector: sixteen float32 or eight float64. As many complex numbers fill two neighbouring cache lines."""
 
 
 class Lanes(types.Type):  # type: ignore[misc]
