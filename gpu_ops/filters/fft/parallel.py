@@ -6,9 +6,9 @@
 * A long line, or one of few, in two parts, so that it has neighbouring lines as well (Bailey 1990): its points b + n2 a
   along a, times exp(-2πi b k / n), then along b.
 
-CPU time on one core of an AMD EPYC (AVX-512, loaded), float32: 8192 rows of 1024 take 11 ms, SciPy 18; an image of
-2048 x 2048 takes 16, SciPy 18. SciPy takes less for one row of 2^20, 6 ms instead of 8, but on one core whatever the
-number: it shares out lines, not parts of one.
+Least CPU time on one core of an AMD EPYC (AVX-512, loaded), float32: 8192 rows of 1024 take 11 ms, SciPy 18; an image
+of 2048 x 2048 takes 16 to 18 ms by either. SciPy takes less for one row of 2^20, 6 ms instead of 8, but on one core: it
+shares out lines, not parts of one.
 
 Results do not depend on the number of threads. Importing this module loads Numba.
 """
