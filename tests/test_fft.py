@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 import scipy.signal
 from tasks import on
 
+from gpu_ops import progress
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.fft import peaks, steps
+from gpu_ops.filters.fft import parallel, peaks, serial, steps
 from gpu_ops.filters.fft.forms import Cut, ring_of
 from gpu_ops.filters.fft.limits import peak_tolerance, transform_tolerance
 from gpu_ops.filters.fft.mask import transfer
 from gpu_ops.filters.fft.radix import WITH_FMA, WITHOUT_FMA
-from gpu_ops.filters.fft.serial import Planes, Rows
 from gpu_ops.filters.fft.windows import COSINES, SCIPY_NAMES, window
 from gpu_ops.io import from_array
 from gpu_ops.measuring.runner import run_experiment
@@ -55,24 +56,54 @@ def test_windows_are_scipys(name: str) -> None:
         assert np.allclose(window(name, length), scipy.signal.get_window(SCIPY_NAMES[name], length), atol=1e-15)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("length", LENGTHS)
-def test_the_compiled_transform_is_numpys_there_and_back(length: int, dtype: str) -> None:
-    x = noise(3, length).astype(dtype)
-    rows, right = Rows(length, dtype), np.fft.rfft(x.astype(np.float64))
+def near_numpy(rows: Any, count: int, length: int, dtype: str) -> None:
+    """Transforms of rows are NumPy's, there and back."""
+    x = noise(count, length).astype(dtype)
+    right = np.fft.rfft(x.astype(np.float64))
     bins = np.empty(right.shape, np.result_type(dtype, np.complex64))
     rows.forward(x, bins)
     near = 16 * float(np.finfo(dtype).eps)
-    assert np.abs(bins - right).max() <= near * np.abs(right).max()
+    assert np.abs(bins - right).max() <= near * np.abs(right).max(), (count, length)
     samples = np.empty_like(x)
     rows.back(bins, samples)
-    assert np.abs(samples - x).max() <= 2 * near * np.abs(x).max()
+    assert np.abs(samples - x).max() <= 2 * near * np.abs(x).max(), (count, length)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("length", LENGTHS)
+def test_the_compiled_transform_is_numpys_there_and_back(length: int, dtype: str) -> None:
+    near_numpy(serial.Rows(length, dtype), 3, length, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_transform_on_all_threads_is_numpys_there_and_back(dtype: str) -> None:
+    """Of few rows and of many, in tiles that are full and not, and of long rows in two parts."""
+    for length in (1, 2, 7, 15, 97, 360, 1009, 2018, 2187, 4096):
+        near_numpy(parallel.Rows(length, dtype), 41, length, dtype)
+        near_numpy(parallel.LongRows(length, dtype), 1, length, dtype)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_transform_of_every_length_is_numpys_there_and_back(dtype: str) -> None:
+    for length in range(1, 5004):
+        near_numpy(parallel.Rows(length, dtype), 33, length, dtype)
+        if length % 10 in (3, 4):
+            near_numpy(parallel.LongRows(length, dtype), 1, length, dtype)
+
+
+@pytest.mark.parametrize(
+    "form, short", [(serial, False), (parallel, False), (parallel, True)], ids=["serial", "in tiles", "in two parts"]
+)
 @pytest.mark.parametrize("shape", [(1, 1, 1), (2, 16, 32), (1, 21, 15), (3, 97, 12), (1, 5, 64)])
-def test_the_compiled_transform_of_planes_is_numpys_there_and_back(shape: tuple[int, ...]) -> None:
+def test_the_compiled_transform_of_planes_is_numpys_there_and_back(
+    shape: tuple[int, ...], form: Any, short: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if short:
+        monkeypatch.setattr(parallel, "SHORT", 2)
+        monkeypatch.setattr(parallel, "LONGEST", 4)
     x = noise(*shape)
-    planes, right = Planes(shape[1], shape[2], "float64"), np.fft.rfft2(x)
+    planes, right = form.Planes(shape[1], shape[2], "float64"), np.fft.rfft2(x)
     bins, samples = np.empty(right.shape, np.complex128), np.empty_like(x)
     planes.forward(x, bins)
     assert np.allclose(bins, right, rtol=0, atol=1e-13 * np.abs(right).max())
@@ -80,7 +111,49 @@ def test_the_compiled_transform_of_planes_is_numpys_there_and_back(shape: tuple[
     assert np.allclose(samples, x, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("variant", ["serial", "numpy", "scipy"])
+@pytest.mark.parametrize("count, length", [(50, 100), (5, 2018), (2, 6000)])
+def test_neither_bands_nor_threads_change_a_bit_of_a_transform(
+    count: int, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = noise(count, length).astype(np.float32)
+    told: list[float] = []
+
+    def made(threads: int) -> tuple[bytes, bytes]:
+        before = numba.get_num_threads()
+        numba.set_num_threads(threads)
+        rows, bins, samples = parallel.Rows(length, "float32"), np.empty((count, length // 2 + 1), np.complex64), x * 0
+        try:
+            rows.forward(x, bins)
+            spectrum = bins.tobytes()
+            rows.back(bins, samples)
+        finally:
+            numba.set_num_threads(before)
+        return spectrum, samples.tobytes()
+
+    whole = made(1)
+    with monkeypatch.context() as patch, listening(None, told.append):
+        patch.setattr(parallel, "BAND", 400)
+        patch.setattr(progress, "EVERY", 0.0)
+        assert made(numba.get_num_threads()) == whole
+    assert len(told) > 4 and told[0] < 1 and told == sorted(told) and told[-1] <= 1
+
+
+@pytest.mark.parametrize("shape", [(1, 4096), (64, 64)])
+def test_a_transform_on_all_threads_can_be_stopped(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "BAND", 256)
+    planes, calls = parallel.Planes(*shape, "float32"), []
+
+    def stop() -> bool:
+        calls.append(1)
+        return len(calls) > 2
+
+    x, bins = noise(1, *shape).astype(np.float32), np.empty((1, shape[0], shape[1] // 2 + 1), np.complex64)
+    with listening(stop), pytest.raises(Cancelled):
+        planes.forward(x, bins)
+    assert len(calls) == 3
+
+
+@pytest.mark.parametrize("variant", ["serial", "parallel", "numpy", "scipy"])
 @pytest.mark.parametrize("length", LENGTHS)
 def test_densities_are_scipys(length: int, variant: str) -> None:
     """periodogram of the whole signal, welch and spectrogram of segments: equal within 1e-6 for float32."""
@@ -105,7 +178,7 @@ def test_densities_are_scipys(length: int, variant: str) -> None:
     assert [axis.unit for axis in run.forms["spectrogram"].axes] == ["Hz", "s"]
 
 
-@pytest.mark.parametrize("variant", ["serial", "scipy"])
+@pytest.mark.parametrize("variant", ["serial", "parallel", "scipy"])
 def test_parseval_and_linearity(variant: str) -> None:
     for length in (64, 1009):
         x, y = noise(length, seed=2), noise(length, seed=3)
@@ -281,7 +354,7 @@ def test_masks_keep_what_they_say() -> None:
         "notch": ({"fy": -6 / 64, "fx": 20 / 64, "radius": 0.02}, 1 + slow),
     }
     for shape, (params, right) in kept.items():
-        for variant in ("serial", "scipy"):
+        for variant in ("serial", "parallel", "scipy"):
             made = outputs("fft_mask", image, variant, shape=shape, softness=0.01, **params)
             assert np.allclose(made["image"], right, atol=1e-12), shape
             assert np.allclose(made["spectrum"], np.abs(np.fft.fft2(right)) / right.size, atol=1e-14)

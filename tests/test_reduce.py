@@ -16,8 +16,10 @@ from gpu_ops.devices.sim.launch import Options
 from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
+from gpu_ops.filters.kit.loops import flat
 from gpu_ops.filters.reduce.exact import exact_sum, reference
 from gpu_ops.filters.reduce.figures import FIGURES, UNIT
+from gpu_ops.filters.reduce.host import _ends
 from gpu_ops.filters.reduce.plans import launch_sizes, one_each, one_wave, state_bytes, two_each
 from gpu_ops.io import from_array
 from gpu_ops.measuring.judging import judge_by_reports
@@ -122,6 +124,19 @@ def test_pairs_keep_what_additions_lose(variant: str) -> None:
     assert pairs.errors["figures"].tolerance < 2.1 * UNIT < off.errors["figures"].tolerance / 10
     lost = [abs(float(one.outputs["figures"][0]) - exact) for one in (pairs, off)]
     assert lost[0] < 1e-9 * abs(exact) and lost[1] > 1e-4 * abs(exact)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+def test_extremes_on_all_threads_are_numpys_wherever_they_lie(dtype: str) -> None:
+    """In vectors and in what is left of them, with channels that divide a vector and others, and beside NaN."""
+    for n in (1, 63, 64, 257, 1000):
+        for channels in (1, 2, 3):
+            x = RANDOM.integers(1, 255, (n, channels)).astype(dtype)
+            for place in (0, n // 2, n - 1):
+                y = x.copy()
+                y[place, -1], y[-1 - place, 0] = 0, 255 if dtype == "uint8" else np.nan
+                right = np.stack([y.min(axis=0), y.max(axis=0)], axis=1)
+                assert np.array_equal(_ends(flat(y), channels), right, equal_nan=True), (n, channels, place)
 
 
 def test_nan_and_infinity_go_into_the_figures_as_in_numpy() -> None:

@@ -26,7 +26,7 @@ from gpu_ops.params import holds
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Output, Work
 
-PICKED = ("serial", "global", "shared", "registers")
+PICKED = ("serial", "parallel", "global", "shared", "registers")
 
 
 def work1d(task: Task) -> Work:

@@ -1,4 +1,4 @@
-"""The variants on the CPU: a compiled transform on one core, and those of NumPy and SciPy."""
+"""The variants on the CPU: compiled transforms on one core and on all, and those of NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from gpu_ops.plan import Device, Plan
 from gpu_ops.types import Variant
 
 SERIAL = "Radix 2 on one core, compiled; Bluestein's method where the length is no power of two."
+PARALLEL = (
+    "Radices 4, 5, 3 and 2 on all cores: as many lines side by side as a vector has values, neighbouring columns to "
+    "whole cache lines, one long line in two parts; Bluestein's method for other primes."
+)
 NUMPY = "What most Python programs call: pocketfft with mixed radices on one core, in double, rounded at the end."
 SCIPY = "The same method on all cores and SIMD lanes, in the type of the result."
 
@@ -24,11 +28,20 @@ def compiled(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
     return Transform(made.forward, made.back)
 
 
+def compiled_parallel(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
+    """The compiled transforms on all threads."""
+    from gpu_ops.filters.fft import parallel
+
+    made = parallel.Rows(extents[0], dtype) if len(extents) == 1 else parallel.Planes(extents[0], extents[1], dtype)
+    return Transform(made.forward, made.back)
+
+
 def _variants(plan: Callable[..., Plan], *libraries: tuple[str, str, str, Engine]) -> tuple[Variant, ...]:
     own: dict[str, Any] = {"device": "cpu", "largest": limits.largest}
     serial = Variant("serial", "CPU, one core", SERIAL, partial(plan, compiled), source="S2", **own)
+    parallel = Variant("parallel", "CPU, all cores", PARALLEL, partial(plan, compiled_parallel), **own)
     others = (Variant(id, title, idea, partial(plan, e), library=id, **own) for id, title, idea, e in libraries)
-    return (serial, *others)
+    return (serial, parallel, *others)
 
 
 NUMPY_VARIANT = ("numpy", "NumPy", NUMPY, peers.numpy)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numba import get_num_threads
 
+from gpu_ops.filters.kit.lanes import BYTES, least, load, mark_nan, most, store
 from gpu_ops.filters.kit.loops import compiled, flat, offset, on_all_threads, piece
 from gpu_ops.filters.reduce.figures import SPREADS, Array
 from gpu_ops.progress import advance
@@ -161,11 +162,39 @@ def _ends_part(arguments: Any, worker: int, workers: int) -> None:
             lost[worker, j] |= v != v
 
 
-def _ends(line: Array, channels: int) -> Array:
-    """(channels, 2): the lowest and the highest sample of each channel, NaN where it has one.
+def _vector_ends_part(arguments: Any, worker: int, workers: int) -> None:
+    """The lowest and highest values of each lane of this worker's share of the vectors, four at a time: they stay in
+    registers, so that a thread waits for nothing but samples. The third row is NaN where a lane has one."""
+    x, ends = arguments
+    v = BYTES // x.itemsize
+    groups, own = x.size // (4 * v), ends[worker]
+    first, last = groups * worker // workers * 4 * v, groups * (worker + 1) // workers * 4 * v
+    a, b, c, d = load(x, first), load(x, first + v), load(x, first + 2 * v), load(x, first + 3 * v)
+    e, f, g, h, marks, more = a, b, c, d, a, a
+    for i in range(first, last, 4 * v):
+        p, q, r, s = load(x, i), load(x, i + v), load(x, i + 2 * v), load(x, i + 3 * v)
+        a, b, c, d = least(p, a), least(q, b), least(r, c), least(s, d)
+        e, f, g, h = most(p, e), most(q, f), most(r, g), most(s, h)
+        marks, more = mark_nan(marks, p, r), mark_nan(more, q, s)
+    store(own, 0, least(least(a, b), least(c, d)))
+    store(own, v, most(most(e, f), most(g, h)))
+    store(own, 2 * v, mark_nan(marks, more, more))
 
-    Rows of some hundred samples are compared column by column, so that one instruction compares several.
-    """
+
+def _vector_ends(line: Array, channels: int) -> list[Array]:
+    """Samples of which the lowest and highest are those of the whole line, for channels that divide the lanes."""
+    lanes = BYTES // line.itemsize
+    groups = line.size // (4 * lanes)
+    if not groups:
+        return [line.reshape(-1, channels)]
+    ends = np.empty((min(get_num_threads(), groups), 3 * lanes), line.dtype)
+    on_all_threads(_vector_ends_part, (line, ends), len(ends))
+    return [line[groups * 4 * lanes :].reshape(-1, channels), ends.reshape(-1, channels)]
+
+
+def _row_ends(line: Array, channels: int) -> list[Array]:
+    """The same for any number of channels: rows of some hundred samples are compared column by column, so that one
+    instruction compares several."""
     width = max(ROW // channels, 1) * channels
     rows = line[: line.size // width * width].reshape(-1, width)
     columns = [line[rows.size :].reshape(-1, channels)]
@@ -177,7 +206,13 @@ def _ends(line: Array, channels: int) -> Array:
         if lost.any():
             low[lost] = np.nan
         columns += [low.reshape(-1, channels), high.reshape(-1, channels)]
-    every = np.concatenate(columns)
+    return columns
+
+
+def _ends(line: Array, channels: int) -> Array:
+    """(channels, 2): the lowest and the highest sample of each channel, NaN where it has one."""
+    find = _row_ends if BYTES // line.itemsize % channels else _vector_ends
+    every = np.concatenate(find(line, channels))
     return np.stack([every.min(axis=0), every.max(axis=0)], axis=1)
 
 
