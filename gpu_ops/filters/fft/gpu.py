@@ -129,6 +129,9 @@ def _finish2d(work: Work, z: DeviceArray, weights: list[Any]) -> None:
         work.moved(z, plane, work.output("spectrum", forms.spectrum2d(task)))
     elif result == "phase":
         work.phase(z, plane, work.output("phase", forms.values2d(task)))
+    elif result == "level":
+        factor = 1 / (float(weights[0].sum() * weights[1].sum()) * forms.full_scale(task))
+        work.levels(z, plane, work.output("level", forms.values2d(task)), factor)
     elif result == "power density":
         work.sizes(z, plane, work.output("power_density", forms.values2d(task)), 1 / squares, squared=True)
     elif result == "radial profile":

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft import limits
-from gpu_ops.filters.fft.forms import PEAKS, Cut, complex_type, real_type
+from gpu_ops.filters.fft.forms import PEAKS, Cut, complex_type, least_amplitude, real_type
 from gpu_ops.filters.fft.transform import Transforms
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.output_kinds import Form
@@ -159,6 +159,11 @@ class Work(Transforms):
         args = (*plane.args, self.real.type(factor), np.int32(squared), np.int64(doubled))
         what = "power density" if squared else "magnitude"
         self.launch(SPECTRUM, "fft_spectrum_sizes", plane.size, z, out, *args, what=what)
+
+    def levels(self, z: DeviceArray, plane: Plane, out: DeviceArray, factor: float) -> None:
+        """Magnitudes times a factor in dB, no lower than the floor."""
+        args = (*plane.args, *(self.real.type(v) for v in (factor, least_amplitude(self.task))))
+        self.launch(SPECTRUM, "fft_spectrum_levels", plane.size, z, out, *args, what="level")
 
     def segments(self, z: DeviceArray, cut: Cut, out: DeviceArray, factor: float) -> None:
         """The power density of each segment, (bins, segments, channels)."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.fft import limits, peaks
-from gpu_ops.filters.fft.forms import PEAKS, Cut, radial, ring_of
+from gpu_ops.filters.fft.forms import PEAKS, Cut, full_scale, least_amplitude, radial, ring_of
 from gpu_ops.filters.fft.mask import rounded, transfer
 from gpu_ops.filters.fft.windows import LOBES, SCIPY_NAMES, window
 from gpu_ops.task import Task
@@ -155,6 +155,9 @@ def reference2d(task: Task) -> dict[str, Array]:
     if result == "magnitude":
         sizes = np.abs(spectrum) / weights.sum()
         return {"magnitude": _centred(task, sizes), **_peaks2d(task, sizes)}
+    if result == "level":
+        sizes = np.abs(spectrum) / (weights.sum() * full_scale(task))
+        return {"level": _centred(task, 20 * np.log10(np.maximum(sizes, least_amplitude(task))))}
     density = np.abs(spectrum) ** 2 / (weights * weights).sum()
     return (
         {"power_density": _centred(task, density)} if result == "power density" else {"radial": _rings(task, density)}
