@@ -167,7 +167,7 @@ class Variant:
     least work.
     `largest(task)` is the largest magnitude of floating samples with which nothing overflows; None: all of them.
     `refuses` are all the reasons that `supports` has for cases of the contract; `uncounted` says why a variant with
-    kernels declares no accesses.
+    kernels declares no accesses. `shapes` are those that the contract tries beside those of the kind of input.
     """
 
     id: str
@@ -189,6 +189,7 @@ class Variant:
     largest: Callable[[Task], float] | None = None
     refuses: tuple[Refusal, ...] = ()
     uncounted: str = ""
+    shapes: tuple[Shape, ...] = ()
 
     def refusal(self, task: Task) -> str | None:
         """None, or the reason why it cannot do this task: no support for it, or samples outside its range."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpu_ops.filters.fft import claims, forms, gpu, host, outputs, parameters, peers, reference
+from gpu_ops.filters.fft import claims, forms, gpu, host, outputs, parameters, peers, reference, two_passes
 from gpu_ops.params import holds
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Output, Work
@@ -74,7 +74,7 @@ FFT2D = Filter(
     finite_only=True,
     picked=PICKED,
     claims=claims.CLAIMS,
-    variants=(*host.variants2d(), *gpu.variants2d(), peers.cupy2d(parameters.RESULTS2D)),
+    variants=(*host.variants2d(), *gpu.variants2d(), two_passes.variant(), peers.cupy2d(parameters.RESULTS2D)),
 )
 FFT_MASK = Filter(
     id="fft_mask",

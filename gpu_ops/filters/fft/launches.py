@@ -102,7 +102,7 @@ class Work(Transforms):
         kernel = self.device.kernel(SAMPLES, name, defines)
         self.steps.append(Launch(kernel, grid, (self.block, 1, 1), args, shared, name=what))
 
-    def _means(self, segments: int, length: int, step: int) -> DeviceArray:
+    def means(self, segments: int, length: int, step: int) -> DeviceArray:
         """The means of all segments of all channels."""
         channels, lines, pieces = self.task.meta.channels, segments * self.task.meta.channels, pieces_of(length)
         sums, means = (self.device.empty((n,), np.float64) for n in (lines * pieces, lines))
@@ -116,7 +116,7 @@ class Work(Transforms):
     def signal(self, cut: Cut) -> DeviceArray:
         """A buffer with the segments (count, length, channels) as complex numbers."""
         z = self.take(cut.count * cut.length * cut.channels)
-        means = self._means(cut.count, cut.length, cut.step) if cut.detrend else self.device.empty((1,), np.float64)
+        means = self.means(cut.count, cut.length, cut.step) if cut.detrend else self.device.empty((1,), np.float64)
         windowed = cut.window != "none"
         window = self.weights(cut.weights if windowed else np.ones(1))
         counts = (*(np.int64(n) for n in (cut.count, cut.length, cut.step)), np.int32(cut.channels))
@@ -129,7 +129,7 @@ class Work(Transforms):
         """A buffer with the image as complex numbers, times the windows along y and x."""
         height, width = self.task.meta.shape[:2]
         z = self.take(self.task.meta.size)
-        means = self._means(1, height * width, 0) if detrend else self.device.empty((1,), np.float64)
+        means = self.means(1, height * width, 0) if detrend else self.device.empty((1,), np.float64)
         tables = [self.weights(w) for w in windows or (np.ones(1), np.ones(1))]
         sizes = (np.int64(height), np.int64(width), np.int32(self.task.meta.channels))
         flags = (np.int32(windows is not None), np.int32(detrend))
