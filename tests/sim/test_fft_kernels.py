@@ -271,6 +271,7 @@ def test_levels_in_two_passes_touch_the_sectors_that_are_predicted(dtype: str) -
     assert len(found.predicted) == 4 and not found.findings
     assert {id: found.totals[id] for id in found.predicted} == found.predicted
     assert found.totals["global_store_sectors"] * 32 == stored * x.size
+    assert found.totals["shared_wavefronts"] == found.totals["shared_ideal_wavefronts"]  # no bank conflicts
 
 
 def test_levels_in_two_passes_refuse_by_name_what_they_do_not_take() -> None:

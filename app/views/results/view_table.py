@@ -56,8 +56,8 @@ class ViewSpec:
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
     results take beside an input of another kind. `uneven` is the view of results whose axes have different units,
     `foreign` that of results over other axes than the input's, such as phases over frequencies, `signed` that of values
-    around zero, `apart` that of values of another size than the input's, such as its sums, `levels` that of values which are
-    in dB already."""
+    around zero, `apart` that of values of another size than the input's, such as its sums, `levels` that of values in
+    dB."""
 
     id: str
     make: Callable[[Display, QWidget], ResultView]

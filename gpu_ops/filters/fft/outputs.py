@@ -1,8 +1,8 @@
 """The outputs of the three filters: which the result asks for, in which unit, and how exact.
 
 Magnitudes in decibels are a scale of a view; only the level of an image is an output in decibels, of full scale: 255 of
-uint8, 65535 of uint16, 1 of floats, as the amplitude of a constant. Frequencies are in hertz where the rate of a signal is known, else in
-cycles per sample, and a sample counts as a second.
+uint8, 65535 of uint16, 1 of floats, as the amplitude of a constant. Frequencies are in hertz where the rate of a signal
+is known, else in cycles per sample, and a sample counts as a second.
 """
 
 from __future__ import annotations

@@ -14,11 +14,12 @@ from gpu_ops.task import Task
 from gpu_ops.types import Refusal, Variant
 
 CUPY = "The library's own transforms (cuFFT), planned beforehand; half spectra, as on the CPU."
+AND_LEVELS = f"{CUPY} Levels take elementwise kernels before and after it."
 PLAIN = ("spectrum", "spectrogram", "round trip")
 """The results that are little more than the transform itself."""
 STEPPED = ("level",)
-"""Those that it makes as well, each of the other steps by a call of its own: the window, decibels, the mirrored half, zero
-frequency in the middle."""
+"""Those that it makes as well, each of the other steps by a call of its own: the window, decibels, the half that
+mirrors the other, zero frequency in the middle."""
 
 
 def numpy(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
@@ -81,7 +82,7 @@ def cupy1d(results: tuple[str, ...]) -> Variant:
 
 def cupy2d(results: tuple[str, ...]) -> Variant:
     """CuPy's transform of images."""
-    return Variant("cupy", "CuPy", CUPY, partial(plan2d, cufft), **OWN, **_plain(*results))
+    return Variant("cupy", "CuPy", AND_LEVELS, partial(plan2d, cufft), **OWN, **_plain(*results))
 
 
 def cupy_mask() -> Variant:

@@ -104,7 +104,8 @@ def columns(sizes: Sizes, blocks: Blocks, down: int, right: int) -> Array:
     place, lane = np.divmod(np.arange(blocks.n // blocks.points * blocks.lines), blocks.lines)
 
     def at(row: Array, column: Array) -> Array:
-        return ((row + down) % height * width + (column + right) % width) * sizes.real
+        places: Array = (row + down) % height * width + (column + right) % width
+        return places * sizes.real
 
     def accesses(block: int) -> Iterator[Access]:
         row, column = _points(blocks, place), block * blocks.lines + lane

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpu_ops.filters.fft import forms, limits, sectors
+from gpu_ops.filters.fft.conflicts import BANKS
 from gpu_ops.filters.fft.launches import SAMPLES, Work
 from gpu_ops.filters.fft.parameters import RESULTS2D
+from gpu_ops.filters.fft.sectors import WARP
 from gpu_ops.filters.fft.transform import twiddles
 from gpu_ops.filters.fft.ways import MOST_THREADS, USUAL_THREADS, Blocks
 from gpu_ops.filters.fft.windows import window
@@ -69,19 +71,22 @@ def passes(task: Task) -> Passes | None:
     height, width = task.meta.shape[:2]
     half, narrow = width // 2, NARROW // forms.complex_type(task).itemsize
     threads = max(1, width // Blocks.of(width, RADICES[0], 1, 1, 1).points)
-    rows = _blocks(task, width, min(max(1, task.knobs["block"] // threads), height // 2), 1)
+    apart = threads // 2 if threads < WARP else 0  # so that lines of one warp find banks of their own
+    rows = _blocks(task, width, min(max(1, task.knobs["block"] // threads), height // 2), 1, apart)
     columns = _blocks(task, height, min(task.knobs["strip"], half), min(narrow, half))
     return Passes(rows, columns) if rows and columns else None
 
 
-def _blocks(task: Task, n: int, lines: int, least: int) -> Blocks | None:
-    """Blocks of lines of n points, as many as fit up to `lines`; None where `least` do not."""
+def _blocks(task: Task, n: int, lines: int, least: int, apart: int = 0) -> Blocks | None:
+    """Blocks of lines of n points, as many as fit up to `lines`; None where `least` do not. The planes of a line end so
+    many places after a multiple of half the banks."""
     item, most = forms.real_type(task).itemsize, USUAL_THREADS if task.meta.dtype == "float64" else MOST_THREADS
     while lines >= least:
         for radix, threads in zip(RADICES, (USUAL_THREADS, most), strict=True):
             one = Blocks.of(n, radix, 1, 1, 1)
-            if n // one.points * lines <= threads and 2 * one.plane * item * lines <= task.limits.shared_bytes:
-                return Blocks(n, one.radix, one.points, lines, one.plane)
+            plane = one.plane + (apart - one.plane) % (BANKS // 2) if apart else one.plane
+            if n // one.points * lines <= threads and 2 * plane * item * lines <= task.limits.shared_bytes:
+                return Blocks(n, one.radix, one.points, lines, plane)
         lines //= 2
     return None
 
