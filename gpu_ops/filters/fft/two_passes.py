@@ -37,7 +37,7 @@ RADICES = (16, 8)
 NARROW = 32
 """Bytes of a row that a block of columns takes at least: a sector."""
 LEVELS, POWERS, ALONE = "for levels alone", "powers of two", "one channel"
-SHAPES = ((2, 2), (2, 64), (64, 4), (16, 32), (32, 16), (64, 128), (128, 32))
+SHAPES = ((2, 2), (8, 4), (64, 128), (128, 32), (32, 64), (256, 16), (16, 32))
 """What the contract tries beside the shapes of images, of which none suits."""
 
 BLOCK = Param(
