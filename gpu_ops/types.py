@@ -99,8 +99,8 @@ class Output:
     none are. `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its
     values, "" for the unit of the input. `when` are the values of parameters that ask for it, as of a Param:
     {"result": ("statistics",)}; without them it is not computed. `signed` says that the values of an image lie around
-    zero. `cut` is the threshold of a pyramid's details. `scales(task)` gives each element of a table a scale of its
-    own, from the input on the host.
+    zero. `cut` is the threshold of a pyramid's details. `scales(task)` gives each element a scale of its own, from the
+    input on the host.
     """
 
     id: str

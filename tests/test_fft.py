@@ -14,13 +14,7 @@ from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.fft import peaks, peers, steps
 from gpu_ops.filters.fft.forms import Cut, ring_of
-from gpu_ops.filters.fft.limits import (
-    fast_sine_tolerance,
-    level_scale,
-    level_tolerance,
-    peak_tolerance,
-    transform_tolerance,
-)
+from gpu_ops.filters.fft.limits import fast_sine_tolerance, peak_tolerance, transform_tolerance
 from gpu_ops.filters.fft.mask import transfer
 from gpu_ops.filters.fft.plans import plan2d
 from gpu_ops.filters.fft.radix import WITH_FMA, WITHOUT_FMA
@@ -278,18 +272,25 @@ def test_levels_are_of_full_scale(dtype: str, full: int, variant: str) -> None:
     assert find_filter("fft2d").given(run.params)[0].unit == "dB"
 
 
-def test_an_error_moves_levels_most_at_the_floor() -> None:
-    """Magnitudes that are off by the whole tolerance are levels within theirs; by three times as much they are not."""
+@pytest.mark.parametrize("floor", [-100.0, -20.0])
+def test_each_level_is_judged_by_its_own_magnitude(floor: float) -> None:
+    """Magnitudes that are off by nearly their tolerance, a share of the largest one, are right; ten times as much is
+    wrong, and so is a loud level that is off by what a level at the floor may be."""
     x = np.random.default_rng(4).integers(0, 256, (40, 60)).astype(np.uint8)
     filter = find_filter("fft2d")
-    for floor in (-100.0, -20.0):
-        params = check_values(filter.params, {"result": "level", "floor": floor}, "fft2d")
-        task = on(filter, x, params)
-        right = np.append(filter.reference(task)["level"], floor)
-        allowed = level_tolerance(task) * level_scale(task)
-        for share, ok in ((1.0, True), (3.0, False)):
-            off = 10 ** (right / 20) + share * transform_tolerance(task)
-            assert bool(np.abs(20 * np.log10(off) - right).max() <= allowed) is ok, (floor, share)
+    task = on(filter, x, check_values(filter.params, {"result": "level", "floor": floor}, "fft2d"))
+    size = np.abs(np.fft.fft2(x.astype(float))) / (255 * x.size)
+
+    def ok(moved: Array, loud: float = 0.0) -> bool:
+        levels = 20 * np.log10(np.maximum(size + moved, 10 ** (floor / 20)))
+        levels[0, 0] += loud
+        made = {"level": levels.astype(np.float32)}
+        return verify(filter, filter.variant("serial"), from_array(x), task, made)["level"].ok
+
+    error = transform_tolerance(task) * float(size.max())
+    assert ok(np.full(size.shape, 0.9 * error)) and ok(np.full(size.shape, -0.9 * error))
+    assert not ok(np.full(size.shape, 10 * error))
+    assert not ok(np.zeros(size.shape), 0.01)
 
 
 def test_steps_of_levels_are_counted_one_by_one() -> None:

@@ -5,9 +5,10 @@ tolerances are a few times u · log2 N of the largest value, with room for Blues
 times; the errors of right variants stay below a half of them. Squares, and a transform there and back, have twice the
 error of one transform.
 
-A level is a logarithm, so that the same error of a magnitude counts most at the floor: a share e of the largest
-magnitude A moves a level there by 20 log10(1 + e A / 10^(floor / 20)), which is 8.686 e A / 10^(floor / 20) dB where
-that is small. Below the floor all levels are the same, so no error is larger.
+A level is a logarithm: a magnitude a that is off by a share e of the largest one A is off by 20 log10(1 + e A / a) dB,
+at most 8.686 e A / a. Below the floor all levels are the same, so no error is larger than 8.686 e A / 10^(floor / 20).
+Each level is judged on that scale of its own, with the tolerance of a transform; the logarithm's own rounding, which is
+a few ulps of the level, is a share of e as well.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import math
 
 import numpy as np
 
-from gpu_ops.filters.fft.forms import Cut, full_scale, least_amplitude, real_type
+from gpu_ops.filters.fft.forms import Array, Cut, full_scale, real_type
 from gpu_ops.filters.fft.windows import window
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.task import Task
@@ -59,30 +60,11 @@ def density_tolerance(task: Task) -> float:
     return square_tolerance(task) + count * float(np.finfo(np.float64).eps)
 
 
-def most_amplitude(task: Task) -> float:
-    """The largest amplitude that an image may have, of full scale: that of its largest sample everywhere."""
-    whole = np.dtype(task.meta.dtype).kind == "u"
-    twice = 2 if not whole and task.params["detrend"] == "constant" else 1  # less the mean
-    windows = [window(task.params["window"], n) for n in task.meta.shape[:2]]
-    ratio = math.prod(float(np.abs(w).sum() / w.sum()) for w in windows)
-    return ratio * (1.0 if whole else twice * task.meta.largest / full_scale(task))
-
-
-def level_scale(task: Task) -> float:
-    """The largest level in dB that an image may have, of either sign."""
-    most = most_amplitude(task)
-    return max(-float(task.params["floor"]), 20 * math.log10(most) if most else 0.0)
-
-
-def level_tolerance(task: Task) -> float:
-    """Of levels, relative to the largest one."""
-    return _level_tolerance(task, transform_tolerance(task))
-
-
-def _level_tolerance(task: Task, error: float) -> float:
-    """Where magnitudes are off by that share of the largest; and of the logarithm's own rounding."""
-    moved = 20 * math.log1p(error * most_amplitude(task) / least_amplitude(task)) / math.log(10)
-    return moved / level_scale(task) + 8 * float(np.finfo(real_type(task)).eps)
+def level_scales(task: Task, sizes: Array) -> Array:
+    """Of each level in dB what a whole largest magnitude of error would do to it, and the level itself. `sizes` are the
+    magnitudes of full scale, no less than the floor."""
+    most = max(float(sizes.max()), least_magnitude(task) / full_scale(task))
+    return np.asarray(20 / math.log(10) * most / sizes + np.abs(20 * np.log10(sizes)))
 
 
 def fast_sine_tolerance(task: Task) -> float:
@@ -90,8 +72,6 @@ def fast_sine_tolerance(task: Task) -> float:
     twiddles that are products of log2 R such ones at most, so that each bit of the length counts once; the four more
     are Bluestein's, as above."""
     off = FAST_SINE * (math.log2(transformed(task)) + 4)
-    if task.params["result"] == "level":
-        return _level_tolerance(task, transform_tolerance(task) + off)
     twice = task.params["result"] in ("round trip", "power density", "spectrogram", "radial profile")
     return density_tolerance(task) + 2 * off if twice else transform_tolerance(task) + off
 

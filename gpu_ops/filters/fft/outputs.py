@@ -11,16 +11,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from gpu_ops.filters.fft import forms, limits
+from gpu_ops.filters.fft import forms, limits, reference
 from gpu_ops.output_kinds import Form, ViewKind
 from gpu_ops.task import Task
 from gpu_ops.types import Output
 
 Rules = dict[str, Any]
-"""The tolerance and the least scale of an Output."""
+"""The tolerance and the scale of an Output, or the least one."""
 TRANSFORM: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_spectrum}
 AMPLITUDE: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_magnitude}
-LEVEL: Rules = {"tolerance": limits.level_tolerance, "least": limits.level_scale}
+LEVEL: Rules = {"tolerance": limits.transform_tolerance, "scales": reference.level_scales}
 DENSITY: Rules = {"tolerance": limits.density_tolerance, "least": limits.least_density}
 ANGLE: Rules = {"tolerance": limits.phase_tolerance, "least": lambda task: math.pi}
 PEAKS: Rules = {"tolerance": limits.peak_tolerance, "least": limits.least_peaks}
