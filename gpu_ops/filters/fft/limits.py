@@ -60,13 +60,6 @@ def density_tolerance(task: Task) -> float:
     return square_tolerance(task) + count * float(np.finfo(np.float64).eps)
 
 
-def level_scales(task: Task, sizes: Array) -> Array:
-    """Of each level in dB what a whole largest magnitude of error would do to it, and the level itself. `sizes` are the
-    magnitudes of full scale, no less than the floor."""
-    most = max(float(sizes.max()), least_magnitude(task) / full_scale(task))
-    return np.asarray(20 / math.log(10) * most / sizes + np.abs(20 * np.log10(sizes)))
-
-
 def fast_sine_tolerance(task: Task) -> float:
     """Of results with twiddles by fast sine, where the output's own tolerance is not wider. A stage of radix R has
     twiddles that are products of log2 R such ones at most, so that each bit of the length counts once; the four more
@@ -98,6 +91,13 @@ def mask_tolerance(task: Task) -> float:
     """Relative to the largest sample. Integers may be one level off: a value that lies on a half within its rounding
     error may be rounded either way."""
     return square_tolerance(task) if task.meta.dtype.startswith("float") else 1 / np.iinfo(task.meta.dtype).max
+
+
+def level_scales(task: Task, sizes: Array) -> Array:
+    """Of each level in dB what a whole largest magnitude of error would do to it, and the level itself. `sizes` are the
+    magnitudes of full scale, no less than the floor."""
+    most = max(float(sizes.max()), least_magnitude(task) / full_scale(task))
+    return np.asarray(20 / math.log(10) * most / sizes + np.abs(20 * np.log10(sizes)))
 
 
 def phase_floor(task: Task, largest: float) -> float:
