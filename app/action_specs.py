@@ -358,6 +358,14 @@ _HELP = (
         do=lambda desk: desk.pages.present("claims"),
     ),
     ActionSpec(
+        "figures",
+        QT_TRANSLATE_NOOP("Actions", "&Figures of the sources"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Compare the figures that the sources published with measured points"),
+        do=lambda desk: desk.pages.present("figures"),
+    ),
+    ActionSpec(
         "layouts",
         QT_TRANSLATE_NOOP("Actions", "&Memory layouts"),
         "help",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpu_ops.types import Filter
 
-COMMANDS = ("list", "run", "bench", "sweep", "claims", "compile", "doctor", "xray")
+COMMANDS = ("list", "run", "bench", "sweep", "claims", "figures", "compile", "doctor", "xray")
 WINDOW_BENCH = "window-bench"
 WINDOW_SIDES = 100, 16384
 """Pixels of a window's side."""
@@ -28,7 +28,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args and (args[0] in COMMANDS or args[0] == "--version"):
         from gpu_ops.cli import main as command
 
-        return command(args)
+        if args[0] != "figures":
+            return command(args)
+        from app.figure_picture import draw
+
+        return command(args, draw)
     from gpu_ops.cli import guarded
 
     parsed_args: list[argparse.Namespace] = []

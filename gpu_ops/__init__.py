@@ -36,11 +36,12 @@ if TYPE_CHECKING:
         step_words,
         write_step,
     )
+    from gpu_ops.measuring.figures import DrawnFigure, draw_figures
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.law_counts import recorded_steps
     from gpu_ops.measuring.provenance import machine
     from gpu_ops.measuring.remaking import from_origin
-    from gpu_ops.measuring.report import write_report
+    from gpu_ops.measuring.report import read_report, write_report
     from gpu_ops.measuring.runner import default_picks, run_experiment
     from gpu_ops.measuring.window_needs import window_fault
     from gpu_ops.types import Experiment, Input, Pick, Run
@@ -80,6 +81,9 @@ _HOMES = {
     "device_statuses": "devices",
     "open_device": "devices",
     "default_picks": "measuring.runner",
+    "DrawnFigure": "measuring.figures",
+    "draw_figures": "measuring.figures",
+    "read_report": "measuring.report",
     "run_experiment": "measuring.runner",
     "from_origin": "measuring.remaking",
     "judge_by_reports": "measuring.judging",
@@ -95,6 +99,7 @@ __all__ = [
     "NOISE",
     "SAMPLES",
     "STEPS",
+    "DrawnFigure",
     "Experiment",
     "Input",
     "KernelscopeError",
@@ -110,6 +115,7 @@ __all__ = [
     "convert",
     "default_picks",
     "device_statuses",
+    "draw_figures",
     "find_filter",
     "find_step",
     "from_array",
@@ -122,6 +128,7 @@ __all__ = [
     "maps_for",
     "open_device",
     "parse_step",
+    "read_report",
     "recorded_reports",
     "recorded_steps",
     "replacing",

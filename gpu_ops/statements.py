@@ -1,11 +1,13 @@
-"""What the sources state: claims, which are tested here, and laws, which are drawn with counted points."""
+"""What the sources state: claims, which are tested here, laws, which are drawn with counted points, and figures, which
+are drawn again with measured ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from gpu_ops.input_kinds import Shape
 from gpu_ops.params import Values
 
 SOURCE_TITLES = {
@@ -74,3 +76,89 @@ class Law:
         """Every (n, p) whose steps are counted."""
         chosen = [(self.fixed, p) for p in self.choices]
         return tuple(dict.fromkeys([*((n, self.processors(n)) for n in self.sizes), *chosen]))
+
+
+Basis = Literal["published", "model", "measured"]
+"""What the points of a series are: the source's own, a model's, or those of a report."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis of a figure: what it shows, in which unit ("" for a plain number), the values with a tick, and whether it
+    is logarithmic. Without ticks the range of the points chooses them."""
+
+    title: str
+    unit: str = ""
+    ticks: tuple[float, ...] = ()
+    logarithmic: bool = True
+
+    @property
+    def label(self) -> str:
+        """The title with the unit."""
+        return f"{self.title}, {self.unit}" if self.unit else self.title
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points of a figure, by growing x. Where there are `tops`, each point is a range from `ys` to there. `joined`
+    points have a line between them. `text` says where the values come from; `filter` and `variant` are those of
+    measured ones."""
+
+    name: str
+    basis: Basis
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    tops: tuple[float, ...] = ()
+    joined: bool = True
+    text: str = ""
+    filter: str = ""
+    variant: str = ""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A verified kernel time of a report, in seconds, and what ran: `title` is the variant's."""
+
+    filter: str
+    variant: str
+    title: str
+    device: str
+    params: Values
+    knobs: Values
+    shape: Shape
+    dtype: str
+    mode: str
+    seconds: float
+
+
+class Found(NamedTuple):
+    """What a report's times give for a figure, and in sentences what they do not give."""
+
+    series: tuple[Series, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a source, drawn again from a report's times over what the source `published`.
+
+    `number` is the source's own name for it, `published_on` the GPU that it measured, `text` what the figure shows.
+    `filters` are those whose times count.
+    `measured(times, device)` gives the series of those times on one GPU, `model(device)` those of the source's model;
+    `device` is the GPU's description as a report's provenance has it, {} where none does. `sweeps(filters)` are the
+    arguments of `kernelscope` that measure all points, () where no variant can.
+    """
+
+    id: str
+    source: str
+    number: str
+    title: str
+    text: str
+    x: Scale
+    y: Scale
+    published_on: str
+    published: tuple[Series, ...]
+    filters: tuple[str, ...]
+    measured: Callable[[Sequence[Timed], Mapping[str, Any]], Found]
+    sweeps: Callable[[Iterable[Any]], tuple[str, ...]]
+    model: Callable[[Mapping[str, Any]], tuple[Series, ...]] | None = None

@@ -21,7 +21,12 @@ from gpu_ops.plan import Device, Finding, Mode, Plan
 from gpu_ops.run_key import RunKey
 from gpu_ops.statements import SOURCE_TITLES as SOURCE_TITLES
 from gpu_ops.statements import Claim as Claim
+from gpu_ops.statements import Figure as Figure
+from gpu_ops.statements import Found as Found
 from gpu_ops.statements import Law as Law
+from gpu_ops.statements import Scale as Scale
+from gpu_ops.statements import Series as Series
+from gpu_ops.statements import Timed as Timed
 from gpu_ops.task import Meta, Task
 
 Stage = Literal["computed", "verified", "timed"]
@@ -209,11 +214,11 @@ class Filter:
     `family` is the name on the command line and in the menu; filters of one family differ in `accepts`.
     `reference(task)`, whose arrays are on the host, returns {output id: float64, complex128 or exact integer array}.
     Masked elements of a masked array are undecided, because rounding alone decides them, and are not compared.
-    `work(task)` is the least work. `laws` are drawn over sizes and processors. `check(task)` raises ParamError for
-    parameters that do not suit the input. `presets` are values by name for some of the parameters, the same ones in
-    each. `picked` are the variants that a window shows at first; () means all of the project's own. `finite_only`
-    refuses NaN and infinity, with their count and the first place. `contended` says that its time depends on how many
-    samples are alike.
+    `work(task)` is the least work. `laws` are drawn over sizes and processors, `figures` of the source again from
+    reports. `check(task)` raises ParamError for parameters that do not suit the input. `presets` are values by name
+    for some of the parameters, the same ones in each. `picked` are the variants that a window shows at first; () means
+    all of the project's own. `finite_only` refuses NaN and infinity, with their count and the first place. `contended`
+    says that its time depends on how many samples are alike.
     """
 
     id: str
@@ -230,6 +235,7 @@ class Filter:
     variants: tuple[Variant, ...]
     claims: tuple[Claim, ...] = ()
     laws: tuple[Law, ...] = ()
+    figures: tuple[Figure, ...] = ()
     source: str = ""
     check: Callable[[Task], None] = lambda task: None
     presets: Mapping[str, Values] = field(default_factory=dict)

@@ -90,6 +90,10 @@ def test_each_operation_works_on_its_own_device(fake: FakeCupy) -> None:
     assert counts[0] == counts[1] and counts[0]["launch"] > 50 and counts[0]["hostRegister"] == 2
 
 
+def test_a_description_counts_the_multiprocessors(fake: FakeCupy) -> None:
+    assert [device.describe()["multiprocessors"] for device in both(fake)] == [2, 2]
+
+
 def test_it_does_in_any_thread(fake: FakeCupy) -> None:
     """A thread begins on device 0, whatever others have done."""
     _, second = both(fake)

@@ -1,4 +1,4 @@
-"""The command line: list, run, bench, sweep, xray, claims, compile, doctor.
+"""The command line: list, run, bench, sweep, xray, claims, figures, compile, doctor.
 
 Exit codes: 0 fine, 2 bad arguments or input, 3 a result was wrong, 4 a device is not available.
 """
@@ -9,6 +9,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from gpu_ops.cli import streams
 from gpu_ops.errors import KernelFault, KernelscopeError, plain, shortened
@@ -21,8 +22,9 @@ MOST = 2000
 """Letters of a message at most."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code."""
+def main(argv: Sequence[str] | None = None, draw: Callable[[Any, str], None] | None = None) -> int:
+    """Run a command and return its exit code. `draw(figure, path)` draws a figure, where the caller has a window's
+    libraries."""
     if sys.stdout is None:
         streams.say("Standard output is closed; redirect it to a file, a terminal or /dev/null.")
         return BAD_INPUT
@@ -31,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from gpu_ops.cli.parser import parse
 
         args = parse(list(sys.argv[1:] if argv is None else argv))
+        args.draw = draw
         return int(args.command(args))
 
     return guarded(command)

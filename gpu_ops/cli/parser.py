@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from gpu_ops import __version__
-from gpu_ops.cli import bands, batch, info, measure, outputs, xray
+from gpu_ops.cli import bands, batch, figures, info, measure, outputs, xray
 from gpu_ops.cli.limits import KERNEL_MIB, positive
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
@@ -242,6 +242,16 @@ def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     claims.add_argument("--report", metavar="FILE", help="judge by this report")
     claims.add_argument("--count", metavar="FILE", help="only count the steps of the laws, and write them here")
     claims.set_defaults(command=info.claims)
+    drawing = commands.add_parser(
+        "figures", help="the sources' figures: what was published, and the points of a report"
+    )
+    drawing.add_argument("figures", nargs="*", metavar="ID", help="only these figures")
+    drawing.add_argument(
+        "--report", metavar="FILE", help="take the points from this report (default: the recorded ones)"
+    )
+    drawing.add_argument("--csv", metavar="FILE", help="write all points here")
+    drawing.add_argument("--picture", metavar="FILE", help="draw the one figure that is named, as PNG or SVG")
+    drawing.set_defaults(command=figures.figures)
     compiling = commands.add_parser("compile", help="compile every kernel, with no GPU, and show its resources")
     compiling.add_argument("kernels", nargs="*", metavar="KERNEL", help="only these kernel files")
     compiling.add_argument("--gpu", nargs="+", action="extend", metavar="SM", help="such as sm_75 sm_90")
@@ -249,5 +259,5 @@ def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     doctor = commands.add_parser("doctor", help="what this machine can do, and what to install for more")
     doctor.add_argument("--skip-roofs", action="store_true", help="do not measure memory bandwidth")
     doctor.set_defaults(command=info.doctor)
-    for parser in (listing, claims, compiling, doctor):
+    for parser in (listing, claims, drawing, compiling, doctor):
         parser.add_argument("--json", metavar="FILE", help="write the answer here as JSON; - for standard output")

@@ -156,11 +156,14 @@ def _deeper(value: Any, levels: int) -> bool:
 
 
 def _provenance_fault(provenance: Mapping[str, Any]) -> str:
-    devices = provenance.get("devices", {})
-    if not isinstance(devices, dict) or not all(map(_object, devices.values())):
-        return "devices of its provenance is no object of objects"
-    if not all(_text(d.get("model", "")) for d in devices.values()):
-        return "a model among devices of its provenance is no text"
+    for name in ("devices", "devices_after"):
+        devices = provenance.get(name, {})
+        if not isinstance(devices, dict) or not all(map(_object, devices.values())):
+            return f"{name} of its provenance is no object of objects"
+        if not all(_text(d.get("model", "")) for d in devices.values()):
+            return f"a model among {name} of its provenance is no text"
+        if not all(_time(d.get(figure, 1)) for d in devices.values() for figure in ("sm_mhz", "multiprocessors")):
+            return f"sm_mhz or multiprocessors among {name} of its provenance is no number above 0"
     return "" if isinstance(provenance.get("earlier", []), list) else "earlier of its provenance is no list"
 
 

@@ -1,6 +1,8 @@
-"""The legend of a sweep: names and strokes of lines under a heading for each device."""
+"""The legend of a plot: names and strokes of lines under headings, such as one for each device."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QSize
@@ -11,7 +13,6 @@ from app.models.sweep import Sweep
 from app.views.parts import ElidedLabel
 from app.views.sweep.plot import Look, look
 from app.views.sweep.text import group_title, line_title
-from gpu_ops.measuring.sweeps import Line
 
 STROKE = 6
 """The length of a line's sample, in letters."""
@@ -47,46 +48,42 @@ class LegendLine(ElidedLabel):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self.look.pen())
         middle = self.height() / 2
-        painter.drawLine(QPointF(0, middle), QPointF(STROKE * unit, middle))
-        painter.translate(STROKE * unit / 2, middle)
-        painter.scale(1.3 * unit, 1.3 * unit)
-        painter.setPen(self.look.outline())
-        painter.setBrush(self.look.filling)
-        painter.drawPath(pg.graphicsItems.ScatterPlotItem.Symbols[self.look.symbol])
+        if self.look.joined:
+            painter.drawLine(QPointF(0, middle), QPointF(STROKE * unit, middle))
+        if self.look.symbol:
+            painter.translate(STROKE * unit / 2, middle)
+            painter.scale(1.3 * unit, 1.3 * unit)
+            painter.setPen(self.look.outline())
+            painter.setBrush(self.look.filling)
+            painter.drawPath(pg.graphicsItems.ScatterPlotItem.Symbols[self.look.symbol])
         painter.end()
 
 
-class SweepLegend(QWidget):
+Groups = Sequence[tuple[str, Sequence[tuple[str, Look]]]]
+"""Headings, each with names and looks of lines."""
+
+
+class Legend(QWidget):
     """One column beside the plot, or as many as have room below it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("sweepLegend")
         self._grid = QGridLayout(self)
         unit = self.fontMetrics().averageCharWidth()
         self._grid.setContentsMargins(unit, unit, unit, unit)
         self._grid.setVerticalSpacing(unit // 2)
         self._headings: list[ElidedLabel] = []
         self._entries: list[LegendLine] = []
-        self._groups: list[tuple[str, list[Line]]] = []
-        self._sweep: Sweep | None = None
+        self._groups: Groups = ()
         self._columns = 1
 
     def texts(self) -> list[str]:
         """Headings and names, in order."""
-        return [text for title, lines in self._groups for text in (title, *(self._name(line) for line in lines))]
+        return [text for title, lines in self._groups for text in (title, *(name for name, _ in lines))]
 
-    def _name(self, line: Line) -> str:
-        assert self._sweep is not None
-        return line_title(self._sweep, line)
-
-    def show_sweep(self, sweep: Sweep | None) -> None:
-        """Name the lines of this sweep."""
-        self._sweep = sweep
-        groups: dict[str, list[Line]] = {}
-        for line in sweep.lines() if sweep else ():
-            groups.setdefault(group_title(line), []).append(line)
-        self._groups = list(groups.items())
+    def show_groups(self, groups: Groups) -> None:
+        """Name these lines."""
+        self._groups = groups
         self._arrange()
 
     def set_columns(self, columns: int) -> None:
@@ -110,9 +107,9 @@ class SweepLegend(QWidget):
             heading.show()
             self._grid.addWidget(heading, row, 0, 1, self._columns)
             row += 1
-            for at, line in enumerate(lines):
+            for at, (name, shown) in enumerate(lines):
                 entry = self._entries[place]
-                self._fill(entry, line)
+                self._fill(entry, name, shown)
                 self._grid.addWidget(entry, row + at // self._columns, at % self._columns)
                 place += 1
             row += -(-len(lines) // self._columns)
@@ -121,14 +118,32 @@ class SweepLegend(QWidget):
         self._grid.setRowStretch(row, 1)
         self.setVisible(bool(self._groups))
 
-    def _fill(self, entry: LegendLine, line: Line) -> None:
-        assert self._sweep is not None
-        entry.look = look(self._sweep, line, self.palette())
-        entry.setText(self._name(line))
-        entry.setAccessibleName(self._name(line))
+    def _fill(self, entry: LegendLine, name: str, look: Look) -> None:
+        entry.look = look
+        entry.setText(name)
+        entry.setAccessibleName(name)
         entry.show()
         entry.update()
 
+
+class SweepLegend(Legend):
+    """The lines of a sweep under a heading for each device."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sweepLegend")
+        self._sweep: Sweep | None = None
+
+    def show_sweep(self, sweep: Sweep | None) -> None:
+        """Name the lines of this sweep."""
+        self._sweep = sweep
+        groups: dict[str, list[tuple[str, Look]]] = {}
+        for line in sweep.lines() if sweep else ():
+            assert sweep is not None
+            shown = line_title(sweep, line), look(sweep, line, self.palette())
+            groups.setdefault(group_title(line), []).append(shown)
+        self.show_groups(list(groups.items()))
+
     def refresh(self) -> None:
         """Take new colours and letters."""
-        self._arrange()
+        self.show_sweep(self._sweep)

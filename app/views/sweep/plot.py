@@ -30,12 +30,14 @@ NEAR = 1.5
 
 @dataclass(frozen=True)
 class Look:
-    """The look of a line: stroke and symbol of its variant; the symbol is hollow for the CPU."""
+    """The look of a line: stroke and symbol of its variant; the symbol is hollow for the CPU. `joined` points have a
+    line between them."""
 
     stroke: Stroke
     symbol: str
     filling: QColor
     dark: bool
+    joined: bool = True
 
     def pen(self, width: float = 2) -> QPen:
         return pen(self.stroke, self.dark, width)
@@ -265,11 +267,11 @@ def round_times(low: float, high: float, most: int) -> list[float]:
         best = [time for time in result if low <= time <= high] or best
         if len(best) <= most:
             break
-    return best if len(best) > 2 or high > 10 * low else _even(low, high, most)
+    return best if len(best) > 2 or high > 10 * low else even_steps(low, high, most)
 
 
-def _even(low: float, high: float, most: int) -> list[float]:
-    """Multiples of 1, 2 or 5 of a power of ten."""
+def even_steps(low: float, high: float, most: int) -> list[float]:
+    """About so many multiples of 1, 2 or 5 of a power of ten, from `low` to `high`."""
     power = 10.0 ** math.floor(math.log10((high - low) / most))
     step = next(d * power for d in (1, 2, 5, 10) if d * power * most >= high - low)
     first, last = math.ceil(low / step), math.floor(high / step)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QLocale, QObject, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+import gpu_ops
 from app.controllers.importing import ImportController
 from app.controllers.session import SessionController
 from app.models.claims_table import claims_csv, claims_json
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from app.models.display import Display
     from app.views.results.pictures import Pictures
     from app.views.sweep.panel import SweepPanel
+    from app.views.timing.figures_page import FiguresPage
     from app.views.timing.ladder import TimingLadder
     from app.views.xray.panel import XRayPanel
 
@@ -314,6 +316,29 @@ class Files(QObject):
         if path:
             text_of = claims_json if Path(path).suffix.lower() == ".json" else claims_csv
             self._write(path, lambda: write_text(path, text_of(claims)))
+
+    @Slot(object)
+    def export_figure(self, page: FiguresPage) -> None:
+        """Ask for a name and save the figure of the page, in the format that the name ends in."""
+        if page.shown is None:
+            return
+        kinds = f"PNG (*.png);;SVG (*.svg);;CSV (*.csv);;JSON (*.json);;{all_files()}"
+        name = f"{page.shown.figure.id}.png"
+        path = self.ask_target(self.tr("Save the figure as PNG, SVG, CSV or JSON"), name, kinds)
+        if path:
+            self._write(path, lambda: page.export(path))
+
+    @Slot(object)
+    def open_figures(self, page: FiguresPage) -> None:
+        """Ask for a report and draw the figures of the page with its points."""
+        kinds = self.tr("Reports (*.json)")
+        for path in self.choose(self.tr("Draw the points of a report"), f"{kinds};;{all_files()}")[:1]:
+            try:
+                page.set_figures(gpu_ops.draw_figures({path: gpu_ops.read_report(path)}))  # loaded when asked for
+            except KernelscopeError as error:
+                self._messages.show_message("error", str(error), "", "report")
+            else:
+                self._messages.settle("report")
 
     def export_xray(self, panel: XRayPanel, kind: str) -> None:
         """Ask for a name and save the X-ray: the visible part as a "picture", or all its counts ("json")."""

@@ -175,6 +175,7 @@ class MainWindow(QMainWindow):
         recent = RecentMenu(menus["file/recent"], actions["clear_recent"], context.settings, context.importing.open)
         makers = {
             "claims": self._claims_page,
+            "figures": self._figures_page,
             "layouts": self._layouts_page,
             "shortcuts": lambda: ShortcutsPage(actions),
             "diagnostics": lambda: DiagnosticsPage(context.log),
@@ -195,6 +196,15 @@ class MainWindow(QMainWindow):
         page.save_asked.connect(self.context.files.export_claims)
         judgements = gpu_ops.judge_by_reports(gpu_ops.all_claims(), gpu_ops.recorded_reports())
         page.set_claims([j.as_dict() for j in judgements])
+        return page
+
+    def _figures_page(self) -> QWidget:
+        from app.views.timing.figures_page import FiguresPage  # plots are not needed to begin
+
+        page = FiguresPage()
+        page.save_asked.connect(self.context.files.export_figure)
+        page.report_asked.connect(self.context.files.open_figures)
+        page.set_figures(gpu_ops.draw_figures(gpu_ops.recorded_reports()))
         return page
 
     def _listen(self) -> None:

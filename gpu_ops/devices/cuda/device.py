@@ -283,6 +283,7 @@ class CudaDevice:
             "device": self.name,
             "model": properties["name"].decode(),
             "architecture": self._shared.architecture,
+            "multiprocessors": int(properties["multiProcessorCount"]),
             "driver_cuda": runtime.driverGetVersion(),
             "runtime_cuda": runtime.runtimeGetVersion(),
             "cupy": self._cupy.__version__,

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.fft import claims, forms, gpu, host, outputs, parameters, peers, reference, two_passes
+from gpu_ops.filters.fft import (
+    batch,
+    batch_gpu,
+    batch_host,
+    claims,
+    figures,
+    forms,
+    gpu,
+    host,
+    outputs,
+    parameters,
+    peers,
+    reference,
+    two_passes,
+)
 from gpu_ops.params import holds
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Output, Work
@@ -62,7 +77,7 @@ FFT2D = Filter(
     id="fft2d",
     family="fft",
     title="Fourier transform (image)",
-    summary="The spectrum of an image, channel by channel: amplitudes, power density, phase, radial profile, peaks.",
+    summary="The spectrum of an image, channel by channel: amplitudes, levels in dB, density, phase, profile, peaks.",
     accepts="image",
     dtypes=DTYPES,
     params=parameters.PARAMS2D,
@@ -73,7 +88,6 @@ FFT2D = Filter(
     source="S2",
     finite_only=True,
     picked=PICKED,
-    claims=claims.CLAIMS,
     variants=(*host.variants2d(), *gpu.variants2d(), two_passes.variant(), peers.cupy2d(parameters.RESULTS2D)),
 )
 FFT_MASK = Filter(
@@ -92,4 +106,37 @@ FFT_MASK = Filter(
     source="S2",
     finite_only=True,
     variants=(*host.variants_mask(), *gpu.variants_mask(), peers.cupy_mask()),
+)
+BATCHES: dict[str, Any] = {
+    "dtypes": DTYPES,
+    "outputs": batch.OUTPUTS,
+    "reference": batch.reference,
+    "work": batch.work,
+    "locality": Locality("global"),
+    "check": batch.check,
+    "source": "S2",
+    "finite_only": True,
+    "picked": ("serial", "shared", "registers", "fast"),
+}
+FFT_BATCH1D = Filter(
+    id="fft_batch1d",
+    family="fft_batch",
+    title="Fourier transforms in batches (signal)",
+    summary="A signal cut into lines, each transformed, of complex numbers or of samples, as libraries are timed.",
+    accepts="signal",
+    params=batch.PARAMS1D,
+    variants=(*batch_host.variants(), *batch_gpu.variants(1), batch_host.peer()),
+    **BATCHES,
+)
+FFT_BATCH2D = Filter(
+    id="fft_batch2d",
+    family="fft_batch",
+    title="Fourier transforms in batches (image)",
+    summary="An image, whole or in square tiles, each transformed, of complex numbers or of samples.",
+    accepts="image",
+    params=batch.PARAMS2D,
+    claims=claims.CLAIMS,
+    figures=figures.FIGURES,
+    variants=(*batch_host.variants(), *batch_gpu.variants(2), batch_host.peer()),
+    **BATCHES,
 )

@@ -11,7 +11,7 @@ from gpu_ops.filters.kit.verdicts import Verdict
 from gpu_ops.types import Claim, Run
 
 EXPERIMENT: Mapping[str, Any] = {
-    "filter": "fft2d",
+    "filter": "fft_batch2d",
     "sample": {"id": "noise_image", "size": "4096x4096", "channels": 1, "dtype": "float32"},
     "params": {},
     "knobs": {},

@@ -29,7 +29,7 @@ from gpu_ops.filters.fft.windows import LOBES, window
 from gpu_ops.params import Param
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
-from gpu_ops.types import Refusal, Variant
+from gpu_ops.types import Variant
 
 BLOCK = Param("block", 256, choices=(32, 64, 128, 256, 512), tries=(64, 256), unit="threads", help="threads a block")
 STEPS_FILE, FUSED_FILE = "fft_mask/1_steps.cu", "fft_mask/2_fused.cu"
@@ -41,11 +41,6 @@ IN_SHARED = (
 )
 APART = "The spectrum is transformed, multiplied and transformed back in three steps, each through global memory."
 FUSED = "A block keeps a column in shared memory from the last forward pass through the product to the first one back."
-FLOATS_ALONE, TOO_COARSE = "floats alone", "too coarse for phases"
-FAST_REFUSES = (
-    Refusal(FLOATS_ALONE, {"dtype": ("float64",)}),
-    Refusal(TOO_COARSE, {"param result": ("phase",)}),
-)
 MANY = "its launches are of many kinds, and how many there are follows from the length"
 
 
@@ -230,15 +225,6 @@ def supports(way: str, task: Task) -> str | None:
     return None
 
 
-def fast_sine_supports(task: Task) -> str | None:
-    """As the others, in float32; the phase of a small coefficient needs better twiddles."""
-    if task.meta.dtype == "float64":
-        return f"fast sine is for {FLOATS_ALONE}, and this input is float64; use the variant registers"
-    if task.params["result"] == "phase":
-        return f"its twiddles are {TOO_COARSE} of small coefficients; use the variant registers"
-    return supports(ways.FAST_SINE.name, task)
-
-
 def fused_supports(task: Task) -> str | None:
     """The rows as of the others; a column must fit into shared memory at once."""
     shared, dtype, height = task.limits.shared_bytes, complex_type(task), task.meta.shape[0]
@@ -262,18 +248,13 @@ def _ladder(plan: Callable[[str, Device, Task], Plan]) -> tuple[Variant, ...]:
         Variant(way, title, idea, partial(plan, way), kernels=(file, *more), supports=partial(supports, way), **own)
         for way, title, idea, file in first
     ]
-    return (*plain, *(_stockham(way, partial(plan, way.name), more, own) for way in ways.STOCKHAM.values()))
-
-
-def _stockham(
-    way: ways.Stockham, plan: Callable[[Device, Task], Plan], more: tuple[str, ...], own: dict[str, Any]
-) -> Variant:
-    """A variant of Stockham's method; that with fast sine has a tolerance of its own."""
-    rest: dict[str, Any] = {**own, "knobs": way.knobs, "supports": partial(supports, way.name)}
-    if way is ways.FAST_SINE:
-        rest |= {"supports": fast_sine_supports, "refuses": FAST_REFUSES}
-        rest |= {"tolerance": limits.fast_sine_tolerance, "caveat": limits.FAST_SINE_CAVEAT}
-    return Variant(way.name, way.title, way.idea, plan, kernels=(way.file, *more), **rest)
+    registers = ways.REGISTERS
+    rest: dict[str, Any] = {**own, "knobs": registers.knobs, "supports": partial(supports, registers.name)}
+    make = partial(plan, registers.name)
+    return (
+        *plain,
+        Variant(registers.name, registers.title, registers.idea, make, kernels=(registers.file, *more), **rest),
+    )
 
 
 def variants1d() -> tuple[Variant, ...]:

@@ -32,7 +32,7 @@ FAST_SINE = math.hypot(2**-21.41, 2**-21.19)
 """Most that a twiddle of __sincosf is off between -π and π, as the CUDA Programming Guide states it for its parts."""
 FAST_SINE_CAVEAT = (
     "twiddles of __sincosf are off by up to 5.5e-7, several times a float's own rounding, and so much more is allowed "
-    "for each factor of two of the length; nothing is allowed for phases, which are refused"
+    "for each factor of two of the length"
 )
 
 
@@ -43,9 +43,14 @@ def transformed(task: Task) -> int:
     return Cut.of(task).length
 
 
+def tolerance_of(task: Task, count: int) -> float:
+    """Of one transform of so many values, relative to the largest magnitude of the result."""
+    return 2 * float(np.finfo(real_type(task)).eps) * (math.log2(count) + 4)
+
+
 def transform_tolerance(task: Task) -> float:
     """Of one transform, relative to the largest magnitude of the result."""
-    return 2 * float(np.finfo(real_type(task)).eps) * (math.log2(transformed(task)) + 4)
+    return tolerance_of(task, transformed(task))
 
 
 def square_tolerance(task: Task) -> float:
@@ -60,13 +65,11 @@ def density_tolerance(task: Task) -> float:
     return square_tolerance(task) + count * float(np.finfo(np.float64).eps)
 
 
-def fast_sine_tolerance(task: Task) -> float:
-    """Of results with twiddles by fast sine, where the output's own tolerance is not wider. A stage of radix R has
-    twiddles that are products of log2 R such ones at most, so that each bit of the length counts once; the four more
-    are Bluestein's, as above."""
-    off = FAST_SINE * (math.log2(transformed(task)) + 4)
-    twice = task.params["result"] in ("round trip", "power density", "spectrogram", "radial profile")
-    return density_tolerance(task) + 2 * off if twice else transform_tolerance(task) + off
+def fast_sine_error(count: int) -> float:
+    """What twiddles by fast sine add to the tolerance of a transform of so many values. A stage of radix R has twiddles
+    that are products of log2 R such ones at most, so that each bit of the length counts once; the four more are
+    Bluestein's."""
+    return FAST_SINE * (math.log2(count) + 4)
 
 
 def phase_tolerance(task: Task) -> float:
@@ -153,8 +156,12 @@ def least_peaks(task: Task) -> float:
 def largest(task: Task) -> float:
     """The largest samples of which no sum, and no square that is asked for, overflows. Bluestein's method has sums that
     exceed those of the samples by the square root of the length."""
+    return largest_of(task, transformed(task))
+
+
+def largest_of(task: Task, count: int) -> float:
+    """The same of transforms of so many values."""
     most: float = top(real_type(task).name)
-    result = task.params.get("result", "")
-    if result in ("power density", "spectrogram", "radial profile"):
+    if task.params.get("result", "") in ("power density", "spectrogram", "radial profile"):
         most = math.sqrt(most)
-    return most / (32 * math.pow(transformed(task), 1.5))
+    return most / (32 * math.pow(count, 1.5))

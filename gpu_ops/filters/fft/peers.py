@@ -13,6 +13,7 @@ from gpu_ops.plan import Device
 from gpu_ops.task import Task
 from gpu_ops.types import Refusal, Variant
 
+CUFFT = "cuFFT (CuPy)"
 CUPY = "The library's own transforms (cuFFT), planned beforehand; half spectra, as on the CPU."
 AND_LEVELS = f"{CUPY} Levels take elementwise kernels before and after it."
 PLAIN = ("spectrum", "spectrogram", "round trip")
@@ -77,14 +78,14 @@ OWN: dict[str, Any] = {"device": "cuda", "library": "cupy", "largest": limits.la
 
 def cupy1d(results: tuple[str, ...]) -> Variant:
     """CuPy's transform of signals."""
-    return Variant("cupy", "CuPy", CUPY, partial(plan1d, cufft), **OWN, **_plain(*results))
+    return Variant("cupy", CUFFT, CUPY, partial(plan1d, cufft), **OWN, **_plain(*results))
 
 
 def cupy2d(results: tuple[str, ...]) -> Variant:
     """CuPy's transform of images."""
-    return Variant("cupy", "CuPy", AND_LEVELS, partial(plan2d, cufft), **OWN, **_plain(*results))
+    return Variant("cupy", CUFFT, AND_LEVELS, partial(plan2d, cufft), **OWN, **_plain(*results))
 
 
 def cupy_mask() -> Variant:
     """The mask with CuPy's transforms."""
-    return Variant("cupy", "CuPy", CUPY, partial(plan_mask, cufft), **OWN)
+    return Variant("cupy", CUFFT, CUPY, partial(plan_mask, cufft), **OWN)

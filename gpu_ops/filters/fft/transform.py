@@ -84,7 +84,7 @@ def longest_of(way: str, shared_bytes: int, dtype: np.dtype[Any], knobs: Values)
 class Transforms:
     """Collects the steps of transforms on a device. `way` is "global", a launch a stage, "shared", a block a line with
     up to `longest` points, or one of STOCKHAM, whose radix and gaps are in `knobs`. Its arrays are flat; the steps run
-    in order, so that a buffer serves several of them.
+    in order, so that a buffer serves several of them, but for `kept`, which is only read.
     """
 
     device: Device
@@ -94,6 +94,7 @@ class Transforms:
     longest: int = 0
     knobs: Values = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
+    kept: DeviceArray | None = None
     _tables: dict[tuple[str, int], DeviceArray] = field(default_factory=dict)
     _free: list[DeviceArray] = field(default_factory=list)
 
@@ -116,7 +117,8 @@ class Transforms:
 
     def give_back(self, buffer: DeviceArray) -> None:
         """Later steps may use the buffer for something else."""
-        self._free.append(buffer)
+        if buffer is not self.kept:
+            self._free.append(buffer)
 
     def table(self, make: Any, n: int) -> DeviceArray:
         """What `make(n)` gives, in the transform's type on the device; each is made once."""
@@ -170,7 +172,7 @@ class Transforms:
             args = (x, y, table, *sizes, np.int32(done), np.int32(inverse))
             name = f"{what}: stage {done + 1} of {stages}"
             self.launch(GLOBAL, "fft_global_stage", y.size // 2, *args, what=name)
-            x, y = y, x
+            x, y = y, self.take(y.size) if x is self.kept else x
         self.give_back(y)
         return x
 

@@ -7,6 +7,12 @@ __device__ constexpr int log2_of(int n) { return n > 1 ? 1 + log2_of(n / 2) : 0;
 
 __device__ __forceinline__ C swapped_if(C z, int inverse) { return inverse ? complex_of(z.y, z.x) : z; }
 
+// Two products and two fused ones.
+__device__ __forceinline__ C product(C a, C b)
+{
+    return complex_of(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x));
+}
+
 // z times exp(-2 pi i k / points), for k below points / 2 that are known when this is compiled.
 __device__ __forceinline__ C turned_by(C z, int k, int points)
 {
@@ -17,7 +23,7 @@ __device__ __forceinline__ C turned_by(C z, int k, int points)
     if (place == 0) return z;
     if (place == 4) return complex_of(z.y, -z.x);
     const int quarter = place < 4 ? 4 - place : place - 4;
-    return times(z, complex_of((R)cosines[place], -(R)cosines[quarter]));
+    return product(z, complex_of((R)cosines[place], -(R)cosines[quarter]));
 }
 
 // The transform of RAD points in place, results in order: of the even and of the odd points, and then of pairs.
@@ -55,7 +61,7 @@ __device__ __forceinline__ void turn(C (&u)[RAD], int first, const Twiddles& twi
 #pragma unroll
     for (int r = 1; r < RAD; ++r) {
         const int top = 1 << log2_of(r);
-        w[r] = r == top ? twiddles(r * first) : times(w[top], w[r - top]);
-        u[r] = times(u[r], w[r]);
+        w[r] = r == top ? twiddles(r * first) : product(w[top], w[r - top]);
+        u[r] = product(u[r], w[r]);
     }
 }

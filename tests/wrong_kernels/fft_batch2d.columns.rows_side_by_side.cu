@@ -1,0 +1,12 @@
+// Wrong on purpose: columns are read as if their points lay a place too near
+#include "fft_lines.cuh"
+
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_columns_lines(
+    const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ half_turns,
+    const C* __restrict__ low, const C* __restrict__ high, unsigned int lines, unsigned int inner, unsigned int middle,
+    long long x_outer, long long x_middle, long long x_step, long long y_outer, long long y_middle, long long y_step)
+{
+    transform_lines<RADICES>(
+        x, y, table, half_turns, low, high, lines, Where{inner, middle, x_outer, x_middle, x_step - (x_step > 2)},
+        Where{inner, middle, y_outer, y_middle, y_step});
+}

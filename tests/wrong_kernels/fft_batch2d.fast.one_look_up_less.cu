@@ -1,0 +1,20 @@
+// Wrong on purpose: twiddles begin with the second one
+#include "fft_tile.cuh"
+
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_lines(
+    const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ half_turns,
+    const C* __restrict__ low, const C* __restrict__ high, unsigned int lines, unsigned int inner, unsigned int middle,
+    long long x_outer, long long x_middle, long long x_step, long long y_outer, long long y_middle, long long y_step)
+{
+    transform_lines<RADICES>(
+        x, y, table + 1, half_turns, low, high, lines, Where{inner, middle, x_outer, x_middle, x_step},
+        Where{inner, middle, y_outer, y_middle, y_step});
+}
+
+// Tiles that fit a block: rows and columns in one launch, so that each number is read once and written once in all.
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_tiles(
+    const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, unsigned int across, long long row,
+    long long wide, long long apart, long long step)
+{
+    transform_tile<RADICES>(x, y, table + 1, across, row, wide, apart, step);
+}
