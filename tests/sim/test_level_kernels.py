@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from gpu_ops.devices.offline import OfflineDevice
+from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
+from gpu_ops.io import from_array
+from gpu_ops.measuring.verify import verify
 from gpu_ops.measuring.xray import xray
 from gpu_ops.params import check_values
+from gpu_ops.plan import Launch
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Input
 from tests.lanes import few
@@ -34,6 +41,22 @@ def test_levels_in_two_passes_touch_the_sectors_that_are_predicted(dtype: str) -
     assert {id: found.totals[id] for id in found.predicted} == found.predicted
     assert found.totals["global_store_sectors"] * 32 == stored * x.size
     assert found.totals["shared_wavefronts"] == found.totals["shared_ideal_wavefronts"]  # no bank conflicts
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("shape", [(1024, 32), (2, 16384)])
+def test_blocks_of_1024_threads_are_right(shape: tuple[int, int]) -> None:
+    """Long lines leave a thread 64 registers, and butterflies of 8 points instead of 16."""
+    filter, x = find_filter("fft2d"), np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+    device = SimDevice("sm_90", Options(checks="full", counters="off")).session({})
+    params = check_values(filter.params, {"result": "level", "centred": True}, "fft2d")
+    input = from_array(x, kind="image")
+    task = Task.of(input.meta, params, {"block": 256, "strip": 16}, device.limits)
+    plan = filter.variant("spectrum").plan(device, task.on(device.upload(x)))
+    assert 1024 in [math.prod(step.block) for step in plan.steps if isinstance(step, Launch)]
+    assert device.execute(plan).findings == ()
+    made = {"level": device.download(plan.outputs["level"])}
+    assert verify(filter, filter.variant("spectrum"), input, task, made)["level"].ok
 
 
 def test_levels_in_two_passes_refuse_by_name_what_they_do_not_take() -> None:
