@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_ops.filters.fft import forms, limits, ways
 from gpu_ops.filters.fft.forms import Cut, complex_type
-from gpu_ops.filters.fft.launches import PEAK_FILE, SAMPLES, SPECTRUM, Plane, Work
+from gpu_ops.filters.fft.launches import LEVELS, PEAK_FILE, SAMPLES, SPECTRUM, Plane, Work
 from gpu_ops.filters.fft.mask import transfer
 from gpu_ops.filters.fft.transform import (
     BLUESTEIN,
@@ -236,8 +236,8 @@ def fused_supports(task: Task) -> str | None:
     return supports("shared", task)
 
 
-def _ladder(plan: Callable[[str, Device, Task], Plan]) -> tuple[Variant, ...]:
-    more = (BLUESTEIN, SAMPLES, SPECTRUM, PEAK_FILE)
+def _ladder(plan: Callable[[str, Device, Task], Plan], *last: str) -> tuple[Variant, ...]:
+    more = (BLUESTEIN, SAMPLES, SPECTRUM, PEAK_FILE, *last)
     own: dict[str, Any] = {"device": "cuda", "knobs": (BLOCK,), "source": "S2", "uncounted": MANY}
     own |= {"operations": operations, "largest": limits.largest}
     first = (
@@ -264,7 +264,7 @@ def variants1d() -> tuple[Variant, ...]:
 
 def variants2d() -> tuple[Variant, ...]:
     """Of images."""
-    return _ladder(plan2d)
+    return _ladder(plan2d, LEVELS)
 
 
 def variants_mask() -> tuple[Variant, ...]:

@@ -18,6 +18,7 @@ from gpu_ops.plan import Device, DeviceArray, Fill, Launch, Plan
 from gpu_ops.task import Task
 
 SAMPLES, SPECTRUM, PEAK_FILE = "fft/samples.cu", "fft/spectrum.cu", "fft/peaks.cu"
+LEVELS = "fft/levels.cu"
 PIECE = 4096
 """Values of a piece that one block adds up or looks through, where the most pieces allow it."""
 MOST_PIECES = 256
@@ -163,7 +164,7 @@ class Work(Transforms):
     def levels(self, z: DeviceArray, plane: Plane, out: DeviceArray, factor: float) -> None:
         """Magnitudes times a factor in dB, no lower than the floor."""
         args = (*plane.args, *(self.real.type(v) for v in (factor, least_amplitude(self.task))))
-        self.launch(SPECTRUM, "fft_spectrum_levels", plane.size, z, out, *args, what="level")
+        self.launch(LEVELS, "fft_levels", plane.size, z, out, *args, what="level")
 
     def segments(self, z: DeviceArray, cut: Cut, out: DeviceArray, factor: float) -> None:
         """The power density of each segment, (bins, segments, channels)."""

@@ -1,11 +1,11 @@
-// What:    what is made of a transform: magnitudes, levels, power densities, phases or rings
+// What:    what is made of a transform: magnitudes, power densities, phases or rings
 // Idea:    a thread a value. A signal is an image one pixel wide; zero frequency moves to the middle by what is added
 //          to the place of a store. Sums over segments and over rings are in double; rings are added up by atomics
 // Shapes:  z (height, width, channels) complex, or (segments, n, channels); the results in the same order
 // Launch:  1D grid over the values, any block
 // Traffic: 1 complex number read and 1 real one written a point
 // Source:  S2
-#include "fft_level.cuh"
+#include "fft.cuh"
 
 // Where the value t of (height, width, channels) is stored, further down and to the right, around the edges.
 __device__ __forceinline__ long long moved(
@@ -41,16 +41,6 @@ extern "C" __global__ void fft_spectrum_sizes(
     if (t >= height * width * channels) return;
     const long long row = t / (width * channels);
     out[moved(t, height, width, channels, down, right)] = size_of(z[t], factor, squared, row > 0 && row < doubled);
-}
-
-// The magnitudes times a factor in dB.
-extern "C" __global__ void fft_spectrum_levels(
-    const C* __restrict__ z, R* __restrict__ out, long long height, long long width, int channels,
-    long long down, long long right, R factor, R least)
-{
-    const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (t >= height * width * channels) return;
-    out[moved(t, height, width, channels, down, right)] = level_of(z[t], factor, least);
 }
 
 // z (segments, n, channels), out (bins, segments, channels).
