@@ -10,14 +10,12 @@ import pytest
 import scipy.signal
 from tasks import on
 
-from gpu_ops.devices import open_device
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.fft import peaks, peers, steps
+from gpu_ops.filters.fft import peaks, steps
 from gpu_ops.filters.fft.forms import Cut, ring_of
 from gpu_ops.filters.fft.limits import peak_tolerance, transform_tolerance
 from gpu_ops.filters.fft.mask import transfer
-from gpu_ops.filters.fft.plans import plan2d
 from gpu_ops.filters.fft.radix import WITH_FMA, WITHOUT_FMA
 from gpu_ops.filters.fft.serial import Planes, Rows
 from gpu_ops.filters.fft.windows import COSINES, SCIPY_NAMES, window
@@ -252,59 +250,6 @@ def test_centred_axes_name_the_same_frequencies() -> None:
         places = [[axis.at(k) for k in range(n)] for axis, n in zip(centred.forms["spectrum"].axes, shape, strict=True)]
         assert all(np.allclose(p, np.fft.fftshift(np.fft.fftfreq(len(p)))) for p in places)
         assert np.array_equal(np.fft.fftshift(plain.outputs["spectrum"]), centred.outputs["spectrum"])
-
-
-@pytest.mark.parametrize("variant", ["serial", "numpy", "scipy"])
-@pytest.mark.parametrize("dtype, full", [("uint8", 255), ("uint16", 65535), ("float32", 1), ("float64", 1)])
-def test_levels_are_of_full_scale(dtype: str, full: int, variant: str) -> None:
-    """A constant of full scale has 0 dB at zero frequency, a grating half of its amplitude at each of its two."""
-    y, x = np.mgrid[:32, :45]
-    flat = np.full((32, 45), full, dtype)
-    made = outputs("fft2d", flat, variant, result="level", centred=True, floor=-60)["level"]
-    assert made[16, 22] == pytest.approx(0, abs=1e-4)
-    made[16, 22] = -60
-    assert np.allclose(made, -60, atol=1e-4)
-    grating = full * (0.5 + 0.25 * np.cos(2 * np.pi * (4 * y / 32 + 9 * x / 45)))
-    image = grating.astype(dtype) if full == 1 else np.rint(grating).astype(dtype)
-    run = result("fft2d", image, variant, result="level", window="Hann", detrend="constant")
-    for place in ((4, 9), (28, 36)):
-        assert run.outputs["level"][place] == pytest.approx(20 * np.log10(0.125), abs=0.05)
-    assert run.outputs["level"][16, 22] < -55 and run.outputs["level"].min() >= -80.0001
-    assert find_filter("fft2d").given(run.params)[0].unit == "dB"
-
-
-@pytest.mark.parametrize("floor", [-100.0, -20.0])
-def test_each_level_is_judged_by_its_own_magnitude(floor: float) -> None:
-    """Magnitudes that are off by nearly their tolerance, a share of the largest one, are right; ten times as much is
-    wrong, and so is a loud level that is off by what a level at the floor may be."""
-    x = np.random.default_rng(4).integers(0, 256, (40, 60)).astype(np.uint8)
-    filter = find_filter("fft2d")
-    task = on(filter, x, check_values(filter.params, {"result": "level", "floor": floor}, "fft2d"))
-    size = np.abs(np.fft.fft2(x.astype(float))) / (255 * x.size)
-
-    def ok(moved: Array, loud: float = 0.0) -> bool:
-        levels = 20 * np.log10(np.maximum(size + moved, 10 ** (floor / 20)))
-        levels[0, 0] += loud
-        made = {"level": levels.astype(np.float32)}
-        return verify(filter, filter.variant("serial"), from_array(x), task, made)["level"].ok
-
-    error = transform_tolerance(task) * float(size.max())
-    assert ok(np.full(size.shape, 0.9 * error)) and ok(np.full(size.shape, -0.9 * error))
-    assert not ok(np.full(size.shape, 10 * error))
-    assert not ok(np.zeros(size.shape), 0.01)
-
-
-def test_steps_of_levels_are_counted_one_by_one() -> None:
-    """As CuPy has them: it makes levels in steps of its own, and no magnitudes."""
-    filter, x = find_filter("fft2d"), np.zeros((6, 8), np.uint8)
-    params = check_values(filter.params, {"result": "level", "window": "Hann", "centred": True}, "fft2d")
-    task = on(filter, x, params)
-    names = [step.name for step in plan2d(peers.numpy, open_device("cpu"), task).steps]
-    assert names == ["convert", "window", "transform", "levels", "mirror", "centre"]
-    cupy = filter.variant("cupy")
-    assert cupy.refusal(task) is None
-    assert "and its levels, not for magnitude: choose" in (cupy.refusal(task.with_params(result="magnitude")) or "")
-    assert filter.variant("registers").refusal(task) is None
 
 
 @pytest.mark.parametrize("shape", [(16, 16), (9, 20), (1, 7), (33, 5)])
