@@ -134,7 +134,7 @@ def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
     variant takes: one other choice, or two."""
     shapes = (*INPUT_KINDS[filter.accepts].ends, *variant.shapes[-1:])
     defaults: dict[str, Value] = {p.name: p.default for p in filter.params}
-    changes = [(p.name, choice) for p in filter.params for choice in (p.tries or p.choices) if p.choices]
+    changes = [(p.name, choice) for p in filter.params for choice in (p.tries or p.choices)]
     pairs = itertools.combinations(changes, 2)
     changed = [{**defaults, **dict(c)} for c in (*((change,) for change in changes), *pairs)]
     knobs = {p.name: p.default for p in variant.knobs}

@@ -147,9 +147,8 @@ def test_twiddles_as_coarse_as_cuda_states_stay_within_the_tolerance_of_fast_sin
     coarse = {"fft/7_fast_sine.cu": text.replace("return w;", wrong)}
     assert coarse["fft/7_fast_sine.cu"] != text
     signal = np.random.default_rng(5).standard_normal(1024).astype(np.float32)
-    right, coarse_one = (
-        run("fft_batch1d", "fast_sine", signal, edits=edits).errors["spectra"] for edits in ({}, coarse)
-    )
+    runs = [run("fft_batch1d", "fast_sine", signal, edits=edits, numbers="complex") for edits in ({}, coarse)]
+    right, coarse_one = (one.errors["spectra"] for one in runs)
     assert right.relative < coarse_one.relative < coarse_one.tolerance
 
 
@@ -271,7 +270,7 @@ def _counted(name: str, variant: str, shape: tuple[int, ...], knobs: Mapping[str
     ids=str,
 )
 def test_exchanges_of_powers_of_two_have_no_bank_conflicts_and_no_gaps(points: int, knobs: dict[str, Any]) -> None:
-    counters, _ = _counted("fft_batch1d", "fast", (16384,), knobs, points=points)
+    counters, _ = _counted("fft_batch1d", "fast", (16384,), knobs, points=points, numbers="complex")
     assert counters["shared_wavefronts"] == counters["shared_ideal_wavefronts"] > 0
     stages = len(stages_of(points, knobs.get("radix", 16)).radices)  # type: ignore[union-attr]
     words = 2 * 8192 * 2 * (stages - 1)  # parts, points, store and load, exchanges
@@ -281,7 +280,7 @@ def test_exchanges_of_powers_of_two_have_no_bank_conflicts_and_no_gaps(points: i
 @pytest.mark.parametrize("columns", [1, 2, 4, 16])
 def test_columns_read_and_stored_together_fill_their_sectors(columns: int) -> None:
     shape = (64, 128)  # 64 x 64 complex numbers
-    counters, least = _counted("fft_batch2d", "columns", shape, {"batch": columns})
+    counters, least = _counted("fft_batch2d", "columns", shape, {"batch": columns}, numbers="complex")
     waste = max(1, 4 // columns)  # 8 bytes a number, 32 a sector
     assert counters["global_store_sectors"] == least // 2 + waste * least // 2
     twiddles = counters["global_load_sectors"] - counters["global_store_sectors"]
@@ -289,17 +288,17 @@ def test_columns_read_and_stored_together_fill_their_sectors(columns: int) -> No
 
 
 def test_rows_stored_as_columns_fill_their_sectors_as_well() -> None:
-    counters, least = _counted("fft_batch2d", "transposed", (64, 128), {"batch": 4})
+    counters, least = _counted("fft_batch2d", "transposed", (64, 128), {"batch": 4}, numbers="complex")
     assert counters["global_store_sectors"] == least
 
 
 @pytest.mark.parametrize("tile", [32, 64, 128])
 def test_a_tile_in_a_block_is_read_once_and_stored_once_without_conflicts(tile: int) -> None:
-    counters, least = _counted("fft_batch2d", "fast", (128, 256), {}, tile=tile)
+    counters, least = _counted("fft_batch2d", "fast", (128, 256), {}, tile=tile, numbers="complex")
     assert counters["launches"] == 1 and counters["global_store_sectors"] == least // 2
     assert counters["global_load_sectors"] < 0.65 * least  # tables of twiddles beside the input
     assert counters["shared_wavefronts"] == counters["shared_ideal_wavefronts"]
-    two, _ = _counted("fft_batch2d", "fast", (128, 256), {"launches": 2}, tile=tile)
+    two, _ = _counted("fft_batch2d", "fast", (128, 256), {"launches": 2}, tile=tile, numbers="complex")
     assert two["launches"] == 2 and two["global_store_sectors"] == least
 
 
@@ -307,8 +306,9 @@ def test_a_tile_in_a_block_is_read_once_and_stored_once_without_conflicts(tile: 
 def test_tiles_of_other_sides_in_a_block_are_right(tile: int, knobs: dict[str, Any]) -> None:
     x = np.random.default_rng(4).standard_normal((tile, 2 * tile)).astype(np.float32)
     input = Input("image", x, "yx", "noise", {"generator": "test", "steps": []})
-    pick = Pick("fast", "sim", knobs)
-    made = list(run_experiment(Experiment("fft_batch2d", input, {"tile": tile}, (pick,), protocol="none")))[-1]
+    params = {"tile": tile, "numbers": "complex"}
+    experiment = Experiment("fft_batch2d", input, params, (Pick("fast", "sim", knobs),), protocol="none")
+    made = list(run_experiment(experiment))[-1]
     assert made.ok and not made.findings
 
 
@@ -327,7 +327,7 @@ def test_4096_squared_would_be_as_exact_as_it_must_be() -> None:
     filter = find_filter("fft_batch1d")
     own = filter.variant("fast")
     knobs = {p.name: p.default for p in own.knobs}
-    params = check_values(filter.params, {"points": 4096}, "fft_batch1d")
+    params = check_values(filter.params, {"points": 4096, "numbers": "complex"}, "fft_batch1d")
     task = Task.of(Meta("signal", x.shape, "float32"), params, knobs, device.limits)
     plan = own.plan(device, task.on(device.upload(x)))
     device.execute(plan)

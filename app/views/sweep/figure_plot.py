@@ -179,6 +179,7 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         left = self._high_ticks(figure.y, y)
         for side, ticks, scale in (("left", left, figure.y), ("bottom", self._wide_ticks(figure.x, x), figure.x)):
             axis = self.item.getAxis(side)
+            axis.enableAutoSIPrefix(False)  # a factor in the label would be taken for one of the numbers
             axis.setPen(text)
             axis.setTextPen(text)
             axis.setStyle(tickFont=self.font(), hideOverlappingLabels=False)

@@ -24,9 +24,9 @@ Array = np.ndarray[Any, Any]
 COMPLEX, REAL = "complex", "real"
 NUMBERS = Param(
     "numbers",
-    COMPLEX,
-    choices=(COMPLEX, REAL),
-    help="neighbouring values are real and imaginary parts (I and Q), or each value is a real sample",
+    REAL,
+    choices=(REAL, COMPLEX),
+    help="each value is a real sample, or neighbouring values are real and imaginary parts (I and Q)",
 )
 PARAMS1D = (
     NUMBERS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gpu_ops.errors import ParamError
+from gpu_ops.filters.fft.batch import COMPLEX
 from gpu_ops.filters.fft.ways import STOCKHAM
 from gpu_ops.params import Param
 from gpu_ops.task import Meta, Task
@@ -18,6 +19,7 @@ SIZES = (128, 256, 512, 1024, 2048, 4096)
 RADICES = (2, 4, 8, 16)
 RADIX_2 = "shared"
 """The variant with stages of radix 2 in shared memory and no knob for it."""
+NUMBERS = f"--numbers {COMPLEX}"
 REPORT = "--json s2.json"
 """All commands write to one report, which grows."""
 Values = tuple[int, ...]
@@ -33,17 +35,18 @@ def _input(filter: Filter, *sides: int) -> str:
     """The flags of an image of complex numbers or of a signal cut into lines, or of images of several sizes."""
     shapes = ["x".join(map(str, _shape(filter, side))) for side in sides]
     if len(shapes) > 1:
-        return f"--sample noise_image --over size={','.join(shapes)} --dtype float32"
+        return f"--sample noise_image --over size={','.join(shapes)} --dtype float32 {NUMBERS}"
     if filter.accepts == "image":
-        return f"--sample noise_image --size {shapes[0]} --dtype float32"
-    return f"--sample noise --length {shapes[0]} --points {sides[0]} --dtype float32"
+        return f"--sample noise_image --size {shapes[0]} --dtype float32 {NUMBERS}"
+    return f"--sample noise --length {shapes[0]} --points {sides[0]} --dtype float32 {NUMBERS}"
 
 
 def _able(filter: Filter, variant: Variant, **knobs: int) -> bool:
     """Whether a variant does what such a command asks for, with these values of its knobs."""
     if variant.device != "cuda":
         return False
-    params = {p.name: p.default for p in filter.params} | ({"points": SIDE} if filter.accepts == "signal" else {})
+    params = {p.name: p.default for p in filter.params} | {"numbers": COMPLEX}
+    params |= {"points": SIDE} if filter.accepts == "signal" else {}
     task = Task.of(Meta(filter.accepts, _shape(filter, SIDE), "float32"), params)
     return variant.supports(task.with_knobs(**{k.name: k.default for k in variant.knobs} | knobs)) is None
 

@@ -123,7 +123,7 @@ class Fit:
 
     def lines(self, n: int, stages: Stages, along_lines: bool, count: int) -> int:
         """Lines of a block: neighbouring ones as the knob says, others as many as fill its threads; 0: none fits."""
-        wanted = int(self.knobs.get("batch", 16)) if along_lines else int(self.knobs["block"]) // stages.threads
+        wanted = int(self.knobs.get("batch", 8)) if along_lines else int(self.knobs["block"]) // stages.threads
         most = min(max(wanted, 1), THREADS // stages.threads)
         most = min(most, 1 << max(count - 1, 0).bit_length())
         while most and room_of(n, stages.radices, most)[1] * self.parts * self.itemsize > self.shared_bytes:
