@@ -104,8 +104,8 @@ class Output:
     none are. `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its
     values, "" for the unit of the input. `when` are the values of parameters that ask for it, as of a Param:
     {"result": ("statistics",)}; without them it is not computed. `signed` says that the values of an image lie around
-    zero. `cut` is the threshold of a pyramid's details. `scales(task)` gives each element of a table a scale of its
-    own, from the input on the host.
+    zero. `cut` is the threshold of a pyramid's details. `scales(task)` gives each element a scale of its own, from the
+    input on the host.
     """
 
     id: str
@@ -172,7 +172,7 @@ class Variant:
     least work.
     `largest(task)` is the largest magnitude of floating samples with which nothing overflows; None: all of them.
     `refuses` are all the reasons that `supports` has for cases of the contract; `uncounted` says why a variant with
-    kernels declares no accesses.
+    kernels declares no accesses. `shapes` are those that the contract tries beside those of the kind of input.
     """
 
     id: str
@@ -194,6 +194,7 @@ class Variant:
     largest: Callable[[Task], float] | None = None
     refuses: tuple[Refusal, ...] = ()
     uncounted: str = ""
+    shapes: tuple[Shape, ...] = ()
 
     def refusal(self, task: Task) -> str | None:
         """None, or the reason why it cannot do this task: no support for it, or samples outside its range."""

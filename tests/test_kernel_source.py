@@ -18,6 +18,7 @@ OLDER: dict[tuple[str, str], int] = {}
 
 
 def test_a_recorded_row_is_of_todays_code_or_listed_as_older() -> None:
+    """A file that a variant got since made nothing of what is recorded, and stands after those that did."""
     older: Counter[tuple[str, str]] = Counter()
     current = set()
     kernels = {}
@@ -28,7 +29,8 @@ def test_a_recorded_row_is_of_todays_code_or_listed_as_older() -> None:
                 assert row.source_hash == ""
                 continue
             kernels[row.filter, variant.id] = variant
-            if row.source_hash == "-".join(source_hash(kernel) for kernel in variant.kernels):
+            hashes = [source_hash(kernel) for kernel in variant.kernels]
+            if row.source_hash in {"-".join(hashes[:count]) for count in range(1, len(hashes) + 1)}:
                 current.add((row.filter, variant.id))
             else:
                 older[name, variant.id] += 1

@@ -126,6 +126,13 @@ def over_frequencies(shown: OutputData) -> ViewData:
     return _seen(ViewData(array, form, result.unit, result.statistics, text=result.text))
 
 
+def in_decibels(shown: OutputData) -> ViewData:
+    """Levels over frequencies, which are in dB already: from the lowest to the highest."""
+    drawn = over_frequencies(shown)
+    figures = shown.result.statistics or statistics(drawn.array)
+    return replace(drawn, statistics=figures, levels=(figures.minimum, figures.maximum))
+
+
 def phases(shown: OutputData) -> ViewData:
     """The phases of a complex spectrum, in radians from -π to π."""
     array, form = centred(shown)

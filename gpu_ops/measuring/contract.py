@@ -132,7 +132,7 @@ def _work(filter: Filter, variant: Variant, case: Case) -> int:
 def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
     """Small cases at both ends of the range of each floating type, with parameters as near to the defaults as the
     variant takes: one other choice, or two."""
-    shapes = INPUT_KINDS[filter.accepts].ends
+    shapes = (*INPUT_KINDS[filter.accepts].ends, *variant.shapes[-1:])
     defaults: dict[str, Value] = {p.name: p.default for p in filter.params}
     changes = [(p.name, choice) for p in filter.params for choice in (p.tries or p.choices)]
     pairs = itertools.combinations(changes, 2)
@@ -209,7 +209,8 @@ def _end_data(case: Case, random: np.random.Generator, most: float) -> np.ndarra
 
 
 def _axes(filter: Filter, variant: Variant) -> dict[str, Sequence[Any]]:
-    axes: dict[str, Sequence[Any]] = {"shape": INPUT_KINDS[filter.accepts].shapes, "dtype": filter.dtypes, "data": DATA}
+    shapes = (*INPUT_KINDS[filter.accepts].shapes, *variant.shapes)
+    axes: dict[str, Sequence[Any]] = {"shape": shapes, "dtype": filter.dtypes, "data": DATA}
     preset_names = _preset_names(filter)
     if preset_names:
         axes["preset"] = settings_of(filter)

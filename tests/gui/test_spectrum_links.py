@@ -188,6 +188,22 @@ def test_phases_of_an_image_have_a_view_and_levels_of_their_own(window: MainWind
     assert layer.pyramid is not None and layer.pyramid.array[16, 16] == angles[0, 0], "zero is in the middle"
 
 
+def test_levels_are_drawn_as_they_are(window: MainWindow) -> None:
+    """They are in dB already: nobody takes their logarithm again, and the cursor reads dB."""
+    open_image(window, picture())
+    choose(window, "fft2d", ("numpy",), result="level")
+    levels = 20 * np.log10(np.maximum(np.abs(np.fft.fft2(picture())) / picture().size, 1e-2))
+    bring(window, "numpy", {"level": Made("spectrum", levels.astype(np.float32), AROUND, "dB")})
+    view = window.stack.view
+    assert isinstance(view, SpectrumView) and view.display is not window.display
+    assert window.stack.scale().id == "plain" and view.display.low == -40
+    assert view.display.high == pytest.approx(levels.max(), rel=1e-6)
+    layer = view.grid.pane("numpy").layer
+    assert layer.pyramid is not None and layer.pyramid.array[16, 16] == np.float32(levels[0, 0])
+    view.display.set_cursor(3.5, 5.5)
+    assert view.value_text("numpy").endswith("cycles/px: -40 dB")
+
+
 # Masks
 
 

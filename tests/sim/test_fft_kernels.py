@@ -244,7 +244,7 @@ def test_what_does_not_fit_into_shared_memory_is_refused_with_another_way() -> N
 def test_kernels_beside_the_default_result_compile_too(architecture: str, double: bool) -> None:
     """With registers for the largest block."""
     real = "double" if double else "float"
-    for file in ("fft/bluestein.cu", "fft/spectrum.cu", "fft/peaks.cu"):
+    for file in ("fft/bluestein.cu", "fft/spectrum.cu", "fft/levels.cu", "fft/peaks.cu"):
         compiled = compile_kernel(file, architecture, {"REAL": real, "COMPLEX": f"{real}2"})
         assert not compiled.warnings
         assert all(e.resources["registers"] <= 128 for e in compiled.entries.values())

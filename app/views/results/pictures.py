@@ -125,7 +125,7 @@ class Pictures(Squeezed):
     def spec_of(self, output: Output, form: Form) -> ViewSpec:
         """The view of a result of an output."""
         like = self._input.result.form.axes if self._input is not None else ()
-        return view_of(output.kind, form.rank, form.axes, like, output.signed, output.own_scale)
+        return view_of(output.kind, form.rank, form.axes, like, output.signed, output.own_scale, output.unit)
 
     def _input_view(self) -> ResultView:
         return self.view if self._alike else self._home(self.input_spec(), beside=True)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.models.display import Display
 from app.models.span import Span
 from app.models.view_data import (
+    DECIBEL,
     TIMES,
     OutputData,
     ViewData,
@@ -21,6 +22,7 @@ from app.models.view_data import (
     decibels,
     each_band,
     filled_rows,
+    in_decibels,
     magnitudes,
     over_frequencies,
     phases,
@@ -54,7 +56,8 @@ class ViewSpec:
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
     results take beside an input of another kind. `uneven` is the view of results whose axes have different units,
     `foreign` that of results over other axes than the input's, such as phases over frequencies, `signed` that of values
-    around zero, `apart` that of values of another size than the input's, such as its sums."""
+    around zero, `apart` that of values of another size than the input's, such as its sums, `levels` that of values in
+    dB."""
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
@@ -64,6 +67,7 @@ class ViewSpec:
     foreign: ViewSpec | None = None
     signed: ViewSpec | None = None
     apart: ViewSpec | None = None
+    levels: ViewSpec | None = None
 
 
 def _pictures(display: Display, parent: QWidget) -> ResultView:
@@ -158,6 +162,7 @@ BANDS = (
 ROWS = (Scale("plain", "", "", filled_rows),)
 SIGNED = (Scale("signed", "", "", around_zero),)
 OTHER_AXES = (Scale("plain", "", "", over_frequencies),)
+IN_DECIBELS = (Scale("plain", "", "", in_decibels),)
 PICTURES = ViewSpec(
     "pictures",
     _pictures,
@@ -177,7 +182,13 @@ VIEWS: Mapping[ViewKind, Mapping[int, ViewSpec]] = {
     "signal": {1: CURVES},
     "spectrum": {
         1: ViewSpec("spectra", _spectra, SPECTRUM),
-        2: ViewSpec("spectrum pictures", _spectrum_pictures, SPECTRUM, uneven=PLANES),
+        2: ViewSpec(
+            "spectrum pictures",
+            _spectrum_pictures,
+            SPECTRUM,
+            uneven=PLANES,
+            levels=ViewSpec("level pictures", _spectrum_pictures, IN_DECIBELS),
+        ),
     },
     "bars": {1: ViewSpec("bars", _bars, COUNTS)},
     "pyramid": {1: ViewSpec("levels", _levels), 2: ViewSpec("bands", _pictures, BANDS)},
@@ -195,13 +206,17 @@ def view_of(
     like: Sequence[Axis] = (),
     signed: bool = False,
     own_scale: bool = False,
+    unit: str = "",
 ) -> ViewSpec:
     """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. `axes` are those
     of the result, `like` the input's. Pixels are square only where the axes have one unit. Values that are `signed`, or
-    have a scale of their own, have levels and limits of their own, and so a view of their own."""
+    have a scale of their own, have levels and limits of their own, and so a view of their own; so have values in dB, of
+    which nobody takes the logarithm again."""
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
     spec = ranks[max(below) if below else min(ranks)]
+    if spec.levels is not None and unit == DECIBEL:
+        return spec.levels
     if spec.uneven is not None and len({axis.unit for axis in axes if axis.name != CHANNEL}) > 1:
         return spec.uneven
     if spec.foreign is not None and axes and like and _names(axes) != _names(like):

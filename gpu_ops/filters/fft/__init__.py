@@ -21,6 +21,7 @@ from gpu_ops.filters.fft import (
     parameters,
     peers,
     reference,
+    two_passes,
 )
 from gpu_ops.params import holds
 from gpu_ops.task import Task
@@ -76,7 +77,7 @@ FFT2D = Filter(
     id="fft2d",
     family="fft",
     title="Fourier transform (image)",
-    summary="The spectrum of an image, channel by channel: amplitudes, power density, phase, radial profile, peaks.",
+    summary="The spectrum of an image, channel by channel: amplitudes, levels in dB, density, phase, profile, peaks.",
     accepts="image",
     dtypes=DTYPES,
     params=parameters.PARAMS2D,
@@ -87,7 +88,7 @@ FFT2D = Filter(
     source="S2",
     finite_only=True,
     picked=PICKED,
-    variants=(*host.variants2d(), *gpu.variants2d(), peers.cupy2d(parameters.RESULTS2D)),
+    variants=(*host.variants2d(), *gpu.variants2d(), two_passes.variant(), peers.cupy2d(parameters.RESULTS2D)),
 )
 FFT_MASK = Filter(
     id="fft_mask",

@@ -89,6 +89,17 @@ def _channels(task: Task) -> tuple[tuple[int, ...], tuple[Axis, ...]]:
     return task.meta.shape[rank:], (Axis(CHANNEL),) * (len(task.meta.shape) - rank)
 
 
+def full_scale(task: Task) -> float:
+    """What 0 dB of a level stands for: the largest value of integer samples, 1 of floating ones."""
+    kind = np.dtype(task.meta.dtype)
+    return float(np.iinfo(kind).max) if kind.kind == "u" else 1.0
+
+
+def least_amplitude(task: Task) -> float:
+    """The amplitude of the lowest level, of full scale."""
+    return float(10 ** (task.params["floor"] / 20))
+
+
 def like_input(task: Task) -> Form:
     """The shape and type of the input, for memory; the output's own form adds the axes."""
     return Form(task.meta.shape, task.meta.dtype, ())

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_ops.filters.fft import forms, limits, ways
 from gpu_ops.filters.fft.forms import Cut, complex_type
-from gpu_ops.filters.fft.launches import PEAK_FILE, SAMPLES, SPECTRUM, Plane, Work
+from gpu_ops.filters.fft.launches import LEVELS, PEAK_FILE, SAMPLES, SPECTRUM, Plane, Work
 from gpu_ops.filters.fft.mask import transfer
 from gpu_ops.filters.fft.transform import (
     BLUESTEIN,
@@ -124,6 +124,9 @@ def _finish2d(work: Work, z: DeviceArray, weights: list[Any]) -> None:
         work.moved(z, plane, work.output("spectrum", forms.spectrum2d(task)))
     elif result == "phase":
         work.phase(z, plane, work.output("phase", forms.values2d(task)))
+    elif result == "level":
+        factor = 1 / (float(weights[0].sum() * weights[1].sum()) * forms.full_scale(task))
+        work.levels(z, plane, work.output("level", forms.values2d(task)), factor)
     elif result == "power density":
         work.sizes(z, plane, work.output("power_density", forms.values2d(task)), 1 / squares, squared=True)
     elif result == "radial profile":
@@ -233,8 +236,8 @@ def fused_supports(task: Task) -> str | None:
     return supports("shared", task)
 
 
-def _ladder(plan: Callable[[str, Device, Task], Plan]) -> tuple[Variant, ...]:
-    more = (BLUESTEIN, SAMPLES, SPECTRUM, PEAK_FILE)
+def _ladder(plan: Callable[[str, Device, Task], Plan], *last: str) -> tuple[Variant, ...]:
+    more = (BLUESTEIN, SAMPLES, SPECTRUM, PEAK_FILE, *last)
     own: dict[str, Any] = {"device": "cuda", "knobs": (BLOCK,), "source": "S2", "uncounted": MANY}
     own |= {"operations": operations, "largest": limits.largest}
     first = (
@@ -261,7 +264,7 @@ def variants1d() -> tuple[Variant, ...]:
 
 def variants2d() -> tuple[Variant, ...]:
     """Of images."""
-    return _ladder(plan2d)
+    return _ladder(plan2d, LEVELS)
 
 
 def variants_mask() -> tuple[Variant, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft import limits
-from gpu_ops.filters.fft.forms import PEAKS, Cut, complex_type, real_type
+from gpu_ops.filters.fft.forms import PEAKS, Cut, complex_type, least_amplitude, real_type
 from gpu_ops.filters.fft.transform import Transforms
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.output_kinds import Form
@@ -18,6 +18,7 @@ from gpu_ops.plan import Device, DeviceArray, Fill, Launch, Plan
 from gpu_ops.task import Task
 
 SAMPLES, SPECTRUM, PEAK_FILE = "fft/samples.cu", "fft/spectrum.cu", "fft/peaks.cu"
+LEVELS = "fft/levels.cu"
 PIECE = 4096
 """Values of a piece that one block adds up or looks through, where the most pieces allow it."""
 MOST_PIECES = 256
@@ -102,7 +103,7 @@ class Work(Transforms):
         kernel = self.device.kernel(SAMPLES, name, defines)
         self.steps.append(Launch(kernel, grid, (self.block, 1, 1), args, shared, name=what))
 
-    def _means(self, segments: int, length: int, step: int) -> DeviceArray:
+    def means(self, segments: int, length: int, step: int) -> DeviceArray:
         """The means of all segments of all channels."""
         channels, lines, pieces = self.task.meta.channels, segments * self.task.meta.channels, pieces_of(length)
         sums, means = (self.device.empty((n,), np.float64) for n in (lines * pieces, lines))
@@ -116,7 +117,7 @@ class Work(Transforms):
     def signal(self, cut: Cut) -> DeviceArray:
         """A buffer with the segments (count, length, channels) as complex numbers."""
         z = self.take(cut.count * cut.length * cut.channels)
-        means = self._means(cut.count, cut.length, cut.step) if cut.detrend else self.device.empty((1,), np.float64)
+        means = self.means(cut.count, cut.length, cut.step) if cut.detrend else self.device.empty((1,), np.float64)
         windowed = cut.window != "none"
         window = self.weights(cut.weights if windowed else np.ones(1))
         counts = (*(np.int64(n) for n in (cut.count, cut.length, cut.step)), np.int32(cut.channels))
@@ -129,7 +130,7 @@ class Work(Transforms):
         """A buffer with the image as complex numbers, times the windows along y and x."""
         height, width = self.task.meta.shape[:2]
         z = self.take(self.task.meta.size)
-        means = self._means(1, height * width, 0) if detrend else self.device.empty((1,), np.float64)
+        means = self.means(1, height * width, 0) if detrend else self.device.empty((1,), np.float64)
         tables = [self.weights(w) for w in windows or (np.ones(1), np.ones(1))]
         sizes = (np.int64(height), np.int64(width), np.int32(self.task.meta.channels))
         flags = (np.int32(windows is not None), np.int32(detrend))
@@ -159,6 +160,11 @@ class Work(Transforms):
         args = (*plane.args, self.real.type(factor), np.int32(squared), np.int64(doubled))
         what = "power density" if squared else "magnitude"
         self.launch(SPECTRUM, "fft_spectrum_sizes", plane.size, z, out, *args, what=what)
+
+    def levels(self, z: DeviceArray, plane: Plane, out: DeviceArray, factor: float) -> None:
+        """Magnitudes times a factor in dB, no lower than the floor."""
+        args = (*plane.args, *(self.real.type(v) for v in (factor, least_amplitude(self.task))))
+        self.launch(LEVELS, "fft_levels", plane.size, z, out, *args, what="level")
 
     def segments(self, z: DeviceArray, cut: Cut, out: DeviceArray, factor: float) -> None:
         """The power density of each segment, (bins, segments, channels)."""

@@ -4,6 +4,11 @@ A transform of N values adds log2 N times; each step rounds by half an ulp of wh
 tolerances are a few times u · log2 N of the largest value, with room for Bluestein's method, which transforms three
 times; the errors of right variants stay below a half of them. Squares, and a transform there and back, have twice the
 error of one transform.
+
+A level is a logarithm: a magnitude a that is off by a share e of the largest one A is off by 20 log10(1 + e A / a) dB,
+at most 8.686 e A / a. Below the floor all levels are the same, so no error is larger than 8.686 e A / 10^(floor / 20).
+Each level is judged on that scale of its own, with the tolerance of a transform; the logarithm's own rounding, which is
+a few ulps of the level, is a share of e as well.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ import math
 
 import numpy as np
 
-from gpu_ops.filters.fft.forms import Cut, real_type
+from gpu_ops.filters.fft.forms import Array, Cut, full_scale, real_type
 from gpu_ops.filters.fft.windows import window
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.task import Task
@@ -89,6 +94,13 @@ def mask_tolerance(task: Task) -> float:
     """Relative to the largest sample. Integers may be one level off: a value that lies on a half within its rounding
     error may be rounded either way."""
     return square_tolerance(task) if task.meta.dtype.startswith("float") else 1 / np.iinfo(task.meta.dtype).max
+
+
+def level_scales(task: Task, sizes: Array) -> Array:
+    """Of each level in dB what a whole largest magnitude of error would do to it, and the level itself. `sizes` are the
+    magnitudes of full scale, no less than the floor."""
+    most = max(float(sizes.max()), least_magnitude(task) / full_scale(task))
+    return np.asarray(20 / math.log(10) * most / sizes + np.abs(20 * np.log10(sizes)))
 
 
 def phase_floor(task: Task, largest: float) -> float:

@@ -1,7 +1,8 @@
 """The outputs of the three filters: which the result asks for, in which unit, and how exact.
 
-A decibel is a scale of a view, not an output. Frequencies are in hertz where the rate of a signal is known, else in
-cycles per sample, and a sample counts as a second.
+Magnitudes in decibels are a scale of a view; only the level of an image is an output in decibels, of full scale: 255 of
+uint8, 65535 of uint16, 1 of floats, as the amplitude of a constant. Frequencies are in hertz where the rate of a signal
+is known, else in cycles per sample, and a sample counts as a second.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from gpu_ops.filters.fft import forms, limits
+from gpu_ops.filters.fft import forms, limits, reference
 from gpu_ops.output_kinds import Form, ViewKind
 from gpu_ops.task import Task
 from gpu_ops.types import Output
 
 Rules = dict[str, Any]
-"""The tolerance and the least scale of an Output."""
+"""The tolerance and the scale of an Output, or the least one."""
 TRANSFORM: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_spectrum}
 AMPLITUDE: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_magnitude}
+LEVEL: Rules = {"tolerance": limits.transform_tolerance, "scales": reference.level_scales}
 DENSITY: Rules = {"tolerance": limits.density_tolerance, "least": limits.least_density}
 ANGLE: Rules = {"tolerance": limits.phase_tolerance, "least": lambda task: math.pi}
 PEAKS: Rules = {"tolerance": limits.peak_tolerance, "least": limits.least_peaks}
@@ -60,6 +62,7 @@ OUTPUTS1D = (
 OUTPUTS2D = (
     _output("spectrum", "spectrum", "", forms.spectrum2d, TRANSFORM, "spectrum"),
     _output("magnitude", "spectrum", "", forms.values2d, AMPLITUDE, "magnitude"),
+    _output("level", "spectrum", "dB", forms.values2d, LEVEL, "level"),
     _output("power_density", "spectrum", "unit²·px²", forms.values2d, DENSITY, "power density"),
     _phase("image", forms.values2d),
     _output("radial", "spectrum", "unit²·px²", forms.radial, DENSITY, "radial profile"),

@@ -9,9 +9,10 @@ from gpu_ops.params import Param
 from gpu_ops.task import Task
 
 RESULTS1D = ("spectrum", "magnitude", "power density", "phase", "spectrogram", "round trip")
-RESULTS2D = ("spectrum", "magnitude", "power density", "phase", "radial profile", "round trip")
+RESULTS2D = ("spectrum", "magnitude", "level", "power density", "phase", "radial profile", "round trip")
 SIDED = ("spectrum", "magnitude", "power density", "phase")
 """The results over all frequencies."""
+SIDED2D = (*SIDED, "level")
 CUT: dict[str, tuple[str, ...]] = {"result": ("power density", "spectrogram")}
 """The results from segments."""
 TRANSFORMED = {"result": tuple(r for r in RESULTS1D if r != "round trip")}
@@ -57,7 +58,17 @@ PARAMS2D = (
     _result(RESULTS2D),
     _window(TRANSFORMED2D),
     _detrend(LEVELLED2D),
-    Param("centred", False, help="zero frequency in the middle", when={"result": SIDED}),
+    Param("centred", False, help="zero frequency in the middle", when={"result": SIDED2D}),
+    Param(
+        "floor",
+        -80.0,
+        -100.0,
+        -20.0,
+        unit="dB",
+        help="the lowest level; what is less has this one",
+        when={"result": ("level",)},
+        tries=(-80.0, -35.0),
+    ),
 )
 PARAMS_MASK = (
     Param("shape", "low", choices=SHAPES, help="which frequencies stay; a notch takes one away"),

@@ -15,8 +15,12 @@ from gpu_ops.types import Refusal, Variant
 
 CUFFT = "cuFFT (CuPy)"
 CUPY = "The library's own transforms (cuFFT), planned beforehand; half spectra, as on the CPU."
+AND_LEVELS = f"{CUPY} Levels take elementwise kernels before and after it."
 PLAIN = ("spectrum", "spectrogram", "round trip")
 """The results that are little more than the transform itself."""
+STEPPED = ("level",)
+"""Those that it makes as well, each of the other steps by a call of its own: the window, decibels, the half that
+mirrors the other, zero frequency in the middle."""
 
 
 def numpy(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
@@ -55,17 +59,18 @@ def cufft(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
 
 
 def _plain(*results: str) -> dict[str, Any]:
-    """What a variant declares that gives only the plain ones of these results."""
-    plain = [r for r in results if r in PLAIN]
+    """What a variant declares that gives only the plain and the stepped ones of these results."""
+    given = [r for r in results if r in PLAIN + STEPPED]
+    words = "the transform alone" if set(given) <= set(PLAIN) else "the transform and its levels"
 
     def supports(task: Task) -> str | None:
         result = task.params["result"]
-        if result in plain:
+        if result in given:
             return None
-        return f"it stands for the transform alone, not for {result}: choose {', '.join(plain)}"
+        return f"it stands for {words}, not for {result}: choose {', '.join(given)}"
 
-    never = {"param result": tuple(r for r in results if r not in PLAIN)}
-    return {"supports": supports, "refuses": (Refusal("the transform alone", never),)}
+    never = {"param result": tuple(r for r in results if r not in given)}
+    return {"supports": supports, "refuses": (Refusal(words, never),)}
 
 
 OWN: dict[str, Any] = {"device": "cuda", "library": "cupy", "largest": limits.largest}
@@ -78,7 +83,7 @@ def cupy1d(results: tuple[str, ...]) -> Variant:
 
 def cupy2d(results: tuple[str, ...]) -> Variant:
     """CuPy's transform of images."""
-    return Variant("cupy", CUFFT, CUPY, partial(plan2d, cufft), **OWN, **_plain(*results))
+    return Variant("cupy", CUFFT, AND_LEVELS, partial(plan2d, cufft), **OWN, **_plain(*results))
 
 
 def cupy_mask() -> Variant:

@@ -179,6 +179,11 @@ def _finish2d(build: Build, bins: DeviceArray, weights: Sequence[Any]) -> None:
         build.call(result, steps.amplitudes, bins, float(1 / (weights[0].sum() * weights[1].sum())), values)
         table, count = build.output("peaks", forms.peaks2d(task)), build.output("peak_count", forms.peak_count(task))
         build.call("peaks", steps.peaks2d, values, LOBES[build.params["window"]], table, count)
+    elif result == "level":
+        half, total = build.real(*bins.shape), float(weights[0].sum() * weights[1].sum())
+        least = forms.least_amplitude(task)
+        build.call("levels", steps.levels, bins, 1 / (total * forms.full_scale(task)), least, half)
+        build.call("mirror", steps.whole, half, values)
     elif result == "power density":
         build.call(result, steps.densities, bins, _density(weights), values)
     else:

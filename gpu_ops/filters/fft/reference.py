@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.fft import limits, peaks
-from gpu_ops.filters.fft.forms import PEAKS, Cut, radial, ring_of
+from gpu_ops.filters.fft.forms import PEAKS, Cut, full_scale, least_amplitude, radial, ring_of
 from gpu_ops.filters.fft.mask import rounded, transfer
 from gpu_ops.filters.fft.windows import LOBES, SCIPY_NAMES, window
 from gpu_ops.task import Task
@@ -142,12 +142,9 @@ def reference2d(task: Task) -> dict[str, Array]:
     result = task.params["result"]
     if result == "round trip":
         return {"image": task.x}
-    windows = [window(task.params["window"], n) for n in task.meta.shape[:2]]
-    weights = np.multiply.outer(*windows).reshape(*task.meta.shape[:2], *(1,) * (task.x.ndim - 2))
-    x = task.x.astype(np.float64)
-    if result != "phase" and task.params["detrend"] == "constant":
-        x = x - x.mean(axis=(0, 1))
-    spectrum = np.fft.fft2(x * weights, axes=(0, 1))
+    if result == "level":
+        return {"level": 20 * np.log10(_of_full_scale(task))}
+    weights, spectrum = _spectrum2d(task)
     if result == "spectrum":
         return {"spectrum": _centred(task, spectrum)}
     if result == "phase":
@@ -159,6 +156,28 @@ def reference2d(task: Task) -> dict[str, Array]:
     return (
         {"power_density": _centred(task, density)} if result == "power density" else {"radial": _rings(task, density)}
     )
+
+
+def _spectrum2d(task: Task) -> tuple[Array, Array]:
+    """The window, and the spectrum of the image under it."""
+    windows = [window(task.params["window"], n) for n in task.meta.shape[:2]]
+    weights = np.multiply.outer(*windows).reshape(*task.meta.shape[:2], *(1,) * (task.x.ndim - 2))
+    x = task.x.astype(np.float64)
+    if task.params["result"] != "phase" and task.params["detrend"] == "constant":
+        x = x - x.mean(axis=(0, 1))
+    return weights, np.fft.fft2(x * weights, axes=(0, 1))
+
+
+def _of_full_scale(task: Task) -> Array:
+    """The magnitudes of the spectrum of an image, of full scale, and no less than the floor."""
+    weights, spectrum = _spectrum2d(task)
+    sizes = np.abs(spectrum) / (weights.sum() * full_scale(task))
+    return _centred(task, np.maximum(sizes, least_amplitude(task)))
+
+
+def level_scales(task: Task) -> Array:
+    """What the errors of levels are compared with, each by itself."""
+    return limits.level_scales(task, _of_full_scale(task))
 
 
 def _centred(task: Task, values: Array) -> Array:

@@ -2,7 +2,7 @@
 
 Work arrays put channels first, so that what is transformed is contiguous: signals (C, segments, L) and (C, segments,
 bins), images (C, H, W) and (C, H, W // 2 + 1). Each function fills its `out` whole. CuPy's arrays take those functions
-that the spectrum, the spectrogram, the way back and the mask need.
+that the spectrum, its levels, the spectrogram, the way back and the mask need.
 """
 
 from __future__ import annotations
@@ -166,6 +166,15 @@ def whole(bins: Array, out: Array) -> None:
 def amplitudes(bins: Array, factor: float, out: Array) -> None:
     """The magnitudes of the whole spectrum times a factor, from its half (C, H, W // 2 + 1)."""
     whole(np.abs(bins) * out.dtype.type(factor), out)
+
+
+def levels(bins: Array, factor: float, least: float, out: Array) -> None:
+    """The magnitudes of `bins` times a factor in dB; less than `least` counts as `least`."""
+    np.abs(bins, out=out)
+    np.multiply(out, factor, out=out)
+    np.maximum(out, least, out=out)
+    np.log10(out, out=out)
+    np.multiply(out, 20.0, out=out)
 
 
 def densities(bins: Array, factor: float, out: Array) -> None:

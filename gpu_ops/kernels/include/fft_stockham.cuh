@@ -1,10 +1,16 @@
 // Stockham's transform of many lines: a thread has POINTS points of its line in registers, RADIX of them a butterfly,
 // and stages exchange points through shared memory, the real parts in one plane and the imaginary parts in another, so
 // that lanes use banks of 4 bytes. Stages put their points where the next one looks for them, so none is out of order.
-// A thread always takes the points threadIdx.x + i * blockDim.x, whatever the radix: only what it does with them
+// A thread always takes the points LINE_PLACE + i * LINE_THREADS, whatever the radix: only what it does with them
 // depends on it. The last stage has a smaller radix where bits is no multiple of RADIX's.
 #pragma once
 #include "fft_radix.cuh"
+
+// A thread's place in its line, and the threads of a line: along x, where a kernel has nothing else there.
+#ifndef LINE_PLACE
+#define LINE_PLACE threadIdx.x
+#define LINE_THREADS blockDim.x
+#endif
 
 extern __shared__ __align__(16) unsigned char memory[];
 
@@ -45,7 +51,7 @@ __device__ __forceinline__ void stage(C (&v)[POINTS], int done, int bits, const 
 #pragma unroll
         for (int r = 0; r < RAD; ++r) u[r] = v[m + r * own];
         if (done) {
-            const int k = (threadIdx.x + m * blockDim.x) & ((1 << done) - 1);
+            const int k = (LINE_PLACE + m * LINE_THREADS) & ((1 << done) - 1);
             turn<RAD>(u, k << (bits - done - log2_of(RAD)), twiddles);
         }
         butterfly<RAD>(u);
@@ -62,7 +68,7 @@ __device__ __forceinline__ void exchange(C (&v)[POINTS], R* re, R* im, int done)
     if (done) __syncthreads();
 #pragma unroll
     for (int m = 0; m < own; ++m) {
-        const int j = threadIdx.x + m * blockDim.x;
+        const int j = LINE_PLACE + m * LINE_THREADS;
         const int k = j & ((1 << done) - 1);
 #pragma unroll
         for (int r = 0; r < RAD; ++r) {
@@ -74,7 +80,7 @@ __device__ __forceinline__ void exchange(C (&v)[POINTS], R* re, R* im, int done)
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < POINTS; ++i) {
-        const int place = Gaps::place(threadIdx.x + i * blockDim.x, done, radix_bits);
+        const int place = Gaps::place(LINE_PLACE + i * LINE_THREADS, done, radix_bits);
         v[i] = complex_of(re[place], im[place]);
     }
 }

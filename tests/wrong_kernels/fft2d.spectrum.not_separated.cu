@@ -1,0 +1,114 @@
+// Wrong on purpose: the second of two rows stays in the spectrum of the first
+#if COLUMNS
+#define LINE_PLACE threadIdx.y
+#define LINE_THREADS blockDim.y
+#endif
+#include "fft_level.cuh"
+#include "fft_stockham.cuh"
+
+// The transforms of two real lines from that of the one whose parts they are: `a` is its point k, `b` its point -k.
+__device__ __forceinline__ C first_of(C a, C b) { return complex_of((R)0.5 * (a.x + b.x), (R)0.5 * (a.y - b.y)); }
+__device__ __forceinline__ C second_of(C a, C b) { return complex_of((R)0.5 * (a.y + b.y), (R)0.5 * (b.x - a.x)); }
+
+#if COLUMNS
+// Columns lie side by side in shared memory, so that lanes of one point use banks side by side.
+struct GapsOfColumns {
+    __device__ __forceinline__ static int place(int point, int done, int radix_bits)
+    {
+        return GapsOfSpan::place(point, done, radix_bits) * COLUMNS;
+    }
+};
+
+// Extents are powers of two, so a remainder is a mask.
+extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_columns(
+    const C* __restrict__ y, R* __restrict__ out, const C* __restrict__ table,
+    int plane, int bits, int width, int down, int right, R factor, R least)
+{
+    const int height = 1 << bits, half = width / 2;
+    const int column = blockIdx.x * COLUMNS + threadIdx.x;
+    R* re = (R*)memory + threadIdx.x;
+    R* im = re + plane * COLUMNS;
+    C v[POINTS];
+#pragma unroll
+    for (int i = 0; i < POINTS; ++i) v[i] = y[(long long)(LINE_PLACE + i * LINE_THREADS) * half + column];
+    all_stages<false, GapsOfColumns>(v, re, im, bits, TableInGlobal{table});
+
+    if (blockIdx.x == 0) {  // the column that is two needs its opposite points
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < POINTS; ++i) {
+            const int row = LINE_PLACE + i * LINE_THREADS;
+            re[row * COLUMNS] = v[i].x;
+            im[row * COLUMNS] = v[i].y;
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < POINTS; ++i) {
+        const int row = LINE_PLACE + i * LINE_THREADS, opposite = (height - row) & (height - 1);
+        C here = v[i], there = v[i];
+        if (column == 0) {
+            const C other = complex_of(re[opposite * COLUMNS], im[opposite * COLUMNS]);
+            here = first_of(v[i], other);
+            there = second_of(v[i], other);
+        }
+        const R level = level_of(here, factor, least);
+        const int y1 = (row + down) & (height - 1), x1 = (column + right) & (width - 1);
+        const int y2 = ((column ? opposite : row) + down) & (height - 1);
+        const int x2 = ((column ? width - column : half) + right) & (width - 1);
+        out[(long long)y1 * width + x1] = level;
+        out[(long long)y2 * width + x2] = column ? level : level_of(there, factor, least);
+    }
+}
+#else
+typedef SAMPLE T;
+
+// A sample less the mean. The difference is taken in double: of a large mean little would be left in float.
+__device__ __forceinline__ R sample_of(T value, const double* __restrict__ means, int detrend)
+{
+    return detrend ? (R)((double)value - means[0]) : (R)value;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_rows(
+    const T* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const R* __restrict__ window_y,
+    const R* __restrict__ window_x, const double* __restrict__ means, int plane, int bits, int windowed, int detrend)
+{
+    const int width = 1 << bits, half = width / 2;
+    const long long upper = 2 * ((long long)blockIdx.x * blockDim.y + threadIdx.y), lower = upper + 1;
+    R* re = (R*)memory + 2 * threadIdx.y * plane;
+    R* im = re + plane;
+    C v[POINTS];
+#pragma unroll
+    for (int i = 0; i < POINTS; ++i) {
+        const int k = threadIdx.x + i * blockDim.x;
+        v[i] = complex_of(
+            sample_of(x[upper * width + k], means, detrend), sample_of(x[lower * width + k], means, detrend));
+    }
+    if (windowed) {
+        const R above = window_y[upper], below = window_y[lower];
+#pragma unroll
+        for (int i = 0; i < POINTS; ++i) {
+            const R weight = window_x[threadIdx.x + i * blockDim.x];
+            v[i] = complex_of(v[i].x * (above * weight), v[i].y * (below * weight));
+        }
+    }
+    all_stages<false, GapsOfSpan>(v, re, im, bits, TableInGlobal{table});
+
+    __syncthreads();  // of the last exchange, others may still read
+#pragma unroll
+    for (int i = POINTS / 2; i < POINTS; ++i) {
+        const int k = threadIdx.x + i * blockDim.x;
+        re[k] = v[i].x;
+        im[k] = v[i].y;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < POINTS / 2; ++i) {
+        const int k = threadIdx.x + i * blockDim.x, opposite = k ? width - k : half;
+        const C other = complex_of(re[opposite], im[opposite]);
+        // Points 0 and width / 2 of a real line are real: they share a place.
+        y[upper * half + k] = k ? v[i] : complex_of(v[i].x, other.x);
+        y[lower * half + k] = k ? second_of(v[i], other) : complex_of(v[i].y, other.y);
+    }
+}
+#endif
