@@ -21,6 +21,9 @@ Transform = Callable[[Array, Array], Any]
 Engine = Callable[[Device, Batch, DeviceArray, DeviceArray], Transform]
 
 SERIAL = "Radix 2 on one core, compiled; a complex line is two real ones, of its parts."
+PARALLEL = (
+    "Radices 5 to 2 on all cores, compiled: lanes of vectors across neighbouring lines. Complex lines as on one core."
+)
 NUMPY = "What most Python programs call: pocketfft with mixed radices on one core."
 SCIPY = "The same method on all cores and SIMD lanes."
 CUFFT = "The library's own transforms (cuFFT), planned beforehand for exactly these lines."
@@ -90,13 +93,13 @@ def scipy(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -
     return forward
 
 
-def compiled(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -> Transform:
-    """The compiled transforms of real samples on one core, of each part of complex ones."""
-    from gpu_ops.filters.fft import serial
+def compiled(all_cores: bool, device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -> Transform:
+    """The compiled transforms of real samples on one core or on all, of each part of complex ones."""
+    from gpu_ops.filters.fft import parallel, serial
 
     kind = tiles.real.dtype
-    flat = batch.rank == 1
-    made = serial.Rows(batch.width, kind.name) if flat else serial.Planes(batch.height, batch.width, kind.name)
+    flat, module = batch.rank == 1, parallel if all_cores else serial
+    made = module.Rows(batch.width, kind.name) if flat else module.Planes(batch.height, batch.width, kind.name)
 
     def half(x: Array, out: Array) -> None:
         made.forward(x[:, 0] if flat else x, out[:, 0] if flat else out)
@@ -136,7 +139,8 @@ def variants() -> tuple[Variant, ...]:
     """Those on the CPU."""
     own: dict[str, Any] = {"device": "cpu", "largest": largest}
     return (
-        Variant("serial", "CPU, one core", SERIAL, partial(plan, compiled), source="S2", **own),
+        Variant("serial", "CPU, one core", SERIAL, partial(plan, partial(compiled, False)), source="S2", **own),
+        Variant("parallel", "CPU, all cores", PARALLEL, partial(plan, partial(compiled, True)), **own),
         Variant("numpy", "NumPy", NUMPY, partial(plan, numpy), library="numpy", **own),
         Variant("scipy", "SciPy", SCIPY, partial(plan, scipy), library="scipy", **own),
     )
