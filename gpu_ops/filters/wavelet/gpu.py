@@ -9,7 +9,7 @@ from typing import Any
 
 from gpu_ops.filters.kit.planning import BLOCK, Job, cuda
 from gpu_ops.filters.kit.support import SHARED, shared_fits
-from gpu_ops.filters.wavelet import blocks, forms, levels, lifted
+from gpu_ops.filters.wavelet import blocks, forms, levels, lifted, lifted_traffic, traffic
 from gpu_ops.filters.wavelet.launches import Lines, Samples, Shape
 from gpu_ops.filters.wavelet.levels import Levels
 from gpu_ops.filters.wavelet.lifted import Lifted
@@ -45,10 +45,12 @@ class Denoising:
         self.pyramid = job.device.empty(forms.pyramid_shape(task), self.kind)
         self.thresholds = Thresholds(job, self.lines, self.pyramid)
         memory = job, self.lines, self.pyramid, way
-        self.transform: Transform = (Tiles if way.in_tiles else Transform)(*memory)
+        self.transform: Transform
         if way.shrinks:
             fused = Levels if way.grouped else Lifted if way.lifted else Fused
             self.transform = fused(*memory, self.thresholds.figures)
+        else:
+            self.transform = (Tiles if way.in_tiles else Transform)(*memory)
         self.shrinks = not way.shrinks
         self.samples = Samples(self.lines, job.dtype)
 
@@ -133,13 +135,17 @@ def _without_shrinking(fused: Variant) -> tuple[str, ...]:
 
 def _grouped(*knobs: Param, refuses: tuple[Refusal, ...] = ()) -> Variant:
     more: dict[str, Any] = {"knobs": (BLOCK, levels.TOGETHER, *knobs), "supports": levels.supports, "refuses": refuses}
+    more["predicts"] = traffic.of_levels
     variant = _kernel("6_levels", "levels together", LEVELS, Way(grouped=True), **more)
     return replace(variant, kernels=(variant.kernels[0], *_without_shrinking(variant)))
 
 
 def _lifted(*knobs: Param, refuses: tuple[Refusal, ...] = ()) -> Variant:
-    own: dict[str, Any] = {"operations": lifting_operations, "largest": lambda task: largest(task) / lifted.growth(task)}
-    own |= {"tolerance": lifted.tolerance, "caveat": lifted.CAVEAT}
+    own: dict[str, Any] = {
+        "operations": lifting_operations,
+        "largest": lambda task: largest(task) / lifted.growth(task),
+    }
+    own |= {"tolerance": lifted.tolerance, "caveat": lifted.CAVEAT, "predicts": lifted_traffic.of_lifting}
     more: dict[str, Any] = {"knobs": (BLOCK, *knobs), "supports": lifted.supports, "refuses": refuses, **own}
     variant = _kernel("7_lifting", "lifting", LIFTING, Way(lifted=True), **more)
     return replace(variant, kernels=(variant.kernels[0], *_without_shrinking(variant)))

@@ -167,17 +167,21 @@ class Levels(Transform):
         else:
             args = (*args, *int64(columns), np.int32(channels), *int64(right), np.int32(many[1]))
         grid = tuple(-(-n // each) for n, each in zip(self.sizes[of], many, strict=True))
-        x, y = self.lines.threads
         kernel = self.job.kernel(
             f"_{way}_{'tile' if image else 'line'}",
             REAL=self.lines.real,
             BORDER=BORDERS.index(self.job.params["border"]),
             TOGETHER=group.together,
         )
-        name = f"levels {group.first + 1} to {group.last}" + ("" if there else " back")
-        more = {"shared_bytes": room.whole * self.lines.kind.itemsize, "constants": self._constants(), "name": name}
+        name = f"levels {group.first + 1} to {group.last}" if group.together > 1 else f"level {group.last}"
         return Launch(
-            kernel, (grid[1], min(grid[0], MOST_BLOCKS), 1), (x, y, 1), (*args, np.int32(room.first)), **more
+            kernel,
+            (grid[1], min(grid[0], MOST_BLOCKS), 1),
+            (*self.lines.threads, 1),
+            (*args, np.int32(room.first)),
+            room.whole * self.lines.kind.itemsize,
+            constants=self._constants(),
+            name=name if there else f"{name} back",
         )
 
     def _details(self, level: int) -> tuple[int, int]:
@@ -191,4 +195,3 @@ class Levels(Transform):
         each = (1 if self.lines.shape.rank == 1 else 3) * self.lines.shape.channels
         before = self.lines.shape.channels + (len(self.sizes) - 1 - group.last) * each
         return self.figures.reshape(-1)[before : before + group.together * each]
-

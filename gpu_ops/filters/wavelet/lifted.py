@@ -81,7 +81,9 @@ class Lifted(Fused):
         bands, detail_pitch = self._bands(level, low)
         planes = (x.values, *bands) if forward else (*bands, x.values)
         many = pairs_of(task) if image else pairs_of(task)[1:]
-        extents = (*self.sizes[level - 1], *self.sizes[level]) if image else (self.sizes[level - 1][1], self.sizes[level][1])
+        extents = (
+            (*self.sizes[level - 1], *self.sizes[level]) if image else (self.sizes[level - 1][1], self.sizes[level][1])
+        )
         pitches = int64(x.pitch, low.pitch, detail_pitch) if image else ()
         sizes = (*int64(*extents), np.int32(self.lines.shape.channels), *pitches, *map(np.int32, many))
         grid = [self._pieces(n, each, forward) for n, each in zip(results, pairs_of(task), strict=True)]

@@ -23,8 +23,8 @@ ROWS, COLUMNS = "rows", "columns"
 class Way(NamedTuple):
     """How a kernel file does it: its taps are in constant memory, or in global memory; on the way back a thread gathers
     what its sample needs, or scatters what its coefficients give, onto zeros. In tiles of shared memory a whole level
-    is one launch; fused, it shrinks the details that it fetches on the way back. Grouped, several levels are one launch;
-    lifted, a level is made by lifting. Both are fused."""
+    is one launch; fused, it shrinks the details that it fetches on the way back. Grouped, several levels are one
+    launch; lifted, a level is made by lifting. Both are fused."""
 
     in_constant: bool = True
     scatters: bool = False

@@ -158,13 +158,13 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_li
     const int own = piece(begin, many, end_of_pairs(n, taps)), pairs = own + e.around;
     T* lows = tile + e.low_phase * pairs * channels;
     T* highs = tile + (1 - e.low_phase) * pairs * channels;
+    T limit = (T)thresholds[0];
     for (int q = threadIdx.x; q < pairs * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
         Index k = begin + v.place - e.low, d = begin + v.place - e.high;
         lows[q] = is_there(&k, half) ? gains[2] * low[k * channels + v.channel] : 0;
-        highs[q] = is_there(&d, half)
-            ? gains[3] * shrunk(high[d * channels + v.channel], (T)thresholds[v.channel], how)
-            : 0;
+        if (channels > 1) limit = (T)thresholds[v.channel];
+        highs[q] = is_there(&d, half) ? gains[3] * shrunk(high[d * channels + v.channel], limit, how) : 0;
     }
     __syncthreads();
     for (int step = STEPS; step-- > 0;) along_lines(tile, 1, pairs, own, channels, BACK, step, -1);
@@ -231,6 +231,8 @@ __device__ __forceinline__ void fill(
     T* target, int width, int pairs_down, int values, int channels, const Quarter& of, Index half_rows,
     Index half_columns, int how)
 {
+    if (threadIdx.y >= pairs_down || threadIdx.x >= values) return;  // nothing to fetch, and no threshold either
+    T limit = of.thresholds ? (T)of.thresholds[0] : 0;
     for (int r = threadIdx.y; r < pairs_down; r += blockDim.y) {
         Index row = of.top + r;
         const bool row_there = is_there(&row, half_rows);
@@ -240,7 +242,8 @@ __device__ __forceinline__ void fill(
             T value = 0;
             if (is_there(&column, half_columns) && row_there) {
                 value = of.band[row * of.pitch + column * channels + v.channel];
-                if (of.thresholds) value = shrunk(value, (T)of.thresholds[v.channel], how);
+                if (of.thresholds && channels > 1) limit = (T)of.thresholds[v.channel];
+                if (of.thresholds) value = shrunk(value, limit, how);
             }
             target[r * width + q] = of.gain * value;
         }
