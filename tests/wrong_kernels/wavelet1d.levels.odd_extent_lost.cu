@@ -116,11 +116,14 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_lin
         T* next = (T*)memory + (l % 2 ? room : 0);
         T* highs = averages + spans.at[l].count * channels;
         const T* details = pyramid + begin_of(l, start, n, channels);
+        const double* limits = thresholds + (TOGETHER - l) * channels;
+        T limit = (T)limits[0];
         for (int q = threadIdx.x; q < spans.at[l].count * channels; q += blockDim.x) {
             const Value v = value_of(q, channels);
             const Index e = position_at(spans.at[l], v.place, n.at[l]) * channels + v.channel;
+            if (channels > 1) limit = (T)limits[v.channel];
             if (l == TOGETHER) averages[q] = low[e];
-            highs[q] = shrunk(details[e], (T)thresholds[(TOGETHER - l) * channels + v.channel], how);
+            highs[q] = shrunk(details[e], limit, how);
         }
         __syncthreads();
         for (int q = threadIdx.x; q < spans.at[l - 1].count * channels; q += blockDim.x) {

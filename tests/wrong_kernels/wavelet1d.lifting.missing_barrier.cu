@@ -53,9 +53,19 @@ __device__ __forceinline__ int piece(Index begin, int many, Index end)
     return (int)(end - begin < many ? end - begin : many);
 }
 
-// Pairs of samples of an axis of n: from this number on, as coefficients count them, and up to that one.
-__device__ __forceinline__ Index first_pair(int taps) { return reach_of(taps) >> 1; }
-__device__ __forceinline__ Index end_of_pairs(Index n, int taps) { return ((n - 1 + reach_of(taps)) >> 1) + 1; }
+// A piece of samples on the way back: `count` from `from` on. They begin with the even or the odd sample of a pair, as
+// coefficients count pairs, and lie in `own` pairs from `begin` on.
+struct Piece {
+    Index from, begin;
+    int count, odd, own;
+};
+
+__device__ __forceinline__ Piece samples_of(Index number, int many, Index n, int taps)
+{
+    const Index from = 2 * number * many, at = from + reach_of(taps);
+    const int count = piece(from, 2 * many, n), odd = (int)(at & 1);
+    return {from, at >> 1, count, odd, (count + odd + 1) / 2};
+}
 
 // Whether coefficient k is one of `half`, and which: no sample needs those that the symmetric border leaves out, whose
 // parts cancel in the steps whatever they are.
@@ -126,24 +136,22 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_li
 {
     T* tile = (T*)memory;
     const Ends e = ends_of(BACK);
-    const Index begin = first_pair(taps) + (Index)blockIdx.x * many, first = 2 * begin - reach_of(taps);
-    const int own = piece(begin, many, end_of_pairs(n, taps)), pairs = own + e.around;
+    const Piece p = samples_of(blockIdx.x, many, n, taps);
+    const int pairs = p.own + e.around;
     T* lows = tile + e.low_phase * pairs * channels;
     T* highs = tile + (1 - e.low_phase) * pairs * channels;
+    T limit = (T)thresholds[0];
     for (int q = threadIdx.x; q < pairs * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
-        Index k = begin + v.place - e.low, d = begin + v.place - e.high;
+        Index k = p.begin + v.place - e.low, d = p.begin + v.place - e.high;
         lows[q] = is_there(&k, half) ? gains[2] * low[k * channels + v.channel] : 0;
-        highs[q] = is_there(&d, half)
-            ? gains[3] * shrunk(high[d * channels + v.channel], (T)thresholds[v.channel], how)
-            : 0;
+        if (channels > 1) limit = (T)thresholds[v.channel];
+        highs[q] = is_there(&d, half) ? gains[3] * shrunk(high[d * channels + v.channel], limit, how) : 0;
     }
     __syncthreads();
-    for (int step = STEPS; step-- > 0;) along_lines(tile, 1, pairs, own, channels, BACK, step, -1);
-    for (int q = threadIdx.x; q < 2 * own * channels; q += blockDim.x) {
+    for (int step = STEPS; step-- > 0;) along_lines(tile, 1, pairs, p.own, channels, BACK, step, -1);
+    for (int q = threadIdx.x; q < p.count * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
-        const Index i = first + v.place;
-        if (i >= 0 && i < n)
-            x[i * channels + v.channel] = tile[(by_phase(v.place, pairs) - e.before) * channels + v.channel];
+        x[p.from * channels + q] = tile[(by_phase(p.odd + v.place, pairs) - e.before) * channels + v.channel];
     }
 }

@@ -61,6 +61,17 @@ __device__ __forceinline__ bool owns(Index begin, int many, int l, Index k)
     return k >= begin << (TOGETHER - l) && k < (begin + many) << (TOGETHER - l);
 }
 
+// The thresholds of one channel of a level of an image.
+struct Limits {
+    T horizontal, vertical, diagonal;
+};
+
+__device__ __forceinline__ Limits limits_of(const double* thresholds, int level, int channels, int channel)
+{
+    const double* of = thresholds + (TOGETHER - level) * 3 * channels + channel;
+    return {(T)of[0], (T)of[channels], (T)of[2 * channels]};
+}
+
 // Value q of a line as a place and a channel.
 struct Value {
     int place, channel;
@@ -146,19 +157,19 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_til
             const T* horizontal = pyramid + begin_of(l, down, height, 1) * pitch;
             const T* vertical = pyramid + begin_of(l, right, width, channels);
             const T* diagonal = horizontal + begin_of(l, right, width, channels);
-            const double* limits = thresholds + (TOGETHER - l) * 3 * channels;
+            Limits limits = limits_of(thresholds, l, channels, 0);
             for (int r = threadIdx.y; r < along.at[l].count; r += blockDim.y)
                 for (int q = threadIdx.x; q < before; q += blockDim.x) {
                     const Value v = value_of(q, channels);
                     const Index row = position_at(along.at[l], r, height.at[l]);
                     const Index e = position_at(across.at[l], v.place, width.at[l]) * channels + v.channel;
                     const Index at = row * pitch + e;
-                    const double* limit = limits + v.channel;
                     T* target = tiles + r * before + q;
+                    if (channels > 1) limits = limits_of(thresholds, l, channels, v.channel);
                     if (l == TOGETHER) target[0] = low[row * low_pitch + e];
-                    target[size] = shrunk(horizontal[at], (T)limit[0], how);
-                    target[2 * size] = shrunk(vertical[at], (T)limit[channels], how);
-                    target[3 * size] = shrunk(diagonal[at], (T)limit[2 * channels], how);
+                    target[size] = shrunk(horizontal[at], limits.horizontal, how);
+                    target[2 * size] = shrunk(vertical[at], limits.vertical, how);
+                    target[3 * size] = shrunk(diagonal[at], limits.diagonal, how);
                 }
             __syncthreads();
             T* highs = lows + along.at[l - 1].count * before;

@@ -53,9 +53,19 @@ __device__ __forceinline__ int piece(Index begin, int many, Index end)
     return (int)(end - begin < many ? end - begin : many);
 }
 
-// Pairs of samples of an axis of n: from this number on, as coefficients count them, and up to that one.
-__device__ __forceinline__ Index first_pair(int taps) { return reach_of(taps) >> 1; }
-__device__ __forceinline__ Index end_of_pairs(Index n, int taps) { return ((n - 1 + reach_of(taps)) >> 1) + 1; }
+// A piece of samples on the way back: `count` from `from` on. They begin with the even or the odd sample of a pair, as
+// coefficients count pairs, and lie in `own` pairs from `begin` on.
+struct Piece {
+    Index from, begin;
+    int count, odd, own;
+};
+
+__device__ __forceinline__ Piece samples_of(Index number, int many, Index n, int taps)
+{
+    const Index from = 2 * number * many, at = from + reach_of(taps);
+    const int count = piece(from, 2 * many, n), odd = (int)(at & 1);
+    return {from, at >> 1, count, odd, (count + odd + 1) / 2};
+}
 
 // Whether coefficient k is one of `half`, and which: no sample needs those that the symmetric border leaves out, whose
 // parts cancel in the steps whatever they are.
@@ -169,6 +179,8 @@ __device__ __forceinline__ void fill(
     T* target, int width, int pairs_down, int values, int channels, const Quarter& of, Index half_rows,
     Index half_columns, int how)
 {
+    if (threadIdx.y >= pairs_down || threadIdx.x >= values) return;  // nothing to fetch, and no threshold either
+    T limit = of.thresholds ? (T)of.thresholds[0] : 0;
     for (int r = threadIdx.y; r < pairs_down; r += blockDim.y) {
         Index row = of.top + r;
         const bool row_there = is_there(&row, half_rows);
@@ -178,7 +190,8 @@ __device__ __forceinline__ void fill(
             T value = 0;
             if (is_there(&column, half_columns) && row_there) {
                 value = of.band[row * of.pitch + column * channels + v.channel];
-                if (of.thresholds) value = shrunk(value, (T)of.thresholds[v.channel], how);
+                if (of.thresholds && channels > 1) limit = (T)of.thresholds[v.channel];
+                if (of.thresholds) value = shrunk(value, limit, how);
             }
             target[r * width + q] = of.gain * value;
         }
@@ -193,40 +206,34 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_ti
 {
     T* tile = (T*)memory;
     const Ends e = ends_of(BACK);
-    const Index left = first_pair(taps) + (Index)blockIdx.x * many_columns, first = 2 * left - reach_of(taps);
-    const int own = piece(left, many_columns, end_of_pairs(columns, taps)), pairs = own + e.around;
-    const int values = pairs * channels, width = 2 * values;
+    const Piece across = samples_of(blockIdx.x, many_columns, columns, taps);
+    const int pairs = across.own + e.around, values = pairs * channels, width = 2 * values;
     const int lows = e.low_phase * values, highs = values - lows;
-    const Index end = end_of_pairs(rows, taps);
     const T* bands[4] = {approximation, horizontal, vertical, diagonal};
-    for (Index top = first_pair(taps) + (Index)blockIdx.y * many_rows; top < end;
-         top += (Index)gridDim.y * many_rows) {
-        const int own_rows = piece(top, many_rows, end), pairs_down = own_rows + e.around;
+    for (Index number = blockIdx.y; 2 * number * many_rows < rows; number += gridDim.y) {
+        const Piece down = samples_of(number, many_rows, rows, taps);
+        const int pairs_down = down.own + e.around;
         T* low_rows = tile + e.low_phase * pairs_down * width;
         T* high_rows = tile + (1 - e.low_phase) * pairs_down * width;
 #pragma unroll
         for (int b = 0; b < 4; ++b) {  // bit 0: high along columns, bit 1: high along rows
             const Quarter of = {bands[b], b ? thresholds + (b - 1) * channels : nullptr, b ? detail_pitch : pitch,
-                                top - (b & 1 ? e.high : e.low), left - (b & 2 ? e.high : e.low),
+                                down.begin - (b & 1 ? e.high : e.low), across.begin - (b & 2 ? e.high : e.low),
                                 gains[2 + (b & 1)] * gains[2 + (b >> 1)]};
             T* quarter = (b & 1 ? high_rows : low_rows) + (b & 2 ? highs : lows);
             fill(quarter, width, pairs_down, values, channels, of, half_rows, half_columns, how);
         }
         __syncthreads();
         for (int step = 0; step < STEPS; ++step)
-            across_lines(tile, width, 0, values, values, pairs_down, own_rows, BACK, step, -1);
+            across_lines(tile, width, 0, values, values, pairs_down, down.own, BACK, step, -1);
         for (int step = STEPS; step-- > 0;)
-            along_lines(tile, 2 * pairs_down, pairs, own, channels, BACK, step, -1);
-        for (int r = threadIdx.y; r < 2 * own_rows; r += blockDim.y) {
-            const Index row = 2 * top - reach_of(taps) + r;
-            if (row < 0 || row >= rows) continue;
-            const T* line = tile + (by_phase(r, pairs_down) - e.before) * width;
-            for (int q = threadIdx.x; q < 2 * own * channels; q += blockDim.x) {
+            along_lines(tile, 2 * pairs_down, pairs, across.own, channels, BACK, step, -1);
+        for (int r = threadIdx.y; r < down.count; r += blockDim.y) {
+            const T* line = tile + (by_phase(down.odd + r, pairs_down) - e.before) * width;
+            T* target = x + (down.from + r) * x_pitch + across.from * channels;
+            for (int q = threadIdx.x; q < across.count * channels; q += blockDim.x) {
                 const Value v = value_of(q, channels);
-                const Index i = first + v.place;
-                if (i >= 0 && i < columns)
-                    x[row * x_pitch + i * channels + v.channel] =
-                        line[(by_phase(v.place, pairs) - e.before) * channels + v.channel];
+                target[q] = line[(by_phase(across.odd + v.place, pairs) - e.before) * channels + v.channel];
             }
         }
         __syncthreads();

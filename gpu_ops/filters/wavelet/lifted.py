@@ -30,8 +30,8 @@ def shared_values(task: Task) -> tuple[int, int]:
     lifting, (rows, columns) = lifting_of(task.params["wavelet"]), pairs_of(task)
     image = task.meta.of_kind.rank == 2
     found = []
-    for reach in (reach_there(lifting), reach_back(lifting)):
-        around = reach.after - reach.before
+    for reach, more in ((reach_there(lifting), 0), (reach_back(lifting), 1)):  # back a piece may begin within a pair
+        around = reach.after - reach.before + more
         lines = 2 * (rows + around) if image else 1
         found.append(lines * 2 * (columns + around) * task.meta.channels)
     return found[0], found[1]
@@ -76,7 +76,7 @@ class Lifted(Fused):
     """The launches of one plan; details are shrunk as the way back fetches them."""
 
     def _level(self, way: str, level: int, results: tuple[int, ...], x: Plane, low: Plane) -> Launch:
-        """A level there or back, a block for each piece of the coefficients, or of the pairs of samples."""
+        """A level there or back, a block for each piece of the coefficients, or of the samples."""
         task, forward, image = self.job.task, way == "forward", self.lines.shape.rank == 2
         bands, detail_pitch = self._bands(level, low)
         planes = (x.values, *bands) if forward else (*bands, x.values)
@@ -86,7 +86,8 @@ class Lifted(Fused):
         )
         pitches = int64(x.pitch, low.pitch, detail_pitch) if image else ()
         sizes = (*int64(*extents), np.int32(self.lines.shape.channels), *pitches, *map(np.int32, many))
-        grid = [self._pieces(n, each, forward) for n, each in zip(results, pairs_of(task), strict=True)]
+        each = 1 if forward else 2
+        grid = [-(-n // (each * pairs)) for n, pairs in zip(results, pairs_of(task), strict=True)]
         lifting = lifting_of(self.job.params["wavelet"])
         return Launch(
             self.job.kernel(
@@ -103,8 +104,3 @@ class Lifted(Fused):
             name=f"level {level}" if forward else f"level {level} back",
         )
 
-    def _pieces(self, n: int, each: int, forward: bool) -> int:
-        """Pieces of `each` of n coefficients, or of the pairs of n samples: the kernel counts these alike."""
-        reach = self.taps // 2 - 1 if self.job.params["border"] == "periodization" else self.taps - 2
-        many = n if forward else (n - 1 + reach) // 2 - reach // 2 + 1
-        return -(-many // each)

@@ -59,24 +59,16 @@ class Axis:
         mirrored = self.n - 1 if self.border == PERIODIC else 2 * self.n - 1 - places
         return np.asarray(np.minimum(places, mirrored))
 
-    def pairs(self) -> list[Array]:
-        """The pairs of each piece of samples."""
-        first, end = self.reach // 2, (self.n - 1 + self.reach) // 2 + 1
-        return [np.arange(begin, min(begin + self.many, end)) for begin in range(first, end, self.many)]
-
     def samples(self) -> list[Array]:
-        """The samples of each piece; IDLE beyond the ends."""
-        found = []
-        for own in self.pairs():
-            places = np.arange(2 * own[0], 2 * own[-1] + 2) - self.reach
-            found.append(np.where((places >= 0) & (places < self.n), places, IDLE))
-        return found
+        """The samples of each piece."""
+        return [np.arange(first, min(first + 2 * self.many, self.n)) for first in range(0, self.n, 2 * self.many)]
 
     def fetched_coefficients(self, end: End) -> list[Array]:
         """The low or the high coefficients for each piece of samples; IDLE where the symmetric border has none."""
         span, found = reach_back(self.lifting), []
-        for own in self.pairs():
-            k = np.arange(own[0] + span.before, own[-1] + span.after + 1) - end.shift
+        for own in self.samples():
+            first, last = ((own[at] + self.reach) // 2 for at in (0, -1))
+            k = np.arange(first + span.before, last + span.after + 1) - end.shift
             found.append(k % self.half if self.border == PERIODIC else np.where((k >= 0) & (k < self.half), k, IDLE))
         return found
 

@@ -6,8 +6,8 @@
 // Shapes:  as 4_shared: a line, or an image and its four bands; thresholds (channels), of images (3, channels):
 //          horizontal, vertical, diagonal. moves, weights, ends, gains: the steps, see below. Sizes named pitch count
 //          values
-// Launch:  there a grid over pieces of `many` coefficients of a level, back over pieces of `many` pairs of samples; any
-//          2D block (signals: any 1D block); shared memory for one tile of pairs: those of a piece and those around it
+// Launch:  there a grid over pieces of `many` coefficients of a level, back over pieces of 2 * many samples; any 2D
+//          block (signals: any 1D block); shared memory for one tile of pairs: those of a piece and those around it
 // Traffic: 1 value read and 1 written a value, and what lies around a tile; a detail written and read once
 // Source:  S0; Daubechies and Sweldens 1998
 #include "wavelet.cuh"
@@ -64,9 +64,19 @@ __device__ __forceinline__ int piece(Index begin, int many, Index end)
     return (int)(end - begin < many ? end - begin : many);
 }
 
-// Pairs of samples of an axis of n: from this number on, as coefficients count them, and up to that one.
-__device__ __forceinline__ Index first_pair(int taps) { return reach_of(taps) >> 1; }
-__device__ __forceinline__ Index end_of_pairs(Index n, int taps) { return ((n - 1 + reach_of(taps)) >> 1) + 1; }
+// A piece of samples on the way back: `count` from `from` on. They begin with the even or the odd sample of a pair, as
+// coefficients count pairs, and lie in `own` pairs from `begin` on.
+struct Piece {
+    Index from, begin;
+    int count, odd, own;
+};
+
+__device__ __forceinline__ Piece samples_of(Index number, int many, Index n, int taps)
+{
+    const Index from = 2 * number * many, at = from + reach_of(taps);
+    const int count = piece(from, 2 * many, n), odd = (int)(at & 1);
+    return {from, at >> 1, count, odd, (count + odd + 1) / 2};
+}
 
 // Whether coefficient k is one of `half`, and which: no sample needs those that the symmetric border leaves out, whose
 // parts cancel in the steps whatever they are.
@@ -154,25 +164,23 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_li
 {
     T* tile = (T*)memory;
     const Ends e = ends_of(BACK);
-    const Index begin = first_pair(taps) + (Index)blockIdx.x * many, first = 2 * begin - reach_of(taps);
-    const int own = piece(begin, many, end_of_pairs(n, taps)), pairs = own + e.around;
+    const Piece p = samples_of(blockIdx.x, many, n, taps);
+    const int pairs = p.own + e.around;
     T* lows = tile + e.low_phase * pairs * channels;
     T* highs = tile + (1 - e.low_phase) * pairs * channels;
     T limit = (T)thresholds[0];
     for (int q = threadIdx.x; q < pairs * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
-        Index k = begin + v.place - e.low, d = begin + v.place - e.high;
+        Index k = p.begin + v.place - e.low, d = p.begin + v.place - e.high;
         lows[q] = is_there(&k, half) ? gains[2] * low[k * channels + v.channel] : 0;
         if (channels > 1) limit = (T)thresholds[v.channel];
         highs[q] = is_there(&d, half) ? gains[3] * shrunk(high[d * channels + v.channel], limit, how) : 0;
     }
     __syncthreads();
-    for (int step = STEPS; step-- > 0;) along_lines(tile, 1, pairs, own, channels, BACK, step, -1);
-    for (int q = threadIdx.x; q < 2 * own * channels; q += blockDim.x) {
+    for (int step = STEPS; step-- > 0;) along_lines(tile, 1, pairs, p.own, channels, BACK, step, -1);
+    for (int q = threadIdx.x; q < p.count * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
-        const Index i = first + v.place;
-        if (i >= 0 && i < n)
-            x[i * channels + v.channel] = tile[(by_phase(v.place, pairs) - e.before) * channels + v.channel];
+        x[p.from * channels + q] = tile[(by_phase(p.odd + v.place, pairs) - e.before) * channels + v.channel];
     }
 }
 
@@ -258,40 +266,34 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_ti
 {
     T* tile = (T*)memory;
     const Ends e = ends_of(BACK);
-    const Index left = first_pair(taps) + (Index)blockIdx.x * many_columns, first = 2 * left - reach_of(taps);
-    const int own = piece(left, many_columns, end_of_pairs(columns, taps)), pairs = own + e.around;
-    const int values = pairs * channels, width = 2 * values;
+    const Piece across = samples_of(blockIdx.x, many_columns, columns, taps);
+    const int pairs = across.own + e.around, values = pairs * channels, width = 2 * values;
     const int lows = e.low_phase * values, highs = values - lows;
-    const Index end = end_of_pairs(rows, taps);
     const T* bands[4] = {approximation, horizontal, vertical, diagonal};
-    for (Index top = first_pair(taps) + (Index)blockIdx.y * many_rows; top < end;
-         top += (Index)gridDim.y * many_rows) {
-        const int own_rows = piece(top, many_rows, end), pairs_down = own_rows + e.around;
+    for (Index number = blockIdx.y; 2 * number * many_rows < rows; number += gridDim.y) {
+        const Piece down = samples_of(number, many_rows, rows, taps);
+        const int pairs_down = down.own + e.around;
         T* low_rows = tile + e.low_phase * pairs_down * width;
         T* high_rows = tile + (1 - e.low_phase) * pairs_down * width;
 #pragma unroll
         for (int b = 0; b < 4; ++b) {  // bit 0: high along columns, bit 1: high along rows
             const Quarter of = {bands[b], b ? thresholds + (b - 1) * channels : nullptr, b ? detail_pitch : pitch,
-                                top - (b & 1 ? e.high : e.low), left - (b & 2 ? e.high : e.low),
+                                down.begin - (b & 1 ? e.high : e.low), across.begin - (b & 2 ? e.high : e.low),
                                 gains[2 + (b & 1)] * gains[2 + (b >> 1)]};
             T* quarter = (b & 1 ? high_rows : low_rows) + (b & 2 ? highs : lows);
             fill(quarter, width, pairs_down, values, channels, of, half_rows, half_columns, how);
         }
         __syncthreads();
         for (int step = STEPS; step-- > 0;)
-            across_lines(tile, width, 0, values, values, pairs_down, own_rows, BACK, step, -1);
+            across_lines(tile, width, 0, values, values, pairs_down, down.own, BACK, step, -1);
         for (int step = STEPS; step-- > 0;)
-            along_lines(tile, 2 * pairs_down, pairs, own, channels, BACK, step, -1);
-        for (int r = threadIdx.y; r < 2 * own_rows; r += blockDim.y) {
-            const Index row = 2 * top - reach_of(taps) + r;
-            if (row < 0 || row >= rows) continue;
-            const T* line = tile + (by_phase(r, pairs_down) - e.before) * width;
-            for (int q = threadIdx.x; q < 2 * own * channels; q += blockDim.x) {
+            along_lines(tile, 2 * pairs_down, pairs, across.own, channels, BACK, step, -1);
+        for (int r = threadIdx.y; r < down.count; r += blockDim.y) {
+            const T* line = tile + (by_phase(down.odd + r, pairs_down) - e.before) * width;
+            T* target = x + (down.from + r) * x_pitch + across.from * channels;
+            for (int q = threadIdx.x; q < across.count * channels; q += blockDim.x) {
                 const Value v = value_of(q, channels);
-                const Index i = first + v.place;
-                if (i >= 0 && i < columns)
-                    x[row * x_pitch + i * channels + v.channel] =
-                        line[(by_phase(v.place, pairs) - e.before) * channels + v.channel];
+                target[q] = line[(by_phase(across.odd + v.place, pairs) - e.before) * channels + v.channel];
             }
         }
         __syncthreads();
