@@ -4,23 +4,32 @@
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// Coefficients of an axis at level 0, 1, ... TOGETHER.
-struct Extents {
-    Index at[TOGETHER + 1];
+// An axis at level 0, 1, ... TOGETHER: its coefficients, where the details of a level begin, what a block has of it. One
+// thread finds it out for all, into shared memory, because numbers that loops count through have no registers.
+struct Axis {
+    Index n[TOGETHER + 1], details[TOGETHER + 1];
+    Span spans[TOGETHER + 1];
 };
 
-// What a block has of an axis at each of these levels.
-struct Spans {
-    Span at[TOGETHER + 1];
+// The axis at one level.
+struct Level {
+    Index n, details;
+    Span span;
 };
 
-__device__ __forceinline__ Extents extents_of(Index n, int taps)
+__device__ __forceinline__ Level level_of(const Axis& axis, int l) { return {axis.n[l], axis.details[l], axis.spans[l]}; }
+
+__device__ __forceinline__ bool leads() { return threadIdx.x == 0 && threadIdx.y == 0; }
+
+// Extents, and where details begin, in values: those of the last level at `last`, others behind them.
+__device__ __forceinline__ void measure(Axis& axis, Index n, int taps, Index last, int channels)
 {
-    Extents found;
-    found.at[0] = n;
-#pragma unroll
-    for (int l = 1; l <= TOGETHER; ++l) found.at[l] = half_of(found.at[l - 1], taps);
-    return found;
+    axis.n[0] = n;
+#pragma unroll 1
+    for (int l = 1; l <= TOGETHER; ++l) axis.n[l] = half_of(axis.n[l - 1], taps);
+    axis.details[TOGETHER] = last;
+#pragma unroll 1
+    for (int l = TOGETHER; l > 0; --l) axis.details[l - 1] = axis.details[l] + (n >> l) * channels;
 }
 
 __device__ __forceinline__ Span piece(Index begin, int many, Index n)
@@ -28,31 +37,18 @@ __device__ __forceinline__ Span piece(Index begin, int many, Index n)
     return {begin, (int)(n - begin < many ? n - begin : many)};
 }
 
-__device__ __forceinline__ Spans spans_there(Index begin, int many, const Extents& n, int taps)
+__device__ __forceinline__ void take_there(Axis& axis, Index begin, int many, int taps)
 {
-    Spans found;
-    found.at[TOGETHER] = piece(begin, many, n.at[TOGETHER]);
-#pragma unroll
-    for (int l = TOGETHER; l > 0; --l) found.at[l - 1] = samples_for(found.at[l], n.at[l - 1], taps);
-    return found;
+    axis.spans[TOGETHER] = piece(begin, many, axis.n[TOGETHER]);
+#pragma unroll 1
+    for (int l = TOGETHER; l > 0; --l) axis.spans[l - 1] = samples_for(axis.spans[l], axis.n[l - 1], taps);
 }
 
-__device__ __forceinline__ Spans spans_back(Index begin, int many, const Extents& n, int taps)
+__device__ __forceinline__ void take_back(Axis& axis, Index begin, int many, int taps)
 {
-    Spans found;
-    found.at[0] = piece(begin, many, n.at[0]);
-#pragma unroll
-    for (int l = 0; l < TOGETHER; ++l) found.at[l + 1] = coefficients_for(found.at[l], n.at[l], taps);
-    return found;
-}
-
-// Where the details of level l begin: behind those of the levels after it.
-__device__ __forceinline__ Index begin_of(int l, Index last, const Extents& n, int channels)
-{
-    Index begin = last;
-#pragma unroll
-    for (int deeper = TOGETHER; deeper > l; --deeper) begin += (n.at[0] >> deeper) * channels;
-    return begin;
+    axis.spans[0] = piece(begin, many, axis.n[0]);
+#pragma unroll 1
+    for (int l = 0; l < TOGETHER; ++l) axis.spans[l + 1] = coefficients_for(axis.spans[l], axis.n[l], taps);
 }
 
 // Whether coefficient k of level l is one that the piece of the last level from `begin` on writes.
@@ -76,26 +72,32 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_lin
     const T* __restrict__ x, T* __restrict__ low, T* __restrict__ pyramid, int taps, Index length, int channels,
     Index start, int many, int room)
 {
+    __shared__ Axis line;
     T* tile = (T*)memory;
     T* next = tile + room;
     const Index begin = (Index)blockIdx.x * many;
-    const Extents n = extents_of(length, taps);
-    const Spans spans = spans_there(begin, many, n, taps);
-    for (int q = threadIdx.x; q < spans.at[0].count * channels; q += blockDim.x) {
-        const Value v = value_of(q, channels);
-        tile[q] = x[position_at(spans.at[0], v.place, length) * channels + v.channel];
+    if (leads()) {
+        measure(line, length, taps, start, channels);
+        take_there(line, begin, many, taps);
     }
     __syncthreads();
-#pragma unroll
+    const Span first = line.spans[0];
+    for (int q = threadIdx.x; q < first.count * channels; q += blockDim.x) {
+        const Value v = value_of(q, channels);
+        tile[q] = x[position_at(first, v.place, length) * channels + v.channel];
+    }
+    __syncthreads();
+#pragma unroll 1
     for (int l = 1; l <= TOGETHER; ++l) {
-        T* details = pyramid + begin_of(l, start, n, channels);
-        for (int q = threadIdx.x; q < spans.at[l].count * channels; q += blockDim.x) {
+        const Level from = level_of(line, l - 1), to = level_of(line, l);
+        for (int q = threadIdx.x; q < to.span.count * channels; q += blockDim.x) {
             const Value v = value_of(q, channels);
-            const Index k = position_at(spans.at[l], v.place, n.at[l]), e = k * channels + v.channel;
+            const Index k = position_at(to.span, v.place, to.n), e = k * channels + v.channel;
             T average, detail;
-            make_pair(tile + v.channel, channels, spans.at[l - 1], n.at[l - 1], k, taps, &average, &detail);
-            (l < TOGETHER ? next[q] : low[e]) = average;
-            if (owns(begin, many, l, k)) details[e] = detail;
+            make_pair(tile + v.channel, channels, from.span, from.n, k, taps, &average, &detail);
+            if (l < TOGETHER) next[q] = average;
+            else low[e] = average;
+            if (owns(begin, many, l, k)) pyramid[to.details + e] = detail;
         }
         __syncthreads();
         T* const used = tile;
@@ -108,30 +110,34 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_lin
     const T* __restrict__ low, const T* __restrict__ pyramid, T* __restrict__ x, const double* __restrict__ thresholds,
     int how, int taps, Index length, int channels, Index start, int many, int room)
 {
-    const Extents n = extents_of(length, taps);
-    const Spans spans = spans_back((Index)blockIdx.x * many, many, n, taps);
-#pragma unroll
+    __shared__ Axis line;
+    if (leads()) {
+        measure(line, length, taps, start, channels);
+        take_back(line, (Index)blockIdx.x * many, many, taps);
+    }
+    __syncthreads();
+#pragma unroll 1
     for (int l = TOGETHER; l > 0; --l) {
+        const Level from = level_of(line, l), to = level_of(line, l - 1);
         T* averages = (T*)memory + (l % 2 ? 0 : room);
         T* next = (T*)memory + (l % 2 ? room : 0);
-        T* highs = averages + spans.at[l].count * channels;
-        const T* details = pyramid + begin_of(l, start, n, channels);
+        T* highs = averages + from.span.count * channels;
         const double* limits = thresholds + (TOGETHER - l) * channels;
         T limit = (T)limits[0];
-        for (int q = threadIdx.x; q < spans.at[l].count * channels; q += blockDim.x) {
+        for (int q = threadIdx.x; q < from.span.count * channels; q += blockDim.x) {
             const Value v = value_of(q, channels);
-            const Index e = position_at(spans.at[l], v.place, n.at[l]) * channels + v.channel;
+            const Index e = position_at(from.span, v.place, from.n) * channels + v.channel;
             if (channels > 1) limit = (T)limits[v.channel];
             if (l == TOGETHER) averages[q] = low[e];
-            highs[q] = shrunk(details[e], limit, how);
+            highs[q] = shrunk(pyramid[from.details + e], limit, how);
         }
         __syncthreads();
-        for (int q = threadIdx.x; q < spans.at[l - 1].count * channels; q += blockDim.x) {
+        for (int q = threadIdx.x; q < to.span.count * channels; q += blockDim.x) {
             const Value v = value_of(q, channels);
-            const Index i = position_at(spans.at[l - 1], v.place, n.at[l - 1]);
-            const T value =
-                make_sample(averages + v.channel, highs + v.channel, channels, spans.at[l], n.at[l], i, taps);
-            (l > 1 ? next[q] : x[i * channels + v.channel]) = value;
+            const Index i = position_at(to.span, v.place, to.n);
+            const T value = make_sample(averages + v.channel, highs + v.channel, channels, from.span, from.n, i, taps);
+            if (l > 1) next[q] = value;
+            else x[i * channels + v.channel] = value;
         }
         __syncthreads();
     }

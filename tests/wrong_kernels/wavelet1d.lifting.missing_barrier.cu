@@ -121,6 +121,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_li
             x[inside(first + v.place, n) * channels + v.channel];
     }
     __syncthreads();
+#pragma unroll 1
     for (int step = 0; step < STEPS; ++step) along_lines(tile, 1, pairs, own, channels, THERE, step, 1);
     const T* lows = tile + (e.low_phase * pairs + e.low) * channels;
     const T* highs = tile + ((1 - e.low_phase) * pairs + e.high) * channels;
@@ -149,6 +150,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_li
         highs[q] = is_there(&d, half) ? gains[3] * shrunk(high[d * channels + v.channel], limit, how) : 0;
     }
     __syncthreads();
+#pragma unroll 1
     for (int step = STEPS; step-- > 0;) along_lines(tile, 1, pairs, p.own, channels, BACK, step, -1);
     for (int q = threadIdx.x; q < p.count * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);

@@ -148,8 +148,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_ti
             }
         }
         __syncthreads();
+#pragma unroll 1
         for (int step = 0; step < STEPS; ++step)
             along_lines(tile, 2 * pairs_down, pairs, own, channels, THERE, step, 1);
+#pragma unroll 1
         for (int step = 0; step < STEPS; ++step)
             across_lines(tile, width, lows, highs, count, pairs_down, own_rows, THERE, step, 1);
         const T* low_rows = tile + (e.low_phase * pairs_down + e.low) * width;
@@ -224,8 +226,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_ti
             fill(quarter, width, pairs_down, values, channels, of, half_rows, half_columns, how);
         }
         __syncthreads();
+#pragma unroll 1
         for (int step = 0; step < STEPS; ++step)
             across_lines(tile, width, 0, values, values, pairs_down, down.own, BACK, step, -1);
+#pragma unroll 1
         for (int step = STEPS; step-- > 0;)
             along_lines(tile, 2 * pairs_down, pairs, across.own, channels, BACK, step, -1);
         for (int r = threadIdx.y; r < down.count; r += blockDim.y) {

@@ -26,6 +26,10 @@ TILES = 16, 32, 64, 128
 TILE = Param("tile", 32, choices=TILES, unit="pixels", help="rows and columns of a block's tile", tries=(16, 32, 64))
 
 
+AXES_BYTES = 2 * (TOGETHER.choices[-1] + 1) * 32
+"""What the kernel keeps of two axes at each level, besides its tiles."""
+
+
 class Group(NamedTuple):
     """The levels of a launch: those after `first`, up to `last`."""
 
@@ -103,7 +107,7 @@ def _by_turns(spans: list[int], each: int, swapped: bool = False) -> Room:
 def shared_bytes(task: Task) -> int:
     """Bytes of shared memory of the largest launch."""
     groups = groups_of(task.params["levels"], task.knobs["together"])
-    return max(room.whole for group in groups for room in rooms(task, group)) * work_type(task).itemsize
+    return AXES_BYTES + max(room.whole for group in groups for room in rooms(task, group)) * work_type(task).itemsize
 
 
 def supports(task: Task) -> str | None:

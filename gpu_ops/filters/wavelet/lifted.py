@@ -103,4 +103,3 @@ class Lifted(Fused):
             constants=constants_of(lifting, self.lines.kind),
             name=f"level {level}" if forward else f"level {level} back",
         )
-

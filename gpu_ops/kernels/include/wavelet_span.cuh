@@ -78,6 +78,7 @@ __device__ __forceinline__ void make_pair(
             h += bank[HIGH_THERE + t] * value;
         }
     } else {
+#pragma unroll 1  // few threads come here, and the registers are for all others
         for (int t = 0; t < taps; ++t) {
             const T value = tile[place_in(span, inside(first + t, n), n) * apart];
             l += bank[LOW_THERE + t] * value;
@@ -96,6 +97,7 @@ __device__ __forceinline__ T make_sample(
     if (u >= 0 && u + taps / 2 <= span.count) return gather(low, high, apart, i, span.first, taps);
     const Index last = i + reach_of(taps);
     T sum = 0;
+#pragma unroll 1
     for (int t = (int)(last & 1); t < taps; t += 2) {
         const int k = place_in(span, coefficient((last - t) / 2, half), half) * apart;
         sum += bank[LOW_BACK + t] * low[k];

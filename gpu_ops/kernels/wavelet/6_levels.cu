@@ -15,23 +15,32 @@
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// Coefficients of an axis at level 0, 1, ... TOGETHER.
-struct Extents {
-    Index at[TOGETHER + 1];
+// An axis at level 0, 1, ... TOGETHER: its coefficients, where the details of a level begin, what a block has of it. One
+// thread finds it out for all, into shared memory, because numbers that loops count through have no registers.
+struct Axis {
+    Index n[TOGETHER + 1], details[TOGETHER + 1];
+    Span spans[TOGETHER + 1];
 };
 
-// What a block has of an axis at each of these levels.
-struct Spans {
-    Span at[TOGETHER + 1];
+// The axis at one level.
+struct Level {
+    Index n, details;
+    Span span;
 };
 
-__device__ __forceinline__ Extents extents_of(Index n, int taps)
+__device__ __forceinline__ Level level_of(const Axis& axis, int l) { return {axis.n[l], axis.details[l], axis.spans[l]}; }
+
+__device__ __forceinline__ bool leads() { return threadIdx.x == 0 && threadIdx.y == 0; }
+
+// Extents, and where details begin, in values: those of the last level at `last`, others behind them.
+__device__ __forceinline__ void measure(Axis& axis, Index n, int taps, Index last, int channels)
 {
-    Extents found;
-    found.at[0] = n;
-#pragma unroll
-    for (int l = 1; l <= TOGETHER; ++l) found.at[l] = half_of(found.at[l - 1], taps);
-    return found;
+    axis.n[0] = n;
+#pragma unroll 1
+    for (int l = 1; l <= TOGETHER; ++l) axis.n[l] = half_of(axis.n[l - 1], taps);
+    axis.details[TOGETHER] = last;
+#pragma unroll 1
+    for (int l = TOGETHER; l > 0; --l) axis.details[l - 1] = axis.details[l] + axis.n[l] * channels;
 }
 
 __device__ __forceinline__ Span piece(Index begin, int many, Index n)
@@ -39,31 +48,18 @@ __device__ __forceinline__ Span piece(Index begin, int many, Index n)
     return {begin, (int)(n - begin < many ? n - begin : many)};
 }
 
-__device__ __forceinline__ Spans spans_there(Index begin, int many, const Extents& n, int taps)
+__device__ __forceinline__ void take_there(Axis& axis, Index begin, int many, int taps)
 {
-    Spans found;
-    found.at[TOGETHER] = piece(begin, many, n.at[TOGETHER]);
-#pragma unroll
-    for (int l = TOGETHER; l > 0; --l) found.at[l - 1] = samples_for(found.at[l], n.at[l - 1], taps);
-    return found;
+    axis.spans[TOGETHER] = piece(begin, many, axis.n[TOGETHER]);
+#pragma unroll 1
+    for (int l = TOGETHER; l > 0; --l) axis.spans[l - 1] = samples_for(axis.spans[l], axis.n[l - 1], taps);
 }
 
-__device__ __forceinline__ Spans spans_back(Index begin, int many, const Extents& n, int taps)
+__device__ __forceinline__ void take_back(Axis& axis, Index begin, int many, int taps)
 {
-    Spans found;
-    found.at[0] = piece(begin, many, n.at[0]);
-#pragma unroll
-    for (int l = 0; l < TOGETHER; ++l) found.at[l + 1] = coefficients_for(found.at[l], n.at[l], taps);
-    return found;
-}
-
-// Where the details of level l begin: behind those of the levels after it.
-__device__ __forceinline__ Index begin_of(int l, Index last, const Extents& n, int channels)
-{
-    Index begin = last;
-#pragma unroll
-    for (int deeper = TOGETHER; deeper > l; --deeper) begin += n.at[deeper] * channels;
-    return begin;
+    axis.spans[0] = piece(begin, many, axis.n[0]);
+#pragma unroll 1
+    for (int l = 0; l < TOGETHER; ++l) axis.spans[l + 1] = coefficients_for(axis.spans[l], axis.n[l], taps);
 }
 
 // Whether coefficient k of level l is one that the piece of the last level from `begin` on writes.
@@ -98,26 +94,32 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_lin
     const T* __restrict__ x, T* __restrict__ low, T* __restrict__ pyramid, int taps, Index length, int channels,
     Index start, int many, int room)
 {
+    __shared__ Axis line;
     T* tile = (T*)memory;
     T* next = tile + room;
     const Index begin = (Index)blockIdx.x * many;
-    const Extents n = extents_of(length, taps);
-    const Spans spans = spans_there(begin, many, n, taps);
-    for (int q = threadIdx.x; q < spans.at[0].count * channels; q += blockDim.x) {
-        const Value v = value_of(q, channels);
-        tile[q] = x[position_at(spans.at[0], v.place, length) * channels + v.channel];
+    if (leads()) {
+        measure(line, length, taps, start, channels);
+        take_there(line, begin, many, taps);
     }
     __syncthreads();
-#pragma unroll
+    const Span first = line.spans[0];
+    for (int q = threadIdx.x; q < first.count * channels; q += blockDim.x) {
+        const Value v = value_of(q, channels);
+        tile[q] = x[position_at(first, v.place, length) * channels + v.channel];
+    }
+    __syncthreads();
+#pragma unroll 1
     for (int l = 1; l <= TOGETHER; ++l) {
-        T* details = pyramid + begin_of(l, start, n, channels);
-        for (int q = threadIdx.x; q < spans.at[l].count * channels; q += blockDim.x) {
+        const Level from = level_of(line, l - 1), to = level_of(line, l);
+        for (int q = threadIdx.x; q < to.span.count * channels; q += blockDim.x) {
             const Value v = value_of(q, channels);
-            const Index k = position_at(spans.at[l], v.place, n.at[l]), e = k * channels + v.channel;
+            const Index k = position_at(to.span, v.place, to.n), e = k * channels + v.channel;
             T average, detail;
-            make_pair(tile + v.channel, channels, spans.at[l - 1], n.at[l - 1], k, taps, &average, &detail);
-            (l < TOGETHER ? next[q] : low[e]) = average;
-            if (owns(begin, many, l, k)) details[e] = detail;
+            make_pair(tile + v.channel, channels, from.span, from.n, k, taps, &average, &detail);
+            if (l < TOGETHER) next[q] = average;
+            else low[e] = average;
+            if (owns(begin, many, l, k)) pyramid[to.details + e] = detail;
         }
         __syncthreads();
         T* const used = tile;
@@ -130,30 +132,34 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_lin
     const T* __restrict__ low, const T* __restrict__ pyramid, T* __restrict__ x, const double* __restrict__ thresholds,
     int how, int taps, Index length, int channels, Index start, int many, int room)
 {
-    const Extents n = extents_of(length, taps);
-    const Spans spans = spans_back((Index)blockIdx.x * many, many, n, taps);
-#pragma unroll
+    __shared__ Axis line;
+    if (leads()) {
+        measure(line, length, taps, start, channels);
+        take_back(line, (Index)blockIdx.x * many, many, taps);
+    }
+    __syncthreads();
+#pragma unroll 1
     for (int l = TOGETHER; l > 0; --l) {
+        const Level from = level_of(line, l), to = level_of(line, l - 1);
         T* averages = (T*)memory + (l % 2 ? 0 : room);
         T* next = (T*)memory + (l % 2 ? room : 0);
-        T* highs = averages + spans.at[l].count * channels;
-        const T* details = pyramid + begin_of(l, start, n, channels);
+        T* highs = averages + from.span.count * channels;
         const double* limits = thresholds + (TOGETHER - l) * channels;
         T limit = (T)limits[0];
-        for (int q = threadIdx.x; q < spans.at[l].count * channels; q += blockDim.x) {
+        for (int q = threadIdx.x; q < from.span.count * channels; q += blockDim.x) {
             const Value v = value_of(q, channels);
-            const Index e = position_at(spans.at[l], v.place, n.at[l]) * channels + v.channel;
+            const Index e = position_at(from.span, v.place, from.n) * channels + v.channel;
             if (channels > 1) limit = (T)limits[v.channel];
             if (l == TOGETHER) averages[q] = low[e];
-            highs[q] = shrunk(details[e], limit, how);
+            highs[q] = shrunk(pyramid[from.details + e], limit, how);
         }
         __syncthreads();
-        for (int q = threadIdx.x; q < spans.at[l - 1].count * channels; q += blockDim.x) {
+        for (int q = threadIdx.x; q < to.span.count * channels; q += blockDim.x) {
             const Value v = value_of(q, channels);
-            const Index i = position_at(spans.at[l - 1], v.place, n.at[l - 1]);
-            const T value =
-                make_sample(averages + v.channel, highs + v.channel, channels, spans.at[l], n.at[l], i, taps);
-            (l > 1 ? next[q] : x[i * channels + v.channel]) = value;
+            const Index i = position_at(to.span, v.place, to.n);
+            const T value = make_sample(averages + v.channel, highs + v.channel, channels, from.span, from.n, i, taps);
+            if (l > 1) next[q] = value;
+            else x[i * channels + v.channel] = value;
         }
         __syncthreads();
     }
@@ -164,53 +170,63 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_til
     int channels, Index x_pitch, Index low_pitch, Index pitch, Index down, Index right, int many_rows,
     int many_columns, int room)
 {
+    __shared__ Axis along, across;
     T* tile = (T*)memory;
     T* lows = tile + room;
-    const Extents height = extents_of(rows, taps), width = extents_of(columns, taps);
     const Index left = (Index)blockIdx.x * many_columns;
-    const Spans across = spans_there(left, many_columns, width, taps);
-    for (Index top = (Index)blockIdx.y * many_rows; top < height.at[TOGETHER]; top += (Index)gridDim.y * many_rows) {
-        const Spans along = spans_there(top, many_rows, height, taps);
-        const int all = across.at[0].count * channels;
-        for (int r = threadIdx.y; r < along.at[0].count; r += blockDim.y) {
-            const T* line = x + position_at(along.at[0], r, rows) * x_pitch;
-            for (int q = threadIdx.x; q < all; q += blockDim.x) {
+    if (leads()) {
+        measure(along, rows, taps, down, 1);
+        measure(across, columns, taps, right, channels);
+        take_there(across, left, many_columns, taps);
+    }
+    __syncthreads();
+    for (Index top = (Index)blockIdx.y * many_rows; top < along.n[TOGETHER]; top += (Index)gridDim.y * many_rows) {
+        if (leads()) take_there(along, top, many_rows, taps);
+        __syncthreads();
+        const Span lines = along.spans[0], first = across.spans[0];
+        for (int r = threadIdx.y; r < lines.count; r += blockDim.y) {
+            const T* line = x + position_at(lines, r, rows) * x_pitch;
+            for (int q = threadIdx.x; q < first.count * channels; q += blockDim.x) {
                 const Value v = value_of(q, channels);
-                tile[r * all + q] = line[position_at(across.at[0], v.place, columns) * channels + v.channel];
+                tile[r * first.count * channels + q] =
+                    line[position_at(first, v.place, columns) * channels + v.channel];
             }
         }
         __syncthreads();
-#pragma unroll
+#pragma unroll 1
         for (int l = 1; l <= TOGETHER; ++l) {
-            const int before = across.at[l - 1].count * channels, after = across.at[l].count * channels;
-            T* highs = lows + along.at[l - 1].count * after;
-            for (int r = threadIdx.y; r < along.at[l - 1].count; r += blockDim.y)
-                for (int q = threadIdx.x; q < after; q += blockDim.x) {
-                    const Value v = value_of(q, channels);
-                    const Index k = position_at(across.at[l], v.place, width.at[l]);
-                    make_pair(tile + r * before + v.channel, channels, across.at[l - 1], width.at[l - 1], k, taps,
+            const Level from = level_of(across, l - 1), to = level_of(across, l), above = level_of(along, l - 1);
+            const int before = from.span.count * channels, after = to.span.count * channels;
+            T* highs = lows + above.span.count * after;
+            for (int q = threadIdx.x; q < after; q += blockDim.x) {
+                const Value v = value_of(q, channels);
+                const Index k = position_at(to.span, v.place, to.n);
+                for (int r = threadIdx.y; r < above.span.count; r += blockDim.y)
+                    make_pair(tile + r * before + v.channel, channels, from.span, from.n, k, taps,
                               lows + r * after + q, highs + r * after + q);
-                }
+            }
             __syncthreads();
-            T* horizontal = pyramid + begin_of(l, down, height, 1) * pitch;
-            T* vertical = pyramid + begin_of(l, right, width, channels);
-            T* diagonal = horizontal + begin_of(l, right, width, channels);
-            for (int r = threadIdx.y; r < along.at[l].count; r += blockDim.y)
+            const Level below = level_of(along, l);
+            for (int r = threadIdx.y; r < below.span.count; r += blockDim.y) {
+                const Index row = position_at(below.span, r, below.n);
+                T* horizontal = pyramid + (below.details + row) * pitch;
+                T* vertical = pyramid + row * pitch + to.details;
+                T* diagonal = horizontal + to.details;
                 for (int q = threadIdx.x; q < after; q += blockDim.x) {
                     const Value v = value_of(q, channels);
-                    const Index row = position_at(along.at[l], r, height.at[l]);
-                    const Index column = position_at(across.at[l], v.place, width.at[l]);
-                    const Index e = column * channels + v.channel, at = row * pitch + e;
+                    const Index column = position_at(to.span, v.place, to.n), e = column * channels + v.channel;
                     T average, detail;
-                    make_pair(lows + q, after, along.at[l - 1], height.at[l - 1], row, taps, &average, &detail);
-                    (l < TOGETHER ? tile[r * after + q] : low[row * low_pitch + e]) = average;
+                    make_pair(lows + q, after, above.span, above.n, row, taps, &average, &detail);
+                    if (l < TOGETHER) tile[r * after + q] = average;
+                    else low[row * low_pitch + e] = average;
                     if (owns(top, many_rows, l, row) && owns(left, many_columns, l, column)) {
-                        horizontal[at] = detail;
-                        make_pair(highs + q, after, along.at[l - 1], height.at[l - 1], row, taps, &average, &detail);
-                        vertical[at] = average;
-                        diagonal[at] = detail;
+                        horizontal[e] = detail;
+                        make_pair(highs + q, after, above.span, above.n, row, taps, &average, &detail);
+                        vertical[e] = average;
+                        diagonal[e] = detail;
                     }
                 }
+            }
             __syncthreads();
         }
     }
@@ -221,55 +237,64 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_til
     int how, int taps, Index rows, Index columns, int channels, Index x_pitch, Index low_pitch, Index pitch,
     Index down, Index right, int many_rows, int many_columns, int room)
 {
+    __shared__ Axis along, across;
     T* tiles = (T*)memory;  // approximation, horizontal, vertical, diagonal
     T* lows = tiles + room;
-    const Extents height = extents_of(rows, taps), width = extents_of(columns, taps);
-    const Spans across = spans_back((Index)blockIdx.x * many_columns, many_columns, width, taps);
+    if (leads()) {
+        measure(along, rows, taps, down, 1);
+        measure(across, columns, taps, right, channels);
+        take_back(across, (Index)blockIdx.x * many_columns, many_columns, taps);
+    }
     for (Index top = (Index)blockIdx.y * many_rows; top < rows; top += (Index)gridDim.y * many_rows) {
-        const Spans along = spans_back(top, many_rows, height, taps);
-#pragma unroll
+        if (leads()) take_back(along, top, many_rows, taps);
+        __syncthreads();
+#pragma unroll 1
         for (int l = TOGETHER; l > 0; --l) {
-            const int before = across.at[l].count * channels, after = across.at[l - 1].count * channels;
-            const int size = along.at[l].count * before;
-            const T* horizontal = pyramid + begin_of(l, down, height, 1) * pitch;
-            const T* vertical = pyramid + begin_of(l, right, width, channels);
-            const T* diagonal = horizontal + begin_of(l, right, width, channels);
+            const Level from = level_of(across, l), below = level_of(along, l), above = level_of(along, l - 1);
+            const int before = from.span.count * channels, size = below.span.count * before;
             Limits limits = limits_of(thresholds, l, channels, 0);
-            for (int r = threadIdx.y; r < along.at[l].count; r += blockDim.y)
+            for (int r = threadIdx.y; r < below.span.count; r += blockDim.y) {
+                const Index row = position_at(below.span, r, below.n);
+                const T* horizontal = pyramid + (below.details + row) * pitch;
+                const T* vertical = pyramid + row * pitch + from.details;
+                const T* diagonal = horizontal + from.details;
                 for (int q = threadIdx.x; q < before; q += blockDim.x) {
                     const Value v = value_of(q, channels);
-                    const Index row = position_at(along.at[l], r, height.at[l]);
-                    const Index e = position_at(across.at[l], v.place, width.at[l]) * channels + v.channel;
-                    const Index at = row * pitch + e;
+                    const Index e = position_at(from.span, v.place, from.n) * channels + v.channel;
                     T* target = tiles + r * before + q;
                     if (channels > 1) limits = limits_of(thresholds, l, channels, v.channel);
                     if (l == TOGETHER) target[0] = low[row * low_pitch + e];
-                    target[size] = shrunk(horizontal[at], limits.horizontal, how);
-                    target[2 * size] = shrunk(vertical[at], limits.vertical, how);
-                    target[3 * size] = shrunk(diagonal[at], limits.diagonal, how);
+                    target[size] = shrunk(horizontal[e], limits.horizontal, how);
+                    target[2 * size] = shrunk(vertical[e], limits.vertical, how);
+                    target[3 * size] = shrunk(diagonal[e], limits.diagonal, how);
                 }
+            }
             __syncthreads();
-            T* highs = lows + along.at[l - 1].count * before;
-            for (int r = threadIdx.y; r < along.at[l - 1].count; r += blockDim.y)
+            T* highs = lows + above.span.count * before;
+            for (int r = threadIdx.y; r < above.span.count; r += blockDim.y) {
+                const Index i = position_at(above.span, r, above.n);
                 for (int q = threadIdx.x; q < before; q += blockDim.x) {
-                    const Index i = position_at(along.at[l - 1], r, height.at[l - 1]);
                     const T* column = tiles + q;
-                    const int at = r * before + q;
-                    lows[at] = make_sample(column, column + size, before, along.at[l], height.at[l], i, taps);
-                    highs[at] =
-                        make_sample(column + 2 * size, column + 3 * size, before, along.at[l], height.at[l], i, taps);
+                    T* target = lows + r * before + q;
+                    *target = make_sample(column, column + size, before, below.span, below.n, i, taps);
+                    target[highs - lows] =
+                        make_sample(column + 2 * size, column + 3 * size, before, below.span, below.n, i, taps);
                 }
+            }
             __syncthreads();
-            for (int r = threadIdx.y; r < along.at[l - 1].count; r += blockDim.y)
+            const Level to = level_of(across, l - 1);
+            const int after = to.span.count * channels;
+            for (int r = threadIdx.y; r < above.span.count; r += blockDim.y) {
+                T* line = x + position_at(above.span, r, above.n) * x_pitch;
                 for (int q = threadIdx.x; q < after; q += blockDim.x) {
                     const Value v = value_of(q, channels);
-                    const Index row = position_at(along.at[l - 1], r, height.at[l - 1]);
-                    const Index column = position_at(across.at[l - 1], v.place, width.at[l - 1]);
-                    const int line = r * before + v.channel;
-                    const T value = make_sample(lows + line, highs + line, channels, across.at[l], width.at[l], column,
-                                                taps);
-                    (l > 1 ? tiles[r * after + q] : x[row * x_pitch + column * channels + v.channel]) = value;
+                    const Index i = position_at(to.span, v.place, to.n);
+                    const int at = r * before + v.channel;
+                    const T value = make_sample(lows + at, highs + at, channels, from.span, from.n, i, taps);
+                    if (l > 1) tiles[r * after + q] = value;
+                    else line[i * channels + v.channel] = value;
                 }
+            }
             __syncthreads();
         }
     }
