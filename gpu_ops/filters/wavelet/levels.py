@@ -21,12 +21,15 @@ from gpu_ops.params import Param
 from gpu_ops.plan import DeviceArray, Launch, Step
 from gpu_ops.task import Task
 
-TOGETHER = Param("together", 2, choices=(1, 2, 3), unit="levels", help="levels that a block does in one launch")
+MOST_TOGETHER = 3
+TOGETHER = Param(
+    "together", 2, choices=(1, 2, MOST_TOGETHER), unit="levels", help="levels that a block does in one launch"
+)
 TILES = 16, 32, 64, 128
 TILE = Param("tile", 32, choices=TILES, unit="pixels", help="rows and columns of a block's tile", tries=(16, 32, 64))
 
 
-AXES_BYTES = 2 * (TOGETHER.choices[-1] + 1) * 32
+AXES_BYTES = 2 * (MOST_TOGETHER + 1) * 32
 """What the kernel keeps of two axes at each level, besides its tiles."""
 
 

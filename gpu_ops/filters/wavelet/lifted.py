@@ -7,9 +7,17 @@ import math
 import numpy as np
 
 from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.filters.wavelet.bases import gain_of, taps_of
 from gpu_ops.filters.wavelet.forms import BORDERS, floats_tolerance, sizes, work_type
 from gpu_ops.filters.wavelet.launches import Plane, int64
-from gpu_ops.filters.wavelet.lifting import NAMES, constants_of, deviation_of, lifting_of, reach_back, reach_there
+from gpu_ops.filters.wavelet.lifting import (
+    NAMES,
+    constants_of,
+    deviation_of,
+    lifting_of,
+    reach_back,
+    reach_there,
+)
 from gpu_ops.filters.wavelet.tiles import Fused, Tile
 from gpu_ops.plan import Launch
 from gpu_ops.task import Task
@@ -55,8 +63,12 @@ def supports(task: Task) -> str | None:
 
 
 def growth(task: Task) -> float:
-    """How many times as large as what the filters make a value can become between the steps."""
-    return float(lifting_of(task.params["wavelet"]).growth ** task.meta.of_kind.rank)
+    """How many times as large a value can become between the steps as what a level of the filters allows for, there and
+    back."""
+    wavelet = task.params["wavelet"]
+    taps, (there, back) = taps_of(wavelet), lifting_of(wavelet).peaks
+    of_filters = float(np.abs(taps.rec_lo).sum() + np.abs(taps.rec_hi).sum())
+    return max(1.0, there / gain_of(wavelet), back / of_filters) ** int(task.meta.of_kind.rank)
 
 
 def tolerance(task: Task) -> float:

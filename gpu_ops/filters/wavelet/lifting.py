@@ -22,7 +22,7 @@ MOST_STEPS, MOST_WEIGHTS = 8, 4
 ORTHOGONAL = ("haar", "db2", "db3", "db4", "sym4", "coif1")
 SPLINES = tuple(f"{side}{orders}" for side in ("bior", "rbio") for orders in ("1.1", "1.3", "2.2", "2.4", "3.1", "4.4"))
 NAMES = tuple(name for name in LENGTHS if name in (*ORTHOGONAL, *SPLINES))
-"""The wavelets that are lifted. Those of longer filters have steps with large weights, which lose digits."""
+"""The wavelets that are lifted. Longer filters have more ways to divide than a plan should try."""
 NOTHING = 1e-9
 """A coefficient below this is rounding of a division; those of the filters are larger, or exactly 0."""
 
@@ -78,11 +78,16 @@ class Lifting(NamedTuple):
     high: End
 
     @property
-    def growth(self) -> float:
-        """How many times as large as the samples, or the coefficients, a value can become in between, at most."""
-        steps = float(np.prod([1 + np.abs(step.by.values).sum() for step in self.steps]))
-        gains = abs(self.low.gain), abs(self.high.gain)
-        return steps * max(1.0, *gains, *(1 / gain for gain in gains))
+    def peaks(self) -> tuple[float, float]:
+        """How many times as large as the samples there, and as the coefficients back, a value between the steps becomes
+        at most: from what each of them is a sum of."""
+        one, nothing = Laurent(0, np.ones(1)), Laurent(0, np.zeros(0))
+        there = {EVEN: [one, nothing], ODD: [nothing, one]}
+        back = {
+            self.low.phase: [Laurent(0, np.array([1 / self.low.gain])), nothing],
+            self.high.phase: [nothing, Laurent(0, np.array([1 / self.high.gain]))],
+        }
+        return _peak(there, self.steps, -1), _peak(back, self.steps[::-1], 1)
 
     @property
     def multiplications(self) -> int:
@@ -96,7 +101,7 @@ def lifting_of(name: str) -> Lifting:
     taps = taps_of(name)
     low, high = (_phases(filter[::-1]) for filter in (taps.dec_lo, taps.dec_hi))
     ways = (way for steps, *rest in _divided(*low) if (way := _finished(steps, (rest[0], rest[1]), high)))
-    return min(ways, key=lambda way: (way.growth, way.multiplications))
+    return min(ways, key=lambda way: (max(way.peaks), way.multiplications))
 
 
 def _phases(filter: Array) -> tuple[Laurent, Laurent]:
@@ -168,6 +173,20 @@ def filters_of(lifting: Lifting, taps: int) -> tuple[Array, Array]:
             filter[2 * first + phase :: 2][: values.size] = values
         found.append(filter)
     return found[0], found[1]
+
+
+def _peak(parts: dict[int, list[Laurent]], steps: tuple[LiftingStep, ...], less: int) -> float:
+    """The largest of the sums of magnitudes that samples of both phases are made of, step by step."""
+    most = max(_size(of) for of in parts.values())
+    for step in steps:
+        source, by = parts[1 - step.target], Laurent(step.by.first, less * step.by.values)
+        parts[step.target] = [part.minus(by, of) for part, of in zip(parts[step.target], source, strict=True)]
+        most = max(most, _size(parts[step.target]), float(np.abs(step.by.values).sum()) * _size(source))
+    return most
+
+
+def _size(parts: list[Laurent]) -> float:
+    return float(sum(np.abs(part.values).sum() for part in parts))
 
 
 @cache
