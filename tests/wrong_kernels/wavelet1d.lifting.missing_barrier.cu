@@ -8,11 +8,11 @@
 #define BACK 1
 
 // Of each way and step: the phase that it changes, 0 even or 1 odd; where beside a pair its samples of the other phase
-// begin, and how many they are; the first pair of a tile that it changes, and how many it changes more than a piece has.
+// begin, and how many they are; the first pair of a tile that it changes, and how far beyond a piece the last one is.
 __constant__ int moves[2 * MOST_STEPS * 5];
 __constant__ T weights[MOST_STEPS * MOST_WEIGHTS];
-// Of each way: pairs around a piece; the first pair of a tile, seen from its piece; the phase that becomes low; where in
-// a tile low and high begin.
+// Of each way: pairs around a piece; the first pair of a tile, seen from its piece; the phase that becomes low; where
+// in a tile low and high begin.
 __constant__ int ends[2 * 5];
 // What low and high are multiplied by there, and back.
 __constant__ T gains[4];
@@ -108,8 +108,8 @@ __device__ __forceinline__ void along_lines(
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_line(
-    const T* __restrict__ x, T* __restrict__ low, T* __restrict__ high, int taps, Index n, Index half, int channels,
-    int many)
+    const T* __restrict__ x, T* __restrict__ low, T* __restrict__ high, int taps, int steps, Index n, Index half,
+    int channels, int many)
 {
     T* tile = (T*)memory;
     const Ends e = ends_of(THERE);
@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_li
     }
     __syncthreads();
 #pragma unroll 1
-    for (int step = 0; step < STEPS; ++step) along_lines(tile, 1, pairs, own, channels, THERE, step, 1);
+    for (int step = 0; step < steps; ++step) along_lines(tile, 1, pairs, own, channels, THERE, step, 1);
     const T* lows = tile + (e.low_phase * pairs + e.low) * channels;
     const T* highs = tile + ((1 - e.low_phase) * pairs + e.high) * channels;
     for (int q = threadIdx.x; q < own * channels; q += blockDim.x) {
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_li
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_line(
     const T* __restrict__ low, const T* __restrict__ high, T* __restrict__ x, const double* __restrict__ thresholds,
-    int how, int taps, Index n, Index half, int channels, int many)
+    int how, int taps, int steps, Index n, Index half, int channels, int many)
 {
     T* tile = (T*)memory;
     const Ends e = ends_of(BACK);
@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_li
     }
     __syncthreads();
 #pragma unroll 1
-    for (int step = STEPS; step-- > 0;) along_lines(tile, 1, pairs, p.own, channels, BACK, step, -1);
+    for (int step = steps; step-- > 0;) along_lines(tile, 1, pairs, p.own, channels, BACK, step, -1);
     for (int q = threadIdx.x; q < p.count * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
         x[p.from * channels + q] = tile[(by_phase(p.odd + v.place, pairs) - e.before) * channels + v.channel];

@@ -2,13 +2,15 @@
 #include "wavelet_shrink.cuh"
 #include "wavelet_span.cuh"
 
+#define MOST_TOGETHER 3
+
 extern __shared__ __align__(16) unsigned char memory[];
 
-// An axis at level 0, 1, ... TOGETHER: its coefficients, where the details of a level begin, what a block has of it. One
-// thread finds it out for all, into shared memory, because numbers that loops count through have no registers.
+// An axis at level 0, 1, ... `together`: its coefficients, where the details of a level begin, what a block has of it.
+// One thread finds it out for all, into shared memory, because numbers that loops count through have no registers.
 struct Axis {
-    Index n[TOGETHER + 1], details[TOGETHER + 1];
-    Span spans[TOGETHER + 1];
+    Index n[MOST_TOGETHER + 1], details[MOST_TOGETHER + 1];
+    Span spans[MOST_TOGETHER + 1];
 };
 
 // The axis at one level.
@@ -17,19 +19,22 @@ struct Level {
     Span span;
 };
 
-__device__ __forceinline__ Level level_of(const Axis& axis, int l) { return {axis.n[l], axis.details[l], axis.spans[l]}; }
+__device__ __forceinline__ Level level_of(const Axis& axis, int l)
+{
+    return {axis.n[l], axis.details[l], axis.spans[l]};
+}
 
 __device__ __forceinline__ bool leads() { return threadIdx.x == 0 && threadIdx.y == 0; }
 
 // Extents, and where details begin, in values: those of the last level at `last`, others behind them.
-__device__ __forceinline__ void measure(Axis& axis, Index n, int taps, Index last, int channels)
+__device__ __forceinline__ void measure(Axis& axis, int together, Index n, int taps, Index last, int channels)
 {
     axis.n[0] = n;
 #pragma unroll 1
-    for (int l = 1; l <= TOGETHER; ++l) axis.n[l] = half_of(axis.n[l - 1], taps);
-    axis.details[TOGETHER] = last;
+    for (int l = 1; l <= together; ++l) axis.n[l] = half_of(axis.n[l - 1], taps);
+    axis.details[together] = last;
 #pragma unroll 1
-    for (int l = TOGETHER; l > 0; --l) axis.details[l - 1] = axis.details[l] + axis.n[l] * channels;
+    for (int l = together; l > 0; --l) axis.details[l - 1] = axis.details[l] + axis.n[l] * channels;
 }
 
 __device__ __forceinline__ Span piece(Index begin, int many, Index n)
@@ -37,34 +42,34 @@ __device__ __forceinline__ Span piece(Index begin, int many, Index n)
     return {begin, (int)(n - begin < many ? n - begin : many)};
 }
 
-__device__ __forceinline__ void take_there(Axis& axis, Index begin, int many, int taps)
+__device__ __forceinline__ void take_there(Axis& axis, int together, Index begin, int many, int taps)
 {
-    axis.spans[TOGETHER] = piece(begin, many, axis.n[TOGETHER]);
+    axis.spans[together] = piece(begin, many, axis.n[together]);
 #pragma unroll 1
-    for (int l = TOGETHER; l > 0; --l) axis.spans[l - 1] = samples_for(axis.spans[l], axis.n[l - 1], taps);
+    for (int l = together; l > 0; --l) axis.spans[l - 1] = samples_for(axis.spans[l], axis.n[l - 1], taps);
 }
 
-__device__ __forceinline__ void take_back(Axis& axis, Index begin, int many, int taps)
+__device__ __forceinline__ void take_back(Axis& axis, int together, Index begin, int many, int taps)
 {
     axis.spans[0] = piece(begin, many, axis.n[0]);
 #pragma unroll 1
-    for (int l = 0; l < TOGETHER; ++l) axis.spans[l + 1] = coefficients_for(axis.spans[l], axis.n[l], taps);
+    for (int l = 0; l < together; ++l) axis.spans[l + 1] = coefficients_for(axis.spans[l], axis.n[l], taps);
 }
 
-// Whether coefficient k of level l is one that the piece of the last level from `begin` on writes.
-__device__ __forceinline__ bool owns(Index begin, int many, int l, Index k)
+// Whether coefficient k is one that the piece of the last level from `begin` on writes, which is so many levels after.
+__device__ __forceinline__ bool owns(Index begin, int many, int after, Index k)
 {
-    return k >= begin << (TOGETHER - l) && k < (begin + many) << (TOGETHER - l);
+    return k >= begin << after && k < (begin + many) << after;
 }
 
-// The thresholds of one channel of a level of an image.
+// The thresholds of one channel of a level of an image, before which so many levels come back.
 struct Limits {
     T horizontal, vertical, diagonal;
 };
 
-__device__ __forceinline__ Limits limits_of(const double* thresholds, int level, int channels, int channel)
+__device__ __forceinline__ Limits limits_of(const double* thresholds, int before, int channels, int channel)
 {
-    const double* of = thresholds + (TOGETHER - level) * 3 * channels + channel;
+    const double* of = thresholds + before * 3 * channels + channel;
     return {(T)of[0], (T)of[channels], (T)of[2 * channels]};
 }
 
@@ -80,8 +85,8 @@ __device__ __forceinline__ Value value_of(int q, int channels)
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_tile(
-    const T* __restrict__ x, T* __restrict__ low, T* __restrict__ pyramid, int taps, Index rows, Index columns,
-    int channels, Index x_pitch, Index low_pitch, Index pitch, Index down, Index right, int many_rows,
+    const T* __restrict__ x, T* __restrict__ low, T* __restrict__ pyramid, int taps, int together, Index rows,
+    Index columns, int channels, Index x_pitch, Index low_pitch, Index pitch, Index down, Index right, int many_rows,
     int many_columns, int room)
 {
     __shared__ Axis along, across;
@@ -89,13 +94,13 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_til
     T* lows = tile + room;
     const Index left = (Index)blockIdx.x * many_columns;
     if (leads()) {
-        measure(along, rows, taps, down, 1);
-        measure(across, columns, taps, right, channels);
-        take_there(across, left, many_columns, taps);
+        measure(along, together, rows, taps, down, 1);
+        measure(across, together, columns, taps, right, channels);
+        take_there(across, together, left, many_columns, taps);
     }
     __syncthreads();
-    for (Index top = (Index)blockIdx.y * many_rows; top < along.n[TOGETHER]; top += (Index)gridDim.y * many_rows) {
-        if (leads()) take_there(along, top, many_rows, taps);
+    for (Index top = (Index)blockIdx.y * many_rows; top < along.n[together]; top += (Index)gridDim.y * many_rows) {
+        if (leads()) take_there(along, together, top, many_rows, taps);
         __syncthreads();
         const Span lines = along.spans[0], first = across.spans[0];
         for (int r = threadIdx.y; r < lines.count; r += blockDim.y) {
@@ -108,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_til
         }
         __syncthreads();
 #pragma unroll 1
-        for (int l = 1; l <= TOGETHER; ++l) {
+        for (int l = 1; l <= together; ++l) {
             const Level from = level_of(across, l - 1), to = level_of(across, l), above = level_of(along, l - 1);
             const int before = from.span.count * channels, after = to.span.count * channels;
             T* highs = lows + above.span.count * after;
@@ -130,9 +135,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_til
                     const Index column = position_at(to.span, v.place, to.n), e = column * channels + v.channel;
                     T average, detail;
                     make_pair(lows + q, after, above.span, above.n, row, taps, &average, &detail);
-                    if (l < TOGETHER) tile[r * after + q] = average;
+                    if (l < together) tile[r * after + q] = average;
                     else low[row * low_pitch + e] = average;
-                    if (owns(top, many_rows, l, row) && owns(left, many_columns, l, column)) {
+                    if (owns(top, many_rows, together - l, row) && owns(left, many_columns, together - l, column)) {
                         horizontal[e] = detail;
                         make_pair(highs + q, after, above.span, above.n, row, taps, &average, &detail);
                         vertical[e] = average;
@@ -147,25 +152,25 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_til
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_tile(
     const T* __restrict__ low, const T* __restrict__ pyramid, T* __restrict__ x, const double* __restrict__ thresholds,
-    int how, int taps, Index rows, Index columns, int channels, Index x_pitch, Index low_pitch, Index pitch,
-    Index down, Index right, int many_rows, int many_columns, int room)
+    int how, int taps, int together, Index rows, Index columns, int channels, Index x_pitch, Index low_pitch,
+    Index pitch, Index down, Index right, int many_rows, int many_columns, int room)
 {
     __shared__ Axis along, across;
     T* tiles = (T*)memory;  // approximation, horizontal, vertical, diagonal
     T* lows = tiles + room;
     if (leads()) {
-        measure(along, rows, taps, down, 1);
-        measure(across, columns, taps, right, channels);
-        take_back(across, (Index)blockIdx.x * many_columns, many_columns, taps);
+        measure(along, together, rows, taps, down, 1);
+        measure(across, together, columns, taps, right, channels);
+        take_back(across, together, (Index)blockIdx.x * many_columns, many_columns, taps);
     }
     for (Index top = (Index)blockIdx.y * many_rows; top < rows; top += (Index)gridDim.y * many_rows) {
-        if (leads()) take_back(along, top, many_rows, taps);
+        if (leads()) take_back(along, together, top, many_rows, taps);
         __syncthreads();
 #pragma unroll 1
-        for (int l = TOGETHER; l > 0; --l) {
+        for (int l = together; l > 0; --l) {
             const Level from = level_of(across, l), below = level_of(along, l), above = level_of(along, l - 1);
             const int before = from.span.count * channels, size = below.span.count * before;
-            Limits limits = limits_of(thresholds, l, channels, 0);
+            Limits limits = limits_of(thresholds, together - l, channels, 0);
             for (int r = threadIdx.y; r < below.span.count; r += blockDim.y) {
                 const Index row = position_at(below.span, r, below.n);
                 const T* horizontal = pyramid + (below.details + row) * pitch;
@@ -175,8 +180,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_til
                     const Value v = value_of(q, channels);
                     const Index e = position_at(from.span, v.place, from.n) * channels + v.channel;
                     T* target = tiles + r * before + q;
-                    if (channels > 1) limits = limits_of(thresholds, l, channels, v.channel);
-                    if (l == TOGETHER) target[0] = low[row * low_pitch + e];
+                    if (channels > 1) limits = limits_of(thresholds, together - l, channels, v.channel);
+                    if (l == together) target[0] = low[row * low_pitch + e];
                     target[size] = shrunk(horizontal[e], limits.horizontal, how);
                     target[2 * size] = shrunk(vertical[e], limits.vertical, how);
                     target[3 * size] = shrunk(diagonal[e], limits.diagonal, how);

@@ -8,11 +8,11 @@
 #define BACK 1
 
 // Of each way and step: the phase that it changes, 0 even or 1 odd; where beside a pair its samples of the other phase
-// begin, and how many they are; the first pair of a tile that it changes, and how many it changes more than a piece has.
+// begin, and how many they are; the first pair of a tile that it changes, and how far beyond a piece the last one is.
 __constant__ int moves[2 * MOST_STEPS * 5];
 __constant__ T weights[MOST_STEPS * MOST_WEIGHTS];
-// Of each way: pairs around a piece; the first pair of a tile, seen from its piece; the phase that becomes low; where in
-// a tile low and high begin.
+// Of each way: pairs around a piece; the first pair of a tile, seen from its piece; the phase that becomes low; where
+// in a tile low and high begin.
 __constant__ int ends[2 * 5];
 // What low and high are multiplied by there, and back.
 __constant__ T gains[4];
@@ -126,8 +126,8 @@ __device__ __forceinline__ void across_lines(
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_tile(
     const T* __restrict__ x, T* __restrict__ approximation, T* __restrict__ horizontal, T* __restrict__ vertical,
-    T* __restrict__ diagonal, int taps, Index rows, Index columns, Index half_rows, Index half_columns, int channels,
-    Index x_pitch, Index pitch, Index detail_pitch, int many_rows, int many_columns)
+    T* __restrict__ diagonal, int taps, int steps, Index rows, Index columns, Index half_rows, Index half_columns,
+    int channels, Index x_pitch, Index pitch, Index detail_pitch, int many_rows, int many_columns)
 {
     T* tile = (T*)memory;
     const Ends e = ends_of(THERE);
@@ -149,10 +149,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_ti
         }
         __syncthreads();
 #pragma unroll 1
-        for (int step = 0; step < STEPS; ++step)
+        for (int step = 0; step < steps; ++step)
             along_lines(tile, 2 * pairs_down, pairs, own, channels, THERE, step, 1);
 #pragma unroll 1
-        for (int step = 0; step < STEPS; ++step)
+        for (int step = 0; step < steps; ++step)
             across_lines(tile, width, lows, highs, count, pairs_down, own_rows, THERE, step, 1);
         const T* low_rows = tile + (e.low_phase * pairs_down + e.low) * width;
         const T* high_rows = tile + ((1 - e.low_phase) * pairs_down + e.high) * width;
@@ -203,7 +203,7 @@ __device__ __forceinline__ void fill(
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_tile(
     const T* __restrict__ approximation, const T* __restrict__ horizontal, const T* __restrict__ vertical,
     const T* __restrict__ diagonal, T* __restrict__ x, const double* __restrict__ thresholds, int how, int taps,
-    Index rows, Index columns, Index half_rows, Index half_columns, int channels, Index x_pitch, Index pitch,
+    int steps, Index rows, Index columns, Index half_rows, Index half_columns, int channels, Index x_pitch, Index pitch,
     Index detail_pitch, int many_rows, int many_columns)
 {
     T* tile = (T*)memory;
@@ -227,10 +227,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_ti
         }
         __syncthreads();
 #pragma unroll 1
-        for (int step = 0; step < STEPS; ++step)
+        for (int step = 0; step < steps; ++step)
             across_lines(tile, width, 0, values, values, pairs_down, down.own, BACK, step, -1);
 #pragma unroll 1
-        for (int step = STEPS; step-- > 0;)
+        for (int step = steps; step-- > 0;)
             along_lines(tile, 2 * pairs_down, pairs, across.own, channels, BACK, step, -1);
         for (int r = threadIdx.y; r < down.count; r += blockDim.y) {
             const T* line = tile + (by_phase(down.odd + r, pairs_down) - e.before) * width;

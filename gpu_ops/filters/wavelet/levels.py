@@ -150,13 +150,21 @@ class Levels(Transform):
     def _there_of(self, group: Group, samples: DeviceArray) -> Launch:
         x, low = (self._approximation(level, samples) for level in group)
         rows, columns = (max(1, side >> group.together) for side in pieces(self.job.task, group.together))
-        args = (x.values, low.values, self.pyramid, np.int32(self.taps))
+        args = (x.values, low.values, self.pyramid, np.int32(self.taps), np.int32(group.together))
         return self._launch("forward", group, args, (x.pitch, low.pitch), (rows, columns), group.last)
 
     def _back_of(self, group: Group, samples: DeviceArray) -> Launch:
         x, low = (self._approximation(level, samples) for level in group)
         how = np.int32(THRESHOLDS.index(self.job.params["threshold"]))
-        args = (low.values, self.pyramid, x.values, self._limits(group), how, np.int32(self.taps))
+        args = (
+            low.values,
+            self.pyramid,
+            x.values,
+            self._limits(group),
+            how,
+            np.int32(self.taps),
+            np.int32(group.together),
+        )
         return self._launch(
             "inverse", group, args, (x.pitch, low.pitch), pieces(self.job.task, group.together), group.first
         )
@@ -178,7 +186,6 @@ class Levels(Transform):
             f"_{way}_{'tile' if image else 'line'}",
             REAL=self.lines.real,
             BORDER=BORDERS.index(self.job.params["border"]),
-            TOGETHER=group.together,
         )
         name = f"levels {group.first + 1} to {group.last}" if group.together > 1 else f"level {group.last}"
         return Launch(

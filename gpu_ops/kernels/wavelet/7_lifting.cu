@@ -19,11 +19,11 @@
 #define BACK 1
 
 // Of each way and step: the phase that it changes, 0 even or 1 odd; where beside a pair its samples of the other phase
-// begin, and how many they are; the first pair of a tile that it changes, and how many it changes more than a piece has.
+// begin, and how many they are; the first pair of a tile that it changes, and how far beyond a piece the last one is.
 __constant__ int moves[2 * MOST_STEPS * 5];
 __constant__ T weights[MOST_STEPS * MOST_WEIGHTS];
-// Of each way: pairs around a piece; the first pair of a tile, seen from its piece; the phase that becomes low; where in
-// a tile low and high begin.
+// Of each way: pairs around a piece; the first pair of a tile, seen from its piece; the phase that becomes low; where
+// in a tile low and high begin.
 __constant__ int ends[2 * 5];
 // What low and high are multiplied by there, and back.
 __constant__ T gains[4];
@@ -136,8 +136,8 @@ __device__ __forceinline__ void across_lines(
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_line(
-    const T* __restrict__ x, T* __restrict__ low, T* __restrict__ high, int taps, Index n, Index half, int channels,
-    int many)
+    const T* __restrict__ x, T* __restrict__ low, T* __restrict__ high, int taps, int steps, Index n, Index half,
+    int channels, int many)
 {
     T* tile = (T*)memory;
     const Ends e = ends_of(THERE);
@@ -150,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_li
     }
     __syncthreads();
 #pragma unroll 1
-    for (int step = 0; step < STEPS; ++step) along_lines(tile, 1, pairs, own, channels, THERE, step, 1);
+    for (int step = 0; step < steps; ++step) along_lines(tile, 1, pairs, own, channels, THERE, step, 1);
     const T* lows = tile + (e.low_phase * pairs + e.low) * channels;
     const T* highs = tile + ((1 - e.low_phase) * pairs + e.high) * channels;
     for (int q = threadIdx.x; q < own * channels; q += blockDim.x) {
@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_li
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_line(
     const T* __restrict__ low, const T* __restrict__ high, T* __restrict__ x, const double* __restrict__ thresholds,
-    int how, int taps, Index n, Index half, int channels, int many)
+    int how, int taps, int steps, Index n, Index half, int channels, int many)
 {
     T* tile = (T*)memory;
     const Ends e = ends_of(BACK);
@@ -179,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_li
     }
     __syncthreads();
 #pragma unroll 1
-    for (int step = STEPS; step-- > 0;) along_lines(tile, 1, pairs, p.own, channels, BACK, step, -1);
+    for (int step = steps; step-- > 0;) along_lines(tile, 1, pairs, p.own, channels, BACK, step, -1);
     for (int q = threadIdx.x; q < p.count * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
         x[p.from * channels + q] = tile[(by_phase(p.odd + v.place, pairs) - e.before) * channels + v.channel];
@@ -188,8 +188,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_li
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_tile(
     const T* __restrict__ x, T* __restrict__ approximation, T* __restrict__ horizontal, T* __restrict__ vertical,
-    T* __restrict__ diagonal, int taps, Index rows, Index columns, Index half_rows, Index half_columns, int channels,
-    Index x_pitch, Index pitch, Index detail_pitch, int many_rows, int many_columns)
+    T* __restrict__ diagonal, int taps, int steps, Index rows, Index columns, Index half_rows, Index half_columns,
+    int channels, Index x_pitch, Index pitch, Index detail_pitch, int many_rows, int many_columns)
 {
     T* tile = (T*)memory;
     const Ends e = ends_of(THERE);
@@ -211,10 +211,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_ti
         }
         __syncthreads();
 #pragma unroll 1
-        for (int step = 0; step < STEPS; ++step)
+        for (int step = 0; step < steps; ++step)
             along_lines(tile, 2 * pairs_down, pairs, own, channels, THERE, step, 1);
 #pragma unroll 1
-        for (int step = 0; step < STEPS; ++step)
+        for (int step = 0; step < steps; ++step)
             across_lines(tile, width, lows, highs, count, pairs_down, own_rows, THERE, step, 1);
         const T* low_rows = tile + (e.low_phase * pairs_down + e.low) * width;
         const T* high_rows = tile + ((1 - e.low_phase) * pairs_down + e.high) * width;
@@ -265,7 +265,7 @@ __device__ __forceinline__ void fill(
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_tile(
     const T* __restrict__ approximation, const T* __restrict__ horizontal, const T* __restrict__ vertical,
     const T* __restrict__ diagonal, T* __restrict__ x, const double* __restrict__ thresholds, int how, int taps,
-    Index rows, Index columns, Index half_rows, Index half_columns, int channels, Index x_pitch, Index pitch,
+    int steps, Index rows, Index columns, Index half_rows, Index half_columns, int channels, Index x_pitch, Index pitch,
     Index detail_pitch, int many_rows, int many_columns)
 {
     T* tile = (T*)memory;
@@ -289,10 +289,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_ti
         }
         __syncthreads();
 #pragma unroll 1
-        for (int step = STEPS; step-- > 0;)
+        for (int step = steps; step-- > 0;)
             across_lines(tile, width, 0, values, values, pairs_down, down.own, BACK, step, -1);
 #pragma unroll 1
-        for (int step = STEPS; step-- > 0;)
+        for (int step = steps; step-- > 0;)
             along_lines(tile, 2 * pairs_down, pairs, across.own, channels, BACK, step, -1);
         for (int r = threadIdx.y; r < down.count; r += blockDim.y) {
             const T* line = tile + (by_phase(down.odd + r, pairs_down) - e.before) * width;
