@@ -7,13 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gpu_ops.filters.kit.planning import Job, cuda
+from gpu_ops.filters.kit.planning import BLOCK, Job, cuda
 from gpu_ops.filters.kit.support import SHARED, shared_fits
-from gpu_ops.filters.wavelet import blocks, forms
+from gpu_ops.filters.wavelet import blocks, forms, levels, lifted, lifted_traffic, traffic
 from gpu_ops.filters.wavelet.launches import Lines, Samples, Shape
+from gpu_ops.filters.wavelet.levels import Levels
+from gpu_ops.filters.wavelet.lifted import Lifted
 from gpu_ops.filters.wavelet.noise import Thresholds
 from gpu_ops.filters.wavelet.tiles import THERE, Fused, Tiles, shared_bytes
 from gpu_ops.filters.wavelet.transform import Transform, Way
+from gpu_ops.params import Param
 from gpu_ops.plan import Copy, DeviceArray, Fill, Plan, Step
 from gpu_ops.task import Task
 from gpu_ops.types import Refusal, Variant
@@ -25,6 +28,8 @@ CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts i
 SCATTER = "The source's way back: one thread a pair of coefficients adds to the samples it meets, which takes atomics."
 TILES = "A block fetches its samples and what lies around them once; both passes of an image meet in shared memory."
 FUSED = "Details are shrunk as the way back fetches them: no pass of its own reads and writes them all before."
+LEVELS = "A block keeps approximations in shared memory and makes the next levels there: one launch for several levels."
+LIFTING = "Filters come apart into steps that low and high share: half the multiplications, in place, in one tile."
 SEVERAL = "several kernels, each launched for many bands: the loads of one block do not stand for the plan"
 
 
@@ -40,10 +45,13 @@ class Denoising:
         self.pyramid = job.device.empty(forms.pyramid_shape(task), self.kind)
         self.thresholds = Thresholds(job, self.lines, self.pyramid)
         memory = job, self.lines, self.pyramid, way
-        self.transform: Transform = (Tiles if way.in_tiles else Transform)(*memory)
-        if way.fused:
-            self.transform = Fused(*memory, self.thresholds.figures)
-        self.shrinks = not way.fused
+        self.transform: Transform
+        if way.shrinks:
+            fused = Levels if way.grouped else Lifted if way.lifted else Fused
+            self.transform = fused(*memory, self.thresholds.figures)
+        else:
+            self.transform = (Tiles if way.in_tiles else Transform)(*memory)
+        self.shrinks = not way.shrinks
         self.samples = Samples(self.lines, job.dtype)
 
     def plan(self) -> Plan:
@@ -83,12 +91,22 @@ def _planned(way: Way) -> Callable[[Job], Plan]:
 
 
 def operations(task: Task) -> int:
-    """The transform's, and per coefficient a comparison, and what the rule needs: a digit of each byte to find the
+    """Those of filters, and of what is around them."""
+    return forms.work(task).flops + around(task)
+
+
+def lifting_operations(task: Task) -> int:
+    """Those of lifting steps, and of what is around them."""
+    return lifted.operations(task) + around(task)
+
+
+def around(task: Task) -> int:
+    """Of all shifts, per coefficient a comparison, and what the rule needs: a digit of each byte to find the
     noise, a square for BayesShrink, the steps of a sort for SURE."""
     size, params = math.prod(forms.pyramid_shape(task)), task.params
     each = 1 + (0 if params["rule"] == "manual" and params["result"] == "result" else 2 * task.dtype.itemsize)
     each += {"BayesShrink": 4, "SURE": 45 + 2 * math.ceil(math.log2(size + 1))}.get(params["rule"], 0)
-    return forms.work(task).flops + int(params["shifts"]) * each * size
+    return int(params["shifts"]) * each * size
 
 
 def largest(task: Task) -> float:
@@ -98,7 +116,7 @@ def largest(task: Task) -> float:
 
 def _kernel(file: str, title: str, idea: str, way: Way, **own: Any) -> Variant:
     more: dict[str, Any] = {"operations": operations, "largest": largest, "source": "S0", "uncounted": SEVERAL}
-    variant = cuda(f"wavelet/{file}.cu", title, idea, _planned(way), **more, **own)
+    variant = cuda(f"wavelet/{file}.cu", title, idea, _planned(way), **{**more, **own})
     return replace(variant, kernels=(*variant.kernels, *AROUND))
 
 
@@ -106,20 +124,43 @@ def _shared(*refuses: Refusal) -> tuple[Variant, ...]:
     tiles: dict[str, Any] = {"supports": shared_fits(shared_bytes), "refuses": refuses}
     plain = _kernel("4_shared", "shared tiles", TILES, Way(in_tiles=True), **tiles)
     fused = _kernel("5_fused", "thresholds fused", FUSED, Way(in_tiles=True, fused=True), **tiles)
-    own, *around = fused.kernels
-    kernels = (own, THERE, *(file for file in around if file != "wavelet/shrink.cu"))
+    kernels = (fused.kernels[0], THERE, *_without_shrinking(fused))
     return plain, replace(fused, kernels=kernels)
+
+
+def _without_shrinking(fused: Variant) -> tuple[str, ...]:
+    """The kernels around a transform that shrinks the details itself."""
+    return tuple(file for file in fused.kernels[1:] if file != "wavelet/shrink.cu")
+
+
+def _grouped(*knobs: Param, refuses: tuple[Refusal, ...] = ()) -> Variant:
+    more: dict[str, Any] = {"knobs": (BLOCK, levels.TOGETHER, *knobs), "supports": levels.supports, "refuses": refuses}
+    more["predicts"] = traffic.of_levels
+    variant = _kernel("6_levels", "levels together", LEVELS, Way(grouped=True), **more)
+    return replace(variant, kernels=(variant.kernels[0], *_without_shrinking(variant)))
+
+
+def _lifted(*knobs: Param, refuses: tuple[Refusal, ...] = ()) -> Variant:
+    own: dict[str, Any] = {
+        "operations": lifting_operations,
+        "largest": lambda task: largest(task) / lifted.growth(task),
+    }
+    own |= {"tolerance": lifted.tolerance, "caveat": lifted.CAVEAT, "predicts": lifted_traffic.of_lifting}
+    more: dict[str, Any] = {"knobs": (BLOCK, *knobs), "supports": lifted.supports, "refuses": refuses, **own}
+    variant = _kernel("7_lifting", "lifting", LIFTING, Way(lifted=True), **more)
+    return replace(variant, kernels=(variant.kernels[0], *_without_shrinking(variant)))
 
 
 def variants1d() -> tuple[Variant, ...]:
     """The ladder of signals."""
     scatter = _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True))
-    return (*_separable(), scatter, *_shared(), blocks.variant(largest))
+    return (*_separable(), scatter, *_shared(), _grouped(), _lifted(), blocks.variant(largest))
 
 
 def variants2d() -> tuple[Variant, ...]:
     """The ladder of images."""
-    return (*_separable(), *_shared(SHARED), blocks.variant(largest))
+    tiled = _grouped(levels.TILE, refuses=(SHARED,)), _lifted(levels.TILE)
+    return (*_separable(), *_shared(SHARED), *tiled, blocks.variant(largest))
 
 
 def _separable() -> tuple[Variant, ...]:

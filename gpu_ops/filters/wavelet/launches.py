@@ -64,6 +64,11 @@ class Lines:
         """The C type of coefficients."""
         return CTYPES[self.kind.name]
 
+    @property
+    def threads(self) -> tuple[int, int]:
+        """Threads of a block along x and y."""
+        return (self.block, 1) if self.shape.rank == 1 else block_shape(self.block)
+
     def kernel(self, file: str, part: str = "", **defines: Value) -> Any:
         """Kernel wavelet_FILE_part of a file that all variants have."""
         name = f"wavelet_{file}_{part}" if part else f"wavelet_{file}"
@@ -71,7 +76,7 @@ class Lines:
 
     def over(self, kernel: Any, lines: int, width: int, args: tuple[Any, ...], name: str, **more: Any) -> Launch:
         """A thread for each of `width` values of lines. Where the lines exceed a grid, a thread does several."""
-        x, y = (self.block, 1) if self.shape.rank == 1 else block_shape(self.block)
+        x, y = self.threads
         grid = (max(1, -(-width // x)), min(max(1, -(-lines // y)), MOST_BLOCKS), 1)
         return Launch(kernel, grid, (x, y, 1), args, name=name, **more)
 

@@ -23,12 +23,20 @@ ROWS, COLUMNS = "rows", "columns"
 class Way(NamedTuple):
     """How a kernel file does it: its taps are in constant memory, or in global memory; on the way back a thread gathers
     what its sample needs, or scatters what its coefficients give, onto zeros. In tiles of shared memory a whole level
-    is one launch; fused, it shrinks the details that it fetches on the way back."""
+    is one launch; fused, it shrinks the details that it fetches on the way back. Grouped, several levels are one
+    launch; lifted, a level is made by lifting. Both are fused."""
 
     in_constant: bool = True
     scatters: bool = False
     in_tiles: bool = False
     fused: bool = False
+    grouped: bool = False
+    lifted: bool = False
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether the way back shrinks the details."""
+        return self.fused or self.grouped or self.lifted
 
 
 class Transform:
@@ -42,7 +50,7 @@ class Transform:
         """Rows and columns of the approximation at level 0, 1, …"""
         self.taps = len(taps_of(job.params["wavelet"]).dec_lo)
         self.planes = {(b.level, b.orientation): band_plane(b, pyramid, lines) for b in self.bands}
-        self.between = {level: self._empty(*self.sizes[level]) for level in range(1, len(self.sizes) - 1)}
+        self.between: dict[int, DeviceArray] = {}
         self.bank = self._bank()
 
     def forward(self, x: DeviceArray) -> list[Step]:
@@ -92,8 +100,9 @@ class Transform:
         rows, columns = self.sizes[level]
         if level == len(self.sizes) - 1:
             return self.planes[level, "approximation"]
-        array = self.between[level] if level else samples
-        return plane(array, rows, columns * self.lines.shape.channels)
+        if level and level not in self.between:
+            self.between[level] = self._empty(rows, columns)
+        return plane(self.between[level] if level else samples, rows, columns * self.lines.shape.channels)
 
     def _there(
         self, along: str, level: int, x: Plane, low: Plane, high: Plane, n: int, half: int, others: int

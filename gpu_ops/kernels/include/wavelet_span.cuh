@@ -1,0 +1,107 @@
+// What a block needs of an axis where it does several levels: spans of positions, level by level, borders included.
+#pragma once
+
+#include "wavelet_tile.cuh"
+
+// The positions (first + u) % n of an axis of n, for u < count: they go round the ends of a periodic axis.
+struct Span {
+    Index first;
+    int count;
+};
+
+// The coefficients that a level makes of n samples.
+__device__ __forceinline__ Index half_of(Index n, int taps)
+{
+#if BORDER == 0
+    return (n + 1) / 2;
+#else
+    return (n + taps - 1) / 2;
+#endif
+}
+
+__device__ __forceinline__ Index position_at(const Span& span, int u, Index n)
+{
+    const Index i = span.first + u;
+    return i < n ? i : i - n;
+}
+
+// Where position i of an axis of n lies in a span that contains it.
+__device__ __forceinline__ int place_in(const Span& span, Index i, Index n)
+{
+    const Index u = i - span.first;
+    return (int)(u < 0 ? u + n : u);
+}
+
+// The samples, of n, behind a span of coefficients. Those that the border puts beyond the ends are some inside.
+__device__ __forceinline__ Span samples_for(const Span& of, Index n, int taps)
+{
+    const Index begin = 2 * of.first - reach_of(taps), length = 2 * (Index)of.count - 2 + taps;
+#if BORDER == 0
+    const Index ring = n + (n & 1);  // place n of an odd axis holds its last sample again
+    if (length >= ring) return {0, (int)n};
+    const Index first = around(begin, ring);
+    if (first == n) return {n - 1, (int)length};
+    return {first, (int)length - (int)((n & 1) && first + length > n)};
+#else
+    const Index end = begin + length, mirrored = 2 * n - end;
+    const Index low = begin < mirrored ? begin : mirrored, high = end > -begin ? end : -begin;
+    const Index first = low < 0 ? 0 : low;
+    return {first, (int)((high < n ? high : n) - first)};
+#endif
+}
+
+// The coefficients behind a span of the n samples of an axis.
+__device__ __forceinline__ Span coefficients_for(const Span& of, Index n, int taps)
+{
+    const Index first = first_needed(of.first, taps);
+#if BORDER == 0
+    const Index half = half_of(n, taps), passed = (n & 1) && of.first + of.count > n;  // the place of the sample again
+    const Index count = ((of.first + of.count + passed - 1 + reach_of(taps)) >> 1) + 1 - first;
+    if (count >= half) return {0, (int)half};
+    return {around(first, half), (int)count};
+#else
+    return {first, (int)(((of.first + of.count - 1 + reach_of(taps)) >> 1) + 1 - first)};
+#endif
+}
+
+// Coefficient k, low and high, of an axis of n samples, of which a tile has a span, `apart` from each other.
+__device__ __forceinline__ void make_pair(
+    const T* tile, int apart, const Span& span, Index n, Index k, int taps, T* low, T* high)
+{
+    const Index first = 2 * k - reach_of(taps), u = first - span.first;
+    T l = 0, h = 0;
+    if (first >= 0 && first + taps <= n && u >= 0 && u + taps <= span.count) {
+        const T* at = tile + (int)u * apart;
+        for (int t = 0; t < taps; ++t) {
+            const T value = at[t * apart];
+            l += bank[LOW_THERE + t] * value;
+            h += bank[HIGH_THERE + t] * value;
+        }
+    } else {
+#pragma unroll 1  // few threads come here, and the registers are for all others
+        for (int t = 0; t < taps; ++t) {
+            const T value = tile[place_in(span, inside(first + t, n), n) * apart];
+            l += bank[LOW_THERE + t] * value;
+            h += bank[HIGH_THERE + t] * value;
+        }
+    }
+    *low = l;
+    *high = h;
+}
+
+// Sample i from the coefficients, of `half`, of which two tiles have a span.
+__device__ __forceinline__ T make_sample(
+    const T* low, const T* high, int apart, const Span& span, Index half, Index i, int taps)
+{
+    const Index u = first_needed(i, taps) - span.first;
+    if (u >= 0 && u + taps / 2 <= span.count) return gather(low, high, apart, i, span.first, taps);
+    const Index last = i + reach_of(taps);
+    T sum = 0;
+#pragma unroll 1
+    for (int t = (int)(last & 1); t < taps; t += 2) {
+        const int k = place_in(span, coefficient((last - t) / 2, half), half) * apart;
+        sum += bank[LOW_BACK + t] * low[k];
+        sum += bank[HIGH_BACK + t] * high[k];
+    }
+    return sum;
+}
