@@ -9,7 +9,7 @@ from typing import Any
 
 from gpu_ops.filters.kit.planning import Job, cuda
 from gpu_ops.filters.kit.support import SHARED, shared_fits
-from gpu_ops.filters.wavelet import blocks, forms
+from gpu_ops.filters.wavelet import blocks, forms, recomputed
 from gpu_ops.filters.wavelet.launches import Lines, Samples, Shape
 from gpu_ops.filters.wavelet.noise import Thresholds
 from gpu_ops.filters.wavelet.tiles import THERE, Fused, Tiles, shared_bytes
@@ -114,12 +114,12 @@ def _shared(*refuses: Refusal) -> tuple[Variant, ...]:
 def variants1d() -> tuple[Variant, ...]:
     """The ladder of signals."""
     scatter = _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True))
-    return (*_separable(), scatter, *_shared(), blocks.variant(largest))
+    return (*_separable(), scatter, *_shared(), blocks.variant(largest), recomputed.variant(largest, operations))
 
 
 def variants2d() -> tuple[Variant, ...]:
     """The ladder of images."""
-    return (*_separable(), *_shared(SHARED), blocks.variant(largest))
+    return (*_separable(), *_shared(SHARED), blocks.variant(largest), recomputed.variant(largest, operations))
 
 
 def _separable() -> tuple[Variant, ...]:

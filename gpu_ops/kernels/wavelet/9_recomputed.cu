@@ -1,0 +1,271 @@
+// What:    wavelet denoising of which no detail of level 1 is ever kept: they are made twice
+// Idea:    the first launch writes the approximation of level 1 alone, a quarter of an image; all other levels are small
+//          and stay in the L2 cache. The last launch reads the samples again, makes the details of level 1 once more,
+//          shrinks them, joins them with the approximation that came back, and writes samples. A block marches down a
+//          strip: rows are split in shared memory, a thread's column lies in registers from batch to batch of rows
+// Shapes:  signals: x and out (n, channels), low, finest and back (half, channels); images: x and out (rows, columns,
+//          channels), low, finest and back (half_rows, half, channels); sum as out, for several SHIFTED; thresholds
+//          (channels). ALONE: level 1 is the only one, and nothing comes back. NOISE: the finest details are wanted
+// Launch:  THREADS threads; grid x: strips * channels, a strip is THREADS coefficients there and WIDTH samples back, of
+//          signals COEFS coefficients and LONG samples; grid y: segments of `height` rows of coefficients
+//          there, of samples back; shared memory: sizes of `There` and `Back`, of signals as well
+// Traffic: 12 bytes a float of an image: read twice, written once; 2 more for the approximation of level 1, a quarter
+//          there and back. Strips overlap by taps - 2 samples there, twice that back; segments likewise
+// Source:  S0
+#include "wavelet_strip.cuh"
+
+#if IMAGE
+
+constexpr int FILLED = TAPS - 2;                // rows of a window before its first coefficient
+constexpr int PAD = whole(FILLED, BATCH) * BATCH - FILLED;
+constexpr int FILLING = (FILLED + PAD) / BATCH; // batches that make no coefficient
+constexpr int NEW = BATCH / 2;                  // rows of coefficients a batch
+
+constexpr int COEFS = THREADS / 2; // of a strip on the way back: a thread has a column of either half
+constexpr int WIDTH = (COEFS - HALF + 1 - ODD) * 2 / 8 * 8;
+static_assert(WIDTH >= 8, "a strip has room for what lies around its samples");
+
+typedef Strip<BATCH, THREADS, lead_of(-REACH)> ThereStrip;
+typedef Strip<BATCH, COEFS, lead_of(2 - ODD - TAPS)> BackStrip;
+
+struct There {
+    T rows[BATCH][ThereStrip::LENGTH];
+    T halves[BATCH][NOISE ? 2 * THREADS : THREADS];
+};
+
+struct Back {
+    T rows[BATCH][BackStrip::LENGTH];
+    T halves[BATCH][2 * COEFS]; // low, then high
+};
+
+// A thread's column of a half: the rows that the next coefficients need, oldest first.
+struct Column {
+    T rows[FILLED + BATCH];
+
+    template <int PITCH>
+    __device__ __forceinline__ void take(const T* column)
+    {
+#pragma unroll
+        for (int t = 0; t < FILLED; ++t) rows[t] = rows[t + BATCH];
+#pragma unroll
+        for (int r = 0; r < BATCH; ++r) rows[FILLED + r] = column[r * PITCH];
+    }
+
+    __device__ __forceinline__ T product(int of, int k) const
+    {
+        T sum = 0;
+#pragma unroll
+        for (int t = 0; t < TAPS; ++t) sum += bank[of + t] * rows[2 * k + t];
+        return sum;
+    }
+};
+
+// The approximation of level 1, and where NOISE asks for them the diagonal details.
+extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_image(
+    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, Index rows, Index columns, Index half_rows,
+    Index half, int channels, Index height, Index down, Index right)
+{
+    There& shared = *(There*)memory;
+    const Extent e = {rows, columns, channels, (int)(blockIdx.x % channels)};
+    const Shift shift = {down, right, 0, 0, 0};
+    const Index begin = (Index)(blockIdx.x / channels) * THREADS, own = begin + threadIdx.x;
+    const Index left = 2 * begin - REACH - lead_of(-REACH);
+    const int needed = (int)min(2 * (half - 1) - REACH + TAPS - left, (Index)ThereStrip::LENGTH);
+    const Index first = blockIdx.y * height, count = min(height, half_rows - first);
+    const int lines = (int)(2 * count) + FILLED;
+    const Index top = 2 * first - REACH;
+    Column lows = {}, highs = {};
+    ThereStrip strip;
+    strip.fetch(x, e, shift, top - PAD, left, PAD, lines + PAD, needed);
+    for (int start = -PAD; start < lines; start += BATCH) {
+        strip.put(shared.rows[0], x, e, left);
+        __syncthreads();
+        for (int item = threadIdx.x; item < BATCH * THREADS / 2; item += THREADS) {
+            const int r = item / (THREADS / 2), pair = item % (THREADS / 2);
+            Pair a, b;
+            split_pair<lead_of(-REACH)>(shared.rows[r], pair, a, b);
+            ((Pair*)shared.halves[r])[pair] = a;
+            if (NOISE) ((Pair*)(shared.halves[r] + THREADS))[pair] = b;
+        }
+        __syncthreads();
+        if (start + BATCH < lines)
+            strip.fetch(x, e, shift, top + start + BATCH, left, 0, lines - start - BATCH, needed);
+        constexpr int PITCH = sizeof(shared.halves[0]) / sizeof(T);
+        if (!ALONE) lows.take<PITCH>(shared.halves[0] + threadIdx.x);
+        if (NOISE) highs.take<PITCH>(shared.halves[0] + THREADS + threadIdx.x);
+        if (start < FILLED || own >= half) continue;
+#pragma unroll
+        for (int k = 0; k < NEW; ++k) {
+            const int row = (start - FILLED) / 2 + k;
+            if (row >= count) break;
+            const Index at = ((first + row) * half + own) * channels + e.channel;
+            if (!ALONE) low[at] = lows.product(LOW_THERE, k);
+            if (NOISE) finest[at] = highs.product(HIGH_THERE, k);
+        }
+    }
+}
+
+// A thread's column on the way back: the coefficients that the next samples need, oldest first.
+struct Coefficients {
+    T low[HALF - 1 + NEW], high[HALF - 1 + NEW];
+
+    __device__ __forceinline__ void move_on()
+    {
+#pragma unroll
+        for (int p = 0; p < HALF - 1; ++p) low[p] = low[p + NEW], high[p] = high[p + NEW];
+    }
+
+    __device__ __forceinline__ T sample(int k, int parity) const
+    {
+        T sum = 0;
+#pragma unroll
+        for (int p = 0; p < HALF; ++p) {
+            sum += bank[LOW_BACK + parity + 2 * p] * low[HALF - 1 + k - p];
+            sum += bank[HIGH_BACK + parity + 2 * p] * high[HALF - 1 + k - p];
+        }
+        return sum;
+    }
+};
+
+// A block's samples, from those around them and the approximation that came back.
+extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_image(
+    const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
+    const double* __restrict__ thresholds, Index rows, Index columns, Index half_rows, Index half, int channels,
+    Index height, Index down, Index right, int first, int last, double count, int how)
+{
+    Back& shared = *(Back*)memory;
+    const Extent e = {rows, columns, channels, (int)(blockIdx.x % channels)};
+    const Shift shift = {down, right, first, last, (T)count};
+    const T threshold = (T)thresholds[e.channel];
+    const Index begin = (Index)(blockIdx.x / channels) * WIDTH, above = blockIdx.y * height;
+    const Index below = min(above + height, rows);
+    const Index first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
+    const Index first_column = ((begin + REACH) >> 1) - HALF + 1;
+    const Index left = 2 * first_column - REACH - lead_of(2 - ODD - TAPS), top = 2 * first_k - REACH;
+    const Index needed_end = 2 * ((columns - 1 + REACH) >> 1) - REACH + TAPS;
+    const int needed = (int)min(needed_end - left, (Index)BackStrip::LENGTH);
+    const int lines = (int)(2 * (last_k - first_k + 1)) + FILLED;
+    const bool is_low = threadIdx.x < COEFS;
+    const Index own = held(first_column + threadIdx.x % COEFS, half) * channels + e.channel;
+    Column column = {};
+    Coefficients coefs = {};
+    BackStrip strip;
+    strip.fetch(x, e, shift, top - PAD, left, PAD, lines + PAD, needed);
+    for (int start = -PAD; start < lines; start += BATCH) {
+        strip.put(shared.rows[0], x, e, left);
+        __syncthreads();
+        for (int item = threadIdx.x; item < BATCH * COEFS / 2; item += THREADS) {
+            const int r = item / (COEFS / 2), pair = item % (COEFS / 2);
+            Pair low, high;
+            split_pair<lead_of(2 - ODD - TAPS)>(shared.rows[r], pair, low, high);
+            ((Pair*)shared.halves[r])[pair] = low;
+            ((Pair*)(shared.halves[r] + COEFS))[pair] = high;
+        }
+        __syncthreads();
+        if (start + BATCH < lines)
+            strip.fetch(x, e, shift, top + start + BATCH, left, 0, lines - start - BATCH, needed);
+        T* place = shared.halves[0] + threadIdx.x;
+        column.take<2 * COEFS>(place);
+        if (start < FILLED) continue;  // the same for all threads
+        const Index k = first_k + (start - FILLED) / 2;
+        coefs.move_on();
+#pragma unroll
+        for (int j = 0; j < NEW; ++j) {
+            const T high = column.product(HIGH_THERE, j);
+            coefs.high[HALF - 1 + j] = shrunk(high, threshold, how);
+            if (!is_low) coefs.low[HALF - 1 + j] = shrunk(column.product(LOW_THERE, j), threshold, how);
+            else if (ALONE) coefs.low[HALF - 1 + j] = column.product(LOW_THERE, j);
+            else coefs.low[HALF - 1 + j] = back[held(k + j, half_rows) * half * channels + own];
+        }
+#pragma unroll
+        for (int r = 0; r < BATCH; ++r) place[r * 2 * COEFS] = coefs.sample(r / 2, r % 2);
+        __syncthreads();
+        for (int item = threadIdx.x; item < BATCH * COEFS / 2; item += THREADS) {
+            const int r = item / (COEFS / 2), four = item % (COEFS / 2);
+            const Index row = 2 * k - REACH + r;
+            if (four >= WIDTH / 4 || row < above || row >= below || begin + 4 * four >= columns) continue;
+            T v[4];
+            join_four(shared.halves[r], shared.halves[r] + COEFS, four, v);
+            store_four(v, sum, out, e, shift, row, begin + 4 * four);
+        }
+    }
+}
+
+#else
+
+constexpr int EACH = 4; // coefficients a thread
+constexpr int COEFS = EACH * THREADS;
+constexpr int LONG = (COEFS - HALF + 1 - ODD) * 2 / 8 * 8;
+
+typedef Strip<1, COEFS, lead_of(-REACH)> ThereStrip;
+typedef Strip<1, COEFS, lead_of(2 - ODD - TAPS)> BackStrip;
+
+struct There {
+    T row[ThereStrip::LENGTH];
+};
+
+struct Back {
+    T row[BackStrip::LENGTH];
+    T low[COEFS], high[COEFS];
+};
+
+// The approximation of level 1, and where NOISE asks for them the details.
+extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_signal(
+    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, Index n, Index half, int channels,
+    Index right)
+{
+    There& shared = *(There*)memory;
+    const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
+    const Shift shift = {0, right, 0, 0, 0};
+    const Index begin = (Index)(blockIdx.x / channels) * COEFS, left = 2 * begin - REACH - lead_of(-REACH);
+    const int needed = (int)min(2 * (half - 1) - REACH + TAPS - left, (Index)ThereStrip::LENGTH);
+    ThereStrip strip;
+    strip.fetch(x, e, shift, 0, left, 0, 1, needed);
+    strip.put(shared.row, x, e, left);
+    __syncthreads();
+    for (int pair = threadIdx.x; pair < COEFS / 2; pair += THREADS) {
+        const Index k = begin + 2 * pair;
+        Pair a, b;
+        split_pair<lead_of(-REACH)>(shared.row, pair, a, b);
+        if (!ALONE) store_pair(a, low, k, half, e);
+        if (NOISE) store_pair(b, finest, k, half, e);
+    }
+}
+
+// A block's samples, from those around them and the approximation that came back.
+extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_signal(
+    const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
+    const double* __restrict__ thresholds, Index n, Index half, int channels, Index right, int first, int last,
+    double count, int how)
+{
+    Back& shared = *(Back*)memory;
+    const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
+    const Shift shift = {0, right, first, last, (T)count};
+    const T threshold = (T)thresholds[e.channel];
+    const Index begin = (Index)(blockIdx.x / channels) * LONG;
+    const Index first_k = ((begin + REACH) >> 1) - HALF + 1, last_k = (n - 1 + REACH) >> 1;
+    const Index left = 2 * first_k - REACH - lead_of(2 - ODD - TAPS);
+    const int needed = (int)min(2 * last_k - REACH + TAPS - left, (Index)BackStrip::LENGTH);
+    BackStrip strip;
+    strip.fetch(x, e, shift, 0, left, 0, 1, needed);
+    if (!ALONE)
+        for (int c = threadIdx.x; c < COEFS; c += THREADS)
+            shared.low[c] = first_k + c <= last_k ? back[held(first_k + c, half) * channels + e.channel] : 0;
+    strip.put(shared.row, x, e, left);
+    __syncthreads();
+    for (int pair = threadIdx.x; pair < COEFS / 2; pair += THREADS) {
+        Pair low, high;
+        split_pair<lead_of(2 - ODD - TAPS)>(shared.row, pair, low, high);
+        if (ALONE) ((Pair*)shared.low)[pair] = low;
+        for (int i = 0; i < 2; ++i) high.v[i] = shrunk(high.v[i], threshold, how);
+        ((Pair*)shared.high)[pair] = high;
+    }
+    __syncthreads();
+    for (int four = threadIdx.x; four < LONG / 4 && begin + 4 * four < n; four += THREADS) {
+        T v[4];
+        join_four(shared.low, shared.high, four, v);
+        store_four(v, sum, out, e, shift, 0, begin + 4 * four);
+    }
+}
+
+#endif
