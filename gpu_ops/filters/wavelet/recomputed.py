@@ -1,5 +1,6 @@
-"""Details of level 1 that are never kept, on a GPU: the first launch writes the approximation of level 1 alone, the last
-one makes the details once more from the samples. Between them that approximation goes all other levels in tiles."""
+"""Details of level 1 that are never kept, on a GPU: the first launch writes the approximation of level 1 alone, the
+last one makes the details once more from the samples. Between them that approximation goes all other levels in tiles.
+"""
 
 from __future__ import annotations
 
@@ -146,7 +147,7 @@ class Denoising:
         if self.alone:
             return None
         task = inner_of(self.job.task)
-        job = Job(self.job.device, task, INNER)
+        job = Job(self.job.device, task.on(self.low.reshape(task.meta.shape)), INNER)
         lines = Lines(job.device, self.kind, Shape.of(task.meta), job.knobs["block"])
         pyramid = job.device.empty(forms.pyramid_shape(task), self.kind)
         return Fused(job, lines, pyramid, Way(in_tiles=True, fused=True), self.thresholds.figures)

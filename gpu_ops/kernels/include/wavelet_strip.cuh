@@ -54,62 +54,101 @@ __device__ __forceinline__ bool aligned(const void* place, const Extent& e)
     return !SHIFTED && e.channels == 1 && e.columns % 4 == 0 && (size_t)place % sizeof(Four) == 0;
 }
 
-// ROWS rows of the samples around COEFS coefficients, which a block fetches into registers and puts into shared memory.
+// As inside(), for positions not far beyond the ends: it takes no division.
+__device__ __forceinline__ Index near(Index i, Index n)
+{
+#if BORDER == 0
+    const Index period = n + (n & 1);
+    while (i < 0) i += period;
+    while (i >= period) i -= period;
+    return min(i, n - 1);
+#else
+    while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
+    return i;
+#endif
+}
+
+// ROWS rows of the samples around COEFS coefficients, which a block fetches into registers and puts into shared memory:
+// four at once where they lie in the image and are aligned, else a thread has columns of its own.
 template <int ROWS, int COEFS, int LEAD>
 struct Strip {
     static constexpr int LENGTH = whole(LEAD + 2 * COEFS + TAPS - 2, 4) * 4;
-    static constexpr int FETCHES = whole(ROWS * LENGTH / 4, THREADS);
+    static constexpr int FOURS = LENGTH / 4;
+    static constexpr int FETCHES = whole(ROWS * FOURS, THREADS);
+    static constexpr int OWN = whole(LENGTH, THREADS);
 
-    T next[4 * FETCHES];
+    const S* x;
+    Extent e;
+    Shift shift;
+    Index left;
+    bool fours;
+    Index own[OWN]; // where in a row its columns lie, or -1
+    T next[4 * FETCHES > ROWS * OWN ? 4 * FETCHES : ROWS * OWN];
 
-    // Rows `from` to `to` of those that begin with row `top`, from column `left` on; the first `needed` samples of each.
-    __device__ __forceinline__ void fetch(
-        const S* x, const Extent& e, const Shift& shift, Index top, Index left, int from, int to, int needed)
+    // The strip that begins with column `left`; `needed` samples of a row are.
+    __device__ __forceinline__ Strip(const S* x, const Extent& e, const Shift& shift, Index left, Index needed)
+        : x(x), e(e), shift(shift), left(left), fours(aligned(x, e) && left >= 0 && left + LENGTH <= e.columns)
+    {
+#pragma unroll
+        for (int i = 0; i < OWN; ++i) {
+            const int c = threadIdx.x + i * THREADS;
+            own[i] = -1;
+            if (!fours && c < LENGTH && c < needed) {
+                Index column = near(left + c, e.columns);
+                if (SHIFTED) column = unshifted(column, shift.right, e.columns);
+                own[i] = column * e.channels + e.channel;
+            }
+        }
+    }
+
+    // Rows `from` to `to` of those that begin with row `top`; 0 for the others.
+    __device__ __forceinline__ void fetch(Index top, int from, int to)
     {
         to = min(to, ROWS);
-        if (aligned(x, e) && left >= 0 && left + LENGTH <= e.columns) {
+        if (fours) {
 #pragma unroll
             for (int j = 0; j < FETCHES; ++j) {
-                const int item = threadIdx.x + j * THREADS, r = item / (LENGTH / 4), q = item % (LENGTH / 4);
+                const int item = threadIdx.x + j * THREADS, r = item / FOURS;
                 Four four = {};
-                if (r >= from && r < to) four = *(const Four*)(x + inside(top + r, e.rows) * e.columns + left + 4 * q);
+                if (r >= from && r < to) four = ((const Four*)(x + line(top + r) + left))[item % FOURS];
                 for (int i = 0; i < 4; ++i) next[4 * j + i] = (T)four.v[i];
             }
             return;
         }
 #pragma unroll
-        for (int j = 0; j < 4 * FETCHES; ++j) {
-            const int item = threadIdx.x + j * THREADS, r = item / LENGTH, c = item % LENGTH;
-            next[j] = 0;
-            if (r >= from && r < to && c < needed) next[j] = (T)x[place(e, shift, top + r, left + c)];
+        for (int r = 0; r < ROWS; ++r) {
+            const Index at = r >= from && r < to ? line(top + r) : 0;
+            for (int i = 0; i < OWN; ++i)
+                next[r * OWN + i] = r >= from && r < to && own[i] >= 0 ? (T)x[at + own[i]] : 0;
         }
     }
 
-    __device__ __forceinline__ void put(T* rows, const S* x, const Extent& e, Index left) const
+    __device__ __forceinline__ void put(T* rows) const
     {
-        if (aligned(x, e) && left >= 0 && left + LENGTH <= e.columns) {
+        if (fours) {
 #pragma unroll
             for (int j = 0; j < FETCHES; ++j) {
                 const int item = threadIdx.x + j * THREADS;
-                if (item < ROWS * LENGTH / 4)
+                if (item < ROWS * FOURS)
                     ((Quad*)rows)[item] = {next[4 * j], next[4 * j + 1], next[4 * j + 2], next[4 * j + 3]};
             }
             return;
         }
 #pragma unroll
-        for (int j = 0; j < 4 * FETCHES; ++j) {
-            const int item = threadIdx.x + j * THREADS;
-            if (item < ROWS * LENGTH) rows[item] = next[j];
+        for (int r = 0; r < ROWS; ++r) {
+            for (int i = 0; i < OWN; ++i) {
+                const int c = threadIdx.x + i * THREADS;
+                if (c < LENGTH) rows[r * LENGTH + c] = next[r * OWN + i];
+            }
         }
     }
 
-    __device__ __forceinline__ static Index place(const Extent& e, const Shift& shift, Index row, Index column)
+    // Where the row begins from which this one comes.
+    __device__ __forceinline__ Index line(Index row) const
     {
-        row = inside(row, e.rows), column = inside(column, e.columns);
-#if SHIFTED
-        row = unshifted(row, shift.down, e.rows), column = unshifted(column, shift.right, e.columns);
-#endif
-        return (row * e.columns + column) * e.channels + e.channel;
+        row = near(row, e.rows);
+        if (SHIFTED) row = unshifted(row, shift.down, e.rows);
+        return row * e.columns * e.channels;
     }
 };
 
@@ -164,28 +203,27 @@ __device__ __forceinline__ void join_four(const T* low, const T* high, int place
     }
 }
 
-// Four samples of a row from `column` on, which is a multiple of four, as far as the row goes. A sum of shifts goes to
-// where the samples came from.
-__device__ __forceinline__ void store_four(
-    const T* v, T* sum, S* out, const Extent& e, const Shift& shift, Index row, Index column)
+// Four samples of an aligned row from `column` on, which is a multiple of four.
+__device__ __forceinline__ void store_four(const T* v, S* out, const Extent& e, Index row, Index column)
 {
-    if (aligned(out, e)) {
-        Four four;
-        for (int i = 0; i < 4; ++i) four.v[i] = sample_of(v[i]);
-        if (column < e.columns) ((Four*)out)[row * (e.columns / 4) + column / 4] = four;
-        return;
-    }
-    for (int i = 0; i < 4 && column + i < e.columns; ++i) {
+    Four four;
+    for (int i = 0; i < 4; ++i) four.v[i] = sample_of(v[i]);
+    ((Four*)out)[row * (e.columns / 4) + column / 4] = four;
+}
+
+// One sample; a sum of shifts goes to where the samples came from.
+__device__ __forceinline__ void store_one(
+    T v, T* sum, S* out, const Extent& e, const Shift& shift, Index row, Index column)
+{
 #if SHIFTED
-        const Index line = unshifted(row, shift.down, e.rows) * e.columns;
-        const Index at = (line + unshifted(column + i, shift.right, e.columns)) * e.channels + e.channel;
-        const T total = shift.first ? v[i] : sum[at] + v[i];
-        if (shift.last) out[at] = sample_of(total / shift.count);
-        else sum[at] = total;
+    const Index line = unshifted(row, shift.down, e.rows) * e.columns;
+    const Index at = (line + unshifted(column, shift.right, e.columns)) * e.channels + e.channel;
+    const T total = shift.first ? v : sum[at] + v;
+    if (shift.last) out[at] = sample_of(total / shift.count);
+    else sum[at] = total;
 #else
-        out[(row * e.columns + column + i) * e.channels + e.channel] = sample_of(v[i]);
+    out[(row * e.columns + column) * e.channels + e.channel] = sample_of(v);
 #endif
-    }
 }
 
 // Two neighbouring coefficients of a band of `half` from k on, which is even: at once where that is possible.

@@ -70,15 +70,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_ima
     const Shift shift = {down, right, 0, 0, 0};
     const Index begin = (Index)(blockIdx.x / channels) * THREADS, own = begin + threadIdx.x;
     const Index left = 2 * begin - REACH - lead_of(-REACH);
-    const int needed = (int)min(2 * (half - 1) - REACH + TAPS - left, (Index)ThereStrip::LENGTH);
     const Index first = blockIdx.y * height, count = min(height, half_rows - first);
     const int lines = (int)(2 * count) + FILLED;
     const Index top = 2 * first - REACH;
     Column lows = {}, highs = {};
-    ThereStrip strip;
-    strip.fetch(x, e, shift, top - PAD, left, PAD, lines + PAD, needed);
+    ThereStrip strip(x, e, shift, left, 2 * (half - 1) - REACH + TAPS - left);
+    strip.fetch(top - PAD, PAD, lines + PAD);
     for (int start = -PAD; start < lines; start += BATCH) {
-        strip.put(shared.rows[0], x, e, left);
+        strip.put(shared.rows[0]);
         __syncthreads();
         for (int item = threadIdx.x; item < BATCH * THREADS / 2; item += THREADS) {
             const int r = item / (THREADS / 2), pair = item % (THREADS / 2);
@@ -88,8 +87,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_ima
             if (NOISE) ((Pair*)(shared.halves[r] + THREADS))[pair] = b;
         }
         __syncthreads();
-        if (start + BATCH < lines)
-            strip.fetch(x, e, shift, top + start + BATCH, left, 0, lines - start - BATCH, needed);
+        if (start + BATCH < lines) strip.fetch(top + start + BATCH, 0, lines - start - BATCH);
         constexpr int PITCH = sizeof(shared.halves[0]) / sizeof(T);
         if (!ALONE) lows.take<PITCH>(shared.halves[0] + threadIdx.x);
         if (NOISE) highs.take<PITCH>(shared.halves[0] + THREADS + threadIdx.x);
@@ -142,17 +140,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_image(
     const Index first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
     const Index first_column = ((begin + REACH) >> 1) - HALF + 1;
     const Index left = 2 * first_column - REACH - lead_of(2 - ODD - TAPS), top = 2 * first_k - REACH;
-    const Index needed_end = 2 * ((columns - 1 + REACH) >> 1) - REACH + TAPS;
-    const int needed = (int)min(needed_end - left, (Index)BackStrip::LENGTH);
+    const Index end = 2 * ((columns - 1 + REACH) >> 1) - REACH + TAPS; // of the samples that the last column needs
     const int lines = (int)(2 * (last_k - first_k + 1)) + FILLED;
     const bool is_low = threadIdx.x < COEFS;
     const Index own = held(first_column + threadIdx.x % COEFS, half) * channels + e.channel;
     Column column = {};
     Coefficients coefs = {};
-    BackStrip strip;
-    strip.fetch(x, e, shift, top - PAD, left, PAD, lines + PAD, needed);
+    const bool in_fours = aligned(out, e);
+    BackStrip strip(x, e, shift, left, end - left);
+    strip.fetch(top - PAD, PAD, lines + PAD);
     for (int start = -PAD; start < lines; start += BATCH) {
-        strip.put(shared.rows[0], x, e, left);
+        strip.put(shared.rows[0]);
         __syncthreads();
         for (int item = threadIdx.x; item < BATCH * COEFS / 2; item += THREADS) {
             const int r = item / (COEFS / 2), pair = item % (COEFS / 2);
@@ -162,8 +160,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_image(
             ((Pair*)(shared.halves[r] + COEFS))[pair] = high;
         }
         __syncthreads();
-        if (start + BATCH < lines)
-            strip.fetch(x, e, shift, top + start + BATCH, left, 0, lines - start - BATCH, needed);
+        if (start + BATCH < lines) strip.fetch(top + start + BATCH, 0, lines - start - BATCH);
         T* place = shared.halves[0] + threadIdx.x;
         column.take<2 * COEFS>(place);
         if (start < FILLED) continue;  // the same for all threads
@@ -186,8 +183,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_image(
             if (four >= WIDTH / 4 || row < above || row >= below || begin + 4 * four >= columns) continue;
             T v[4];
             join_four(shared.halves[r], shared.halves[r] + COEFS, four, v);
-            store_four(v, sum, out, e, shift, row, begin + 4 * four);
+            if (in_fours) store_four(v, out, e, row, begin + 4 * four);
+            else ((Quad*)shared.rows[r])[four] = {v[0], v[1], v[2], v[3]};
         }
+        if (in_fours) continue;
+        __syncthreads();
+        for (int item = threadIdx.x; item < BATCH * WIDTH; item += THREADS) {
+            const int r = item / WIDTH, c = item % WIDTH;
+            const Index row = 2 * k - REACH + r;
+            if (row >= above && row < below && begin + c < columns)
+                store_one(shared.rows[r][c], sum, out, e, shift, row, begin + c);
+        }
+        __syncthreads();
     }
 }
 
@@ -218,10 +225,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_sig
     const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
     const Shift shift = {0, right, 0, 0, 0};
     const Index begin = (Index)(blockIdx.x / channels) * COEFS, left = 2 * begin - REACH - lead_of(-REACH);
-    const int needed = (int)min(2 * (half - 1) - REACH + TAPS - left, (Index)ThereStrip::LENGTH);
-    ThereStrip strip;
-    strip.fetch(x, e, shift, 0, left, 0, 1, needed);
-    strip.put(shared.row, x, e, left);
+    ThereStrip strip(x, e, shift, left, 2 * (half - 1) - REACH + TAPS - left);
+    strip.fetch(0, 0, 1);
+    strip.put(shared.row);
     __syncthreads();
     for (int pair = threadIdx.x; pair < COEFS / 2; pair += THREADS) {
         const Index k = begin + 2 * pair;
@@ -245,13 +251,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_signal(
     const Index begin = (Index)(blockIdx.x / channels) * LONG;
     const Index first_k = ((begin + REACH) >> 1) - HALF + 1, last_k = (n - 1 + REACH) >> 1;
     const Index left = 2 * first_k - REACH - lead_of(2 - ODD - TAPS);
-    const int needed = (int)min(2 * last_k - REACH + TAPS - left, (Index)BackStrip::LENGTH);
-    BackStrip strip;
-    strip.fetch(x, e, shift, 0, left, 0, 1, needed);
+    const bool in_fours = aligned(out, e);
+    BackStrip strip(x, e, shift, left, 2 * last_k - REACH + TAPS - left);
+    strip.fetch(0, 0, 1);
     if (!ALONE)
         for (int c = threadIdx.x; c < COEFS; c += THREADS)
             shared.low[c] = first_k + c <= last_k ? back[held(first_k + c, half) * channels + e.channel] : 0;
-    strip.put(shared.row, x, e, left);
+    strip.put(shared.row);
     __syncthreads();
     for (int pair = threadIdx.x; pair < COEFS / 2; pair += THREADS) {
         Pair low, high;
@@ -264,8 +270,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_signal(
     for (int four = threadIdx.x; four < LONG / 4 && begin + 4 * four < n; four += THREADS) {
         T v[4];
         join_four(shared.low, shared.high, four, v);
-        store_four(v, sum, out, e, shift, 0, begin + 4 * four);
+        if (in_fours) store_four(v, out, e, 0, begin + 4 * four);
+        else ((Quad*)shared.row)[four] = {v[0], v[1], v[2], v[3]};
     }
+    if (in_fours) return;
+    __syncthreads();
+    for (int c = threadIdx.x; c < LONG && begin + c < n; c += THREADS)
+        store_one(shared.row[c], sum, out, e, shift, 0, begin + c);
 }
 
 #endif
