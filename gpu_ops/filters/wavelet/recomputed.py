@@ -173,10 +173,11 @@ class Denoising:
         rows, columns, channels, _ = self.shape
         if not self.image:
             return (*int64(columns, self.half), np.int32(channels))
-        return (*int64(rows, columns, self.half_rows, self.half), np.int32(channels), np.int64(height))
+        return tuple(map(np.int32, (rows, columns, self.half_rows, self.half, channels, height)))
 
     def _moved(self, shift: int) -> tuple[Any, ...]:
-        return int64(*((shift % self.shape.rows,) if self.image else ()), shift % self.shape.columns)
+        rows, columns = self.shape.rows, self.shape.columns
+        return (np.int32(shift % rows), np.int32(shift % columns)) if self.image else int64(shift % columns)
 
     def _launch(
         self, part: str, width: int, strip: int, rows: int, height: int, args: tuple[Any, ...], way: int, name: str

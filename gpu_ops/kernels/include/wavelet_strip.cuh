@@ -30,16 +30,23 @@ struct __align__(4 * sizeof(S) > 16 ? 16 : 4 * sizeof(S)) Four {
 
 extern __shared__ __align__(16) unsigned char memory[];
 
+// A place along an axis: an image has fewer than 2^31 rows and columns.
+#if IMAGE
+typedef int Along;
+#else
+typedef Index Along;
+#endif
+
 // Rows of an image, or the row of a signal; and the channel that a block takes of each.
 struct Extent {
-    Index rows, columns;
+    Along rows, columns;
     int channels, channel;
 };
 
 // What becomes of samples before and after: `down` and `right` is the circular shift, `first` begins the sum over the
 // shifts, `last` ends it with the mean of `count`.
 struct Shift {
-    Index down, right;
+    Along down, right;
     int first, last;
     T count;
 };
@@ -47,24 +54,35 @@ struct Shift {
 __host__ __device__ constexpr int lead_of(int place) { return (place % 4 + 4) % 4; }
 __host__ __device__ constexpr int whole(int count, int of) { return (count + of - 1) / of; }
 
-__device__ __forceinline__ Index unshifted(Index i, Index by, Index n) { return i < by ? i - by + n : i - by; }
+__device__ __forceinline__ Along unshifted(Along i, Along by, Along n) { return i < by ? i - by + n : i - by; }
 
 __device__ __forceinline__ bool aligned(const void* place, const Extent& e)
 {
     return !SHIFTED && e.channels == 1 && e.columns % 4 == 0 && (size_t)place % sizeof(Four) == 0;
 }
 
-// As inside(), for positions not far beyond the ends: it takes no division.
-__device__ __forceinline__ Index near(Index i, Index n)
+// As inside() and held(), for positions not far beyond the ends: they take no division.
+__device__ __forceinline__ Along near(Along i, Along n)
 {
 #if BORDER == 0
-    const Index period = n + (n & 1);
+    const Along period = n + (n & 1);
     while (i < 0) i += period;
     while (i >= period) i -= period;
     return min(i, n - 1);
 #else
     while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
     return i;
+#endif
+}
+
+__device__ __forceinline__ Along near_held(Along k, Along half)
+{
+#if BORDER == 0
+    while (k < 0) k += half;
+    while (k >= half) k -= half;
+    return k;
+#else
+    return min(max(k, (Along)0), half - 1);
 #endif
 }
 
@@ -80,13 +98,13 @@ struct Strip {
     const S* x;
     Extent e;
     Shift shift;
-    Index left;
+    Along left;
     bool fours;
-    Index own[OWN]; // where in a row its columns lie, or -1
+    Along own[OWN]; // where in a row its columns lie, or -1
     T next[4 * FETCHES > ROWS * OWN ? 4 * FETCHES : ROWS * OWN];
 
     // The strip that begins with column `left`; `needed` samples of a row are.
-    __device__ __forceinline__ Strip(const S* x, const Extent& e, const Shift& shift, Index left, Index needed)
+    __device__ __forceinline__ Strip(const S* x, const Extent& e, const Shift& shift, Along left, Along needed)
         : x(x), e(e), shift(shift), left(left), fours(aligned(x, e) && left >= 0 && left + LENGTH <= e.columns)
     {
 #pragma unroll
@@ -94,7 +112,7 @@ struct Strip {
             const int c = threadIdx.x + i * THREADS;
             own[i] = -1;
             if (!fours && c < LENGTH && c < needed) {
-                Index column = near(left + c, e.columns);
+                Along column = near(left + c, e.columns);
                 if (SHIFTED) column = unshifted(column, shift.right, e.columns);
                 own[i] = column * e.channels + e.channel;
             }
@@ -102,7 +120,7 @@ struct Strip {
     }
 
     // Rows `from` to `to` of those that begin with row `top`; 0 for the others.
-    __device__ __forceinline__ void fetch(Index top, int from, int to)
+    __device__ __forceinline__ void fetch(Along top, int from, int to)
     {
         to = min(to, ROWS);
         if (fours) {
@@ -144,11 +162,11 @@ struct Strip {
     }
 
     // Where the row begins from which this one comes.
-    __device__ __forceinline__ Index line(Index row) const
+    __device__ __forceinline__ Index line(Along row) const
     {
         row = near(row, e.rows);
         if (SHIFTED) row = unshifted(row, shift.down, e.rows);
-        return row * e.columns * e.channels;
+        return (Index)row * e.columns * e.channels;
     }
 };
 
@@ -204,25 +222,25 @@ __device__ __forceinline__ void join_four(const T* low, const T* high, int place
 }
 
 // Four samples of an aligned row from `column` on, which is a multiple of four.
-__device__ __forceinline__ void store_four(const T* v, S* out, const Extent& e, Index row, Index column)
+__device__ __forceinline__ void store_four(const T* v, S* out, const Extent& e, Along row, Along column)
 {
     Four four;
     for (int i = 0; i < 4; ++i) four.v[i] = sample_of(v[i]);
-    ((Four*)out)[row * (e.columns / 4) + column / 4] = four;
+    ((Four*)out)[(Index)row * (e.columns / 4) + column / 4] = four;
 }
 
 // One sample; a sum of shifts goes to where the samples came from.
 __device__ __forceinline__ void store_one(
-    T v, T* sum, S* out, const Extent& e, const Shift& shift, Index row, Index column)
+    T v, T* sum, S* out, const Extent& e, const Shift& shift, Along row, Along column)
 {
 #if SHIFTED
-    const Index line = unshifted(row, shift.down, e.rows) * e.columns;
+    const Index line = (Index)unshifted(row, shift.down, e.rows) * e.columns;
     const Index at = (line + unshifted(column, shift.right, e.columns)) * e.channels + e.channel;
     const T total = shift.first ? v : sum[at] + v;
     if (shift.last) out[at] = sample_of(total / shift.count);
     else sum[at] = total;
 #else
-    out[(row * e.columns + column) * e.channels + e.channel] = sample_of(v);
+    out[((Index)row * e.columns + column) * e.channels + e.channel] = sample_of(v);
 #endif
 }
 

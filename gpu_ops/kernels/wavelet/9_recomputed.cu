@@ -62,23 +62,24 @@ struct Column {
 
 // The approximation of level 1, and where NOISE asks for them the diagonal details.
 extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_image(
-    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, Index rows, Index columns, Index half_rows,
-    Index half, int channels, Index height, Index down, Index right)
+    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows, int half,
+    int channels, int height, int down, int right)
 {
     There& shared = *(There*)memory;
     const Extent e = {rows, columns, channels, (int)(blockIdx.x % channels)};
     const Shift shift = {down, right, 0, 0, 0};
-    const Index begin = (Index)(blockIdx.x / channels) * THREADS, own = begin + threadIdx.x;
-    const Index left = 2 * begin - REACH - lead_of(-REACH);
-    const Index first = blockIdx.y * height, count = min(height, half_rows - first);
-    const int lines = (int)(2 * count) + FILLED;
-    const Index top = 2 * first - REACH;
+    const int begin = (int)(blockIdx.x / channels) * THREADS, own = begin + threadIdx.x;
+    const int left = 2 * begin - REACH - lead_of(-REACH);
+    const int first = blockIdx.y * height, count = min(height, half_rows - first);
+    const int lines = 2 * count + FILLED;
+    const int top = 2 * first - REACH;
     Column lows = {}, highs = {};
     ThereStrip strip(x, e, shift, left, 2 * (half - 1) - REACH + TAPS - left);
     strip.fetch(top - PAD, PAD, lines + PAD);
     for (int start = -PAD; start < lines; start += BATCH) {
         strip.put(shared.rows[0]);
         __syncthreads();
+#pragma unroll 1
         for (int item = threadIdx.x; item < BATCH * THREADS / 2; item += THREADS) {
             const int r = item / (THREADS / 2), pair = item % (THREADS / 2);
             Pair a, b;
@@ -96,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_ima
         for (int k = 0; k < NEW; ++k) {
             const int row = (start - FILLED) / 2 + k;
             if (row >= count) break;
-            const Index at = ((first + row) * half + own) * channels + e.channel;
+            const Index at = ((Index)(first + row) * half + own) * channels + e.channel;
             if (!ALONE) low[at] = lows.product(LOW_THERE, k);
             if (NOISE) finest[at] = highs.product(HIGH_THERE, k);
         }
@@ -128,22 +129,22 @@ struct Coefficients {
 // A block's samples, from those around them and the approximation that came back.
 extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_image(
     const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
-    const double* __restrict__ thresholds, Index rows, Index columns, Index half_rows, Index half, int channels,
-    Index height, Index down, Index right, int first, int last, double count, int how)
+    const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int channels,
+    int height, int down, int right, int first, int last, double count, int how)
 {
     Back& shared = *(Back*)memory;
     const Extent e = {rows, columns, channels, (int)(blockIdx.x % channels)};
     const Shift shift = {down, right, first, last, (T)count};
     const T threshold = (T)thresholds[e.channel];
-    const Index begin = (Index)(blockIdx.x / channels) * WIDTH, above = blockIdx.y * height;
-    const Index below = min(above + height, rows);
-    const Index first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
-    const Index first_column = ((begin + REACH) >> 1) - HALF + 1;
-    const Index left = 2 * first_column - REACH - lead_of(2 - ODD - TAPS), top = 2 * first_k - REACH;
-    const Index end = 2 * ((columns - 1 + REACH) >> 1) - REACH + TAPS; // of the samples that the last column needs
-    const int lines = (int)(2 * (last_k - first_k + 1)) + FILLED;
+    const int begin = (int)(blockIdx.x / channels) * WIDTH, above = blockIdx.y * height;
+    const int below = min(above + height, rows);
+    const int first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
+    const int first_column = ((begin + REACH) >> 1) - HALF + 1;
+    const int left = 2 * first_column - REACH - lead_of(2 - ODD - TAPS), top = 2 * first_k - REACH;
+    const int end = 2 * ((columns - 1 + REACH) >> 1) - REACH + TAPS; // of the samples that the last column needs
+    const int lines = 2 * (last_k - first_k + 1) + FILLED;
     const bool is_low = threadIdx.x < COEFS;
-    const Index own = held(first_column + threadIdx.x % COEFS, half) * channels + e.channel;
+    const int own = near_held(first_column + (int)threadIdx.x % COEFS, half) * channels + e.channel;
     Column column = {};
     Coefficients coefs = {};
     const bool in_fours = aligned(out, e);
@@ -152,6 +153,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_image(
     for (int start = -PAD; start < lines; start += BATCH) {
         strip.put(shared.rows[0]);
         __syncthreads();
+#pragma unroll 1
         for (int item = threadIdx.x; item < BATCH * COEFS / 2; item += THREADS) {
             const int r = item / (COEFS / 2), pair = item % (COEFS / 2);
             Pair low, high;
@@ -164,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_image(
         T* place = shared.halves[0] + threadIdx.x;
         column.take<2 * COEFS>(place);
         if (start < FILLED) continue;  // the same for all threads
-        const Index k = first_k + (start - FILLED) / 2;
+        const int k = first_k + (start - FILLED) / 2;
         coefs.move_on();
 #pragma unroll
         for (int j = 0; j < NEW; ++j) {
@@ -172,14 +174,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_image(
             coefs.high[HALF - 1 + j] = shrunk(high, threshold, how);
             if (!is_low) coefs.low[HALF - 1 + j] = shrunk(column.product(LOW_THERE, j), threshold, how);
             else if (ALONE) coefs.low[HALF - 1 + j] = column.product(LOW_THERE, j);
-            else coefs.low[HALF - 1 + j] = back[held(k + j, half_rows) * half * channels + own];
+            else coefs.low[HALF - 1 + j] = back[(Index)near_held(k + j, half_rows) * half * channels + own];
         }
 #pragma unroll
         for (int r = 0; r < BATCH; ++r) place[r * 2 * COEFS] = coefs.sample(r / 2, r % 2);
         __syncthreads();
+#pragma unroll 1
         for (int item = threadIdx.x; item < BATCH * COEFS / 2; item += THREADS) {
             const int r = item / (COEFS / 2), four = item % (COEFS / 2);
-            const Index row = 2 * k - REACH + r;
+            const int row = 2 * k - REACH + r;
             if (four >= WIDTH / 4 || row < above || row >= below || begin + 4 * four >= columns) continue;
             T v[4];
             join_four(shared.halves[r], shared.halves[r] + COEFS, four, v);
@@ -190,7 +193,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_image(
         __syncthreads();
         for (int item = threadIdx.x; item < BATCH * WIDTH; item += THREADS) {
             const int r = item / WIDTH, c = item % WIDTH;
-            const Index row = 2 * k - REACH + r;
+            const int row = 2 * k - REACH + r;
             if (row >= above && row < below && begin + c < columns)
                 store_one(shared.rows[r][c], sum, out, e, shift, row, begin + c);
         }
@@ -256,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_signal(
     strip.fetch(0, 0, 1);
     if (!ALONE)
         for (int c = threadIdx.x; c < COEFS; c += THREADS)
-            shared.low[c] = first_k + c <= last_k ? back[held(first_k + c, half) * channels + e.channel] : 0;
+            shared.low[c] = first_k + c <= last_k ? back[near_held(first_k + c, half) * channels + e.channel] : 0;
     strip.put(shared.row);
     __syncthreads();
     for (int pair = threadIdx.x; pair < COEFS / 2; pair += THREADS) {
