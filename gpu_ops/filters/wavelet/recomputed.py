@@ -25,8 +25,8 @@ from gpu_ops.task import Meta, Task
 from gpu_ops.types import Refusal, Variant
 
 FILE, INNER = "wavelet/9_recomputed.cu", "wavelet/5_fused.cu"
-BATCH_BYTES = 32
-"""Bytes of a column of one batch of rows."""
+BATCH_BYTES, MANY_TAPS = 32, 36
+"""Bytes of a column of one batch of rows; half of them where windows of so many doubles fill the registers."""
 EACH = 4
 """Coefficients a thread of a signal; the kernel says the same."""
 BLOCK = Param("block", 256, choices=(64, 128, 256), unit="threads", help="threads a block", tries=(64, 256))
@@ -88,9 +88,13 @@ class Strips(NamedTuple):
         there, back = (-(-(lead + 2 * each + self.taps - 2) // 4) * 4 for each, lead in pairs)
         return there, back
 
+    def batch(self, itemsize: int) -> int:
+        """Rows of an image between two barriers."""
+        return BATCH_BYTES // itemsize // (2 if itemsize == 8 and self.taps > MANY_TAPS else 1)
+
     def shared(self, itemsize: int, noise: bool) -> tuple[int, int]:
         """Bytes of shared memory of a block there and back."""
-        (there, back), rows = self.lengths, BATCH_BYTES // itemsize
+        (there, back), rows = self.lengths, self.batch(itemsize)
         if not self.image:
             return there * itemsize, (back + 2 * self.coefficients) * itemsize
         halves = (2 if noise else 1) * self.there
@@ -198,7 +202,7 @@ class Denoising:
             BORDER=BORDERS.index(self.job.params["border"]),
             TAPS=self.strips.taps,
             THREADS=self.strips.threads,
-            BATCH=BATCH_BYTES // self.kind.itemsize,
+            BATCH=self.strips.batch(self.kind.itemsize),
             IMAGE=int(self.image),
             SHIFTED=int(self.shifts > 1),
             ALONE=int(self.alone),

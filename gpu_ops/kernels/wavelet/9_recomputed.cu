@@ -21,6 +21,11 @@ constexpr int PAD = whole(FILLED, BATCH) * BATCH - FILLED;
 constexpr int FILLING = (FILLED + PAD) / BATCH; // batches that make no coefficient
 constexpr int NEW = BATCH / 2;                  // rows of coefficients a batch
 
+// Threads that a multiprocessor is to hold, for the compiler to keep to the registers that this leaves: as many as the
+// windows of a thread, in words of four bytes, leave without a spill.
+constexpr int WORDS = (FILLED + BATCH + 2 * (HALF - 1 + NEW)) * sizeof(T) / 4;
+constexpr int RESIDENT = (WORDS + 4 * INTEGER <= 28 ? 768 : WORDS <= 56 ? 512 : 256) / THREADS;
+
 constexpr int COEFS = THREADS / 2; // of a strip on the way back: a thread has a column of either half
 constexpr int WIDTH = (COEFS - HALF + 1 - ODD) * 2 / 8 * 8;
 static_assert(WIDTH >= 8, "a strip has room for what lies around its samples");
@@ -61,7 +66,7 @@ struct Column {
 };
 
 // The approximation of level 1, and where NOISE asks for them the diagonal details.
-extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_image(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomputed_low_image(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows, int half,
     int channels, int height, int down, int right)
 {
@@ -127,7 +132,7 @@ struct Coefficients {
 };
 
 // A block's samples, from those around them and the approximation that came back.
-extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_image(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomputed_image(
     const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int channels,
     int height, int down, int right, int first, int last, double count, int how)
@@ -162,22 +167,24 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_image(
             ((Pair*)(shared.halves[r] + COEFS))[pair] = high;
         }
         __syncthreads();
-        if (start + BATCH < lines) strip.fetch(top + start + BATCH, 0, lines - start - BATCH);
         T* place = shared.halves[0] + threadIdx.x;
         column.take<2 * COEFS>(place);
-        if (start < FILLED) continue;  // the same for all threads
         const int k = first_k + (start - FILLED) / 2;
-        coefs.move_on();
+        if (start >= FILLED) {
+            coefs.move_on();
 #pragma unroll
-        for (int j = 0; j < NEW; ++j) {
-            const T high = column.product(HIGH_THERE, j);
-            coefs.high[HALF - 1 + j] = shrunk(high, threshold, how);
-            if (!is_low) coefs.low[HALF - 1 + j] = shrunk(column.product(LOW_THERE, j), threshold, how);
-            else if (ALONE) coefs.low[HALF - 1 + j] = column.product(LOW_THERE, j);
-            else coefs.low[HALF - 1 + j] = back[(Index)near_held(k + j, half_rows) * half * channels + own];
+            for (int j = 0; j < NEW; ++j) {
+                const T high = column.product(HIGH_THERE, j);
+                coefs.high[HALF - 1 + j] = shrunk(high, threshold, how);
+                if (!is_low) coefs.low[HALF - 1 + j] = shrunk(column.product(LOW_THERE, j), threshold, how);
+                else if (ALONE) coefs.low[HALF - 1 + j] = column.product(LOW_THERE, j);
+                else coefs.low[HALF - 1 + j] = back[(Index)near_held(k + j, half_rows) * half * channels + own];
+            }
+#pragma unroll
+            for (int r = 0; r < BATCH; ++r) place[r * 2 * COEFS] = coefs.sample(r / 2, r % 2);
         }
-#pragma unroll
-        for (int r = 0; r < BATCH; ++r) place[r * 2 * COEFS] = coefs.sample(r / 2, r % 2);
+        if (start + BATCH < lines) strip.fetch(top + start + BATCH, 0, lines - start - BATCH);
+        if (start < FILLED) continue; // the same for all threads
         __syncthreads();
 #pragma unroll 1
         for (int item = threadIdx.x; item < BATCH * COEFS / 2; item += THREADS) {
@@ -191,6 +198,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_image(
         }
         if (in_fours) continue;
         __syncthreads();
+#pragma unroll 1
         for (int item = threadIdx.x; item < BATCH * WIDTH; item += THREADS) {
             const int r = item / WIDTH, c = item % WIDTH;
             const int row = 2 * k - REACH + r;
