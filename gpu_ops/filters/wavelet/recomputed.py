@@ -25,8 +25,10 @@ from gpu_ops.task import Meta, Task
 from gpu_ops.types import Refusal, Variant
 
 FILE, INNER = "wavelet/9_recomputed.cu", "wavelet/5_fused.cu"
-BATCH_BYTES, MANY_TAPS = 32, 36
-"""Bytes of a column of one batch of rows; half of them where windows of so many doubles fill the registers."""
+BATCH_BYTES = 32
+"""Bytes of a column of the rows of an image between two barriers."""
+MOST = 1 << 30
+"""Rows of an image, and values of a row: places along an axis are ints."""
 EACH = 4
 """Coefficients a thread of a signal; the kernel says the same."""
 BLOCK = Param("block", 256, choices=(64, 128, 256), unit="threads", help="threads a block", tries=(64, 256))
@@ -79,18 +81,18 @@ class Strips(NamedTuple):
     @property
     def leads(self) -> tuple[int, int]:
         """Samples before the first one that a strip needs, there and back."""
-        return -self.reach % 4, (2 - self.reach % 2 - self.taps) % 4
+        return -self.reach % 8, (2 - self.reach % 2 - self.taps) % 8
 
     @property
     def lengths(self) -> tuple[int, int]:
         """Samples of a row of a strip there and back."""
         pairs = zip((self.there, self.coefficients), self.leads, strict=True)
-        there, back = (-(-(lead + 2 * each + self.taps - 2) // 4) * 4 for each, lead in pairs)
+        there, back = (-(-(lead + 2 * each + self.taps - 2) // 8) * 8 for each, lead in pairs)
         return there, back
 
     def batch(self, itemsize: int) -> int:
-        """Rows of an image between two barriers."""
-        return BATCH_BYTES // itemsize // (2 if itemsize == 8 and self.taps > MANY_TAPS else 1)
+        """Rows between two barriers."""
+        return BATCH_BYTES // itemsize
 
     def shared(self, itemsize: int, noise: bool) -> tuple[int, int]:
         """Bytes of shared memory of a block there and back."""
@@ -231,6 +233,11 @@ def shared_bytes(task: Task) -> int:
     return own if task.params["levels"] == 1 else max(own, tiles.shared_bytes(inner_of(task)))
 
 
+def too_large(meta: Meta) -> bool:
+    """Whether places along an axis of an image are no ints."""
+    return meta.of_kind.rank == 2 and max(meta.shape[0], meta.shape[1] * meta.channels) > MOST
+
+
 def supports(task: Task) -> str | None:
     """None, or all reasons why the details cannot be made twice."""
     params, fits = task.params, shared_fits(shared_bytes)(task)
@@ -239,6 +246,7 @@ def supports(task: Task) -> str | None:
         "universal": params["rule"] not in ("manual", "universal"),
         "it keeps no coefficients to show": params["result"] != "result",
         f"{fits}": fits is not None,
+        f"its images have at most {MOST} rows and values of a row": too_large(task.meta),
     }
     return "; ".join(reason for reason, holds in reasons.items() if holds) or None
 

@@ -2,8 +2,8 @@
 // of keeping them. A strip begins with a coefficient; its samples lie around it, those beyond the edges by the border.
 //
 // TAPS, BORDER and THREADS, the threads of a block, are constants, so all loops over taps are unrolled and a window of
-// rows is registers. A row of a strip begins LEAD samples before the first one that it needs, at a multiple of four, so
-// that four samples move at once; the plan makes all strips begin so.
+// rows is registers. A row of a strip begins LEAD samples before the first one that it needs, at a multiple of eight:
+// four samples move at once, and floats as whole sectors.
 // SHIFTED says that samples come from a circular shift, and that results are added to a sum.
 #pragma once
 
@@ -14,6 +14,9 @@
 constexpr int HALF = TAPS / 2;
 constexpr int REACH = BORDER == 0 ? HALF - 1 : TAPS - 2; // as reach_of
 constexpr int ODD = REACH % 2;                           // pairs of samples begin at odd places
+
+// How often loops over taps are unrolled: windows of many doubles leave registers for one turn at a time.
+constexpr int AT_ONCE = TAPS * sizeof(T) > 240 ? 1 : TAPS;
 
 struct __align__(16) Quad {
     T v[4];
@@ -51,7 +54,7 @@ struct Shift {
     T count;
 };
 
-__host__ __device__ constexpr int lead_of(int place) { return (place % 4 + 4) % 4; }
+__host__ __device__ constexpr int lead_of(int place) { return (place % 8 + 8) % 8; }
 __host__ __device__ constexpr int whole(int count, int of) { return (count + of - 1) / of; }
 
 __device__ __forceinline__ Along unshifted(Along i, Along by, Along n) { return i < by ? i - by + n : i - by; }
@@ -90,7 +93,7 @@ __device__ __forceinline__ Along near_held(Along k, Along half)
 // four at once where they lie in the image and are aligned, else a thread has columns of its own.
 template <int ROWS, int COEFS, int LEAD>
 struct Strip {
-    static constexpr int LENGTH = whole(LEAD + 2 * COEFS + TAPS - 2, 4) * 4;
+    static constexpr int LENGTH = whole(LEAD + 2 * COEFS + TAPS - 2, 8) * 8;
     static constexpr int FOURS = LENGTH / 4;
     static constexpr int FETCHES = whole(ROWS * FOURS, THREADS);
     static constexpr int OWN = whole(LENGTH, THREADS);
@@ -174,51 +177,45 @@ struct Strip {
 template <int LEAD>
 __device__ __forceinline__ void split_pair(const T* row, int pair, Pair& low, Pair& high)
 {
-    constexpr int QUADS = whole(LEAD + TAPS + 2, 4);
-    T v[4 * QUADS];
-#pragma unroll
-    for (int q = 0; q < QUADS; ++q) {
-        const Quad quad = ((const Quad*)row)[pair + q];
-        for (int i = 0; i < 4; ++i) v[4 * q + i] = quad.v[i];
-    }
+    constexpr int QUADS = whole(LEAD % 4 + TAPS + 2, 4);
     low = {}, high = {};
-#pragma unroll
-    for (int t = 0; t < TAPS; ++t) {
-        for (int i = 0; i < 2; ++i) {
-            low.v[i] += bank[LOW_THERE + t] * v[LEAD + 2 * i + t];
-            high.v[i] += bank[HIGH_THERE + t] * v[LEAD + 2 * i + t];
+#pragma unroll AT_ONCE
+    for (int q = 0; q < QUADS; ++q) {
+        const Quad quad = ((const Quad*)row)[LEAD / 4 + pair + q];
+        for (int i = 0; i < 4; ++i) {
+            for (int k = 0; k < 2; ++k) {
+                const int t = 4 * q + i - LEAD % 4 - 2 * k;
+                if (t < 0 || t >= TAPS) continue;
+                low.v[k] += bank[LOW_THERE + t] * quad.v[i];
+                high.v[k] += bank[HIGH_THERE + t] * quad.v[i];
+            }
         }
     }
 }
 
-// `count` values of shared memory from an even place on, two at once.
-template <int COUNT>
-__device__ __forceinline__ void in_pairs(const T* from, T* v)
+// What coefficient k of both halves gives to four samples, of which the first one needs coefficients 0 to HALF - 1.
+__device__ __forceinline__ void give(T low, T high, int k, T* out)
 {
 #pragma unroll
-    for (int p = 0; p < COUNT / 2; ++p) {
-        const Pair pair = ((const Pair*)from)[p];
-        v[2 * p] = pair.v[0], v[2 * p + 1] = pair.v[1];
+    for (int i = 0; i < 4; ++i) {
+        const int p = (i + ODD) / 2 + HALF - 1 - k, t = (i + ODD) % 2 + 2 * p;
+        if (p < 0 || p >= HALF) continue;
+        out[i] += bank[LOW_BACK + t] * low;
+        out[i] += bank[HIGH_BACK + t] * high;
     }
-    if (COUNT % 2) v[COUNT - 1] = from[COUNT - 1];
 }
 
 // Four samples from coefficient 2 * `place` of both halves on; sample 0 is the first that has all it needs.
 __device__ __forceinline__ void join_four(const T* low, const T* high, int place, T* out)
 {
     constexpr int COUNT = HALF + 1 + ODD;
-    T lows[COUNT], highs[COUNT];
-    in_pairs<COUNT>(low + 2 * place, lows);
-    in_pairs<COUNT>(high + 2 * place, highs);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-        out[i] = 0;
-        for (int p = 0; p < HALF; ++p) {
-            const int k = (i + ODD) / 2 + HALF - 1 - p, t = (i + ODD) % 2 + 2 * p;
-            out[i] += bank[LOW_BACK + t] * lows[k];
-            out[i] += bank[HIGH_BACK + t] * highs[k];
-        }
+    for (int i = 0; i < 4; ++i) out[i] = 0;
+#pragma unroll AT_ONCE
+    for (int q = 0; q < COUNT / 2; ++q) {
+        const Pair lows = ((const Pair*)low)[place + q], highs = ((const Pair*)high)[place + q];
+        for (int j = 0; j < 2; ++j) give(lows.v[j], highs.v[j], 2 * q + j, out);
     }
+    if (COUNT % 2) give(low[2 * place + COUNT - 1], high[2 * place + COUNT - 1], COUNT - 1, out);
 }
 
 // Four samples of an aligned row from `column` on, which is a multiple of four.
