@@ -3,6 +3,9 @@ the reference, what it moves, and what it refuses."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,7 +15,7 @@ from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.wavelet.reference import reference
-from gpu_ops.plan import LineCounts
+from gpu_ops.plan import LineCounts, Plan
 from gpu_ops.types import Filter
 from tests.tasks import on
 
@@ -25,21 +28,35 @@ CASES = (
     ("wavelet1d", (1201, 2), "float32", "coif2", "symmetric", 2, 2),
 )
 ROWS = 32
+STRIP = "wavelet_strip.cuh"
+"""The file whose lines load samples and store them."""
+Lines = dict[str, tuple[LineCounts, ...]]
+"""Lines that counted something, by step."""
 
 
 def _made(
-    filter: Filter, x: Array, block: int = 64, rows: int = ROWS, **changed: Any
-) -> tuple[Array, Array, tuple[LineCounts, ...]]:
-    """The result, the reference, and the counters of each line."""
+    filter: Filter, x: Array, block: int = 64, rows: int = ROWS, multiprocessors: int = 1, **changed: Any
+) -> tuple[Array, Array, Lines, Mapping[str, int]]:
+    """The result, the reference, the counters of each step's lines, and what was predicted of all steps."""
     params = {p.name: p.default for p in filter.params} | {"rule": "manual", "value": 0.3} | changed
     device = SimDevice(options=Options(counters="full")).session({})
-    task = on(filter, device.upload(x), params, {"block": block, "rows": rows}, device.limits)
-    assert filter.variant("recomputed").supports(task) is None
-    plan = filter.variant("recomputed").plan(device, task)
-    executed = device.execute(plan)
-    assert executed.findings == ()
-    result = device.download(plan.outputs[filter.accepts])
-    return result, reference(on(filter, x, params))[filter.accepts], executed.lines
+    knobs = {"block": block} | ({"rows": rows} if filter.accepts == "image" else {})
+    limits = replace(device.limits, multiprocessors=multiprocessors)
+    task = on(filter, device.upload(x), params, knobs, limits)
+    variant = filter.variant("recomputed")
+    assert variant.supports(task) is None and variant.predicts is not None
+    plan = variant.plan(device, task)
+    lines: Lines = {}
+    for step in plan.steps:
+        executed = device.execute(Plan((step,), plan.outputs))
+        assert executed.findings == ()
+        lines[step.name] = executed.lines
+    found = device.download(plan.outputs[filter.accepts])
+    return found, reference(on(filter, x, params))[filter.accepts], lines, variant.predicts(task)
+
+
+def _count(lines: Iterable[LineCounts], id: str, file: str = "") -> int:
+    return sum(line.counts.get(id, 0) for line in lines if line.file.endswith(file))
 
 
 def _noise(shape: tuple[int, ...], dtype: str = "float32") -> Array:
@@ -52,24 +69,42 @@ def test_long_filters_over_several_strips(
 ) -> None:
     rule = "universal" if shifts > 1 else "manual"
     params = {"wavelet": wavelet, "border": border, "levels": levels, "shifts": shifts, "rule": rule}
-    found, expected, _ = _made(find_filter(id), _noise(shape, dtype), **params)
+    found, expected, *_ = _made(find_filter(id), _noise(shape, dtype), **params)
     assert np.abs(found - expected).max() < (1e-12 if dtype == "float64" else 4e-6)
 
 
 def test_an_image_moves_twelve_bytes_a_pixel() -> None:
-    """At 4 levels, what overlaps included: samples are read twice and written once. All else is a quarter of that, in
-    bands that stay in the cache of a GPU. The tiles of one launch a level move twice as much of whole images alone."""
-    filter, x = find_filter("wavelet2d"), _noise((512, 992))
-    found, expected, lines = _made(filter, x, 256, 256, levels=4)
+    """At 4 levels, with what strips and segments overlap: samples are read twice and written once, which is 13 bytes at
+    most. All else is in bands of a quarter and less, which stay in the cache of a GPU."""
+    filter, x = find_filter("wavelet2d"), _noise((256, 992))
+    found, expected, lines, _ = _made(filter, x, 256, 256, levels=4)
     assert np.abs(found - expected).max() < 4e-6
-    samples = [line for line in lines if line.file.endswith("wavelet_strip.cuh")]
-    moved = {
-        verb: 32 * sum(line.counts.get(f"global_{verb}_sectors", 0) for line in samples) for verb in ("load", "store")
-    }
-    assert moved["store"] == x.nbytes
-    assert 12 * x.size < sum(moved.values()) <= 13 * x.size
-    every = sum(line.counts.get(f"global_{v}_sectors", 0) for line in lines for v in ("load", "store"))
-    assert 32 * every < 22 * x.size
+    there, back = lines["level 1"], lines["level 1 back"]
+    loaded = sum(_count(step, "global_load_sectors", STRIP) for step in (there, back))
+    stored = _count(back, "global_store_sectors", STRIP)
+    assert 32 * stored == x.nbytes and 32 * _count(there, "global_store_sectors") == x.nbytes // 4
+    assert 12 * x.size < 32 * (loaded + stored) <= 13 * x.size
+    every = [_count(chain(*lines.values()), f"global_{verb}_sectors") for verb in ("load", "store")]
+    assert 32 * sum(every) < 21 * x.size, "all levels, which a cache would take from memory once"
+
+
+PREDICTED = (
+    ((96, 192), "float32", "db4", "periodization", 3, (128, 64, 1)),
+    ((64, 152), "float32", "bior4.4", "symmetric", 2, (128, 32, 4)),
+    ((40, 256), "float64", "sym4", "periodization", 2, (256, 64, 1)),
+)
+
+
+@pytest.mark.parametrize("shape, dtype, wavelet, border, levels, how", PREDICTED)
+def test_sectors_are_those_predicted(
+    shape: tuple[int, ...], dtype: str, wavelet: str, border: str, levels: int, how: tuple[int, ...]
+) -> None:
+    """Of a whole plan, in strips at the edges and inside, and segments of several heights."""
+    params = {"wavelet": wavelet, "border": border, "levels": levels}
+    found, expected, lines, predicted = _made(find_filter("wavelet2d"), _noise(shape, dtype), *how, **params)
+    assert np.abs(found - expected).max() < 4e-6
+    assert set(predicted) == {"global_load_sectors", "global_store_sectors"}
+    assert {id: _count(chain(*lines.values()), id) for id in predicted} == predicted
 
 
 def test_it_says_what_it_cannot_do() -> None:

@@ -119,7 +119,8 @@ def variants1d() -> tuple[Variant, ...]:
 
 def variants2d() -> tuple[Variant, ...]:
     """The ladder of images."""
-    return (*_separable(), *_shared(SHARED), blocks.variant(largest), recomputed.variant(largest, operations))
+    recompute = recomputed.variant(largest, operations, recomputed.ROWS)
+    return (*_separable(), *_shared(SHARED), blocks.variant(largest), recompute)
 
 
 def _separable() -> tuple[Variant, ...]:

@@ -1,16 +1,17 @@
-// What:    wavelet denoising of which no detail of level 1 is ever kept: they are made twice
-// Idea:    the first launch writes the approximation of level 1 alone, a quarter of an image; all other levels are small
-//          and stay in the L2 cache. The last launch reads the samples again, makes the details of level 1 once more,
-//          shrinks them, joins them with the approximation that came back, and writes samples. A block marches down a
-//          strip: rows are split in shared memory, a thread's column lies in registers from batch to batch of rows
+// What:    wavelet denoising that keeps no detail: every level makes its details twice
+// Idea:    on the way there a level writes its approximation alone, a quarter of an image. On the way back it reads its
+//          samples again, makes the details once more, shrinks them, joins them with the approximation that came back,
+//          and writes samples. A block marches down a strip: rows are split in shared memory, a thread's column of
+//          either half lies in registers from batch to batch of rows, and rows are joined in shared memory
 // Shapes:  signals: x and out (n, channels), low, finest and back (half, channels); images: x and out (rows, columns,
-//          channels), low, finest and back (half_rows, half, channels); sum as out, for several SHIFTED; thresholds
-//          (channels). ALONE: level 1 is the only one, and nothing comes back. NOISE: the finest details are wanted
-// Launch:  THREADS threads; grid x: strips * channels, a strip is THREADS coefficients there and WIDTH samples back, of
-//          signals COEFS coefficients and LONG samples; grid y: segments of `height` rows of coefficients
-//          there, of samples back; shared memory: sizes of `There` and `Back`, of signals as well
-// Traffic: 12 bytes a float of an image: read twice, written once; 2 more for the approximation of level 1, a quarter
-//          there and back. Strips overlap by taps - 2 samples there, twice that back; segments likewise
+//          channels), low, finest and back (half_rows, half, channels); sum as out, for several shifts; thresholds
+//          (channels). Not `keeps`: no approximation is wanted; `alone`: the last level, to which nothing comes back.
+//          NOISE: the finest details are wanted as well
+// Launch:  THREADS threads. Grid x: strips * channels, a strip is THREADS coefficients there and WIDTH samples back, of
+//          signals COEFS and LONG; grid y: segments of `height` rows of coefficients there, of samples back. Shared
+//          memory: a `There` or a `Back`
+// Traffic: 12 bytes a float of a level, read twice and written once, and 2 for its approximation there and back. Strips
+//          overlap by taps - 2 samples there, twice that back, segments likewise; bands of a quarter stay in L2
 // Source:  S0
 #include "wavelet_strip.cuh"
 
@@ -68,7 +69,7 @@ struct Column {
 // The approximation of level 1, and where NOISE asks for them the diagonal details.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomputed_low_image(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows, int half,
-    int channels, int height, int down, int right)
+    int channels, int height, int down, int right, int keeps)
 {
     There& shared = *(There*)memory;
     const Extent e = {rows, columns, channels, (int)(blockIdx.x % channels)};
@@ -95,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
         __syncthreads();
         if (start + BATCH < lines) strip.fetch(top + start + BATCH, 0, lines - start - BATCH);
         constexpr int PITCH = sizeof(shared.halves[0]) / sizeof(T);
-        if (!ALONE) lows.take<PITCH>(shared.halves[0] + threadIdx.x);
+        if (keeps) lows.take<PITCH>(shared.halves[0] + threadIdx.x);
         if (NOISE) highs.take<PITCH>(shared.halves[0] + THREADS + threadIdx.x);
         if (start < FILLED || own >= half) continue;
 #pragma unroll
@@ -103,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
             const int row = (start - FILLED) / 2 + k;
             if (row >= count) break;
             const Index at = ((Index)(first + row) * half + own) * channels + e.channel;
-            if (!ALONE) low[at] = lows.product(LOW_THERE, k);
+            if (keeps) low[at] = lows.product(LOW_THERE, k);
             if (NOISE) finest[at] = highs.product(HIGH_THERE, k);
         }
     }
@@ -135,7 +136,7 @@ struct Coefficients {
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomputed_image(
     const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int channels,
-    int height, int down, int right, int first, int last, double count, int how)
+    int height, int down, int right, int first, int last, double count, int how, int alone)
 {
     Back& shared = *(Back*)memory;
     const Extent e = {rows, columns, channels, (int)(blockIdx.x % channels)};
@@ -177,7 +178,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
                 const T high = column.product(HIGH_THERE, j);
                 coefs.high[HALF - 1 + j] = shrunk(high, threshold, how);
                 if (!is_low) coefs.low[HALF - 1 + j] = shrunk(column.product(LOW_THERE, j), threshold, how);
-                else if (ALONE) coefs.low[HALF - 1 + j] = column.product(LOW_THERE, j);
+                else if (alone) coefs.low[HALF - 1 + j] = column.product(LOW_THERE, j);
                 else coefs.low[HALF - 1 + j] = back[(Index)near_held(k + j, half_rows) * half * channels + own];
             }
 #pragma unroll
@@ -230,7 +231,7 @@ struct Back {
 // The approximation of level 1, and where NOISE asks for them the details.
 extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_signal(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, Index n, Index half, int channels,
-    Index right)
+    Index right, int keeps)
 {
     There& shared = *(There*)memory;
     const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
@@ -244,7 +245,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_sig
         const Index k = begin + 2 * pair;
         Pair a, b;
         split_pair<lead_of(-REACH)>(shared.row, pair, a, b);
-        if (!ALONE) store_pair(a, low, k, half, e);
+        if (keeps) store_pair(a, low, k, half, e);
         if (NOISE) store_pair(b, finest, k, half, e);
     }
 }
@@ -253,7 +254,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_sig
 extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_signal(
     const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
     const double* __restrict__ thresholds, Index n, Index half, int channels, Index right, int first, int last,
-    double count, int how)
+    double count, int how, int alone)
 {
     Back& shared = *(Back*)memory;
     const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
@@ -265,7 +266,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_signal(
     const bool in_fours = aligned(out, e);
     BackStrip strip(x, e, shift, left, 2 * last_k - REACH + TAPS - left);
     strip.fetch(0, 0, 1);
-    if (!ALONE)
+    if (!alone)
         for (int c = threadIdx.x; c < COEFS; c += THREADS)
             shared.low[c] = first_k + c <= last_k ? back[near_held(first_k + c, half) * channels + e.channel] : 0;
     strip.put(shared.row);
@@ -273,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_signal(
     for (int pair = threadIdx.x; pair < COEFS / 2; pair += THREADS) {
         Pair low, high;
         split_pair<lead_of(2 - ODD - TAPS)>(shared.row, pair, low, high);
-        if (ALONE) ((Pair*)shared.low)[pair] = low;
+        if (alone) ((Pair*)shared.low)[pair] = low;
         for (int i = 0; i < 2; ++i) high.v[i] = shrunk(high.v[i], threshold, how);
         ((Pair*)shared.high)[pair] = high;
     }
