@@ -88,6 +88,33 @@ def test_an_image_moves_twelve_bytes_a_pixel() -> None:
     assert 32 * sum(every) < 21 * x.size, "all levels, which a cache would take from memory once"
 
 
+TILES = (((8192,), "float32", "db4", "periodization", 4, (256,)), ((1304,), "float64", "coif2", "symmetric", 3, (64,)))
+
+
+@pytest.mark.parametrize("shape, dtype, wavelet, border, levels, how", TILES)
+def test_a_tile_of_a_signal_has_all_levels(
+    shape: tuple[int, ...], dtype: str, wavelet: str, border: str, levels: int, how: tuple[int, ...]
+) -> None:
+    """One launch beside that of the threshold, whose samples are those of the tile and what lies around it: about 8
+    bytes a float."""
+    params = {"wavelet": wavelet, "border": border, "levels": levels}
+    x = _noise(shape, dtype)
+    found, expected, lines, predicted = _made(find_filter("wavelet1d"), x, *how, **params)
+    assert np.abs(found - expected).max() < (1e-12 if dtype == "float64" else 4e-6)
+    assert list(lines) == ["thresholds", "there, thresholds, back"]
+    assert predicted and {id: _count(chain(*lines.values()), id) for id in predicted} == predicted
+    assert 2 * x.nbytes < 32 * sum(predicted.values()) < (2.3 if dtype == "float32" else 4.5) * x.nbytes
+
+
+@pytest.mark.parametrize("change", ({}, {"rule": "universal"}, {"levels": 6}))
+def test_levels_of_a_signal_that_fit_no_tile_have_launches_of_their_own(change: dict[str, Any]) -> None:
+    """An odd number at a level of a periodic signal, an estimated threshold, more around a tile than fits."""
+    x = _noise((1028 if not change else 1024,))
+    found, expected, lines, _ = _made(find_filter("wavelet1d"), x, **({"levels": 4} | change))
+    assert np.abs(found - expected).max() < 4e-6
+    assert {"level 1", "level 1 back", "level 2"} <= set(lines)
+
+
 PREDICTED = (
     ((96, 192), "float32", "db4", "periodization", 3, (128, 64, 1)),
     ((64, 152), "float32", "bior4.4", "symmetric", 2, (128, 32, 4)),

@@ -114,13 +114,14 @@ def _shared(*refuses: Refusal) -> tuple[Variant, ...]:
 def variants1d() -> tuple[Variant, ...]:
     """The ladder of signals."""
     scatter = _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True))
-    return (*_separable(), scatter, *_shared(), blocks.variant(largest), recomputed.variant(largest, operations))
+    fast = blocks.variant(largest), recomputed.variant("signal", largest, operations)
+    return (*_separable(), scatter, *_shared(), *fast)
 
 
 def variants2d() -> tuple[Variant, ...]:
     """The ladder of images."""
-    recompute = recomputed.variant(largest, operations, recomputed.ROWS)
-    return (*_separable(), *_shared(SHARED), blocks.variant(largest), recompute)
+    fast = blocks.variant(largest), recomputed.variant("image", largest, operations)
+    return (*_separable(), *_shared(SHARED), *fast)
 
 
 def _separable() -> tuple[Variant, ...]:

@@ -15,7 +15,7 @@ from gpu_ops.filters.wavelet.bases import taps_of
 from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS, work_type
 from gpu_ops.filters.wavelet.launches import Lines, Shape, int64
 from gpu_ops.filters.wavelet.noise import Details, Thresholds
-from gpu_ops.filters.wavelet.strips import Extents, Strips, counters, extents_of, grid_of
+from gpu_ops.filters.wavelet.strips import Extents, Strips, Windows, counters, extents_of, grid_of, windows_of
 from gpu_ops.filters.wavelet.transform import MOST_TAPS
 from gpu_ops.params import Param
 from gpu_ops.plan import DeviceArray, Launch, Plan, Step
@@ -29,7 +29,10 @@ BLOCK = Param("block", 256, choices=(64, 128, 256), unit="threads", help="thread
 ROWS = Param(
     "rows", 128, choices=(32, 64, 128, 256), unit="rows", help="rows that a block marches down", tries=(32, 128)
 )
-IDEA = "A level writes its approximation alone and makes its details twice, which is cheaper than memory."
+IDEAS = {
+    "image": "A level writes its approximation alone and makes its details twice, which is cheaper than memory.",
+    "signal": "A tile has all levels and makes what lies around it once more; else a level makes its details twice.",
+}
 SEVERAL = "two kernels, launched for each level: the loads of one block do not stand for the plan"
 
 REFUSES = (
@@ -172,6 +175,36 @@ class Denoising:
         return bank
 
 
+class Whole(Denoising):
+    """A signal with all its levels in one launch."""
+
+    def __init__(self, job: Job, windows: Windows) -> None:
+        super().__init__(job)
+        self.windows = windows
+        self.constants["places"] = np.array(windows.places, np.int32)
+
+    def plan(self) -> Plan:
+        """A launch a shift."""
+        return self.job.plan(*self.thresholds.find(wanted=False), *map(self._whole, range(self.shifts)))
+
+    def _levels(self) -> list[Level]:
+        return []
+
+    def _whole(self, shift: int) -> Launch:
+        columns, channels, windows = self.shape.columns, self.shape.channels, self.windows
+        thresholds = self.thresholds.figures.reshape(-1)[channels:]
+        ends = np.int32(shift == 0), np.int32(shift == self.shifts - 1), np.float64(self.shifts)
+        how = np.int32(THRESHOLDS.index(self.job.params["threshold"]))
+        sizes = np.int64(columns), np.int32(channels), np.int64(shift % columns)
+        numbers = (*ends, how, np.int32(self.job.params["levels"]), np.int32(windows.length))
+        grid = -(-columns // windows.length) * channels, 1, 1
+        args = (self.job.x, self.total, self.job.out, thresholds, *sizes, *numbers)
+        name = f"shift by {shift}" if self.shifts > 1 else "there, thresholds, back"
+        shared = windows.size * self.kind.itemsize
+        block = (self.strips.threads, 1, 1)
+        return Launch(self._kernel("_whole", True), grid, block, args, shared, self.constants, name)
+
+
 def shared_bytes(task: Task) -> int:
     """Bytes of shared memory of the largest kernel."""
     return max(Strips.of(task).shared(work_type(task).itemsize, task.params["rule"] != "manual"))
@@ -196,18 +229,20 @@ def supports(task: Task) -> str | None:
 
 
 def planned(job: Job) -> Plan:
-    """The plan of a task."""
-    return Denoising(job).plan()
+    """The plan of a task: a signal's levels in one launch where a tile holds them, else a launch there and back a
+    level."""
+    windows = windows_of(job.task)
+    return Denoising(job).plan() if windows is None else Whole(job, windows).plan()
 
 
-def variant(largest: Callable[[Task], float], operations: Callable[[Task], int], *knobs: Param) -> Variant:
-    """The variant of signals or of images with its `knobs`; `largest` and `operations` are those of the others."""
+def variant(kind: str, largest: Callable[[Task], float], operations: Callable[[Task], int]) -> Variant:
+    """The variant of signals or of images; `largest` and `operations` are those of the other variants."""
     own = cuda(
         FILE,
         "details recomputed",
-        IDEA,
+        IDEAS[kind],
         planned,
-        knobs=(BLOCK, *knobs),
+        knobs=(BLOCK, ROWS) if kind == "image" else (BLOCK,),
         supports=supports,
         refuses=REFUSES,
         largest=largest,

@@ -19,6 +19,9 @@ LEAST_ROWS, RESIDENT = 16, 2
 """The fewest rows of a segment, and blocks a multiprocessor that are worth shorter segments."""
 EACH = 4
 """Coefficients a thread of a signal; the kernel says the same."""
+WHOLE, MOST_LEVELS, SPARE, SPANS = 8, 16, 8, 1024
+"""Samples a thread of a tile with all levels; what the kernel says of it as well: levels, zeros after a window, and
+bytes that its spans take at most."""
 SECTOR, WARP = 32, 32
 Array = np.ndarray[Any, Any]
 
@@ -117,15 +120,84 @@ def grid_of(task: Task, level: int, there: bool) -> tuple[int, int, int]:
     return across, -(-rows // height), height
 
 
+class Windows(NamedTuple):
+    """The tile of a signal that has all levels: its samples, and where in shared memory windows and details begin."""
+
+    length: int
+    places: tuple[int, ...]
+    size: int
+
+
+def windows_of(task: Task) -> Windows | None:
+    """The tile of a signal whose levels are all in one launch; None where they are not: an image, an estimated
+    threshold, more around a tile than half of it, a periodic level of an odd number, too little shared memory."""
+    params, strips = task.params, Strips.of(task)
+    levels, taps = int(params["levels"]), strips.taps
+    length, around = WHOLE * strips.threads, 2 * (taps - 1) * ((1 << levels) - 1)
+    even = not strips.periodic or all(e.columns % 2 == 0 for e in extents_of(task)[:-1])
+    if strips.image or params["rule"] != "manual" or 2 * around > length or levels >= MOST_LEVELS or not even:
+        return None
+    wanted = [length]
+    for _ in range(levels):
+        wanted.append(wanted[-1] // 2 + taps // 2 + 4)
+    rooms = [wanted[-1]]
+    for _ in range(levels):
+        rooms.insert(0, 2 * rooms[0] + taps)
+    sizes_of = [-(-(room + SPARE) // 8) * 8 for room in (*rooms, *wanted[1:])]
+    starts = [sum(sizes_of[:k]) for k in range(len(sizes_of))]
+    places = [0] * (2 * MOST_LEVELS)
+    places[: levels + 1] = starts[: levels + 1]
+    places[MOST_LEVELS + 1 : MOST_LEVELS + 1 + levels] = starts[levels + 1 :]
+    found = Windows(length, tuple(places), sum(sizes_of))
+    return found if found.size * work_type(task).itemsize + SPANS <= task.limits.shared_bytes else None
+
+
 def counters(task: Task) -> Mapping[str, int]:
-    """The sectors that a plan loads and stores, where every row of a level is whole sectors: floating images of one
-    channel with a given threshold, and warps that meet two rows at most. Of other tasks nothing is said."""
+    """The sectors that a plan loads and stores, where every row of a level is whole sectors: floating input of one
+    channel with a given threshold, signals in tiles with all levels, and warps that meet two rows of an image at most.
+    Of other tasks nothing is said."""
     meta, params, strips = task.meta, task.params, Strips.of(task)
-    extents, itemsize = extents_of(task), work_type(task).itemsize
-    plain = strips.image and meta.channels == 1 and params["shifts"] == 1 and params["rule"] == "manual"
-    whole = all(e.columns * itemsize % SECTOR == 0 and e.columns % 8 == 0 for e in extents[:-1])
-    if not (plain and whole and strips.threads >= 4 * WARP and meta.dtype == work_type(task).name):
+    extents = extents_of(task)
+    plain = meta.channels == 1 and params["shifts"] == 1 and params["rule"] == "manual"
+    windows = windows_of(task)
+    whole = all(e.columns % 8 == 0 for e in (extents[:-1] if windows is None else extents[:1]))
+    if not (plain and whole and meta.dtype == work_type(task).name):
         return {}
+    if windows is not None:
+        return _of_tiles(task, windows)
+    return _of_levels(task) if strips.image and strips.threads >= 4 * WARP else {}
+
+
+def _of_tiles(task: Task, windows: Windows) -> Mapping[str, int]:
+    """Sectors of a signal whose tiles have all levels: their windows, a threshold a warp, and every sample stored."""
+    strips, (_, columns), itemsize = Strips.of(task), extents_of(task)[0], work_type(task).itemsize
+    loads = 0
+    for begin in range(0, columns, windows.length):
+        first, end = _window(task, begin, min(begin + windows.length, columns))
+        places = _near(np.arange(first, end), columns, strips.periodic)
+        ahead = first % 8  # lanes begin with a sector
+        loads += _touched(places[: WARP - ahead], itemsize) + _touched(places[WARP - ahead :], itemsize)
+        loads += strips.threads // WARP
+    stores = 1 + columns * itemsize // SECTOR * (itemsize // 4)
+    return {"global_load_sectors": loads, "global_store_sectors": stores}
+
+
+def _window(task: Task, begin: int, end: int) -> tuple[int, int]:
+    """The samples that a tile of a signal fetches, from the first one to the end: as the kernel finds its spans."""
+    strips, extents = Strips.of(task), extents_of(task)
+    for _ in extents[1:]:
+        first, fours = ((begin + strips.reach) >> 1) - strips.taps // 2 + 1, -(-(end - begin) // 4) * 4
+        begin, end = first - first % 2, ((begin + fours - 1 + strips.reach) >> 1) + 1
+    for _, half in reversed(extents[1:]):
+        if not strips.periodic:
+            begin, end = max(begin, 0), min(end, half)
+        begin, end = 2 * begin - strips.reach, 2 * (end - 1) - strips.reach + strips.taps
+    return begin, end
+
+
+def _of_levels(task: Task) -> Mapping[str, int]:
+    """Sectors of an image: for each level there and back."""
+    strips, extents, itemsize = Strips.of(task), extents_of(task), work_type(task).itemsize
     loads, stores = 0, 1  # one thread stores the threshold
     for level in range(1, len(extents)):
         alone = level == len(extents) - 1

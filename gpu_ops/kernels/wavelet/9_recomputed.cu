@@ -2,18 +2,20 @@
 // Idea:    on the way there a level writes its approximation alone, a quarter of an image. On the way back it reads its
 //          samples again, makes the details once more, shrinks them, joins them with the approximation that came back,
 //          and writes samples. A block marches down a strip: rows are split in shared memory, a thread's column of
-//          either half lies in registers from batch to batch of rows, and rows are joined in shared memory
+//          either half lies in registers from batch to batch of rows, and rows are joined in shared memory. A tile of a
+//          signal has all levels where they fit, and makes what lies around it once more: one launch
 // Shapes:  signals: x and out (n, channels), low, finest and back (half, channels); images: x and out (rows, columns,
 //          channels), low, finest and back (half_rows, half, channels); sum as out, for several shifts; thresholds
 //          (channels). Not `keeps`: no approximation is wanted; `alone`: the last level, to which nothing comes back.
 //          NOISE: the finest details are wanted as well
 // Launch:  THREADS threads. Grid x: strips * channels, a strip is THREADS coefficients there and WIDTH samples back, of
 //          signals COEFS and LONG; grid y: segments of `height` rows of coefficients there, of samples back. Shared
-//          memory: a `There` or a `Back`
+//          memory: a `There` or a `Back`; of all levels tiles of `length` samples, whose windows begin at `places`
 // Traffic: 12 bytes a float of a level, read twice and written once, and 2 for its approximation there and back. Strips
-//          overlap by taps - 2 samples there, twice that back, segments likewise; bands of a quarter stay in L2
+//          overlap by taps - 2 samples there, twice that back, segments likewise; bands of a quarter stay in L2. Signals
+//          with all levels in a tile: 8 bytes a float, and (taps - 1) * (2^levels - 1) samples on either side
 // Source:  S0
-#include "wavelet_strip.cuh"
+#include "wavelet_whole.cuh"
 
 #if IMAGE
 
@@ -289,6 +291,37 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_signal(
     __syncthreads();
     for (int c = threadIdx.x; c < LONG && begin + c < n; c += THREADS)
         store_one(shared.row[c], sum, out, e, shift, 0, begin + c);
+}
+
+// All levels of a tile of LENGTH samples, a multiple of eight: nothing but samples comes from memory.
+extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_whole(
+    const S* __restrict__ x, T* __restrict__ sum, S* __restrict__ out, const double* __restrict__ thresholds, Index n,
+    int channels, Index right, int first, int last, double count, int how, int levels, int length)
+{
+    __shared__ Spans spans;
+    T* tile = (T*)memory;
+    const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
+    const Shift shift = {0, right, first, last, (T)count};
+    const T threshold = (T)thresholds[e.channel];
+    const Index begin = (Index)(blockIdx.x / channels) * length, end = min(begin + length, n);
+    const bool in_fours = aligned(out, e);
+    if (threadIdx.x == 0) find_spans(spans, begin, end, n, levels);
+    __syncthreads();
+    fetch_window(tile, x, e, shift, spans.window[0]);
+    __syncthreads();
+    for (int level = 1; level <= levels; ++level) split_level(tile, spans, level, level == levels, threshold, how);
+    for (int level = levels; level >= 1; --level) {
+        const Span wanted = spans.wanted[level - 1];
+        for (int four = threadIdx.x; 4 * four < wanted.to - wanted.from; four += THREADS) {
+            T v[4];
+            join_wanted(tile, spans, level, four, v);
+            if (level == 1 && in_fours) store_four(v, out, e, 0, begin + 4 * four);
+            else ((Quad*)(tile + places[level - 1]))[four] = {v[0], v[1], v[2], v[3]};
+        }
+        __syncthreads();
+    }
+    if (in_fours) return;
+    for (int c = threadIdx.x; c < end - begin; c += THREADS) store_one(tile[c], sum, out, e, shift, 0, begin + c);
 }
 
 #endif
