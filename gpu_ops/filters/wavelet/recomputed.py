@@ -230,7 +230,7 @@ def supports(task: Task) -> str | None:
 
 
 def made_twice(task: Task) -> int:
-    """The operations of approximations, which the way back makes once more with its details: of the way there a half for
+    """The operations of approximations, which the way back makes once more with details: of the way there a half for
     signals, three eighths for images; none where a tile has all levels."""
     there = forms.work(task).flops // 2
     if task.meta.of_kind.rank == 2:
