@@ -9,7 +9,8 @@ constexpr int NEW = BATCH / 2;                  // rows of coefficients a batch
 // Threads that a multiprocessor is to hold, for the compiler to keep to the registers that this leaves: as many as the
 // windows of a thread, in words of four bytes, leave without a spill.
 constexpr int WORDS = (FILLED + BATCH + 2 * (HALF - 1 + NEW)) * sizeof(T) / 4;
-constexpr int RESIDENT = (WORDS + 4 * INTEGER <= 28 ? 768 : WORDS <= 56 ? 512 : 256) / THREADS;
+constexpr int RESIDENT = (WORDS + 4 * (INTEGER + BORDER) <= 28 ? 768 : WORDS <= 52 ? 512 : 256) / THREADS;
+constexpr int RESIDENT_THERE = NOISE && RESIDENT > 512 / THREADS ? 512 / THREADS : RESIDENT; // two windows a thread
 
 constexpr int COEFS = THREADS / 2; // of a strip on the way back: a thread has a column of either half
 constexpr int WIDTH = (COEFS - HALF + 1 - ODD) * 2 / 8 * 8;
@@ -51,7 +52,7 @@ struct Column {
 };
 
 // The approximation of level 1, and where NOISE asks for them the diagonal details.
-extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomputed_low_image(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_recomputed_low_image(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows, int half,
     int channels, int height, int down, int right, int keeps)
 {
