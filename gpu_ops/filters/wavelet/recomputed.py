@@ -34,7 +34,7 @@ IDEAS = {
     "image": "A level writes its approximation alone and makes its details twice, which is cheaper than memory.",
     "signal": "A tile has all levels and makes what lies around it once more; else a level makes its details twice.",
 }
-SEVERAL = "two kernels, launched for each level: the loads of one block do not stand for the plan"
+SEVERAL = "a kernel there and one back, launched for each level: the loads of one block do not stand for the plan"
 
 REFUSES = (
     Refusal("a threshold for each band", {"param rule": ("BayesShrink", "SURE")}),
