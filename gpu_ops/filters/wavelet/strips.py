@@ -139,7 +139,7 @@ def windows_of(task: Task) -> Windows | None:
         return None
     wanted = [length]
     for _ in range(levels):
-        wanted.append(wanted[-1] // 2 + taps // 2 + 4)
+        wanted.append(wanted[-1] // 2 + taps // 2 + 6)
     rooms = [wanted[-1]]
     for _ in range(levels):
         rooms.insert(0, 2 * rooms[0] + taps)
@@ -186,13 +186,24 @@ def _window(task: Task, begin: int, end: int) -> tuple[int, int]:
     """The samples that a tile of a signal fetches, from the first one to the end: as the kernel finds its spans."""
     strips, extents = Strips.of(task), extents_of(task)
     for _ in extents[1:]:
-        first, fours = ((begin + strips.reach) >> 1) - strips.taps // 2 + 1, -(-(end - begin) // 4) * 4
-        begin, end = first - first % 2, ((begin + fours - 1 + strips.reach) >> 1) + 1
+        fours = -(-(end - begin) // 4) * 4
+        begin, end = _even(_needed(begin, strips), strips), ((begin + fours - 1 + strips.reach) >> 1) + 1
     for _, half in reversed(extents[1:]):
         if not strips.periodic:
             begin, end = max(begin, 0), min(end, half)
         begin, end = 2 * begin - strips.reach, 2 * (end - 1) - strips.reach + strips.taps
     return begin, end
+
+
+def _needed(sample: int, strips: Strips) -> int:
+    """The first coefficient that a sample needs."""
+    return ((sample + strips.reach) >> 1) - strips.taps // 2 + 1
+
+
+def _even(first: int, strips: Strips) -> int:
+    """The even place at or before the first coefficient whose own first coefficient is even as well."""
+    even = first - first % 2
+    return even - 2 * (_needed(even, strips) % 2)
 
 
 def _of_levels(task: Task) -> Mapping[str, int]:
@@ -220,7 +231,7 @@ def _segments(task: Task, level: int, there: bool) -> list[tuple[int, int]]:
     spans = [(k * height, min((k + 1) * height, rows)) for k in range(segments)]
     if there:
         return [(above, below - above) for above, below in spans]
-    first = [((above + strips.reach) >> 1) - strips.taps // 2 + 1 for above, _ in spans]
+    first = [_needed(above, strips) for above, _ in spans]
     return [(k, ((below - 1 + strips.reach) >> 1) - k + 1) for k, (_, below) in zip(first, spans, strict=True)]
 
 
@@ -246,7 +257,7 @@ def _samples(task: Task, level: int, there: bool) -> int:
 def _first(strips: Strips, strip: int, there: bool) -> int:
     """The first coefficient of a strip."""
     begin = strip * strips.columns(there)
-    return begin if there else ((begin + strips.reach) >> 1) - strips.taps // 2 + 1
+    return begin if there else _needed(begin, strips)
 
 
 def _came_back(task: Task, level: int) -> int:

@@ -33,8 +33,10 @@ __device__ __forceinline__ void find_spans(Spans& spans, Index begin, Index end,
     spans.extents[0] = n;
     for (int level = 1; level <= levels; ++level) {
         const Span below = spans.wanted[level - 1];
-        const Index from = first_coefficient(below.from), fours = (below.to - below.from + 3) / 4 * 4;
-        spans.wanted[level] = {from - (from & 1), ((below.from + fours - 1 + REACH) >> 1) + 1};
+        const Index fours = (below.to - below.from + 3) / 4 * 4;
+        Index from = first_coefficient(below.from) & ~(Index)1;
+        if (first_coefficient(from) & 1) from -= 2; // then the next level's first one is even, and they load in pairs
+        spans.wanted[level] = {from, ((below.from + fours - 1 + REACH) >> 1) + 1};
         spans.extents[level] = BORDER == 0 ? spans.extents[level - 1] / 2 : (spans.extents[level - 1] + TAPS - 1) / 2;
     }
     spans.window[levels] = spans.wanted[levels];
@@ -67,32 +69,41 @@ __device__ __forceinline__ void split_level(T* tile, const Spans& spans, int lev
     const Index extent = spans.extents[level];
     T* low = tile + places[level];
     T* high = tile + places[MOST_LEVELS + level];
+    const bool in_pairs = ((made.from - window.from) & 1) == 0;
     for (int pair = threadIdx.x; 2 * pair < made.to - made.from; pair += THREADS) {
         Pair lows, highs;
         split_pair<0>(tile + places[level - 1], pair, lows, highs);
-        for (int i = 0; i < 2; ++i) {
-            const Index k = made.from + 2 * pair + i;
-            if (k >= made.to) continue;
-            low[k - window.from] = lows.v[i];
+        const Index first = made.from + 2 * pair;
+        const int both = first + 1 < made.to;
+        if (in_pairs && both) *(Pair*)(low + (first - window.from)) = lows;
+        for (int i = 0; i < 1 + both; ++i) {
+            const Index k = first + i;
+            if (!in_pairs || !both) low[k - window.from] = lows.v[i];
             if (k >= wanted.from && k < wanted.to) high[k - wanted.from] = shrunk(highs.v[i], threshold, how);
         }
     }
     for (int i = threadIdx.x; i < SPARE; i += THREADS) low[window.to - window.from + i] = 0;
+    __syncthreads();
+#if BORDER == 1
     for (Index k = wanted.from + threadIdx.x; k < wanted.to; k += THREADS)
         if (k < made.from || k >= made.to) high[k - wanted.from] = 0;
-    __syncthreads();
     for (Index k = window.from + threadIdx.x; k < window.to; k += THREADS)
         if (k < made.from || k >= made.to) low[k - window.from] = last ? 0 : low[near(k, extent) - window.from];
     __syncthreads();
+#endif
 }
 
 // Four samples of a level from 4 * `four` on of those that are wanted.
 __device__ __forceinline__ void join_wanted(const T* tile, const Spans& spans, int level, int four, T* out)
 {
-    const int first = (int)(first_coefficient(spans.wanted[level - 1].from) - spans.wanted[level].from) + 2 * four;
+    const int first = (int)(first_coefficient(spans.wanted[level - 1].from) - spans.wanted[level].from);
     const T* low = tile + places[level] + first;
     const T* high = tile + places[MOST_LEVELS + level] + first;
+    if (first % 2 == 0) {
+        join_four(low, high, four, out);
+        return;
+    }
     for (int i = 0; i < 4; ++i) out[i] = 0;
 #pragma unroll AT_ONCE
-    for (int k = 0; k < HALF + 1 + ODD; ++k) give(low[k], high[k], k, out);
+    for (int k = 0; k < HALF + 1 + ODD; ++k) give(low[2 * four + k], high[2 * four + k], k, out);
 }
