@@ -1,16 +1,17 @@
 // Wrong on purpose: rows are joined while other threads still make their halves
 #include "wavelet_whole.cuh"
 
-constexpr int FILLED = TAPS - 2;                // rows of a window before its first coefficient
+constexpr int FILLED = TAPS - 2; // rows of a window before its first coefficient
 constexpr int PAD = whole(FILLED, BATCH) * BATCH - FILLED;
-constexpr int FILLING = (FILLED + PAD) / BATCH; // batches that make no coefficient
-constexpr int NEW = BATCH / 2;                  // rows of coefficients a batch
+constexpr int NEW = BATCH / 2; // rows of coefficients a batch
 
 // Threads that a multiprocessor is to hold, for the compiler to keep to the registers that this leaves: as many as the
 // windows of a thread, in words of four bytes, leave without a spill.
 constexpr int WORDS = (FILLED + BATCH + 2 * (HALF - 1 + NEW)) * sizeof(T) / 4;
 constexpr int RESIDENT = (WORDS + 4 * (INTEGER + BORDER) <= 28 ? 768 : WORDS <= 52 ? 512 : 256) / THREADS;
-constexpr int RESIDENT_THERE = NOISE && RESIDENT > 512 / THREADS ? 512 / THREADS : RESIDENT; // two windows a thread
+// On the way there NOISE takes two windows a thread.
+constexpr int TWO = 2 * (FILLED + BATCH) * sizeof(T) / 4;
+constexpr int RESIDENT_THERE = !NOISE ? RESIDENT : (TWO + 4 * (INTEGER + BORDER) <= 48 ? 512 : 256) / THREADS;
 
 constexpr int COEFS = THREADS / 2; // of a strip on the way back: a thread has a column of either half
 constexpr int WIDTH = (COEFS - HALF + 1 - ODD) * 2 / 8 * 8;

@@ -52,11 +52,13 @@ __device__ __forceinline__ void find_spans(Spans& spans, Index begin, Index end,
 __device__ __forceinline__ void fetch_window(T* window, const S* x, const Extent& e, const Shift& shift, Span span)
 {
     const int count = (int)(span.to - span.from), before = (int)(span.from & 7);
+    const bool inner = span.from >= 0 && span.to + SPARE <= e.columns;
 #pragma unroll 4
     for (int start = -before; start < count + SPARE; start += THREADS) {
         const int i = start + (int)threadIdx.x;
         if (i < 0 || i >= count + SPARE) continue;
-        Index at = near(span.from + i, e.columns);
+        Index at = span.from + i;
+        if (!inner) at = near(at, e.columns);
         if (SHIFTED) at = unshifted(at, shift.right, e.columns);
         window[i] = i < count ? (T)x[at * e.channels + e.channel] : 0;
     }
@@ -69,17 +71,17 @@ __device__ __forceinline__ void split_level(T* tile, const Spans& spans, int lev
     const Index extent = spans.extents[level];
     T* low = tile + places[level];
     T* high = tile + places[MOST_LEVELS + level];
-    const bool in_pairs = ((made.from - window.from) & 1) == 0;
-    for (int pair = threadIdx.x; 2 * pair < made.to - made.from; pair += THREADS) {
+    const int count = (int)(made.to - made.from), into = (int)(made.from - window.from);
+    const int before = (int)(wanted.from - made.from), details = (int)(wanted.to - wanted.from);
+    for (int c = 2 * threadIdx.x; c < count; c += 2 * THREADS) {
         Pair lows, highs;
-        split_pair<0>(tile + places[level - 1], pair, lows, highs);
-        const Index first = made.from + 2 * pair;
-        const int both = first + 1 < made.to;
-        if (in_pairs && both) *(Pair*)(low + (first - window.from)) = lows;
-        for (int i = 0; i < 1 + both; ++i) {
-            const Index k = first + i;
-            if (!in_pairs || !both) low[k - window.from] = lows.v[i];
-            if (k >= wanted.from && k < wanted.to) high[k - wanted.from] = shrunk(highs.v[i], threshold, how);
+        split_pair<0>(tile + places[level - 1], c / 2, lows, highs);
+        const bool at_once = into % 2 == 0 && c + 1 < count;
+        if (at_once) *(Pair*)(low + into + c) = lows;
+        for (int i = 0; i < 2 && c + i < count; ++i) {
+            if (!at_once) low[into + c + i] = lows.v[i];
+            const int k = c + i - before;
+            if (k >= 0 && k < details) high[k] = shrunk(highs.v[i], threshold, how);
         }
     }
     for (int i = threadIdx.x; i < SPARE; i += THREADS) low[window.to - window.from + i] = 0;
