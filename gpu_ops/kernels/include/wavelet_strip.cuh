@@ -16,7 +16,7 @@ constexpr int REACH = BORDER == 0 ? HALF - 1 : TAPS - 2; // as reach_of
 constexpr int ODD = REACH % 2;                           // pairs of samples begin at odd places
 
 // How often loops over taps are unrolled: windows of many doubles leave registers for one turn at a time.
-constexpr int AT_ONCE = TAPS * sizeof(T) > 240 ? 1 : TAPS;
+constexpr int AT_ONCE = TAPS * sizeof(T) > 230 ? 1 : TAPS;
 
 struct __align__(16) Quad {
     T v[4];
