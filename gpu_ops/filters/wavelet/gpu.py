@@ -9,7 +9,7 @@ from typing import Any
 
 from gpu_ops.filters.kit.planning import BLOCK, Job, cuda
 from gpu_ops.filters.kit.support import SHARED, shared_fits
-from gpu_ops.filters.wavelet import blocks, forms, levels, lifted, lifted_traffic, traffic
+from gpu_ops.filters.wavelet import blocks, forms, levels, lifted, lifted_traffic, recomputed, traffic
 from gpu_ops.filters.wavelet.launches import Lines, Samples, Shape
 from gpu_ops.filters.wavelet.levels import Levels
 from gpu_ops.filters.wavelet.lifted import Lifted
@@ -154,13 +154,15 @@ def _lifted(*knobs: Param, refuses: tuple[Refusal, ...] = ()) -> Variant:
 def variants1d() -> tuple[Variant, ...]:
     """The ladder of signals."""
     scatter = _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True))
-    return (*_separable(), scatter, *_shared(), _grouped(), _lifted(), blocks.variant(largest))
+    fast = blocks.variant(largest), recomputed.variant("signal", largest, operations)
+    return (*_separable(), scatter, *_shared(), _grouped(), _lifted(), *fast)
 
 
 def variants2d() -> tuple[Variant, ...]:
     """The ladder of images."""
     tiled = _grouped(levels.TILE, refuses=(SHARED,)), _lifted(levels.TILE)
-    return (*_separable(), *_shared(SHARED), *tiled, blocks.variant(largest))
+    fast = blocks.variant(largest), recomputed.variant("image", largest, operations)
+    return (*_separable(), *_shared(SHARED), *tiled, *fast)
 
 
 def _separable() -> tuple[Variant, ...]:
