@@ -105,18 +105,29 @@ def _most_first(tries: Array, starts: Array, open_pairs: Array) -> Array:
 def each_choice(cases: Sequence[Case]) -> list[Case]:
     """A few of these cases, in which every value that one of them has occurs at least once: every shape, dtype, kind of
     data, and value of a parameter or knob."""
-    open_values = {value for case in cases for value in _values(case)}
+    return _covering([(case, _settings(case) | {("shape", case.shape), ("data", case.data)}) for case in cases])
+
+
+def each_setting(cases: Sequence[Case]) -> list[Case]:
+    """A few of these cases, in which every dtype and value of a parameter or knob that one of them has occurs at least
+    once, and the one with most elements."""
+    largest = max(cases, key=lambda case: math.prod(case.shape))
+    return _covering([(case, _settings(case) | ({"largest"} if case is largest else set())) for case in cases])
+
+
+def _covering(cases: Sequence[tuple[Case, set[Any]]]) -> list[Case]:
+    """Cases that together have every value: that which has most of the missing ones first."""
+    missing = set().union(*(values for _, values in cases))
     chosen: list[Case] = []
-    while open_values:
-        best = max(cases, key=lambda case: len(open_values & _values(case)))
-        chosen.append(best)
-        open_values -= _values(best)
+    while missing:
+        case, values = max(cases, key=lambda pair: len(missing & pair[1]))
+        chosen.append(case)
+        missing -= values
     return chosen
 
 
-def _values(case: Case) -> set[tuple[str, Any]]:
-    settings = {("shape", case.shape), ("dtype", case.dtype), ("data", case.data)}
-    return settings | {*case.params.items(), *case.knobs.items()}
+def _settings(case: Case) -> set[Any]:
+    return {("dtype", case.dtype), *case.params.items(), *case.knobs.items()}
 
 
 def task_of(filter: Filter, case: Case, limits: Limits = NO_LIMITS) -> Task:
@@ -165,8 +176,10 @@ def unsupported(filter: Filter, variant: Variant, case: Case, limits: Limits) ->
     return variant.refusal(task)
 
 
-def check_case(filter: Filter, variant: Variant, case: Case, device: str, edits: Mapping[str, str]) -> Run:
-    """Run one case, whole and verified."""
+def check_case(
+    filter: Filter, variant: Variant, case: Case, device: str, edits: Mapping[str, str], again: bool = True
+) -> Run:
+    """Run one case, whole and verified; and `again`, on a simulated GPU in another order."""
     most = math.inf
     if variant.largest is not None and case.data == "largest":
         most = variant.largest(task_of(filter, case))
@@ -175,7 +188,7 @@ def check_case(filter: Filter, variant: Variant, case: Case, device: str, edits:
     input = Input(filter.accepts, array, axes, "contract", {"generator": "contract", "steps": []})
     pick = Pick(variant.id, device, case.knobs, edits)
     experiment = Experiment(filter.id, input, case.params, (pick,), protocol="none")
-    return list(run_experiment(experiment))[-1]
+    return list(run_experiment(experiment, again=again))[-1]
 
 
 def case_data(case: Case, seed: int, most: float = math.inf) -> np.ndarray[Any, Any]:
