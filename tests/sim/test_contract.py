@@ -8,6 +8,7 @@ half a second.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,13 @@ FAULTS = {
 """What is seen besides the wrong result, where anything is."""
 
 
+@cache
+def _cases(filter: str, variant: str) -> list[Case]:
+    """Cases that cover pairs of choices, for all tests of a kernel."""
+    found = find_filter(filter)
+    return covering_cases(found, found.variant(variant), open_device("sim").limits, most_work=SIMULATED_WORK)
+
+
 def _failure(filter: Filter, variant: Variant, case: Case, again: bool = True) -> str:
     run = check_case(filter, variant, case, "sim", {}, again)
     if run.failure or run.findings:
@@ -54,7 +62,7 @@ def _failure(filter: Filter, variant: Variant, case: Case, again: bool = True) -
 
 @pytest.mark.parametrize("filter, variant", KERNELS)
 def test_every_choice(filter: Filter, variant: Variant) -> None:
-    cases = each_choice(covering_cases(filter, variant, open_device("sim").limits, most_work=SIMULATED_WORK))
+    cases = each_choice(_cases(filter.id, variant.id))
     both_ways = each_setting(cases)
     assert len(cases) >= 6 and len(both_ways) >= 2
     failures = [_failure(filter, variant, case, case in both_ways) for case in cases]
@@ -64,7 +72,7 @@ def test_every_choice(filter: Filter, variant: Variant) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("filter, variant", KERNELS)
 def test_covering_set(filter: Filter, variant: Variant) -> None:
-    cases = covering_cases(filter, variant, open_device("sim").limits, most_work=SIMULATED_WORK)
+    cases = _cases(filter.id, variant.id)
     count = min(len(cases), MOST)
     assert count >= 25
     cases = [cases[k * len(cases) // count] for k in range(count)]
@@ -85,7 +93,7 @@ def test_a_wrong_kernel_is_rejected_and_its_fault_named(path: Path) -> None:
     filter = find_filter(filter_id)
     variant = filter.variant(variant_id)
     edits = {variant.kernels[0]: path.read_text()}
-    cases = covering_cases(filter, variant, open_device("sim").limits, most_work=SIMULATED_WORK)
+    cases = _cases(filter.id, variant.id)
     cases = [case for first in range(STEP) for case in cases[first::STEP]]
     kinds: set[str] = set()
     rejected: list[Run] = []
