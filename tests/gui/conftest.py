@@ -30,7 +30,7 @@ def short_engines() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="package")
-def no_garbage_in_threads() -> Iterator[None]:
+def no_garbage_in_threads(qapp: object) -> Iterator[None]:
     """As in the program, what is left of windows ends in the thread of the tests: a thread of a pool, also of a test of
     another folder, would leave Qt with timers of objects that are gone."""
     with collected_here():
