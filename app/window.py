@@ -12,6 +12,7 @@ from app.controllers.engine_log import EngineLog
 from app.controllers.look import Look
 from app.controllers.session import SessionController
 from app.faults import log_faults
+from app.garbage import collected_here
 from app.models.log import Log
 from app.models.results import Results
 from app.models.session import Session
@@ -51,7 +52,7 @@ def show(args: argparse.Namespace) -> int:
     script = Script(controller, window, args)
     QTimer.singleShot(0, script.start)
     try:
-        with log_faults(log):
+        with log_faults(log), collected_here():
             return int(app.exec()) or script.code
     finally:
         engine.close()

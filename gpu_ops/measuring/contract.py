@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -61,14 +61,16 @@ def covering_cases(
     starts = np.cumsum(lengths) - lengths
     owner = np.repeat(np.arange(len(axes)), lengths)
     open_pairs = owner[:, None] < owner[None, :]
+    both = np.triu_indices(len(axes), 1)
+    build = _builder(filter, variant, axes)
     cases: list[Case] = []
 
     def meet(pair: Array, drawn: Array) -> bool:
         """Take a supported case with the pair, which covers most of the pairs that are open."""
         open_pairs[tuple(pair)] = False  # also where no supported case has both
         drawn[:, owner[pair]] = pair - starts[owner[pair]]
-        for indices in _most_first(drawn, starts, open_pairs):
-            case = _case(filter, variant, {n: axes[n][i] for n, i in zip(axes, indices, strict=True)})
+        for indices in _most_first(drawn, starts, open_pairs, both):
+            case = build(indices.tolist())
             if unsupported(filter, variant, case, limits) is None and _work(filter, variant, case) <= work:
                 cases.append(case)
                 open_pairs[np.ix_(starts + indices, starts + indices)] = False
@@ -94,9 +96,10 @@ def _not_refused(variant: Variant, axes: Mapping[str, Sequence[Any]]) -> list[li
     return [[i for i, value in enumerate(values) if value not in never[name]] for name, values in axes.items()]
 
 
-def _most_first(tries: Array, starts: Array, open_pairs: Array) -> Array:
-    """Those rows of indices first that have most open pairs of choices; rows that have the same stay in their order."""
-    first, second = np.triu_indices(len(starts), 1)
+def _most_first(tries: Array, starts: Array, open_pairs: Array, both: tuple[Array, ...]) -> Array:
+    """Those rows of indices first that have most open pairs of choices; rows that have the same stay in their order.
+    `both` are the places of all pairs in a row."""
+    first, second = both
     places = tries + starts
     covered = open_pairs[places[:, first], places[:, second]].sum(axis=1)
     return tries[np.argsort(-covered, kind="stable")]
@@ -105,18 +108,29 @@ def _most_first(tries: Array, starts: Array, open_pairs: Array) -> Array:
 def each_choice(cases: Sequence[Case]) -> list[Case]:
     """A few of these cases, in which every value that one of them has occurs at least once: every shape, dtype, kind of
     data, and value of a parameter or knob."""
-    open_values = {value for case in cases for value in _values(case)}
+    return _covering([(case, _settings(case) | {("shape", case.shape), ("data", case.data)}) for case in cases])
+
+
+def each_setting(cases: Sequence[Case]) -> list[Case]:
+    """A few of these cases, in which every dtype and value of a parameter or knob that one of them has occurs at least
+    once, and the one with most elements."""
+    largest = max(cases, key=lambda case: math.prod(case.shape))
+    return _covering([(case, _settings(case) | ({"largest"} if case is largest else set())) for case in cases])
+
+
+def _covering(cases: Sequence[tuple[Case, set[Any]]]) -> list[Case]:
+    """Cases that together have every value: that which has most of the missing ones first."""
+    missing = set().union(*(values for _, values in cases))
     chosen: list[Case] = []
-    while open_values:
-        best = max(cases, key=lambda case: len(open_values & _values(case)))
-        chosen.append(best)
-        open_values -= _values(best)
+    while missing:
+        case, values = max(cases, key=lambda pair: len(missing & pair[1]))
+        chosen.append(case)
+        missing -= values
     return chosen
 
 
-def _values(case: Case) -> set[tuple[str, Any]]:
-    settings = {("shape", case.shape), ("dtype", case.dtype), ("data", case.data)}
-    return settings | {*case.params.items(), *case.knobs.items()}
+def _settings(case: Case) -> set[Any]:
+    return {("dtype", case.dtype), *case.params.items(), *case.knobs.items()}
 
 
 def task_of(filter: Filter, case: Case, limits: Limits = NO_LIMITS) -> Task:
@@ -149,8 +163,9 @@ def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
 def all_cases(filter: Filter, variant: Variant, limits: Limits) -> Iterator[Case]:
     """The whole product of supported cases."""
     axes = _axes(filter, variant)
-    for values in itertools.product(*axes.values()):
-        case = _case(filter, variant, dict(zip(axes, values, strict=True)))
+    build = _builder(filter, variant, axes)
+    for indices in itertools.product(*(range(len(values)) for values in axes.values())):
+        case = build(indices)
         if unsupported(filter, variant, case, limits) is None:
             yield case
 
@@ -165,8 +180,10 @@ def unsupported(filter: Filter, variant: Variant, case: Case, limits: Limits) ->
     return variant.refusal(task)
 
 
-def check_case(filter: Filter, variant: Variant, case: Case, device: str, edits: Mapping[str, str]) -> Run:
-    """Run one case, whole and verified."""
+def check_case(
+    filter: Filter, variant: Variant, case: Case, device: str, edits: Mapping[str, str], again: bool = True
+) -> Run:
+    """Run one case, whole and verified; and `again`, on a simulated GPU in another order."""
     most = math.inf
     if variant.largest is not None and case.data == "largest":
         most = variant.largest(task_of(filter, case))
@@ -175,7 +192,7 @@ def check_case(filter: Filter, variant: Variant, case: Case, device: str, edits:
     input = Input(filter.accepts, array, axes, "contract", {"generator": "contract", "steps": []})
     pick = Pick(variant.id, device, case.knobs, edits)
     experiment = Experiment(filter.id, input, case.params, (pick,), protocol="none")
-    return list(run_experiment(experiment))[-1]
+    return list(run_experiment(experiment, again=again))[-1]
 
 
 def case_data(case: Case, seed: int, most: float = math.inf) -> np.ndarray[Any, Any]:
@@ -219,11 +236,22 @@ def _axes(filter: Filter, variant: Variant) -> dict[str, Sequence[Any]]:
     return axes
 
 
-def _case(filter: Filter, variant: Variant, values: Mapping[str, Any]) -> Case:
-    preset = dict(values.get("preset", ()))
-    params = {p.name: preset[p.name] if p.name in preset else values[f"param {p.name}"] for p in filter.params}
-    knobs = {p.name: values[f"knob {p.name}"] for p in variant.knobs}
-    return Case(values["shape"], values["dtype"], values["data"], params, knobs)
+def _builder(filter: Filter, variant: Variant, axes: Mapping[str, Sequence[Any]]) -> Callable[[Sequence[int]], Case]:
+    """What makes the case with the i-th choices of each axis."""
+    places = {name: place for place, name in enumerate(axes)}
+    values, preset = tuple(axes.values()), places.get("preset")
+    presets = [] if preset is None else [dict(pairs) for pairs in values[preset]]
+    params = [(p.name, places.get(f"param {p.name}")) for p in filter.params]
+    knobs = [(p.name, places[f"knob {p.name}"]) for p in variant.knobs]
+    shape, dtype, data = (places[name] for name in ("shape", "dtype", "data"))
+
+    def build(indices: Sequence[int]) -> Case:
+        chosen = [choices[i] for choices, i in zip(values, indices, strict=True)]
+        together = {} if preset is None else presets[indices[preset]]
+        own = {name: together[name] if place is None else chosen[place] for name, place in params}
+        return Case(chosen[shape], chosen[dtype], chosen[data], own, {name: chosen[place] for name, place in knobs})
+
+    return build
 
 
 def _preset_names(filter: Filter) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,15 @@ class Judgement:
 
 
 def recorded_reports() -> dict[str, Report]:
-    """Reports shipped with the product, by file name."""
-    return {path.name: read_report(path) for path in sorted(RECORDED.glob("*.json"))}
+    """Reports shipped with the product, by file name. They are read once, and again when a file changes: windows and
+    panels each ask for them, and share what they must not change."""
+    return {path.name: _recorded(path, path.stat().st_mtime_ns) for path in sorted(RECORDED.glob("*.json"))}
+
+
+@lru_cache(maxsize=256)
+def _recorded(path: Path, changed: int) -> Report:
+    """The report in a file that was last changed then."""
+    return read_report(path)
 
 
 def judge_by_reports(claims: Iterable[Claim], reports: Mapping[str, Report]) -> list[Judgement]:

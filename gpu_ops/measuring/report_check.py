@@ -149,10 +149,9 @@ def fault_of(content: Any) -> str:
 
 
 def _deeper(value: Any, levels: int) -> bool:
-    if not isinstance(value, dict | list):
-        return False
+    """Whether an object or list has more than so many levels of them inside."""
     inner = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_deeper(v, levels - 1) for v in inner)
+    return levels == 0 or any(_deeper(v, levels - 1) for v in inner if isinstance(v, (dict, list)))
 
 
 def _provenance_fault(provenance: Mapping[str, Any]) -> str:

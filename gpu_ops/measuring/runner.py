@@ -37,6 +37,7 @@ def run_experiment(
     seed: int = 0,
     stop: Callable[[], bool] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
+    again: bool = True,
 ) -> Iterator[Run]:
     """Yield the run of each pick when it is computed, again when it is verified, again with its quality where the
     input's noise-free original is known, again when it is timed. Where nothing is timed, all picks are computed before
@@ -44,7 +45,8 @@ def run_experiment(
 
     A pick that its variant does not support, that does not compile, lacks its library or does not fit in memory yields
     a run with its `failure`; the others go on. Where nothing is timed, a pick that does not fit runs in bands if its
-    filter allows it, and a note says so. `deadline` is a time of `time.perf_counter`. It calls `stop` between
+    filter allows it, and a note says so; a right result is computed and verified `again`, on a simulated GPU in another
+    order. `deadline` is a time of `time.perf_counter`. It calls `stop` between
     steps, samples and pieces of long work on the host, and `progress(text, done, total)` before each step and now and
     then within it. Raises ParamError and DeviceError before anything runs, KernelFault when a kernel dies, Cancelled
     when `stop` returns true.
@@ -63,7 +65,7 @@ def run_experiment(
         if not live:
             yield from _verify(job, resident, watch)
     for job in jobs if live else ():  # someone looks on: all results come before the first verdict
-        yield from _verify(job, resident, watch)
+        yield from _verify(job, resident, watch, again)
     if experiment.input.clean is not None:  # after all pictures, which need not wait for it
         yield from _compare(jobs, watch)
     if live:
@@ -247,7 +249,7 @@ def _compare(jobs: list[Job], watch: Watch) -> Iterator[Run]:
             yield job.run
 
 
-def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch) -> Iterator[Run]:
+def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: bool = False) -> Iterator[Run]:
     """Compare the outputs with the reference; where no timing follows, check everything else as well."""
     if not job.computed or job.experiment.checks == "off":
         return
@@ -257,7 +259,7 @@ def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch) -> Iter
     ok = all(e.ok for e in errors.values()) and faultless(job.run)
     job.run = replace(job.run, stage="verified", errors=errors, ok=ok)
     with listening(watch.stop):
-        if job.run.ok and job.experiment.protocol == "none":
+        if job.run.ok and again:
             verify_again(job)
         for fault in job.bands.faults if job.bands is not None else ():
             condemn(job, fault)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -14,6 +15,7 @@ import pyqtgraph as pg  # noqa: E402
 import short_series  # noqa: E402
 from fake_engine import make  # noqa: E402
 
+from app.garbage import collect, collected_here  # noqa: E402
 from app.views.window.main_window import MainWindow  # noqa: E402
 
 pg.setConfigOptions(imageAxisOrder="row-major")
@@ -25,6 +27,22 @@ def short_engines() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gpu_ops.engine.child._serve", short_series.serve)
         yield
+
+
+@pytest.fixture(autouse=True, scope="package")
+def no_garbage_in_threads(qapp: object) -> Iterator[None]:
+    """As in the program, what is left of windows ends in the thread of the tests: a thread of a pool, also of a test of
+    another folder, would leave Qt with timers of objects that are gone."""
+    with collected_here():
+        yield
+        gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def garbage_between_tests() -> Iterator[None]:
+    """Few tests run Qt's loop long enough to collect."""
+    yield
+    collect()
 
 
 @pytest.fixture

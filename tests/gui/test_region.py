@@ -431,24 +431,21 @@ def test_another_size_ends_a_drag(window: MainWindow) -> None:
     assert probe.region == (1, 1, 7, 7)
 
 
-def test_results_of_an_earlier_choice_are_marked(window: MainWindow) -> None:
+def test_results_of_an_earlier_choice_are_marked(qtbot: Any, window: MainWindow) -> None:
     probe_of(window).set_region(Rect(4, 4, 14, 14))
-    QTest.qWait(30)
-    assert [row["current"] for row in cells(window)] == ["yes"] * 3
+    qtbot.waitUntil(lambda: [row["current"] for row in cells(window)] == ["yes"] * 3)
     window.controller.session.set_param("window", 9)
-    QTest.qWait(30)
-    assert [row["current"] for row in cells(window)] == ["yes", "no", "no"]
+    qtbot.waitUntil(lambda: [row["current"] for row in cells(window)] == ["yes", "no", "no"])
     model = window.probing.bar.table.figures
     assert "earlier choice" in model.headerData(1, Qt.Orientation.Vertical)
 
 
-def test_a_colour_picture_has_a_row_for_each_colour_but_alpha(window: MainWindow) -> None:
+def test_a_colour_picture_has_a_row_for_each_colour_but_alpha(qtbot: Any, window: MainWindow) -> None:
     colours = np.stack([picture(), picture() // 2, picture() // 4, np.full_like(picture(), 255)], axis=2)
     show(window, colours, "colours")
     probe_of(window).set_region(Rect(0, 0, 32, 32))
-    QTest.qWait(30)
+    qtbot.waitUntil(lambda: [row["channel"] for row in cells(window)] == ["red", "green", "blue"] * 3)
     rows = cells(window)
-    assert [row["channel"] for row in rows] == ["red", "green", "blue"] * 3
     assert float(rows[1]["mean"]) == pytest.approx((picture() // 2).mean())
 
 

@@ -1,12 +1,14 @@
 """The contract of every kernel of the product, and of kernels that are wrong on purpose, on the simulated GPU.
 
-The default lane tries every choice once, which costs a kernel variant about 1.3 seconds of one core, 0.25 more for
-the ends of the range; the thorough one tries pairs of choices, which costs 3. Half of that is compiling, once for
-each set of defines that the cases have; a wrong kernel costs half a second.
+The default lane tries every choice once, and every setting in both orders of blocks, which costs a kernel variant
+about 1.1 seconds of one core, 0.25 more for the ends of the range; the thorough one tries pairs of choices, all in both
+orders, which costs 3. Half of that is compiling, once for each set of defines that the cases have; a wrong kernel costs
+half a second.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,15 @@ from wrong import WRONG, parts
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import FILTERS, find_filter
-from gpu_ops.measuring.contract import SIMULATED_WORK, Case, check_case, covering_cases, each_choice, end_cases
+from gpu_ops.measuring.contract import (
+    SIMULATED_WORK,
+    Case,
+    check_case,
+    covering_cases,
+    each_choice,
+    each_setting,
+    end_cases,
+)
 from gpu_ops.types import Filter, Run, Variant
 
 MOST = 25
@@ -36,8 +46,15 @@ FAULTS = {
 """What is seen besides the wrong result, where anything is."""
 
 
-def _failure(filter: Filter, variant: Variant, case: Case) -> str:
-    run = check_case(filter, variant, case, "sim", {})
+@cache
+def _cases(filter: str, variant: str) -> list[Case]:
+    """Cases that cover pairs of choices, for all tests of a kernel."""
+    found = find_filter(filter)
+    return covering_cases(found, found.variant(variant), open_device("sim").limits, most_work=SIMULATED_WORK)
+
+
+def _failure(filter: Filter, variant: Variant, case: Case, again: bool = True) -> str:
+    run = check_case(filter, variant, case, "sim", {}, again)
     if run.failure or run.findings:
         return f"{case}: {run.failure} {[str(f) for f in run.findings]}"
     return "" if run.ok else f"{case}: {run.errors} {run.notes}"
@@ -45,15 +62,17 @@ def _failure(filter: Filter, variant: Variant, case: Case) -> str:
 
 @pytest.mark.parametrize("filter, variant", KERNELS)
 def test_every_choice(filter: Filter, variant: Variant) -> None:
-    cases = each_choice(covering_cases(filter, variant, open_device("sim").limits, most_work=SIMULATED_WORK))
-    assert len(cases) >= 6
-    assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
+    cases = each_choice(_cases(filter.id, variant.id))
+    both_ways = each_setting(cases)
+    assert len(cases) >= 6 and len(both_ways) >= 2
+    failures = [_failure(filter, variant, case, case in both_ways) for case in cases]
+    assert [failure for failure in failures if failure] == []
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("filter, variant", KERNELS)
 def test_covering_set(filter: Filter, variant: Variant) -> None:
-    cases = covering_cases(filter, variant, open_device("sim").limits, most_work=SIMULATED_WORK)
+    cases = _cases(filter.id, variant.id)
     count = min(len(cases), MOST)
     assert count >= 25
     cases = [cases[k * len(cases) // count] for k in range(count)]
@@ -74,7 +93,7 @@ def test_a_wrong_kernel_is_rejected_and_its_fault_named(path: Path) -> None:
     filter = find_filter(filter_id)
     variant = filter.variant(variant_id)
     edits = {variant.kernels[0]: path.read_text()}
-    cases = covering_cases(filter, variant, open_device("sim").limits, most_work=SIMULATED_WORK)
+    cases = _cases(filter.id, variant.id)
     cases = [case for first in range(STEP) for case in cases[first::STEP]]
     kinds: set[str] = set()
     rejected: list[Run] = []

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gpu_ops.devices.sim import arithmetic, floating
 from gpu_ops.devices.sim.atomics import update
+from gpu_ops.devices.sim.flow import Block, spin_blocks
 from gpu_ops.devices.sim.inline import flatten
 from gpu_ops.devices.sim.kernels import plain_name
 from gpu_ops.devices.sim.opcodes import computation
@@ -268,3 +269,24 @@ def test_what_the_table_lacks_is_refused(name: str) -> None:
 def test_names_and_sizes() -> None:
     assert plain_name("_ZZ4blurE4tile") == "tile" and plain_name("plain") == "plain"
     assert [size_of(t) for t in ("u8", "f16x2", "pred", "b128", "s64")] == [1, 4, 1, 16, 8]
+
+
+def test_blocks_of_loops_that_watch_memory_are_those_that_lead_back_to_a_watching_one() -> None:
+    random, atom = np.random.default_rng(3), Instruction(("atom",), (), Place("", 0))
+    loops = 0
+    for _ in range(300):
+        count = int(random.integers(1, 12))
+        blocks = [
+            Block(n, [atom] if random.random() < 0.25 else [], targets=tuple(map(int, random.integers(0, count, end))))
+            for n, end in enumerate(random.integers(0, 3, count))
+        ]
+        leads = np.zeros((count, count), np.bool_)
+        for block in blocks:
+            leads[block.number, list(block.targets)] = True
+        for through in range(count):  # Warshall, 1962
+            leads |= leads[:, through, None] & leads[through]
+        watching = [block.number for block in blocks if block.lines]
+        expected = {n for n in range(count) if any(leads[n, w] and leads[w, n] for w in watching)}
+        assert spin_blocks(blocks) == expected
+        loops += bool(expected)
+    assert 50 < loops < 300

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -182,19 +182,29 @@ def spin_blocks(blocks: list[Block]) -> frozenset[int]:
     watching = {b.number for b in blocks if any(_watches(line) for line in b.lines)}
     if not watching:
         return frozenset()
-    reach: list[set[int]] = [set(b.targets) for b in blocks]
-    changed = True
-    while changed:
-        changed = False
-        for number, targets in enumerate(reach):
-            advance(0, 1)
-            more = set().union(*(reach[t] for t in targets)) if targets else set()
-            if not more <= targets:
-                reach[number] = targets | more
-                changed = True
-    return frozenset(
-        n for n, targets in enumerate(reach) if n in targets and any(w in targets and n in reach[w] for w in watching)
-    )
+    onward = [b.targets for b in blocks]
+    back: list[list[int]] = [[] for _ in blocks]
+    for source, targets in enumerate(onward):
+        for target in targets:
+            back[target].append(source)
+    spinning: set[int] = set()
+    for number in sorted(watching):
+        advance(0, 1)
+        if number not in spinning:  # its loops are those of the block that was there before
+            spinning |= reachable(onward, number) & reachable(back, number)
+    return frozenset(spinning)
+
+
+def reachable(edges: Sequence[Sequence[int]], start: int) -> set[int]:
+    """Blocks that control reaches from `start` in one or more steps."""
+    blocks: set[int] = set()
+    waiting = [start]
+    while waiting:
+        for target in edges[waiting.pop()]:
+            if target not in blocks:
+                blocks.add(target)
+                waiting.append(target)
+    return blocks
 
 
 def _watches(line: Instruction) -> bool:

@@ -184,7 +184,7 @@ class Lanes:
             index = self.index[np.broadcast_to(selection, self.shape)[0]]
             return Lanes(self.layout, index=index) if len(index) else None
         mask = np.broadcast_to(selection, self.shape) if self.mask is None else self.mask & selection
-        return Lanes(self.layout, mask=mask) if mask.any() else None
+        return Lanes(self.layout, mask=mask) if np.count_nonzero(mask) else None
 
     def cut(self, array: Array, selection: Array) -> Array:
         """An array of this frame in the frame of `subset(selection)`: packed lanes become fewer."""
@@ -229,4 +229,4 @@ def whole_size(lanes: Lanes) -> int:
 def union(a: Lanes, b: Lanes) -> Lanes:
     """The lanes of both, in the frame of the whole batch."""
     mask = whole_mask(a) | whole_mask(b)
-    return Lanes(a.layout, mask=None if mask.all() else mask)
+    return Lanes(a.layout, mask=None if np.count_nonzero(mask) == mask.size else mask)

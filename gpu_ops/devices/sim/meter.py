@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from gpu_ops.devices.sim.emit import BlockCode, Code
 from gpu_ops.devices.sim.findings import Findings, say
+from gpu_ops.devices.sim.flow import reachable
 from gpu_ops.devices.sim.lanes import Lanes
 from gpu_ops.devices.sim.ptx import Place
 from gpu_ops.errors import LimitReached
@@ -67,7 +68,7 @@ def _loop_lines(code: Code, block: BlockCode, turns: Counter[int]) -> tuple[Plac
     for source, targets in enumerate(onward):
         for target in targets:
             back[target].append(source)
-    loop = _reachable(onward, number) & _reachable(back, number)
+    loop = reachable(onward, number) & reachable(back, number)
     here = _places(block)[:1] or [Place("", 0)]
     if not loop:
         return here[0], 0
@@ -75,18 +76,6 @@ def _loop_lines(code: Code, block: BlockCode, turns: Counter[int]) -> tuple[Plac
     places = [p for n in often for p in _places(code.blocks[n]) if p.file == here[0].file]
     first = min(places, key=lambda p: p.line, default=here[0])
     return first, max((p.line for p in places), default=first.line)
-
-
-def _reachable(edges: list[tuple[int, ...]] | list[list[int]], start: int) -> set[int]:
-    """Blocks that control reaches from `start` in one or more steps."""
-    blocks: set[int] = set()
-    waiting = [start]
-    while waiting:
-        for target in edges[waiting.pop()]:
-            if target not in blocks:
-                blocks.add(target)
-                waiting.append(target)
-    return blocks
 
 
 def _places(code: BlockCode) -> list[Place]:

@@ -26,7 +26,7 @@ from numba import get_num_threads, types
 from numba.extending import overload
 
 from gpu_ops.filters.kit.borders import border_indices
-from gpu_ops.filters.kit.loops import Array, compiled, flat, offset, on_all_threads, piece, place
+from gpu_ops.filters.kit.loops import Array, compiled, flat, given, offset, on_all_threads, piece, place
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
@@ -223,7 +223,7 @@ def _pieces(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
 
     `numbers` are the first piece and behind the last, rows, and how many of them are made together.
     """
-    x, out, lines, strips, places, numbers, scale, zero = arguments
+    x, out, lines, strips, places, numbers, scale, zero = given(arguments)
     begin, share, rows, group = numbers[0], numbers[1] - numbers[0], numbers[2], numbers[3]
     each = -(-strips[0, 0] // rows)
     for index in range(begin + worker * share // workers, begin + (worker + 1) * share // workers):

@@ -19,7 +19,7 @@ from numba import get_num_threads, types
 from numba.extending import overload
 
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
-from gpu_ops.filters.kit.loops import Array, compiled, flat, offset, on_all_threads, piece, place
+from gpu_ops.filters.kit.loops import Array, compiled, flat, given, offset, on_all_threads, piece, place
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
@@ -100,7 +100,7 @@ def _rows(
 
 def _part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """One worker's share of the rows."""
-    x, out, first, last, height, columns, step, border, w, bias, divisor, add, top = arguments
+    x, out, first, last, height, columns, step, border, w, bias, divisor, add, top = given(arguments)
     weights = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]
     begin = first + worker * (last - first) // workers
     end = first + (worker + 1) * (last - first) // workers

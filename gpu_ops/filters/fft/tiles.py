@@ -19,7 +19,7 @@ from gpu_ops.filters.kit.lanes import (
     store,
     store_pairs,
 )
-from gpu_ops.filters.kit.loops import Array, piece
+from gpu_ops.filters.kit.loops import Array, given, piece
 
 FINE = 4096
 """Roots that the finer of two tables holds."""
@@ -134,7 +134,7 @@ def _mirror(work: Array, plane: int, n: int) -> None:
 
 def rows_part(arguments: Any, worker: int, workers: int) -> None:
     """A worker's share of some tiles of rows of real samples, forward to their one-sided spectra or back."""
-    x, out, spare, numbers, factor, _, turn, radices, roots, turns, spectrum = arguments
+    x, out, spare, numbers, factor, _, turn, radices, roots, turns, spectrum = given(arguments)
     begin, end, count, length, n, size = numbers[:6]
     back, odd, work, v = numbers[6] != 0, length % 2 != 0, spare[worker], BYTES // spare.itemsize
     plane, wide = spare.shape[1] // 4, 2 * (length // 2 + 1)
@@ -193,7 +193,7 @@ def _root(roots: Array, place: int) -> tuple[float, float]:
 def lines_part(arguments: Any, worker: int, workers: int) -> None:
     """A worker's share of some tiles of complex lines whose results lie side by side, point k of line i at
     i + k * `far` of out. They come from i + k * `near` of x, or where `across` is not 0 from i * `near` + k."""
-    x, out, spare, numbers, factor, whole, beside, radices, roots, turns, spectrum = arguments
+    x, out, spare, numbers, factor, whole, beside, radices, roots, turns, spectrum = given(arguments)
     begin, end, count, n, size, near, far = numbers[:7]
     across, swap_in, swap_out = numbers[7] != 0, numbers[8] != 0, numbers[9] != 0
     work, tables, v, plane = (
@@ -232,7 +232,7 @@ def lines_part(arguments: Any, worker: int, workers: int) -> None:
 def move_part(arguments: Any, worker: int, workers: int) -> None:
     """A worker's share of a line, point by point: out = x * table, times a factor; nothing of x beyond its `limit`.
     x is complex, real, or half a spectrum of n; out is complex or real."""
-    x, out, table, numbers, factor, _ = arguments
+    x, out, table, numbers, factor, _ = given(arguments)
     begin, end, limit, n, kind, real = numbers[:6]
     swap_in, swap_out, one, none = numbers[6] != 0, numbers[7] != 0, factor[0], factor[0] - factor[0]
     for k in range(begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers):
@@ -257,7 +257,7 @@ def move_part(arguments: Any, worker: int, workers: int) -> None:
 
 def bins_part(arguments: Any, worker: int, workers: int) -> None:
     """A worker's share of the bins of a long line of 2n samples, taken apart in place or joined."""
-    _, bins, _, numbers, factor, roots = arguments
+    _, bins, _, numbers, factor, roots = given(arguments)
     begin, end, n, back, half = numbers[0], numbers[1], numbers[2], numbers[3] != 0, factor[0]
     for k in range(begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers):
         i, j, to = 2 * k, 2 * (n - k) if back else 2 * ((n - k) % n), 2 * (n - k)

@@ -22,7 +22,7 @@ from numba.extending import overload
 
 from gpu_ops.filters.histogram.bins import Array, Bins
 from gpu_ops.filters.histogram.figures import new_values
-from gpu_ops.filters.kit.loops import compiled, flat, offset, on_all_threads
+from gpu_ops.filters.kit.loops import compiled, flat, given, offset, on_all_threads
 from gpu_ops.progress import advance
 
 BAND = 1 << 24
@@ -190,21 +190,21 @@ def _equalise(
 
 def _count_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """One worker's share of the pixels, counted in its own histograms."""
-    x, begin, end, step, colours, grey, slots, sets, table, bounds, low, scale, counts = arguments
+    x, begin, end, step, colours, grey, slots, sets, table, bounds, low, scale, counts = given(arguments)
     first, last = begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers
     _count(x, first, last, (step, colours, grey, slots, sets), table, bounds, low, scale, counts[worker])
 
 
 def _bytes_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """One worker's share of the groups of words of a band."""
-    words, where, begin, end, counts = arguments
+    words, where, begin, end, counts = given(arguments)
     first, last = begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers
     _count_bytes(words, where, first, last, counts[worker])
 
 
 def _equalise_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """One worker's share of the pixels."""
-    x, out, begin, end, step, colours, grey, bins, top, table, bounds, low, scale, new, moved = arguments
+    x, out, begin, end, step, colours, grey, bins, top, table, bounds, low, scale, new, moved = given(arguments)
     first, last = begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers
     _equalise(x, out, first, last, (step, colours, grey, bins, top), table, bounds, low, scale, new, moved)
 

@@ -6,11 +6,18 @@ Numba's cache on disk watches one file each. After an edit here, or of a loop th
 
 from __future__ import annotations
 
+import ctypes
+import struct
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
+from llvmlite import ir
 from numba import cfunc, int64, njit, prange, typeof, void
+from numba.extending import intrinsic
+from numba.np.numpy_support import as_dtype
+from numba.types import Array as ArrayType
+from numba.types import CPointer, unliteral
 
 from gpu_ops.types import BORDERS
 
@@ -28,35 +35,93 @@ def compiled(function: F) -> F:
 
 
 def piece(function: F) -> F:
-    """Compile a function that only compiled functions call. Their cache files contain it; Python cannot call it."""
-    jit = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-    return jit(function)  # type: ignore[no-any-return]
+    """Compile a function that only compiled functions call. Their cache files contain it; Python cannot call it.
+
+    It is compiled for the types of its arguments: Numba itself would compile it once more for each constant that is
+    among them, into the same instructions.
+    """
+    jit = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    resolve = jit.get_call_template
+    jit.get_call_template = lambda args, kws: resolve(
+        tuple(map(unliteral, args)), {name: unliteral(arg) for name, arg in kws.items()}
+    )
+    return jit  # type: ignore[no-any-return]
+
+
+@intrinsic
+def given(typing: Any, arguments: Any) -> Any:
+    """In a part: the tuple of its arguments."""
+
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return context.data_model_manager[arguments.dtype].load_from_data_pointer(builder, values[0])
+
+    return arguments.dtype(arguments), code
+
+
+@intrinsic
+def _call(typing: Any, function: Any, arguments: Any, worker: Any, workers: Any) -> Any:
+    """Call a compiled part by its address."""
+
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        form = ir.FunctionType(ir.VoidType(), [value.type for value in values[1:]])
+        builder.call(builder.inttoptr(values[0], form.as_pointer()), values[1:])
+        return context.get_dummy_value()
+
+    return void(int64, int64, int64, int64), code
 
 
 @njit(cache=True, nogil=True, error_model="numpy", parallel=True)
-def _together(part: Any, arguments: tuple[Any, ...], workers: int) -> None:
+def _together(function: int, arguments: int, workers: int) -> None:
     for worker in prange(workers):
-        part(arguments, np.int64(worker), workers)
+        _call(function, arguments, np.int64(worker), workers)
 
 
-_PARTS: dict[Any, tuple[Any, Any]] = {}
-"""By part and types of its arguments: the compiled part, and the loop that calls it."""
+class _Part:
+    """A part that is compiled for some types of arguments, and memory from which it takes them."""
+
+    def __init__(self, part: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        types = typeof(arguments)
+        self.compiled = cfunc(void(CPointer(types), int64, int64), cache=True, error_model="numpy")(part)
+        # As Numba lays them out: numbers as in C; an array as owner, object, size, bytes of an item, address, shape and
+        # strides. Nobody need own arrays that are there as long as the call.
+        forms = (f"PPnnP{2 * t.ndim}n" if isinstance(t, ArrayType) else as_dtype(t).char for t in types)
+        self.layout = struct.Struct("".join(forms))
+        self.memory = ctypes.create_string_buffer(self.layout.size)
+        self.address = ctypes.addressof(self.memory)
+
+    def take(self, arguments: tuple[Any, ...]) -> None:
+        """Write arguments into the memory."""
+        values: list[Any] = []
+        for value in arguments:
+            if isinstance(value, np.ndarray):
+                values += (0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
+            else:
+                values.append(value)
+        self.layout.pack_into(self.memory, 0, *values)
+
+
+_PARTS: dict[Any, _Part] = {}
+"""By part and types of its arguments."""
+_LOOP: list[Callable[[int, int, int], None]] = []
+"""The parallel loop, once it is compiled: Numba's own search for it takes longer than a small image."""
 
 
 def on_all_threads(part: Callable[..., None], arguments: tuple[Any, ...], workers: int) -> None:
-    """Call part(arguments, worker, workers) for all workers in parallel. An array argument of a part may change its
-    dtype from call to call, but neither its rank nor its layout.
+    """Call part(arguments, worker, workers) for all workers in parallel; the part begins with `given(arguments)`. An
+    array argument of a part may change its dtype from call to call, but neither its rank nor its layout.
 
-    The loop calls `part` by its address: compiled into the parallel loop, it would be compiled three more times. Only
-    one Python thread at a time may call this, because Numba's default threading layer aborts the process otherwise.
+    The loop calls `part` by its address and hands on the address of its arguments: compiled into the parallel loop, a
+    part would be compiled three more times, and the loop once for all types of arguments. Only one Python thread at a
+    time may call this, because Numba's default threading layer aborts the process otherwise.
     """
     types = (part, *[getattr(value, "dtype", type(value)) for value in arguments])
-    if types not in _PARTS:
-        function = cfunc(void(typeof(arguments), int64, int64), cache=True, error_model="numpy")(part)
-        # Numba's own search for the loop of these types takes longer than a small image.
-        _PARTS[types] = function, _together.compile((typeof(function), typeof(arguments), int64))
-    function, loop = _PARTS[types]
-    loop(function, arguments, workers)
+    ready = _PARTS.get(types)
+    if ready is None:
+        ready = _PARTS[types] = _Part(part, arguments)
+        if not _LOOP:
+            _LOOP.append(_together.compile((int64, int64, int64)))
+    ready.take(arguments)
+    _LOOP[0](ready.compiled.address, ready.address, workers)
 
 
 def flat(x: Array) -> Array:

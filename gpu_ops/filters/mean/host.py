@@ -31,7 +31,7 @@ import numpy as np
 from numba import get_num_threads
 
 from gpu_ops.filters.kit.borders import border_indices
-from gpu_ops.filters.kit.loops import Array, flat, offset, on_all_threads, piece, place
+from gpu_ops.filters.kit.loops import Array, flat, given, offset, on_all_threads, piece, place
 from gpu_ops.filters.mean.serial import direct, mean1d_serial, mean2d_serial, rounded_mean, scaling
 from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
@@ -169,7 +169,7 @@ def _pad(x: Array, step: int, first: int, count: int, buffer: Array, border: int
 def _signal_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """One worker's share of a signal's chunks. `numbers`: the first chunk, the one after the last, window, step,
     border, samples a chunk, whether to run sums."""
-    x, out, sums, edges, numbers, scale, zero = arguments
+    x, out, sums, edges, numbers, scale, zero = given(arguments)
     begin, end = numbers[0], numbers[1]
     window, step, border, chunk, running = numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]
     buffer, edge = sums[worker], edges[worker]
@@ -219,7 +219,7 @@ def _image_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     `numbers` are the first group and behind the last, window, step, border, rows a group, height, values worked on at
     a time, and for each value of the halo, left then right, where in its row it is read, or -1.
     """
-    x, out, sums, edges, numbers, scale, zero = arguments
+    x, out, sums, edges, numbers, scale, zero = given(arguments)
     begin, share = numbers[0], numbers[1] - numbers[0]
     window, step, border, group, height, chunk = numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7]
     places = numbers[8:]

@@ -18,7 +18,7 @@ import numpy as np
 from numba import get_num_threads
 
 from gpu_ops.filters.kit.lanes import BYTES, least, load, mark_nan, most, store
-from gpu_ops.filters.kit.loops import compiled, flat, offset, on_all_threads, piece
+from gpu_ops.filters.kit.loops import compiled, flat, given, offset, on_all_threads, piece
 from gpu_ops.filters.reduce.figures import SPREADS, Array
 from gpu_ops.progress import advance
 
@@ -153,7 +153,7 @@ def _fill(column: Array, wanted: str, known: dict[str, Any]) -> None:
 
 def _ends_part(arguments: Any, worker: int, workers: int) -> None:
     """Widen the extremes (low, high) of each column by this worker's share of the rows, and mark columns with NaN."""
-    rows, low, high, lost = arguments
+    rows, low, high, lost = given(arguments)
     for k in range(rows.shape[0] * worker // workers, rows.shape[0] * (worker + 1) // workers):
         for j in range(rows.shape[1]):
             v = rows[k, j]
@@ -165,7 +165,7 @@ def _ends_part(arguments: Any, worker: int, workers: int) -> None:
 def _vector_ends_part(arguments: Any, worker: int, workers: int) -> None:
     """The lowest and highest values of each lane of this worker's share of the vectors, four at a time: they stay in
     registers, so that a thread waits for nothing but samples. The third row is NaN where a lane has one."""
-    x, ends = arguments
+    x, ends = given(arguments)
     v = BYTES // x.itemsize
     groups, own = x.size // (4 * v), ends[worker]
     first, last = groups * worker // workers * 4 * v, groups * (worker + 1) // workers * 4 * v
@@ -241,7 +241,7 @@ def _eight_sums(x: Array, start: int, stop: int, step: int, place: int, middle: 
 
 def _real_part(arguments: Any, worker: int, workers: int) -> None:
     """The states of this worker's share of the blocks of floats: (sum, lost, n, mean, squares)."""
-    x, step, spread, pairs, states = arguments
+    x, step, spread, pairs, states = given(arguments)
     n, blocks = x.size // step, states.shape[0]
     for block in range(blocks * worker // workers, blocks * (worker + 1) // workers):
         first, last = block * BLOCK, min((block + 1) * BLOCK, n)
@@ -260,7 +260,7 @@ def _real_part(arguments: Any, worker: int, workers: int) -> None:
 
 def _whole_part(arguments: Any, worker: int, workers: int) -> None:
     """The states of this worker's share of the blocks of integers: (sum, squares)."""
-    x, step, spread, states = arguments
+    x, step, spread, states = given(arguments)
     n, blocks = x.size // step, states.shape[0]
     for block in range(blocks * worker // workers, blocks * (worker + 1) // workers):
         first, last = block * BLOCK, min((block + 1) * BLOCK, n)

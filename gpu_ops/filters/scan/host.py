@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numba import get_num_threads
 
-from gpu_ops.filters.kit.loops import Array, compiled, flat, offset, on_all_threads, piece
+from gpu_ops.filters.kit.loops import Array, compiled, flat, given, offset, on_all_threads, piece
 from gpu_ops.filters.scan.limits import BLOCK
 from gpu_ops.filters.scan.lines import Lines
 from gpu_ops.progress import advance
@@ -89,7 +89,7 @@ def _block(index: int, numbers: Array) -> tuple[int, int]:
 def _sums_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """One worker's share of the blocks, summed. `numbers`: the first block and the one after the last, places of a
     line, step, places of a block, blocks of a line, whether exclusive."""
-    x, out, sums, numbers = arguments
+    x, out, sums, numbers = given(arguments)
     begin, share = numbers[0], numbers[1] - numbers[0]
     for index in range(begin + worker * share // workers, begin + (worker + 1) * share // workers):
         first, last = _block(index, numbers)
@@ -98,7 +98,7 @@ def _sums_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
 
 def _scan_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """The same blocks, scanned from the sums before them."""
-    x, out, sums, numbers = arguments
+    x, out, sums, numbers = given(arguments)
     begin, share = numbers[0], numbers[1] - numbers[0]
     for index in range(begin + worker * share // workers, begin + (worker + 1) * share // workers):
         first, last = _block(index, numbers)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import get_num_threads
 
-from gpu_ops.filters.kit.loops import Array, flat, on_all_threads
+from gpu_ops.filters.kit.loops import Array, flat, given, on_all_threads
 from gpu_ops.filters.wavelet.rules import NORMAL_MEDIAN, bayes_of, sure, threshold_of
 from gpu_ops.output_kinds import Band
 from gpu_ops.progress import collect
@@ -21,7 +21,7 @@ KEYS = 1 << 16
 
 def _count(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """Count a worker's share of the rows of a band by their keys."""
-    bits, counts, start, line, rows, columns, c, mask, shift = arguments
+    bits, counts, start, line, rows, columns, c, mask, shift = given(arguments)
     counts[worker, :] = 0
     for row in range(worker * rows // workers, (worker + 1) * rows // workers):
         for k in range(columns):
@@ -30,7 +30,7 @@ def _count(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
 
 def _gather(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """Write the magnitudes of a worker's share that have one of two keys from places[worker] on."""
-    bits, found, places, start, line, rows, columns, c, mask, shift, low, high = arguments
+    bits, found, places, start, line, rows, columns, c, mask, shift, low, high = given(arguments)
     t = places[worker]
     for row in range(worker * rows // workers, (worker + 1) * rows // workers):
         for k in range(columns):
@@ -42,7 +42,7 @@ def _gather(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
 
 def _squares(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """The sum of (d / noise)² and the largest |d| of a worker's share."""
-    pyramid, sums, start, line, rows, columns, c, noise = arguments
+    pyramid, sums, start, line, rows, columns, c, noise = given(arguments)
     total = most = 0.0
     for row in range(worker * rows // workers, (worker + 1) * rows // workers):
         of_row = 0.0

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import get_num_threads
 
-from gpu_ops.filters.kit.loops import Array, flat, on_all_threads, piece
+from gpu_ops.filters.kit.loops import Array, flat, given, on_all_threads, piece
 from gpu_ops.filters.wavelet.bases import taps_of
 from gpu_ops.filters.wavelet.estimates import figures_of
 from gpu_ops.filters.wavelet.forms import THRESHOLDS, bands_of, pyramid_shape, sizes, work_type
@@ -67,7 +67,7 @@ def _level(n: Array) -> Level:
 
 def _image_forward(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some rows of coefficients of an image."""
-    x, low, pyramid, spare, numbers, weights = arguments
+    x, low, pyramid, spare, numbers, weights = given(arguments)
     o = _level(numbers)
     begin, share, h, w, c, mw = o.begin, o.end - o.begin, o.height, o.width, o.channels, o.columns
     taps, half, buffer = weights.size // 2, mw * c, spare[worker]
@@ -92,7 +92,7 @@ def _image_forward(arguments: tuple[Any, ...], worker: int, workers: int) -> Non
 
 def _image_back(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some pairs of rows of an image."""
-    low, pyramid, out, spare, numbers, weights, thresholds = arguments
+    low, pyramid, out, spare, numbers, weights, thresholds = given(arguments)
     o = _level(numbers)
     begin, share, h, w, c, mw = o.begin, o.end - o.begin, o.height, o.width, o.channels, o.columns
     line, odd, ahead, how = o.line, o.odd, o.ahead, o.how
@@ -135,7 +135,7 @@ def _image_back(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
 
 def _signal_forward(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some pieces of a signal's coefficients."""
-    x, low, pyramid, spare, numbers, weights = arguments
+    x, low, pyramid, spare, numbers, weights = given(arguments)
     o = _level(numbers)
     begin, share, n, c = o.begin, o.end - o.begin, o.width, o.channels
     taps, buffer, at = weights.size // 2, spare[worker], np.empty(weights.size // 2, np.int64)
@@ -152,7 +152,7 @@ def _signal_forward(arguments: tuple[Any, ...], worker: int, workers: int) -> No
 
 def _signal_back(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some pieces of a signal's pairs of samples."""
-    low, pyramid, out, spare, numbers, weights, thresholds = arguments
+    low, pyramid, out, spare, numbers, weights, thresholds = given(arguments)
     o = _level(numbers)
     begin, share, n, c, m = o.begin, o.end - o.begin, o.width, o.channels, o.columns
     deep, buffer, at = weights.size // 4, spare[worker], np.empty(weights.size // 2, np.int64)
