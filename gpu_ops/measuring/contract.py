@@ -105,17 +105,12 @@ def _most_first(tries: Array, starts: Array, open_pairs: Array, both: tuple[Arra
     return tries[np.argsort(-covered, kind="stable")]
 
 
-def each_choice(cases: Sequence[Case]) -> list[Case]:
-    """A few of these cases, in which every value that one of them has occurs at least once: every shape, dtype, kind of
-    data, and value of a parameter or knob."""
-    return _covering([(case, _settings(case) | {("shape", case.shape), ("data", case.data)}) for case in cases])
-
-
 def each_setting(cases: Sequence[Case]) -> list[Case]:
-    """A few of these cases, in which every dtype and value of a parameter or knob that one of them has occurs at least
-    once, and the one with most elements."""
-    largest = max(cases, key=lambda case: math.prod(case.shape))
-    return _covering([(case, _settings(case) | ({"largest"} if case is largest else set())) for case in cases])
+    """A few of these cases, in which every dtype, kind of data, number of axes, and value of a parameter or knob that
+    one of them has occurs at least once, and those with the fewest and the most elements."""
+    by_size = sorted(cases, key=lambda case: math.prod(case.shape))
+    ends = {id(by_size[0]): {"smallest"}, id(by_size[-1]): {"largest"}}
+    return _covering([(case, _settings(case) | ends.get(id(case), set())) for case in cases])
 
 
 def _covering(cases: Sequence[tuple[Case, set[Any]]]) -> list[Case]:
@@ -130,7 +125,8 @@ def _covering(cases: Sequence[tuple[Case, set[Any]]]) -> list[Case]:
 
 
 def _settings(case: Case) -> set[Any]:
-    return {("dtype", case.dtype), *case.params.items(), *case.knobs.items()}
+    plain = ("dtype", case.dtype), ("data", case.data), ("axes", len(case.shape))
+    return {*plain, *case.params.items(), *case.knobs.items()}
 
 
 def task_of(filter: Filter, case: Case, limits: Limits = NO_LIMITS) -> Task:

@@ -57,5 +57,5 @@ def test_a_line_in_the_list_is_a_panel_in_the_window(qtbot, qapp, monkeypatch: p
 
 
 def test_every_answer_is_taken_and_every_request_is_told() -> None:
-    assert session._OF_JOBS.keys() == set(get_args(Answer))
+    assert session._OF_JOBS.keys() | session._OF_POINTS.keys() == set(get_args(Answer))
     assert engine_log._DESCRIPTIONS.keys() == set(get_args(Request)) - {CancelRequest}  # which is no job of its own

@@ -46,7 +46,7 @@ def _with_others(usual: list[Any], *axes: tuple[Any, ...]) -> list[Any]:
 def _task(filter: Filter, x: Array, knobs: dict[str, int], device: Any, **changed: Any) -> Any:
     params = {p.name: p.default for p in filter.params} | {"wavelet": "haar", "rule": "manual", "value": 0.0} | changed
     rank = 1 if filter.accepts == "signal" else 2
-    return on(filter, x, params, knobs if rank == 1 else {"tile": 16, **knobs}, device.limits)
+    return on(filter, x, params, knobs if rank == 1 else {"side": 16, **knobs}, device.limits)
 
 
 def _compare(filter: Filter, variant: str, x: Array, expected: list[Array], knobs: dict[str, int], **how: Any) -> None:
@@ -137,7 +137,7 @@ def test_no_approximation_travels_between_the_levels_of_a_launch(id: str, shape:
     """Haar needs nothing around a tile: there, all samples are read and all coefficients written once, while one level
     after the other moves each approximation besides."""
     filter, x, axes = find_filter(id), np.random.default_rng(3).random(shape, np.float32), len(shape)
-    knobs = {"block": 128, "together": 3, **({"tile": 64} if axes == 2 else {})}
+    knobs = {"block": 128, "together": 3, **({"side": 64} if axes == 2 else {})}
     way = "line" if axes == 1 else "level"
     there = _counted(filter, "levels", x, knobs, f"levels_forward_{'line' if axes == 1 else 'tile'}", levels=3)[1]
     alone = _counted(filter, "fused", x, {"block": 128}, f"shared_forward_{way}", levels=3)[1]
@@ -173,14 +173,14 @@ def test_what_does_not_fit_is_said_with_what_does() -> None:
     device = open_device("sim").session({})
     x = np.empty((512, 512), np.float64)
     levels, lifting = (filter.variant(id).supports for id in ("levels", "lifting"))
-    knobs = {"block": 128, "together": 3, "tile": 128}
+    knobs = {"block": 128, "together": 3, "side": 128}
     why = str(levels(_task(filter, x, knobs, device, wavelet="db4", levels=3)))
-    assert why.startswith("its tiles take ") and why.endswith("take together 3 and tile 16")
-    advised = _task(filter, x, {**knobs, "tile": 16}, device, wavelet="db4", levels=3)
+    assert why.startswith("its tiles take ") and why.endswith("take together 3 and side 16")
+    advised = _task(filter, x, {**knobs, "side": 16}, device, wavelet="db4", levels=3)
     assert levels(advised) is None
     many = _task(filter, np.empty((64, 64, 90)), knobs, device, wavelet="db20", levels=1)
     assert str(levels(many)).endswith("take the variant constant, a shorter wavelet or fewer channels")
-    why = str(lifting(_task(filter, x, {"block": 128, "tile": 32}, device, wavelet="sym8")))
+    why = str(lifting(_task(filter, x, {"block": 128, "side": 32}, device, wavelet="sym8")))
     assert why.startswith("sym8 has no lifting steps here; choose from haar, db2, db3, db4, sym4, coif1, bior1.1")
-    why = str(lifting(_task(filter, x, {"block": 128, "tile": 128}, device, wavelet="db4")))
+    why = str(lifting(_task(filter, x, {"block": 128, "side": 128}, device, wavelet="db4")))
     assert why.endswith("take a smaller tile")

@@ -26,7 +26,7 @@ TOGETHER = Param(
     "together", 2, choices=(1, 2, MOST_TOGETHER), unit="levels", help="levels that a block does in one launch"
 )
 TILES = 16, 32, 64, 128
-TILE = Param("tile", 32, choices=TILES, unit="pixels", help="rows and columns of a block's tile", tries=(16, 32, 64))
+TILE = Param("side", 32, choices=TILES, unit="pixels", help="rows and columns of a block's tile", tries=(16, 32, 64))
 
 
 AXES_BYTES = 2 * (MOST_TOGETHER + 1) * 32
@@ -75,7 +75,7 @@ def spans_back(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
 def pieces(task: Task, together: int) -> tuple[int, int]:
     """Rows and columns of the tile of samples that a block is for; a signal has one row. They are whole coefficients
     of the last level, one at least."""
-    side = int(task.knobs["tile"]) if task.meta.of_kind.rank == 2 else 2 * int(task.knobs["block"])
+    side = int(task.knobs["side"]) if task.meta.of_kind.rank == 2 else 2 * int(task.knobs["block"])
     columns = max(1, side // task.meta.channels >> together) << together
     return (max(1, side >> together) << together if task.meta.of_kind.rank == 2 else 1), columns
 
@@ -123,7 +123,7 @@ def supports(task: Task) -> str | None:
 
 def _advice(task: Task) -> str:
     """The most levels together, then the largest tile, that fit."""
-    name, choices = ("tile", TILES) if task.meta.of_kind.rank == 2 else ("block", (1024, 512, 256, 128, 64, 32, 16))
+    name, choices = ("side", TILES) if task.meta.of_kind.rank == 2 else ("block", (1024, 512, 256, 128, 64, 32, 16))
     for together in range(task.knobs["together"], 0, -1):
         for size in sorted((c for c in choices if c <= task.knobs[name]), reverse=True):
             knobs = {**task.knobs, "together": together, name: size}

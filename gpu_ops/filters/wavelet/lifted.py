@@ -29,7 +29,7 @@ def pairs_of(task: Task) -> Tile:
     """Rows and columns of pairs of samples, or of coefficients, that a block is for; a signal has one row."""
     if task.meta.of_kind.rank == 1:
         return 1, max(1, int(task.knobs["block"]) // task.meta.channels)
-    side = int(task.knobs["tile"]) // 2
+    side = int(task.knobs["side"]) // 2
     return side, max(1, side // task.meta.channels)
 
 
@@ -58,7 +58,7 @@ def supports(task: Task) -> str | None:
     needed = shared_bytes(task)
     if needed <= most:
         return None
-    knob = "tile" if task.meta.of_kind.rank == 2 else "block"
+    knob = "side" if task.meta.of_kind.rank == 2 else "block"
     return f"its tile takes {needed} bytes of shared memory, a block has {most}; take a smaller {knob}"
 
 
