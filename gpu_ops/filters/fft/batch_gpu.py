@@ -84,7 +84,7 @@ def plan(way: str, device: Device, task: Task) -> Plan:
 def _numbers(work: Transforms, task: Task, batch: Batch) -> DeviceArray:
     """The input as complex numbers: itself, where it lies so."""
     if batch.complex and batch.whole_rows and task.meta.dtype.startswith("float"):
-        work.kept = task.x.reshape(-1)[: 2 * batch.points].view(work.dtype)
+        work.kept = task.x.reshape(-1)[: 2 * batch.points]
         return work.kept
     z = work.take(batch.points)
     width = batch.across * batch.width * batch.channels
