@@ -18,7 +18,7 @@ import numpy as np
 from numba import get_num_threads
 
 from gpu_ops.filters.kit.lanes import BYTES, least, load, mark_nan, most, store
-from gpu_ops.filters.kit.loops import compiled, flat, given, offset, on_all_threads, piece
+from gpu_ops.filters.kit.loops import compiled, flat, given, offset, on_all_threads, piece, reordered
 from gpu_ops.filters.reduce.figures import SPREADS, Array
 from gpu_ops.progress import advance
 
@@ -239,6 +239,33 @@ def _eight_sums(x: Array, start: int, stop: int, step: int, place: int, middle: 
     return ((a + b) + (c + d)) + ((e + f) + (g + h))
 
 
+@reordered
+def _line_sum(line: Array, middle: float) -> float:
+    """The sum of the distances of neighbouring floats from `middle`."""
+    total = 0.0
+    for i in range(line.size):
+        total += np.float64(line[i]) - middle
+    return total
+
+
+@reordered
+def _line_squares(line: Array, middle: float) -> float:
+    """The same of their squares."""
+    total = 0.0
+    for i in range(line.size):
+        apart = np.float64(line[i]) - middle
+        total += apart * apart
+    return total
+
+
+@piece
+def _sum_of(x: Array, first: int, last: int, step: int, place: int, middle: float, power: int) -> float:
+    """The sum of distances, or of their squares for power 2; those of one channel lie side by side."""
+    if step > 1:
+        return _eight_sums(x, first, last, step, place, middle, power)
+    return _line_squares(x[first:last], middle) if power == 2 else _line_sum(x[first:last], middle)
+
+
 def _real_part(arguments: Any, worker: int, workers: int) -> None:
     """The states of this worker's share of the blocks of floats: (sum, lost, n, mean, squares)."""
     x, step, spread, pairs, states = given(arguments)
@@ -250,11 +277,11 @@ def _real_part(arguments: Any, worker: int, workers: int) -> None:
             if pairs:
                 _add_real(x, first, last, step, c, True, state)
             else:
-                state[0] = _eight_sums(x, first, last, step, c, 0.0, 1)
+                state[0] = _sum_of(x, first, last, step, c, 0.0, 1)
             if spread:
                 middle = state[0] / count
-                off = _eight_sums(x, first, last, step, c, middle, 1)
-                squares = _eight_sums(x, first, last, step, c, middle, 2) - off / count * off
+                off = _sum_of(x, first, last, step, c, middle, 1)
+                squares = _sum_of(x, first, last, step, c, middle, 2) - off / count * off
                 state[2], state[3], state[4] = count, middle + off / count, 0.0 if squares < 0 else squares
 
 
