@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -95,10 +96,8 @@ def scipy(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -
 
 def compiled(all_cores: bool, device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -> Transform:
     """The compiled transforms of real samples on one core or on all, of each part of complex ones."""
-    from gpu_ops.filters.fft import parallel, serial
-
-    kind = tiles.real.dtype
-    flat, module = batch.rank == 1, parallel if all_cores else serial
+    module = import_module(f"gpu_ops.filters.fft.{'parallel' if all_cores else 'serial'}")  # it loads Numba
+    kind, flat = tiles.real.dtype, batch.rank == 1
     made = module.Rows(batch.width, kind.name) if flat else module.Planes(batch.height, batch.width, kind.name)
 
     def half(x: Array, out: Array) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft.forms import complex_type
-from gpu_ops.filters.fft.radices import Stages, halves, stages_of
+from gpu_ops.filters.fft.radices import MOST_POINTS, Stages, halves, stages_of
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.params import Value, Values
 from gpu_ops.plan import Device, DeviceArray, Launch
@@ -72,11 +72,6 @@ def circle(n: int) -> Any:
 
 
 def half_turns(n: int) -> Any:
-    """exp(-2 pi i k / 2 n) for k = 0 … n / 2 in complex128."""
-    return np.exp(-1j * np.pi * (np.arange(n // 2 + 1) / n))
-
-
-def all_half_turns(n: int) -> Any:
     """exp(-2 pi i k / 2 n) for k = 0 … n in complex128."""
     return np.exp(-1j * np.pi * (np.arange(n + 1) / n))
 
@@ -132,7 +127,7 @@ class Fit:
 
     def longest(self) -> int:
         """No longer line fits shared memory."""
-        return min(self.shared_bytes // (self.parts * self.itemsize), 16 * THREADS)
+        return min(self.shared_bytes // (self.parts * self.itemsize), MOST_POINTS * THREADS)
 
 
 @dataclass
@@ -241,7 +236,7 @@ class Passes:
         defines: dict[str, Value] = {"REAL": "double" if self.kind == np.complex128 else "float", "SAMPLE": "float"}
         defines["COMPLEX"] = "double2" if self.kind == np.complex128 else "float2"
         if ends == UNPACKED:
-            numbers, args = count * (n + 1), tuple([self.table(all_half_turns, n)])
+            numbers, args = count * (n + 1), tuple([self.table(half_turns, n)])
             sizes, name, what = (n, apart), "fft_batch_unpack", "even and odd samples"
             more: tuple[Any, ...] = ()
         else:

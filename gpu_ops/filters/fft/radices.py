@@ -68,11 +68,6 @@ def stages_of(n: int, most_radix: int = MOST_RADIX, most_threads: int = 1024) ->
     return best[1] if best else None
 
 
-def longest(most_threads: int = 1024) -> int:
-    """No line of more points fits the registers of a block."""
-    return MOST_POINTS * most_threads
-
-
 @lru_cache
 def halves(n: int, most: int, most_radix: int = MOST_RADIX) -> tuple[int, int] | None:
     """n as a product of two lengths that are as near to each other as can be, the larger first, each of which has

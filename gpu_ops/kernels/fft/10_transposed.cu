@@ -2,7 +2,7 @@
 // Idea:    the other way to whole sectors: a block of several rows passes the last exchange through shared memory with
 //          lanes along the points and leaves it with lanes across the rows, so that what was a row is stored as a
 //          column; the second launch reads rows again and turns the image back
-// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see
+// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N + 1); low and high: see
 //          Turns
 // Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
 // Traffic: 1 complex number read and 1 written a point and axis; stores fill sectors from 4 rows a block on

@@ -3,7 +3,7 @@
 //          their results are turned by W^(b k), from two small tables instead of one of n points; then n1 lines of n2
 //          points side by side, stored n1 apart by lanes across lines. Transform, turn, transform, transpose: four
 //          steps, two launches
-// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see
+// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N + 1); low and high: see
 //          Turns
 // Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
 // Traffic: 2 complex numbers read and 2 written a point, in whole sectors

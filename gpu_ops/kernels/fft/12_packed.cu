@@ -3,7 +3,7 @@
 //          the exchanges. One more exchange finds the results k and n / 2 - k side by side, whose sums and differences
 //          are the spectra of the even and of the odd samples; half a spectrum is stored, since the other half mirrors
 //          it
-// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see
+// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N + 1); low and high: see
 //          Turns
 // Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
 // Traffic: 1 sample read and half a complex number written a point; columns of half as many points

@@ -3,7 +3,7 @@
 //          times as long. Here stages have radices 2 to 16, also 3, 5, 7, 11, 13 and products of them, and all strides
 //          are known when the kernel is compiled, so that no lane divides. Threads without a butterfly of a stage wait
 //          for it
-// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see
+// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N + 1); low and high: see
 //          Turns
 // Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
 // Traffic: 1 complex number read and 1 written a point; Bluestein took 6 to 12 of each

@@ -2,8 +2,8 @@
 // Idea:    all that came before in one: mixed radices in registers, neighbouring columns, real samples in pairs, long
 //          lines in two parts. Samples are converted as they are loaded, so no pass goes before; of powers of two,
 //          exchanges have no gaps but an exclusive or, which keeps stores and loads free of bank conflicts; twiddles
-//          come from one look-up a butterfly, whose powers are products
-// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see
+//          come from two look-ups a butterfly, whose powers and products make the others
+// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N + 1); low and high: see
 //          Turns
 // Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
 // Traffic: 1 number read and 1 written a point and axis, nothing else

@@ -2,7 +2,7 @@
 // Idea:    a column's points lie a row apart, and 8 bytes of each sector of 32 are used. So a block takes 4 columns,
 //          whose points fill a sector, or 16, which fill a line of the cache: lanes run across columns, and the
 //          exchanges between stages keep the columns side by side
-// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N / 2 + 1); low and high: see
+// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N + 1); low and high: see
 //          Turns
 // Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
 // Traffic: 1 complex number read and 1 written a point and axis, in whole sectors

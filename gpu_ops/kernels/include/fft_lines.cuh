@@ -226,13 +226,7 @@ __device__ __forceinline__ void turn_results(
     for (int c = 0; c < butterflies<RAD>(); ++c) {
         const int j = butterfly_of<N / RAD, RAD>(t, c);
         C w[RAD];
-        w[0] = complex_of(1, 0);
-        if constexpr (RAD > 1) w[1] = turns(m * (N / RAD));
-#pragma unroll
-        for (int r = 2; r < RAD; ++r) {
-            const int top = 1 << log2_of(r);
-            w[r] = r == top ? product(w[top / 2], w[top / 2]) : product(w[top], w[r - top]);
-        }
+        powers<RAD>(w, 1, [&](int r) { return turns(m * (N / RAD) * r); });
         if (!has<RAD>(j)) continue;
         const C first = turns(m * j);
 #pragma unroll
@@ -359,8 +353,8 @@ __device__ __forceinline__ void load_points(
     }
 }
 
-// The lines of all blocks, from x to y. `table` has the N twiddles of a line, `half_turns` those of 2 N points up to a
-// quarter of a turn, `low` and `high` those of the long line that these lines are parts of.
+// The lines of all blocks, from x to y. `table` has the N twiddles of a line, `half_turns` those of 2 N points up to
+// half a turn, `low` and `high` those of the long line that these lines are parts of.
 template <int RAD, int... REST>
 __device__ __forceinline__ void transform_lines(
     const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ half_turns,
