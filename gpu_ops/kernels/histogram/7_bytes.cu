@@ -26,7 +26,8 @@ __device__ __noinline__ void carry(unsigned* wide, unsigned level, bool full)
     unsigned open = __ballot_sync(here, full);
     while (open) {
         const int leader = __ffs(open) - 1;
-        const unsigned same = __ballot_sync(here, full && level == __shfl_sync(here, level, leader));
+        const unsigned of_leader = __shfl_sync(here, level, leader);
+        const unsigned same = __ballot_sync(here, full && level == of_leader);
         if ((threadIdx.x & 31) == leader) atomicAdd(wide + level, 256u * __popc(same));
         open &= ~same;
     }
