@@ -97,7 +97,7 @@ def test_what_has_no_transform_is_one_sentence(
         result(name, noise(*shape), numbers="complex", **params)
 
 
-@pytest.mark.parametrize("radix", [4, 8, 16])
+@pytest.mark.parametrize("radix", [4, 8, 16, 32])
 def test_every_length_without_large_primes_has_stages_that_fit_their_threads(radix: int) -> None:
     for n in range(2, 1200):
         stages = stages_of(n, radix)
@@ -108,7 +108,7 @@ def test_every_length_without_large_primes_has_stages_that_fit_their_threads(rad
         assert max(stages.radices) <= max(radix, largest_prime(n))
         for each in stages.radices:
             butterflies = -(-n // (each * stages.threads))
-            assert butterflies * each <= MOST_POINTS and butterflies * stages.threads >= n // each
+            assert butterflies * each <= max(MOST_POINTS, radix) and butterflies * stages.threads >= n // each
     assert stages_of(4096) == ((16, 16, 16), 256) and stages_of(1 << 15) is None
 
 

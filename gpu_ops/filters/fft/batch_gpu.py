@@ -15,7 +15,8 @@ from gpu_ops.filters.fft.batch import Batch, largest, spectra, tolerance, transf
 from gpu_ops.filters.fft.forms import complex_type
 from gpu_ops.filters.fft.gpu import BLOCK as THREADS
 from gpu_ops.filters.fft.gpu import IN_GLOBAL, IN_SHARED, MANY
-from gpu_ops.filters.fft.passes import BATCH, Fit, Rules, parts_of
+from gpu_ops.filters.fft.passes import ALL, BATCH, NEEDED, Fit, Rules, parts_of
+from gpu_ops.filters.fft.passes import COLUMNS as IN_TWO
 from gpu_ops.filters.fft.radices import MOST_PRIME, largest_prime, stages_of
 from gpu_ops.filters.fft.transform import BLUESTEIN, GLOBAL, SHARED, Lines, Transforms, fits, longest_of, padded
 from gpu_ops.filters.kit.planning import CTYPES
@@ -29,14 +30,19 @@ FAST_BLOCK = Param(
 )
 COLUMNS = Param("batch", 8, choices=(1, 2, 4, 8, 16, 32), help="neighbouring lines of a block")
 RADIX = Param("radix", 16, choices=(4, 8, 16), unit="points", help="points of a butterfly at most", tries=(8, 16))
+WIDE_RADIX = Param(
+    "radix", 16, choices=(4, 8, 16, 32), unit="points", help="points of a butterfly at most", tries=(8, 16, 32)
+)
 TOGETHER = Param(
     "together", 2, choices=(1, 2), unit="parts", help="of complex numbers, exchanged at once; 1 takes half the memory"
 )
-PARTS = Param("parts", 1, choices=(1, 2), help="2 splits every line, not only those that are too long for one launch")
+PARTS = Param(
+    "parts", NEEDED, choices=(NEEDED, IN_TWO, ALL), help="which lines are cut in two: those that a launch cannot take well"
+)
 LAUNCHES = Param("launches", 1, choices=(1, 2), help="of tiles that a block can have whole; 2 do rows, then columns")
 WIDTH = Param("width", 64, choices=(32, 64, 128), unit="bits", help="of an access to complex numbers along rows")
 LOOKUPS = Param(
-    "lookups", 2, choices=(1, 2, 4), unit="twiddles", help="of a butterfly that are looked up; the others are products"
+    "lookups", 1, choices=(1, 2, 4), unit="twiddles", help="of a butterfly that are looked up; the others are products"
 )
 
 IN_COLUMNS = "Neighbouring columns share a block, so that the bytes of a sector are used together, and of a whole line."
@@ -159,7 +165,7 @@ def rules_support(rules: Rules, task: Task) -> str | None:
 
 
 def _fits(n: int, fit: Fit, rules: Rules, task: Task) -> bool:
-    if rules.split and task.knobs.get("parts", 1) == 2 and parts_of(n, fit, rules, task.knobs) is not None:
+    if rules.split and task.knobs.get("parts", NEEDED) == ALL and parts_of(n, fit, rules, task.knobs) is not None:
         return True
     stages = stages_of(n, fit.radix)
     if stages is not None and fit.lines(n, stages, False, 1):
@@ -216,6 +222,6 @@ def variants(rank: int) -> tuple[Variant, ...]:
         _by_rules("11 four-step", IN_PARTS, split, (*knobs, COLUMNS, PARTS), powers, **own),
         _by_rules("12 packed real samples", PACKED, packed, (*knobs, COLUMNS), powers, *pairs, **own),
         _by_rules("13 mixed radices", MIXED, mixed, (*knobs, COLUMNS), primes, **own),
-        _by_rules("14 fast", FAST, fast, (*knobs, *fast_knobs), primes, WIDE[rank], **own),
+        _by_rules("14 fast", FAST, fast, (FAST_BLOCK, WIDE_RADIX, *fast_knobs), primes, WIDE[rank], **own),
     ]
     return tuple(ladder)

@@ -12,7 +12,6 @@ from gpu_ops.filters.fft.passes import (
     PAIRS,
     POINTS,
     SINGLES,
-    THREADS,
     UNPACKED,
     WHOLE,
     Fit,
@@ -48,10 +47,7 @@ def in_a_block(batch: Batch, rules: Rules, task: Task) -> Stages | None:
     if not rules.tiles or task.knobs.get("launches", 2) == 2 or not batch.complex or n != batch.height or n == 1:
         return None
     stages = stages_of(n, fit.radix)
-    if stages is None or stages.threads * n > THREADS:
-        return None
-    room = room_of(n, stages.radices, n)[1]
-    return stages if room * fit.parts * fit.itemsize <= fit.shared_bytes else None
+    return stages if stages is not None and fit.room(n, stages, n) == n else None
 
 
 def tiles(passes: Passes, batch: Batch, stages: Stages, y: DeviceArray) -> None:

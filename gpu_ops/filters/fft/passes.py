@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft.forms import complex_type
-from gpu_ops.filters.fft.radices import MOST_POINTS, Stages, halves, stages_of
+from gpu_ops.filters.fft.radices import MOST_NUMBERS, MOST_THREADS, Stages, halves, held, stages_of
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.params import Value, Values
 from gpu_ops.plan import Device, DeviceArray, Launch
@@ -25,8 +25,10 @@ WHOLE, HALF, UNPACKED = "WHOLE", "HALF", "UNPACKED"
 BATCH = "fft/batch.cu"
 LOW_BITS = 12
 """The small table of a long line's twiddles has 2^12 of them, the other one every 2^12-th."""
-THREADS = 1024
-"""Of a block, at most."""
+SECTOR = 32
+"""Bytes of global memory that are read and stored together."""
+NEEDED, COLUMNS, ALL = "needed", "columns", "all"
+"""Which lines are cut in two parts: those too long for a block or for neighbours that fill a sector, columns, all."""
 
 
 class Where(NamedTuple):
@@ -119,15 +121,18 @@ class Fit:
     def lines(self, n: int, stages: Stages, along_lines: bool, count: int) -> int:
         """Lines of a block: neighbouring ones as the knob says, others as many as fill its threads; 0: none fits."""
         wanted = int(self.knobs.get("batch", 8)) if along_lines else int(self.knobs["block"]) // stages.threads
-        most = min(max(wanted, 1), THREADS // stages.threads)
-        most = min(most, 1 << max(count - 1, 0).bit_length())
+        return self.room(n, stages, min(max(wanted, 1), 1 << max(count - 1, 0).bit_length()))
+
+    def room(self, n: int, stages: Stages, most: int) -> int:
+        """How many lines fit a block, of `most`; 0: none."""
+        most = min(most, MOST_THREADS // stages.threads, MOST_NUMBERS // (stages.threads * held(n, stages)))
         while most and room_of(n, stages.radices, most)[1] * self.parts * self.itemsize > self.shared_bytes:
             most //= 2
         return most
 
     def longest(self) -> int:
         """No longer line fits shared memory."""
-        return min(self.shared_bytes // (self.parts * self.itemsize), MOST_POINTS * THREADS)
+        return min(self.shared_bytes // (self.parts * self.itemsize), MOST_NUMBERS)
 
 
 @dataclass
@@ -211,7 +216,11 @@ class Passes:
     ) -> None:
         """The same in two launches where a line is too long for one, or the knob wants two; of lines that are counted
         along inner and outer alone."""
-        cut = parts_of(lines.n, self.fit, self.rules, self.task.knobs)
+        beside = 0
+        if how.get("lanes") == (LINES, LINES):
+            # Rows that do not begin where a sector begins: neighbours fill one of two sectors that they touch.
+            beside = SECTOR if target.step * self.kind.itemsize % SECTOR == 0 else 2 * SECTOR
+        cut = parts_of(lines.n, self.fit, self.rules, self.task.knobs, beside)
         if cut is None:
             self.launch(x, y, lines, source, target, what, **how)
             return
@@ -249,10 +258,13 @@ class Passes:
         self.steps.append(Launch(kernel, grid1d(numbers, 256), (256, 1, 1), every, name=what))
 
 
-def parts_of(n: int, fit: Fit, rules: Rules, knobs: Mapping[str, Value]) -> tuple[int, int] | None:
-    """The lengths of a line's two parts, None where it is one."""
+def parts_of(n: int, fit: Fit, rules: Rules, knobs: Mapping[str, Value], beside: int = 0) -> tuple[int, int] | None:
+    """The lengths of a line's two parts, None where it is one. A block shall have neighbouring lines of `beside` bytes
+    side by side, 0 where lines do not lie so."""
     stages = stages_of(n, fit.radix)
-    fits = stages is not None and fit.lines(n, stages, False, 1) > 0
-    if not rules.split or (fits and knobs.get("parts", 1) == 1):
+    fewest = max(-(-beside // (2 * fit.itemsize)), 1)
+    fits = stages is not None and fit.room(n, stages, fewest) >= fewest
+    wanted = knobs.get("parts", NEEDED)
+    if not rules.split or (fits and wanted != ALL and not (wanted == COLUMNS and beside)):
         return None
     return halves(n, fit.longest(), fit.radix)

@@ -8,7 +8,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MOST_RADIX, MOST_POINTS = 16, 16
-"""Points of a butterfly, and points of a thread, which has them in registers."""
+"""Points of a butterfly, and points of a thread, which has them in registers, where no radix is larger."""
+MOST_THREADS, MOST_NUMBERS = 1024, 1 << 14
+"""Threads of a block, and points of all its threads: two registers each are half of what a multiprocessor has."""
 MOST_PRIME, WARP = 13, 32
 STAGE = 1.5
 """What a stage costs beside its points: an exchange and two barriers, as much as so many times moving all points."""
@@ -46,8 +48,13 @@ def _points(n: int, radix: int, threads: int) -> int:
     return -(-n // (radix * threads)) * radix
 
 
+def held(n: int, stages: Stages) -> int:
+    """The most points of a thread."""
+    return max(_points(n, radix, stages.threads) for radix in stages.radices)
+
+
 @lru_cache
-def stages_of(n: int, most_radix: int = MOST_RADIX, most_threads: int = 1024) -> Stages | None:
+def stages_of(n: int, most_radix: int = MOST_RADIX) -> Stages | None:
     """The cheapest stages of a line, None where its prime factors or its length do not allow any. `most_radix` does not
     keep larger primes out. A stage costs what all threads move, those without a butterfly included."""
     if n == 1:
@@ -55,10 +62,11 @@ def stages_of(n: int, most_radix: int = MOST_RADIX, most_threads: int = 1024) ->
     best: tuple[tuple[float, int, int], Stages] | None = None
     if largest_prime(n) > MOST_PRIME:
         return None
+    most = max(most_radix, MOST_POINTS)
     for radices in _cut(n, max(most_radix, largest_prime(n))):
-        for threads in sorted({-(-n // (radix * k)) for radix in radices for k in range(1, MOST_POINTS // radix + 1)}):
+        for threads in sorted({-(-n // (radix * k)) for radix in radices for k in range(1, most // radix + 1)}):
             points = [_points(n, radix, threads) for radix in radices]
-            if threads > most_threads or max(points) > MOST_POINTS:
+            if threads * max(points) > MOST_NUMBERS or threads > MOST_THREADS or max(points) > most:
                 continue
             cost = sum(p * threads / n for p in points) + STAGE * len(radices)
             # Of the same cost: radices that are near to each other, and few threads, but a warp where that can be.

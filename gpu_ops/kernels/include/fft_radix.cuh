@@ -1,4 +1,4 @@
-// Butterflies of 2, 4, 8 or 16 points in registers, and the twiddles before them. All turn forward: an inverse
+// Butterflies of 2, 4, 8, 16 or 32 points in registers, and the twiddles before them. All turn forward: an inverse
 // transform is the forward one of points whose parts are swapped, with the parts of its results swapped again.
 #pragma once
 #include "fft.cuh"
@@ -16,13 +16,15 @@ __device__ __forceinline__ C product(C a, C b)
 // z times exp(-2 pi i k / points), for k below points / 2 that are known when this is compiled.
 __device__ __forceinline__ C turned_by(C z, int k, int points)
 {
-    constexpr double cosines[9] = {
-        1.0, 0.92387953251128675613, 0.70710678118654752440, 0.38268343236508977173, 0.0,
-        -0.38268343236508977173, -0.70710678118654752440, -0.92387953251128675613, -1.0};
-    const int place = k * (16 / points);
+    constexpr double cosines[17] = {
+        1.0, 0.98078528040323044913, 0.92387953251128675613, 0.83146961230254523708, 0.70710678118654752440,
+        0.55557023301960222474, 0.38268343236508977173, 0.19509032201612826785, 0.0, -0.19509032201612826785,
+        -0.38268343236508977173, -0.55557023301960222474, -0.70710678118654752440, -0.83146961230254523708,
+        -0.92387953251128675613, -0.98078528040323044913, -1.0};
+    const int place = k * (32 / points);
     if (place == 0) return z;
-    if (place == 4) return complex_of(z.y, -z.x);
-    const int quarter = place < 4 ? 4 - place : place - 4;
+    if (place == 8) return complex_of(z.y, -z.x);
+    const int quarter = place < 8 ? 8 - place : place - 8;
     return product(z, complex_of((R)cosines[place], -(R)cosines[quarter]));
 }
 
