@@ -31,13 +31,21 @@ FAST_BLOCK = Param(
 COLUMNS = Param("batch", 8, choices=(1, 2, 4, 8, 16, 32), help="neighbouring lines of a block")
 RADIX = Param("radix", 16, choices=(4, 8, 16), unit="points", help="points of a butterfly at most", tries=(8, 16))
 WIDE_RADIX = Param(
-    "radix", 16, choices=(4, 8, 16, 32), unit="points", help="points of a butterfly at most", tries=(8, 16, 32)
+    "radix",
+    32,
+    choices=(4, 8, 16, 32),
+    tries=(8, 16, 32),
+    unit="points",
+    help="points of a butterfly at most; 32 where 16 would take more than three stages",
 )
 TOGETHER = Param(
     "together", 2, choices=(1, 2), unit="parts", help="of complex numbers, exchanged at once; 1 takes half the memory"
 )
 PARTS = Param(
-    "parts", NEEDED, choices=(NEEDED, IN_TWO, ALL), help="which lines are cut in two: those that a launch cannot take well"
+    "parts",
+    NEEDED,
+    choices=(NEEDED, IN_TWO, ALL),
+    help="which lines are cut in two: those that a launch cannot take well",
 )
 LAUNCHES = Param("launches", 1, choices=(1, 2), help="of tiles that a block can have whole; 2 do rows, then columns")
 WIDTH = Param("width", 64, choices=(32, 64, 128), unit="bits", help="of an access to complex numbers along rows")

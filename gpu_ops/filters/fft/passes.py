@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft.forms import complex_type
-from gpu_ops.filters.fft.radices import MOST_NUMBERS, MOST_THREADS, Stages, halves, held, stages_of
+from gpu_ops.filters.fft.radices import MOST_NUMBERS, MOST_RADIX, MOST_THREADS, Stages, halves, held, stages_of
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.params import Value, Values
 from gpu_ops.plan import Device, DeviceArray, Launch
@@ -115,8 +115,8 @@ class Fit:
 
     @property
     def radix(self) -> int:
-        """The largest radix."""
-        return int(self.knobs.get("radix", 16))
+        """The largest radix. 32 numbers of 64 bits would leave a thread no register for anything else."""
+        return min(int(self.knobs.get("radix", MOST_RADIX)), 32 if self.itemsize == 4 else MOST_RADIX)
 
     def lines(self, n: int, stages: Stages, along_lines: bool, count: int) -> int:
         """Lines of a block: neighbouring ones as the knob says, others as many as fill its threads; 0: none fits."""

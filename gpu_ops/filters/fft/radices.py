@@ -12,6 +12,8 @@ MOST_RADIX, MOST_POINTS = 16, 16
 MOST_THREADS, MOST_NUMBERS = 1024, 1 << 14
 """Threads of a block, and points of all its threads: two registers each are half of what a multiprocessor has."""
 MOST_PRIME, WARP = 13, 32
+FEW = 3
+"""With as many stages a thread has no more than MOST_POINTS; more of them cost more than fewer warps do."""
 STAGE = 1.5
 """What a stage costs beside its points: an exchange and two barriers, as much as so many times moving all points."""
 
@@ -56,9 +58,14 @@ def held(n: int, stages: Stages) -> int:
 @lru_cache
 def stages_of(n: int, most_radix: int = MOST_RADIX) -> Stages | None:
     """The cheapest stages of a line, None where its prime factors or its length do not allow any. `most_radix` does not
-    keep larger primes out. A stage costs what all threads move, those without a butterfly included."""
+    keep larger primes out; above MOST_RADIX it is for lines that would take more than FEW stages without. A stage costs
+    what all threads move, those without a butterfly included."""
     if n == 1:
         return Stages((1,), 1)
+    if most_radix > MOST_RADIX:
+        usual = stages_of(n, MOST_RADIX)
+        if usual is not None and len(usual.radices) <= FEW:
+            return usual
     best: tuple[tuple[float, int, int], Stages] | None = None
     if largest_prime(n) > MOST_PRIME:
         return None
