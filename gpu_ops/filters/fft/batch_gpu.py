@@ -28,7 +28,9 @@ from gpu_ops.types import Refusal, Variant
 FAST_BLOCK = Param(
     "block", 256, choices=(32, 64, 128, 256, 512, 1024), tries=(64, 256), unit="threads", help="threads a block"
 )
-COLUMNS = Param("batch", 8, choices=(1, 2, 4, 8, 16, 32), help="neighbouring lines of a block")
+COLUMNS = Param(
+    "batch", 8, choices=(1, 2, 4, 8, 16, 32), help="neighbouring lines of a block; of columns in two parts four times"
+)
 RADIX = Param("radix", 16, choices=(4, 8, 16), unit="points", help="points of a butterfly at most", tries=(8, 16))
 WIDE_RADIX = Param(
     "radix",

@@ -27,6 +27,8 @@ LOW_BITS = 12
 """The small table of a long line's twiddles has 2^12 of them, the other one every 2^12-th."""
 SECTOR = 32
 """Bytes of global memory that are read and stored together."""
+TWO_PART_LINES = 4
+"""Times as many neighbours has a block of columns in two parts: its lines are short, and longer runs of memory pay."""
 NEEDED, COLUMNS, ALL = "needed", "columns", "all"
 """Which lines are cut in two parts: those too long for a block or for neighbours that fill a sector, columns, all."""
 
@@ -118,9 +120,10 @@ class Fit:
         """The largest radix. 32 numbers of 64 bits would leave a thread no register for anything else."""
         return min(int(self.knobs.get("radix", MOST_RADIX)), 32 if self.itemsize == 4 else MOST_RADIX)
 
-    def lines(self, n: int, stages: Stages, along_lines: bool, count: int) -> int:
-        """Lines of a block: neighbouring ones as the knob says, others as many as fill its threads; 0: none fits."""
-        wanted = int(self.knobs.get("batch", 8)) if along_lines else int(self.knobs["block"]) // stages.threads
+    def lines(self, n: int, stages: Stages, along_lines: bool, count: int, times: int = 1) -> int:
+        """Lines of a block: neighbouring ones `times` as many as the knob says, others as many as fill its threads; 0:
+        none fits."""
+        wanted = int(self.knobs.get("batch", 8)) * times if along_lines else int(self.knobs["block"]) // stages.threads
         return self.room(n, stages, min(max(wanted, 1), 1 << max(count - 1, 0).bit_length()))
 
     def room(self, n: int, stages: Stages, most: int) -> int:
@@ -191,11 +194,13 @@ class Passes:
         ends: str = WHOLE,
         lanes: tuple[str, str] = (POINTS, POINTS),
         turns: int = 0,
+        times: int = 1,
     ) -> None:
-        """Transform lines of x into y; `turns` are the points of the long line that they are parts of."""
+        """Transform lines of x into y; `turns` are the points of the long line that they are parts of, and a block has
+        `times` as many neighbours as the knob says."""
         stages = stages_of(lines.n, self.fit.radix)
         assert stages is not None  # the variant supports the length
-        each = self.fit.lines(lines.n, stages, LINES in lanes, lines.total)
+        each = self.fit.lines(lines.n, stages, LINES in lanes, lines.total, times)
         defines = self.defines(lines.n, stages, each, (source.outer, source.middle), numbers)
         unit = ends == WHOLE and lanes == (POINTS, POINTS) and lines.inner == 1
         defines |= {"LANES_IN": lanes[0], "LANES_OUT": lanes[1], "ENDS": ends, "TURNED": int(turns > 0)}
@@ -229,14 +234,15 @@ class Passes:
         between = self.empty(lines.total * lines.n)
         apart = Where(lines.n * inner, inner, n2 * inner)
         first = Lines(n1, outer * n2 * inner, inner, n2)
-        along = (LINES, LINES)
         numbers = how.get("numbers", NUMBERS)
         read = Where(source.outer, source.step, n2 * source.step)
-        self.launch(x, between, first, read, apart, f"{what}: part 1 of 2", numbers, lanes=along, turns=lines.n)
+        times = TWO_PART_LINES if beside else 1
+        turned: dict[str, Any] = {"lanes": (LINES, LINES), "turns": lines.n, "times": times}
+        self.launch(x, between, first, read, apart, f"{what}: part 1 of 2", numbers, **turned)
         second = Lines(n2, outer * n1 * inner, inner, n1)
         rows = Where(lines.n * inner, n2 * inner, inner)
         stored = Where(target.outer, target.step, n1 * target.step)
-        how = {**how, "numbers": NUMBERS, "lanes": (POINTS if inner == 1 else LINES, LINES)}
+        how = {**how, "numbers": NUMBERS, "lanes": (POINTS if inner == 1 else LINES, LINES), "times": times}
         self.launch(between, y, second, rows, stored, f"{what}: part 2 of 2", **how)
 
     def cut(self, z: DeviceArray, y: DeviceArray, lines: Lines, apart: int, ends: str) -> None:
