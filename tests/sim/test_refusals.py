@@ -31,12 +31,7 @@ REFUSED = {
         "bar.red.popc",
         75,
     ),
-    "cp.async": (
-        "__shared__ float box[32]; unsigned to = __cvta_generic_to_shared(box + i);\n"
-        'asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to), "l"(out + i)); out[i] = box[i];',
-        "cp.async",
-        80,
-    ),
+    "bulk copy": ('asm volatile("cp.async.bulk.commit_group;"); out[i] = 1;', "cp.async.bulk", 90),
     "bfloat16": (
         'unsigned short h; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(out[i])); out[i] = h;',
         "cvt.rn.bf16",

@@ -12,6 +12,7 @@ import numpy as np
 from gpu_ops.devices.sim import warp
 from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.barriers import Meetings
+from gpu_ops.devices.sim.copies import Copies
 from gpu_ops.devices.sim.counters import Counters
 from gpu_ops.devices.sim.emit_memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOWS
 from gpu_ops.devices.sim.findings import Findings, frame_places
@@ -55,6 +56,7 @@ class Batch:
         self.memory, self.shared, self.findings, self.counters = memory, shared, findings, counters
         self.alive = layout.exist.copy()
         self.meetings = Meetings(layout, shared)
+        self.copies = Copies(layout, shared)
         self.local = np.zeros((layout.blocks, layout.width, max(launch_data.local_bytes, WIDEST)), np.uint8)
         self._symbols = {name: np.array([[a]], np.int64) for name, a in launch_data.symbols.items()}
 
@@ -110,6 +112,37 @@ class Batch:
         if self.counters is not None:
             self.counters.shared_access(lanes, site, address)
         self.shared.store(lanes, site, address, dtype, values)
+
+    def copy_async(
+        self, lanes: Lanes, sites: tuple[Site, Site], to: Array, source: Array, count: int, given: Array | None
+    ) -> None:
+        """Copy `count` words from global memory to shared memory, later; where `given` bytes are 0, zeros."""
+        target, origin = sites
+        if given is None:
+            values = self.load_global(lanes, origin, source, np.uint32, count)
+        else:
+            size = lanes.fill_inactive(given)
+            if ((size != 0) & (size != 4 * count)).any():
+                place = f"{origin.place.file}:{origin.place.line}"
+                raise KernelError(f"{place}: a simulated GPU copies all {4 * count} bytes of a cp.async or none.")
+            values = [np.zeros(lanes.shape, np.uint32) for _ in range(count)]
+            selection = np.broadcast_to(size != 0, lanes.shape)
+            some = lanes.subset(selection)
+            loaded = []
+            if some is not None:
+                loaded = self.load_global(some, origin, lanes.cut(source, selection), np.uint32, count)
+                selection = selection if lanes.mask is None else selection & lanes.mask
+            for value, one in zip(values, loaded, strict=False):
+                value[selection] = some.active(one) if some is not None else 0
+        if self.counters is not None:
+            self.counters.shared_access(lanes, target, to)
+        self.copies.begin(lanes, target, to, np.uint32, values)
+
+    def commit_copies(self, lanes: Lanes) -> None:
+        self.copies.commit(lanes)
+
+    def wait_for_copies(self, lanes: Lanes, most: int | None) -> None:
+        self.copies.wait(lanes, most)
 
     def atomic_shared(
         self, lanes: Lanes, site: Site, address: Array, dtype: Any, name: str, values: list[Array], needs_result: bool

@@ -16,6 +16,8 @@ LOCAL_WINDOW = 1 << 57
 PARAM_WINDOW = 1 << 58
 """Generic addresses of shared, local and parameter memory, far from any address of the host."""
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
+COPY_WORDS = {"ca", "cg", "shared", "cta", "global", "L2", "64B", "128B", "256B"}
+"""What the name of a copy may have beside cp.async; none of it changes what is copied."""
 ATOMIC_WIDE = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 
 
@@ -77,6 +79,27 @@ class MemoryOperations:
         items = source.items if isinstance(source, Vec) else (source,)
         values = ", ".join(self.value(item, code) for item in items)
         self.emit(f"S.store_{space}(L, {site}, {base}, A.{code}, [{values}])")
+
+    def _copy(self, line: Instruction) -> None:
+        """cp.async.ca.shared.global [to], [from], 16, bytes · cp.async.commit_group · cp.async.wait_group 1"""
+        what = set(line.op[2:])
+        if what == {"commit_group"}:
+            self.emit("S.commit_copies(L)")
+        elif what == {"wait_all"}:
+            self.emit("S.wait_for_copies(L, None)")
+        elif what == {"wait_group"} and isinstance(line.args[0], Imm):
+            self.emit(f"S.wait_for_copies(L, {line.args[0].value})")
+        elif line.op[1] == "async" and {"shared", "global"} <= what <= COPY_WORDS and len(line.args) in (3, 4):
+            assert isinstance(line.args[2], Imm)
+            nbytes = line.args[2].value
+            to, to_offset = self._memory(line, line.args[0], "shared")
+            source, offset = self._memory(line, line.args[1], "global")
+            target = self.site(line, "shared", to_offset, "writes", nbytes)
+            origin = self.site(line, "global", offset, "reads", nbytes)
+            given = self.value(line.args[3], "i4") if len(line.args) > 3 else "None"
+            self.emit(f"S.copy_async(L, ({target}, {origin}), {to}, {source}, {nbytes // 4}, {given})")
+        else:
+            raise refused(line)
 
     def _atomic(self, line: Instruction) -> None:
         """atom.global.add.u32 d, [a], b · red.shared.add.f32 [a], b"""
@@ -194,6 +217,7 @@ class MemoryOperations:
         "ld": _load,
         "ldu": _load,
         "st": _store,
+        "cp": _copy,
         "atom": _atomic,
         "red": _atomic,
         "cvta": _convert_address,

@@ -41,6 +41,7 @@ class SharedMemory:
         self.trails = {kind: Trail(units, self.blocks) for kind in ("write", "read", "atomic")} if checks else {}
         self.written = np.zeros((1, units), np.bool_)
         self.all_written = not checks
+        self.coming: Array | None = None  # units with a copy on its way, (blocks, units)
 
     # Barriers
 
@@ -109,6 +110,28 @@ class SharedMemory:
             differs = _bits(stored) != _bits(back)
             if differs.any() and not site.is_ordered:
                 self._overwritten(lanes, site, differs.any(axis=-1) if count > 1 else differs)
+
+    def announce(self, lanes: Lanes, site: Site, address: Array, nbytes: int) -> tuple[Lanes, Array | None] | None:
+        """Look at a copy that will land later: the lanes with a right address, and where those are if some are not;
+        None if there are none."""
+        checked, wrong = self._checked(lanes, site, address, nbytes)
+        valid = lanes if wrong is None else lanes.subset(~wrong)
+        if valid is None:
+            return None
+        if self.checks:
+            touch = self._look_for_rivals(valid, site, checked if wrong is None else lanes.cut(checked, ~wrong), nbytes)
+            if self.coming is None:
+                self.coming = np.zeros((self.blocks, self.data.shape[1] // self.unit), np.bool_)
+            self.coming[self._rows(touch), touch.units] = True
+        return valid, None if wrong is None else ~wrong
+
+    def land(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
+        """Store what was announced."""
+        if self.coming is not None:
+            nbytes = np.dtype(dtype).itemsize * len(values)
+            touch = self._touch(lanes, address + address.dtype.type(site.offset), nbytes)
+            self.coming[self._rows(touch), touch.units] = False
+        self.store(lanes, site, address, dtype, values)
 
     def atomic(
         self,
@@ -205,27 +228,47 @@ class SharedMemory:
             self._look(valid, site, address if wrong is None else lanes.cut(address, ~wrong), nbytes, kind)
 
     def _look(self, lanes: Lanes, site: Site, address: Array, nbytes: int, kind: str) -> None:
+        """Look for hazards, and for places in which nothing is yet."""
+        touch = self._look_for_rivals(lanes, site, address, nbytes, kind)
+        if not self.all_written:
+            self._look_written(lanes, site, touch, kind)
+        if self.coming is not None and kind != "write":
+            self._look_coming(lanes, site, touch)
+
+    def _look_for_rivals(self, lanes: Lanes, site: Site, address: Array, nbytes: int, kind: str = "write") -> Touch:
         """Compare an access with those of other threads since the last barrier, and record it."""
         self.time += 1
         touch = self._touch(lanes, address, nbytes)
         if site.is_ordered:  # its author expects other threads there
-            if not self.all_written:
-                self._look_written(lanes, site, touch, kind)
-            return
+            return touch
         rivals = {"read": ("write", "atomic"), "write": ("write", "read", "atomic"), "atomic": ("write", "read")}[kind]
         for rival in rivals:
             trail = self.trails[rival]
             if trail.newest >= self.start:
                 places, others, same_warp = trail.others(touch, self.block_start, self.warp_start, self.order.clocks)
                 self._hazard(lanes, site, touch, places, others, same_warp, kind, rival)
-        if not self.all_written:
-            self._look_written(lanes, site, touch, kind)
         self.trails[kind].note(touch, self.time)
+        return touch
+
+    @staticmethod
+    def _rows(touch: Touch) -> Any:
+        """The blocks of a touch, for arrays with a row for each."""
+        return slice(None) if touch.rows is None else touch.rows
+
+    def _look_coming(self, lanes: Lanes, site: Site, touch: Touch) -> None:
+        """A copy that nobody has waited for may have landed or not."""
+        assert self.coming is not None
+        coming = self.coming[self._rows(touch), touch.units]
+        early = np.flatnonzero(coming if touch.rows is not None else coming.any(axis=0))
+        if len(early):
+            name = self.name(int(touch.units[early[0]]) * self.unit)
+            text = f"{site.verb} {name} before its copy has been waited for (cp.async.wait_group, then a barrier)"
+            self.findings.add("read before its copy has landed", site.place, lanes, touch.places[early], say(text))
 
     def _look_written(self, lanes: Lanes, site: Site, touch: Touch, kind: str) -> None:
         if touch.rows is not None and self.written.shape[0] == 1:
             self.written = np.repeat(self.written, self.blocks, axis=0)
-        rows: Any = touch.rows if touch.rows is not None else slice(None)
+        rows = self._rows(touch)
         if kind == "write":
             self.written[rows, touch.units] = True
             return

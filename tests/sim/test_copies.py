@@ -1,0 +1,114 @@
+"""cp.async on the simulated GPU: a copy lands when its thread waits for it, and who reads before is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpu_ops.errors import KernelError
+from tests.sim.bench import Case, Outcome, launch
+
+HEAD = """
+__device__ __forceinline__ void later(void* to, const void* from, int bytes)
+{
+    const unsigned place = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(place), "l"(from), "r"(bytes) : "memory");
+}
+#define COMMIT asm volatile("cp.async.commit_group;" ::: "memory")
+#define WAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
+#define WAIT_ALL asm volatile("cp.async.wait_all;" ::: "memory")
+"""
+BLOCKS, THREADS, VALUES = 3, 64, 160
+X = np.arange(2 * VALUES, dtype=np.float32)
+
+
+def run(body: str) -> Outcome:
+    """The body in a kernel in which thread t of 64 is number i of all and has the place box[t]."""
+    text = f"""{HEAD}
+extern "C" __global__ void k(const float2* x, float2* y, int n)
+{{
+    __shared__ float2 box[128];
+    const int t = threadIdx.x, i = blockIdx.x * {THREADS} + t;
+    const bool there = i < n;
+    {body}
+}}
+"""
+    y = np.zeros(2 * BLOCKS * THREADS, np.float32)
+    return launch(Case(text, "k", (BLOCKS, 1, 1), (THREADS, 1, 1), (X, y, np.int32(VALUES))), "sim:sm_90")
+
+
+RIGHT = {
+    "own value": "later(box + t, x + i, there ? 8 : 0); COMMIT; WAIT(0); y[i] = box[t];",
+    "a neighbour's, after a barrier": (
+        "later(box + t, x + i, there ? 8 : 0); WAIT_ALL; __syncthreads(); y[i ^ 1] = box[t ^ 1];"
+    ),
+    "the older of two groups": (
+        "later(box + t, x + i, there ? 8 : 0); COMMIT; later(box + 64 + t, x, 8); COMMIT; WAIT(1); y[i] = box[t];"
+    ),
+    "some lanes copy, others store": (
+        "if (t & 1) later(box + t, x + i, there ? 8 : 0);\n"
+        "else box[t] = there ? x[i] : make_float2(0, 0);\n"
+        "WAIT_ALL; y[i] = box[t];"
+    ),
+    "one place after the other": (
+        "for (int k = 0; k < 3; ++k) {\n"
+        "    later(box + t, x + (there ? (i + k) % n : 0), 8); COMMIT; WAIT(0);\n"
+        "    if (k == 0) y[i] = there ? box[t] : make_float2(0, 0);\n"
+        "}"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT)
+def test_a_copy_that_is_waited_for_brings_its_value(body: str) -> None:
+    found = run(body)
+    assert not found.findings
+    assert np.array_equal(found.arrays[1], np.pad(X, (0, 2 * BLOCKS * THREADS - len(X))))
+
+
+WRONG = {
+    "no wait": ("box[t] = make_float2(0, 0); later(box + t, x, 8); y[i] = box[t];", "read before its copy has landed"),
+    "the newer of two groups": (
+        "later(box + t, x, 8); COMMIT; later(box + 64 + t, x, 8); COMMIT; WAIT(1); y[i] = box[64 + t];",
+        "read before its copy has landed",
+    ),
+    "a wait without a commit": ("later(box + t, x, 8); WAIT(0); y[i] = box[t];", "read before its copy has landed"),
+    "a neighbour's, without a barrier": (
+        "later(box + t, x, 8); WAIT_ALL; y[i] = box[t ^ 32];",
+        "read-after-write hazard",
+    ),
+    "over what a neighbour may still read": (
+        "box[t] = x[0]; __syncthreads(); y[i] = box[t ^ 32]; later(box + t, x, 8); WAIT_ALL;",
+        "write-after-read hazard",
+    ),
+    "past the end": ("later(box + 100 + t, x, 8); WAIT_ALL; y[i] = x[0];", "out of bounds"),
+    "nothing there to copy": ("later(box + t, x + 100000, 8); WAIT_ALL; y[i] = box[t];", "out of bounds"),
+}
+
+
+@pytest.mark.parametrize(("body", "kind"), WRONG.values(), ids=WRONG)
+def test_what_a_copy_makes_wrong_is_named(body: str, kind: str) -> None:
+    assert kind in run(body).kinds()
+
+
+def test_a_copy_of_a_part_is_refused() -> None:
+    with pytest.raises(KernelError, match="copies all 8 bytes of a cp.async or none"):
+        run("later(box + t, x, 4); WAIT_ALL; y[i] = box[t];")
+
+
+def test_a_copy_counts_as_a_load_and_as_a_store() -> None:
+    from gpu_ops.devices.sim.device import SimDevice
+    from gpu_ops.devices.sim.launch import Options
+    from gpu_ops.plan import Launch, Plan
+    from tests.sim.bench import FILE
+
+    text = f'{HEAD}\nextern "C" __global__ void k(const float2* x, float2* y) {{\n__shared__ float2 box[64];\n'
+    text += "later(box + threadIdx.x, x + threadIdx.x, 8); WAIT_ALL; y[threadIdx.x] = box[threadIdx.x];\n}"
+    session = SimDevice("sm_90", Options(counters="full")).session({FILE: text})
+    x, y = session.upload(X), session.empty((128,), np.float32)
+    counters = session.execute(
+        Plan((Launch(session.kernel(FILE, "k", {}), (1, 1, 1), (64, 1, 1), (x, y)),), {})
+    ).counters
+    assert counters["global_load_sectors"] == counters["global_store_sectors"] == 16
+    assert counters["shared_store_requests"] == counters["shared_load_requests"] == 2
+    assert counters["shared_wavefronts"] == 8
