@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops import from_array
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel
 from gpu_ops.devices.kernel_source import read_source
@@ -334,35 +333,3 @@ def test_4096_squared_would_be_as_exact_as_it_must_be() -> None:
     device.execute(plan)
     right = np.fft.fft((x[0::2] + 1j * x[1::2].astype(np.float64)).reshape(2, 4096), axis=1)
     assert error(right, device.download(plan.outputs["spectra"])) < 5e-7 / np.sqrt(2)
-
-
-@pytest.mark.parametrize(
-    ("name", "shape", "dtype", "params", "knobs"),
-    [
-        ("fft_batch1d", (8 * 256,), np.float32, {"points": 128, "numbers": "complex"}, {"block": 64}),
-        ("fft_batch1d", (9 * 120,), np.float32, {"points": 60, "numbers": "real"}, {"block": 32}),
-        ("fft_batch1d", (9 * 120,), np.float64, {"points": 60, "numbers": "complex"}, {"block": 32}),
-        ("fft_batch1d", (4 * 66,), np.uint8, {"points": 32, "numbers": "complex"}, {"block": 32}),
-        ("fft_batch2d", (64, 130), np.float32, {"numbers": "complex"}, {"batch": 4}),
-        ("fft_batch2d", (64, 66), np.float32, {"numbers": "real"}, {"batch": 4}),
-        ("fft_batch2d", (48, 128), np.float32, {"numbers": "complex", "tile": 16}, {}),
-    ],
-)
-def test_a_block_that_fetches_ahead_takes_several_groups_of_lines(
-    name: str, shape: tuple[int, ...], dtype: Any, params: dict[str, Any], knobs: dict[str, Any]
-) -> None:
-    x = (np.random.default_rng(2).random(shape) * 200).astype(dtype)
-    input = from_array(x, "signal" if len(shape) == 1 else "image")
-    pick = Pick("fast", "sim:sm_90", {**knobs, "ahead": "always"})
-    run = list(run_experiment(Experiment(name, input, params, (pick,), protocol="none")))[-1]
-    assert run.ok and not run.findings, run.failure or run.errors
-
-
-def test_a_block_alone_on_its_multiprocessor_copies_past_the_registers() -> None:
-    """Points then take one more store and load of shared memory, parts of numbers one exchange each."""
-    counters, least = _counted("fft_batch2d", "fast", (128, 1024), {}, tile=128, numbers="complex")
-    before, _ = _counted("fft_batch2d", "fast", (128, 1024), {"ahead": "never"}, tile=128, numbers="complex")
-    assert counters["global_store_sectors"] == before["global_store_sectors"] == least // 2
-    points = 4 * 128 * 128
-    assert counters["shared_store_threads"] == 2 * before["shared_store_threads"] + points
-    assert counters["shared_wavefronts"] == counters["shared_ideal_wavefronts"]

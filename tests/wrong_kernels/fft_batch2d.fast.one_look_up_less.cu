@@ -4,10 +4,10 @@
 #if TILED
 // Tiles that fit a block: rows and columns in one launch, so that each number is read once and written once in all.
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_tiles(
-    const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, unsigned int tiles, unsigned int across,
-    long long row, long long wide, long long apart, long long step)
+    const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, unsigned int across, long long row,
+    long long wide, long long apart, long long step)
 {
-    transform_tile<RADICES>(x, y, table + 1, tiles, across, row, wide, apart, step);
+    transform_tile<RADICES>(x, y, table + 1, across, row, wide, apart, step);
 }
 #else
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_lines(

@@ -15,7 +15,7 @@ from gpu_ops.filters.fft.batch import Batch, largest, spectra, tolerance, transf
 from gpu_ops.filters.fft.forms import complex_type
 from gpu_ops.filters.fft.gpu import BLOCK as THREADS
 from gpu_ops.filters.fft.gpu import IN_GLOBAL, IN_SHARED, MANY
-from gpu_ops.filters.fft.passes import ALL, ALONE, ALWAYS, BATCH, NEEDED, NEVER, Fit, Rules, parts_of
+from gpu_ops.filters.fft.passes import ALL, BATCH, NEEDED, Fit, Rules, parts_of
 from gpu_ops.filters.fft.passes import COLUMNS as IN_TWO
 from gpu_ops.filters.fft.radices import MOST_PRIME, largest_prime, stages_of
 from gpu_ops.filters.fft.transform import BLUESTEIN, GLOBAL, SHARED, Lines, Transforms, fits, longest_of, padded
@@ -48,13 +48,6 @@ PARTS = Param(
     NEEDED,
     choices=(NEEDED, IN_TWO, ALL),
     help="which lines are cut in two: those that a launch cannot take well",
-)
-AHEAD = Param(
-    "ahead",
-    ALONE,
-    choices=(NEVER, ALONE, ALWAYS),
-    tries=(ALONE, ALWAYS),
-    help="which blocks fetch their next lines past the registers while they work, where GPU and samples allow it",
 )
 LAUNCHES = Param("launches", 1, choices=(1, 2), help="of tiles that a block can have whole; 2 do rows, then columns")
 WIDTH = Param("width", 64, choices=(32, 64, 128), unit="bits", help="of an access to complex numbers along rows")
@@ -233,7 +226,7 @@ def variants(rank: int) -> tuple[Variant, ...]:
     packed = Rules("fft/12_packed.cu", pack=True, split=True)
     mixed = Rules("fft/13_mixed_radix.cu", any_length=True)
     fast = Rules("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True)
-    fast_knobs = (COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH, AHEAD, *([LAUNCHES] if rank == 2 else []))
+    fast_knobs = (COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH, *([LAUNCHES] if rank == 2 else []))
     pairs = (Refusal(REAL_ALONE, {"param numbers": ("complex",)}), PAIRS[rank])
     ladder += [
         _by_rules("11 four-step", IN_PARTS, split, (*knobs, COLUMNS, PARTS), powers, **own),

@@ -55,13 +55,12 @@ def tiles(passes: Passes, batch: Batch, stages: Stages, y: DeviceArray) -> None:
     n = batch.width
     defines = passes.defines(n, stages, n, (batch.row, 0), PAIRS)
     defines |= {"LANES_IN": POINTS, "LANES_OUT": POINTS, "ENDS": WHOLE, "TURNED": 0, "WIDTH": 64, "TILED": 1}
-    count = batch.down * batch.across
-    shape = passes.shape(n, stages, count, n, defines, room_of(n, stages.radices, n)[1])
     kernel = passes.device.kernel(passes.rules.file, passes.rules.kernel.replace("_lines", "_tiles"), defines)
     sizes = (np.int64(size) for size in (batch.row, 2 * n, 2, batch.across * n))
-    args = (passes.task.x, y, passes.table(circle, n), np.uint32(count), np.uint32(batch.across), *sizes)
-    block = (stages.threads * n, 1, 1)
-    passes.steps.append(Launch(kernel, (shape.blocks, 1, 1), block, args, shape.shared, name="tiles"))
+    args = (passes.task.x, y, passes.table(circle, n), np.uint32(batch.across), *sizes)
+    shared = room_of(n, stages.radices, n)[1] * passes.fit.parts * passes.fit.itemsize
+    grid, block = (batch.down * batch.across, 1, 1), (stages.threads * n, 1, 1)
+    passes.steps.append(Launch(kernel, grid, block, args, shared, name="tiles"))
 
 
 def plan(rules: Rules, device: Device, task: Task) -> Plan:

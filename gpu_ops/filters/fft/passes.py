@@ -22,10 +22,6 @@ NUMBERS, PAIRS, SINGLES = "COMPLEX_NUMBERS", "PAIRS", "SINGLES"
 """What is read: complex numbers, neighbouring samples as their parts, or samples alone."""
 WHOLE, HALF, UNPACKED = "WHOLE", "HALF", "UNPACKED"
 """What is stored of a line: all results, the first half, or the spectrum of twice as many real samples."""
-NEVER, ALONE, ALWAYS = "never", "alone", "always"
-"""Which blocks fetch their next lines while they work: none, those that have a multiprocessor alone, all."""
-COPIES_SINCE = (8, 0)
-"""The capability from which on copies to shared memory go past the registers."""
 BATCH = "fft/batch.cu"
 LOW_BITS = 12
 """The small table of a long line's twiddles has 2^12 of them, the other one every 2^12-th."""
@@ -142,16 +138,6 @@ class Fit:
         return min(self.shared_bytes // (self.parts * self.itemsize), MOST_NUMBERS)
 
 
-class Shape(NamedTuple):
-    """How a launch lies on a GPU: its blocks, the parts of a number that are exchanged at once, bytes of shared memory,
-    and from which byte on a thread has places for the points of its next line; 0: it has none."""
-
-    blocks: int
-    parts: int
-    shared: int
-    own: int = 0
-
-
 @dataclass
 class Passes:
     """Collects the launches of a plan; its arrays are flat."""
@@ -196,32 +182,6 @@ class Passes:
             **{"LOW_BITS": LOW_BITS, "TILED": 0, "LOOKUPS": self.task.knobs.get("lookups", 4)},
         }
 
-    def shape(self, n: int, stages: Stages, blocks: int, each: int, defines: dict[str, Value], room: int) -> Shape:
-        """The shape of a launch of so many blocks, each with `each` lines, that exchange `room` points; AHEAD and OWN
-        are added to the defines, and PARTS may change."""
-        fit, limits = self.fit, self.device.limits
-        threads = stages.threads * each
-        wanted, points = self.task.knobs.get("ahead", NEVER), held(n, stages)
-        shapes = [Shape(blocks, fit.parts, fit.parts * room * fit.itemsize)]
-        alone = 2 * threads * points > MOST_NUMBERS and blocks > limits.multiprocessors
-        if wanted == ALWAYS or (wanted == ALONE and alone):
-            places = 2 * fit.itemsize * threads * points
-            for parts in range(fit.parts, 0, -1) if self._copies(defines) else ():
-                own = -(-parts * room * fit.itemsize // 16) * 16
-                resident = max(min(MOST_THREADS // threads, (limits.shared_bytes + 1) // (own + places)), 1)
-                shapes.append(Shape(min(blocks, limits.multiprocessors * resident), parts, own + places, own))
-        fits = [one for one in shapes if one.shared <= limits.shared_bytes]
-        best = fits[1] if len(fits) > 1 else fits[0]
-        defines |= {"AHEAD": int(best is not shapes[0]), "OWN": best.own, "PARTS": best.parts}
-        return best
-
-    def _copies(self, defines: Mapping[str, Value]) -> bool:
-        """Whether a copy from global to shared memory brings numbers as they are exchanged."""
-        as_they_are = defines["NUMBERS"] == NUMBERS or (
-            defines["NUMBERS"] == PAIRS and defines["SAMPLE"] == defines["REAL"] and bool(defines["PAIR_ALIGNED"])
-        )
-        return self.device.limits.capability >= COPIES_SINCE and as_they_are and defines["WIDTH"] == 64
-
     def launch(
         self,
         x: DeviceArray,
@@ -250,11 +210,11 @@ class Passes:
         turning = [self.table(make, turns) if turns else table for make in (low_turns, high_turns)]
         counts = (np.uint32(n) for n in (lines.total, lines.inner, lines.middle))
         args = (x, y, table, unpacks, *turning, *counts, *(np.int64(n) for n in (*source, *target)))
-        room = room_of(lines.n, stages.radices, each)[1] if len(stages.radices) > 1 or ends == UNPACKED else 0
-        shape = self.shape(lines.n, stages, -(-lines.total // each), each, defines, room)
         kernel = self.device.kernel(self.rules.file, self.rules.kernel, defines)
-        block = (stages.threads * each, 1, 1)
-        self.steps.append(Launch(kernel, (shape.blocks, 1, 1), block, args, shape.shared, name=what))
+        room = room_of(lines.n, stages.radices, each)[1] if len(stages.radices) > 1 or ends == UNPACKED else 0
+        shared = self.fit.parts * room * self.fit.itemsize
+        grid, block = (-(-lines.total // each), 1, 1), (stages.threads * each, 1, 1)
+        self.steps.append(Launch(kernel, grid, block, args, shared, name=what))
 
     def along(
         self, x: DeviceArray, y: DeviceArray, lines: Lines, source: Where, target: Where, what: str, **how: Any

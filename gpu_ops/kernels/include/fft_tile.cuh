@@ -48,28 +48,17 @@ struct Columns {
     }
 };
 
-// `tiles` are counted across, then down; a row of a tile begins `row` values after the one before in x, `step` numbers in
+// Tiles are counted across, then down; a row of a tile begins `row` values after the one before in x, `step` numbers in
 // y.
 template <int RAD, int... REST>
 __device__ __forceinline__ void transform_tile(
-    const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, unsigned int tiles, unsigned int across,
-    long long row, long long wide, long long apart, long long step)
+    const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, unsigned int across, long long row,
+    long long wide, long long apart, long long step)
 {
+    const unsigned int down = blockIdx.x / across, right = blockIdx.x % across;
     const Lane lane = lane_of<ALONG_POINTS>();
-    const Source<RAD> source{x, apart, lane.t};
-    const auto begin = [&](unsigned int tile) {
-        return (tile / across * (long long)N + lane.line) * row + tile % across * wide;
-    };
-    unsigned int tile = blockIdx.x;
-    source.fetch(begin(tile), true);
-    do {
-        const unsigned int next = tile + gridDim.x;
-        C v[butterflies<RAD>()][RAD];
-        source.take(v, begin(tile), true);
-        if (AHEAD && next < tiles) source.fetch(begin(next), true);
-        C* to = y + tile / across * (long long)N * step + (long long)(tile % across) * N;
-        stages<Along<ALONG_POINTS, ALONG_POINTS>, 1, RAD, REST...>(v, lane, table, Columns<RAD, REST...>{to, table, step});
-        tile = next;
-        if (AHEAD) __syncthreads();
-    } while (AHEAD && tile < tiles);
+    C v[butterflies<RAD>()][RAD];
+    load_points<RAD>(v, x, (down * (long long)N + lane.line) * row + right * wide, apart, lane.t, true);
+    const Columns<RAD, REST...> columns{y + down * (long long)N * step + (long long)right * N, table, step};
+    stages<Along<ALONG_POINTS, ALONG_POINTS>, 1, RAD, REST...>(v, lane, table, columns);
 }
