@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,7 @@ BLOCKS, THREADS, VALUES = 3, 64, 160
 X = np.arange(2 * VALUES, dtype=np.float32)
 
 
-def run(body: str) -> Outcome:
+def run(body: str, device: str = "sim:sm_90") -> Outcome:
     """The body in a kernel in which thread t of 64 is number i of all and has the place box[t]."""
     text = f"""{HEAD}
 extern "C" __global__ void k(const float2* x, float2* y, int n)
@@ -34,7 +36,12 @@ extern "C" __global__ void k(const float2* x, float2* y, int n)
 }}
 """
     y = np.zeros(2 * BLOCKS * THREADS, np.float32)
-    return launch(Case(text, "k", (BLOCKS, 1, 1), (THREADS, 1, 1), (X, y, np.int32(VALUES))), "sim:sm_90")
+    return launch(Case(text, "k", (BLOCKS, 1, 1), (THREADS, 1, 1), (X, y, np.int32(VALUES))), device)
+
+
+def expected() -> np.ndarray[Any, Any]:
+    """What the right bodies leave: all values, then zeros."""
+    return np.pad(X, (0, 2 * BLOCKS * THREADS - len(X)))
 
 
 RIGHT = {
@@ -63,7 +70,7 @@ RIGHT = {
 def test_a_copy_that_is_waited_for_brings_its_value(body: str) -> None:
     found = run(body)
     assert not found.findings
-    assert np.array_equal(found.arrays[1], np.pad(X, (0, 2 * BLOCKS * THREADS - len(X))))
+    assert np.array_equal(found.arrays[1], expected())
 
 
 WRONG = {
