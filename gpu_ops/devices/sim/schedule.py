@@ -80,7 +80,8 @@ class Scheduler:
                 elif len(self.ready) > 1:
                     return other(self.ready)
                 else:
-                    self._release_warps() or self._release_whole_blocks()
+                    if not self._release_warps():
+                        self._release_whole_blocks()
                     return other(self.ready)
         return block
 
