@@ -40,6 +40,7 @@ class FakeCupy:
         self.wrong: list[str] = []
         self.done: dict[tuple[str, int], int] = {}
         self.owners: dict[int, int] = {}
+        self.limit = 0
         self._numbers = itertools.count(1 << 20, 256)
 
     @property
@@ -195,7 +196,8 @@ def install(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
     cuda.function = SimpleNamespace(Module=lambda: Module(fake))
     cuda.runtime, cuda.driver, cuda.texture = _runtime(fake), _driver(fake), _texture(fake)
     cupy = module("cupy", monkeypatch)
-    pool = SimpleNamespace(free_bytes=lambda: fake.did("pool.free_bytes"))
+    pool = SimpleNamespace(free_bytes=lambda: fake.did("pool.free_bytes"), used_bytes=lambda: 1 << 20)
+    pool.get_limit = lambda: fake.limit
     cupy.cuda, cupy.__version__, cupy.get_default_memory_pool = cuda, "fake", lambda: pool
     cupy.empty = lambda shape, dtype: Array(fake, shape, dtype)
     cupyx = module("cupyx", monkeypatch)

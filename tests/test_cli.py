@@ -264,6 +264,13 @@ def test_a_kernel_that_cannot_work_is_refused_before_any_gpu_is_needed(
     assert words in err
 
 
+def test_a_kernel_for_an_input_that_its_variant_does_not_take_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(__file__).parent / "wrong_kernels" / "layout.tiles.missing_barrier.cu"
+    code, _, err = call(capsys, "run", "layout", "--variant", "tiles", "--kernel", str(path))
+    assert code == 2
+    assert "layout tiles does not take ecg: its layout is one of float32, not of float64." in err
+
+
 @NO_GPU
 def test_without_a_gpu_a_kernel_is_held_to_the_contract_on_the_simulated_one(
     capsys: pytest.CaptureFixture[str],

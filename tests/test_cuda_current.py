@@ -94,6 +94,15 @@ def test_a_description_counts_the_multiprocessors(fake: FakeCupy) -> None:
     assert [device.describe()["multiprocessors"] for device in both(fake)] == [2, 2]
 
 
+def test_memory_beyond_the_limit_of_the_pool_is_not_free(fake: FakeCupy) -> None:
+    device = both(fake)[0]
+    whole = device.free_bytes()
+    fake.limit = 3 << 20  # of which a third is in use
+    assert device.free_bytes() == 2 << 20 < whole
+    fake.limit = 1 << 10
+    assert device.free_bytes() == 0
+
+
 def test_it_does_in_any_thread(fake: FakeCupy) -> None:
     """A thread begins on device 0, whatever others have done."""
     _, second = both(fake)

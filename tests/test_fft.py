@@ -56,6 +56,20 @@ def test_windows_are_scipys(name: str) -> None:
         assert np.allclose(window(name, length), scipy.signal.get_window(SCIPY_NAMES[name], length), atol=1e-15)
 
 
+@pytest.mark.parametrize("variant", ["numpy", "serial"])
+@pytest.mark.parametrize(("name", "shape"), [("fft1d", (1025, 2)), ("fft2d", (19, 23, 3))])
+def test_of_a_constant_only_a_few_roundings_of_its_mean_are_left(
+    name: str, shape: tuple[int, ...], variant: str
+) -> None:
+    """NumPy adds channels that lie side by side one sample after the other: a hundred roundings of a thousand."""
+    filter, x = find_filter(name), np.full(shape, 0.7)
+    params = check_values(filter.params, {"result": "spectrum", "detrend": "constant"}, name)
+    rounding = np.finfo(np.float64).eps / 2 * float(x[..., 0].sum())
+    exact = filter.reference(on(filter, x, params))["spectrum"]
+    assert np.abs(exact).max() < rounding / 1000
+    assert np.abs(outputs(name, x, variant, **params)["spectrum"]).max() < 8 * rounding
+
+
 def near_numpy(rows: Any, count: int, length: int, dtype: str) -> None:
     """Transforms of rows are NumPy's, there and back."""
     x = noise(count, length).astype(dtype)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from tasks import on
 
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.devices.sim.device import SimDevice
@@ -20,6 +22,7 @@ from gpu_ops.filters.kit.loops import flat
 from gpu_ops.filters.reduce.exact import exact_sum, reference
 from gpu_ops.filters.reduce.figures import FIGURES, UNIT
 from gpu_ops.filters.reduce.host import _ends
+from gpu_ops.filters.reduce.peers import cupy_figures
 from gpu_ops.filters.reduce.plans import launch_sizes, one_each, one_wave, state_bytes, two_each
 from gpu_ops.io import from_array
 from gpu_ops.measuring.judging import judge_by_reports
@@ -137,6 +140,35 @@ def test_extremes_on_all_threads_are_numpys_wherever_they_lie(dtype: str) -> Non
                 y[place, -1], y[-1 - place, 0] = 0, 255 if dtype == "uint8" else np.nan
                 right = np.stack([y.min(axis=0), y.max(axis=0)], axis=1)
                 assert np.array_equal(_ends(flat(y), channels), right, equal_nan=True), (n, channels, place)
+
+
+class FakeCupy:
+    """CuPy's functions that reductions call, by NumPy; its var takes the mean and the differences in the samples' type
+    where a type is asked for."""
+
+    uint64, float32, float64 = np.uint64, np.float32, np.float64
+    sum, mean, min, max = staticmethod(np.sum), staticmethod(np.mean), staticmethod(np.min), staticmethod(np.max)
+
+    @staticmethod
+    def var(values: Array, dtype: Any = None) -> Any:
+        kind = np.dtype(np.float64 if dtype is None and values.dtype.kind == "u" else values.dtype)
+        mean = np.mean(values, dtype=np.float64).astype(kind)
+        apart = values.astype(np.int32) - int(mean) if kind.kind == "u" else values.astype(kind) - mean
+        return np.mean(apart * apart, dtype=np.float64)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float64"])
+def test_variances_by_cupy_are_taken_in_float64(dtype: str) -> None:
+    filter, whole = find_filter("reduce1d"), np.iinfo(dtype).max if dtype[0] == "u" else 1.0
+    device: Any = SimpleNamespace(library=lambda name: FakeCupy)
+    for values in (np.array([0.7] * 7), np.array([0, 1, 1, 1, 0, 1, 1.0])):
+        x = (values * whole).astype(dtype)
+        task = on(filter, x, {"statistic": "all", "compensated": "off"})
+        out = np.zeros(len(FIGURES))
+        for step in cupy_figures(device, task, out).steps:
+            step.function(*step.args)  # type: ignore[union-attr]
+        right = verify(filter, filter.variant("cupy"), from_array(x, "signal"), task, {"figures": out})
+        assert right["figures"].ok, (dtype, out)
 
 
 def test_nan_and_infinity_go_into_the_figures_as_in_numpy() -> None:

@@ -134,7 +134,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
     pick = Pick(variant.id, "cpu", knobs_of(variant, values), edits)  # checked before a device is opened
     experiment = Experiment(filter.id, input, params, (pick,), protocol="none")
     with within_limits(args, f"compiling {args.kernel}"):
-        _check_offline(filter, variant, experiment, edits)
+        _check_offline(filter, variant, experiment)
     has_gpu = any(s.kind == "cuda" and s.available for s in device_statuses())
     device = args.device[0] if args.device else "cuda:0" if has_gpu else "sim"
     limits = open_device(device).limits
@@ -187,11 +187,15 @@ def _variant_to_replace(filter: Filter, names: Sequence[str]) -> Variant:
     return variant
 
 
-def _check_offline(filter: Filter, variant: Variant, experiment: Experiment, edits: dict[str, str]) -> None:
-    """Check name, arguments, block and compilation, which needs no GPU."""
-    device = OfflineDevice("sm_75", edits)
+def _check_offline(filter: Filter, variant: Variant, experiment: Experiment) -> None:
+    """Check name, arguments, block and compilation, which needs no GPU. Raises ParamError for an input or parameters
+    that the variant does not take."""
+    (pick,) = experiment.picks
+    device = OfflineDevice("sm_75", pick.edits)
     params = {**{p.name: p.default for p in filter.params}, **experiment.params}
-    knobs = {**{k.name: k.default for k in variant.knobs}, **experiment.picks[0].knobs}
+    knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
+    if reason := variant.refusal(Task.of(experiment.input.meta, params, knobs)):  # whatever the device's limits are
+        raise ParamError(f"{filter.id} {variant.id} does not take {title_of(experiment.input)}: {reason}.")
     task = Task.of(experiment.input.meta, params, knobs, device.limits)
     device.check(make_plan(filter, variant, device, task.on(experiment.input.array)))
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +32,7 @@ def run(experiment: Experiment) -> Run:
 @pytest.mark.parametrize("id, variant", [(f.id, v.id) for f in LOCAL for v in f.variants if v.device == "cuda"])
 def test_bands_give_what_the_whole_gives(cuda: str, id: str, variant: str) -> None:
     filter = next(f for f in LOCAL if f.id == id)
-    values = np.random.default_rng(4).integers(0, 256, SHAPES[filter.accepts]).astype(np.uint8)
+    values = np.random.default_rng(4).integers(0, 256, SHAPES[filter.accepts]).astype(filter.dtypes[0])
     picture, params = from_array(values, filter.accepts), {}
     if any(p.name == "border" for p in filter.params):
         params["border"] = "wrap" if variant not in ("texture",) else "reflect"
@@ -38,9 +41,24 @@ def test_bands_give_what_the_whole_gives(cuda: str, id: str, variant: str) -> No
         pytest.skip(whole.failure)
     memory = bands.footprint(filter, Task.of(picture.meta, whole.params)) * 3 // 4
     parts = run(Experiment(id, picture, params, (Pick(variant, cuda),), "none", memory=memory))
-    assert parts.ok and "bands of" in parts.notes[-1], parts.failure
+    assert parts.ok and any("bands of" in note for note in parts.notes), (parts.failure, parts.notes)
     for name, array in whole.outputs.items():
         assert np.array_equal(array, parts.outputs[name])
+
+
+@contextmanager
+def room_for(device: Any, nbytes: int) -> Iterator[None]:
+    """Inside, CuPy's pool refuses what exceeds so many bytes more, as a full GPU does. What is really taken would be
+    missing in other processes, and what these give back is room again."""
+    pool = device.library("cupy").get_default_memory_pool()
+    with device.at_work():
+        before = pool.get_limit()
+        pool.set_limit(size=pool.used_bytes() + nbytes)
+    try:
+        yield
+    finally:
+        with device.at_work():
+            pool.set_limit(size=before)
 
 
 def test_a_full_gpu_goes_on_in_bands(cuda: str) -> None:
@@ -48,9 +66,8 @@ def test_a_full_gpu_goes_on_in_bands(cuda: str) -> None:
     case = Experiment("mean2d", picture, {"window": 5}, (Pick("naive", cuda),), "none")
     whole = run(case)
     gc.collect()
-    room = picture.array.nbytes + (1 << 26)
-    filled = [device.empty((device.free_bytes() - room,), np.uint8)]
-    parts = run(case)
-    del filled
-    assert parts.ok and "bands of" in parts.notes[-1], parts.failure
+    with room_for(device, picture.array.nbytes + (1 << 26)):
+        assert device.free_bytes() <= picture.array.nbytes + (1 << 26)
+        parts = run(case)
+    assert parts.ok and any("bands of" in note for note in parts.notes), (parts.failure, parts.notes)
     assert np.array_equal(whole.outputs["image"], parts.outputs["image"])

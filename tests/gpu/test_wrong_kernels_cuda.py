@@ -1,4 +1,5 @@
-"""The contract rejects every kernel that is wrong on purpose. Each has a process of its own: some may die of it."""
+"""The contract rejects every kernel that is wrong on purpose, but for races that show by chance. Each has a process of
+its own: some may die of it."""
 
 from __future__ import annotations
 
@@ -7,15 +8,28 @@ import sys
 from pathlib import Path
 
 import pytest
-from wrong import WRONG, parts
+from wrong import RACES, WRONG, parts
 
 from gpu_ops.filters import find_filter
 
 pytestmark = pytest.mark.gpu
+FLOAT32 = ("--dtype", "float32")
+TAKES = {
+    "conv3x3.fused": ("--passes", "2"),
+    "fft2d.spectrum": ("--result", "level"),
+    "histogram1d.bytes": ("--sample", "noise", "--dtype", "uint8"),
+    "layout.doubles": FLOAT32,
+    "layout.floats": FLOAT32,
+    "layout.spills": FLOAT32,
+    "layout.tiles": FLOAT32,
+    "wavelet2d.blocks": ("--wavelet", "haar", "--rule", "manual"),
+}
+"""Flags for variants that do not take the default sample with the default parameters."""
 
 
 def _hold_to_contract(path: Path, filter_id: str, variant_id: str, device: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "gpu_ops", "run", filter_id, "--variant", variant_id, "--device", device]
+    command += TAKES.get(f"{filter_id}.{variant_id}", ())
     return subprocess.run([*command, "--kernel", str(path)], capture_output=True, text=True, timeout=300)
 
 
@@ -23,7 +37,8 @@ def _hold_to_contract(path: Path, filter_id: str, variant_id: str, device: str) 
 def test_rejected(cuda: str, path: Path) -> None:
     filter_id, variant_id, _ = parts(path)
     done = _hold_to_contract(path, filter_id, variant_id, cuda)
-    assert done.returncode == 3, done.stdout + done.stderr
+    allowed = (0, 3) if path.stem in RACES else (3,)
+    assert done.returncode in allowed, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("filter_id", ["mean1d", "mean2d"])

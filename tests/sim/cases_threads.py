@@ -146,6 +146,17 @@ def _late() -> Any:
     return case("warp.cu", "late", (a, np.zeros(256, np.int32)), grid=2), (SAME, total.astype(np.int32))
 
 
+@entry("warp.handed")
+def _handed() -> Any:
+    a, upper = _ints(30, 192), np.arange(32) >= 16
+    x = a.reshape(2, 3, 32).astype(np.int64)
+    x[:, 0] += np.roll(x[:, 0], 16, axis=1)
+    x[:, 1:] = np.where(upper, x[:, :1], x[:, 1:])
+    x[:, 1:] += np.roll(x[:, 1:], 16, axis=2)
+    expected = x.reshape(-1).astype(np.int32)
+    return case("warp.cu", "handed", (a, np.zeros(192, np.int32)), grid=2, block=96), (SAME, expected)
+
+
 @entry("warp.reductions", capability=80)
 def _reductions() -> Any:
     a = _ints(18, 256, low=-(2**31), high=2**31)

@@ -12,7 +12,7 @@ from math import prod
 from pathlib import Path
 
 import pytest
-from wrong import WRONG, parts
+from wrong import RACES, WRONG, parts
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import FILTERS, find_filter
@@ -47,7 +47,8 @@ FAULTS = {
 }
 """What is seen besides the wrong result, where anything is."""
 FIRST = {find_filter(parts(path)[0]).family: path for path in reversed(WRONG)}
-"""A wrong kernel of each family."""
+FIRST |= {find_filter(parts(path)[0]).family: path for path in WRONG if path.stem in RACES}
+"""A wrong kernel of each family; of those with races one of these, which only the simulated GPU rejects for sure."""
 
 
 @cache
@@ -111,3 +112,8 @@ def test_a_wrong_kernel_is_rejected_and_its_fault_named(path: Path) -> None:
             break
     assert rejected, "no case of the contract tells it from a right one"
     assert FAULTS.get(fault) in {*kinds, None}
+
+
+def test_races_are_named_as_hazards() -> None:
+    faults = {path.stem: parts(path)[2] for path in WRONG}
+    assert all("hazard" in FAULTS[faults[stem]] for stem in RACES)

@@ -49,6 +49,10 @@ FAULTS = {
     "arrives_early": ("read-after-write hazard", "wrote with no barrier in between"),
     "overwrites_early": ("read-after-write hazard", "wrote with no barrier in between"),
     "never_opens": ("barrier that never opens", "waits for 160 threads at barrier 3, to which 128 have come"),
+    "never_completes": (
+        "warp instruction that never completes",
+        "waits for lanes 1, 2, 4, 5, 7, 8, 10, 11, 13, 14, 16, 17, 19, 20, 22, 23, 25, 26, 28, 29, 31 of the warp",
+    ),
     "inactive_lane": ("shuffle from an inactive lane", "a lane that does not take part"),
 }
 WHOLE = {"read_past", "read_before", "two_blocks"}

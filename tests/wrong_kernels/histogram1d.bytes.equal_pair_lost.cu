@@ -18,7 +18,8 @@ __device__ __noinline__ void carry(unsigned* wide, unsigned level, bool full)
     unsigned open = __ballot_sync(here, full);
     while (open) {
         const int leader = __ffs(open) - 1;
-        const unsigned same = __ballot_sync(here, full && level == __shfl_sync(here, level, leader));
+        const unsigned of_leader = __shfl_sync(here, level, leader);
+        const unsigned same = __ballot_sync(here, full && level == of_leader);
         if ((threadIdx.x & 31) == leader) atomicAdd(wide + level, 256u * __popc(same));
         open &= ~same;
     }
@@ -33,7 +34,6 @@ __device__ __forceinline__ void count_word(unsigned char* bytes, unsigned* wide,
     const unsigned c = permute(lows, rows, 0xee62), d = permute(lows, rows, 0xff73);
     // Two counts at a time are read before they are written, since a read takes long.
     unsigned na = bytes[a] + 1u, nb = bytes[b] + 1u;
-    
     bytes[a] = (unsigned char)na;
     bytes[b] = (unsigned char)nb;
     unsigned nc = bytes[c] + 1u, nd = bytes[d] + 1u;

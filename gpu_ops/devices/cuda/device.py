@@ -273,7 +273,9 @@ class CudaDevice:
     @on_its_device
     def free_bytes(self) -> int:
         pool = self._cupy.get_default_memory_pool()
-        return int(self._cupy.cuda.runtime.memGetInfo()[0]) + int(pool.free_bytes())
+        free = int(self._cupy.cuda.runtime.memGetInfo()[0]) + int(pool.free_bytes())
+        limit = int(pool.get_limit())  # a person's, see CUPY_GPU_MEMORY_LIMIT; 0 is none
+        return min(free, max(limit - int(pool.used_bytes()), 0)) if limit else free
 
     @on_its_device
     def describe(self) -> dict[str, Any]:

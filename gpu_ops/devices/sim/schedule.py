@@ -13,8 +13,8 @@ from gpu_ops.devices.sim.emit import BlockCode, Code
 from gpu_ops.devices.sim.flow import is_named
 from gpu_ops.devices.sim.lanes import Array, Lanes, pick, union, whole_mask, whole_size
 from gpu_ops.devices.sim.meter import Meter, limit_error
-from gpu_ops.devices.sim.ptx import Imm, Instruction, Operand, Reg
-from gpu_ops.devices.sim.warp import complete
+from gpu_ops.devices.sim.ptx import Imm, Operand, Reg
+from gpu_ops.devices.sim.waiting import WarpWait, may_go_on, report_incomplete
 from gpu_ops.errors import LimitReached
 
 FEW = 8
@@ -80,7 +80,8 @@ class Scheduler:
                 elif len(self.ready) > 1:
                     return other(self.ready)
                 else:
-                    self._release_whole_blocks()
+                    if not self._release_warps():
+                        self._release_whole_blocks()
                     return other(self.ready)
         return block
 
@@ -281,11 +282,12 @@ class Scheduler:
             return True
         if group.lanes.mask is None and not group.lanes.packed:
             return True
-        return complete(group.lanes, self.batch.alive, self._members(code.block.lines[0], group))
+        return not self._wait(code, group).absent(self.batch.alive).any()
 
-    def _members(self, line: Instruction, group: Group) -> Array:
-        """The mask of lanes that a warp-wide instruction names."""
-        return self._operand(line.args[-1], group)
+    def _wait(self, code: BlockCode, group: Group) -> WarpWait:
+        """A group at a warp-wide instruction, with the mask of lanes that this names."""
+        line = code.block.lines[0]
+        return WarpWait(line, group.lanes, self._operand(line.args[-1], group))
 
     def _operand(self, operand: Operand, group: Group) -> Array:
         """The lanes' values of an operand, as int32."""
@@ -301,24 +303,47 @@ class Scheduler:
         self._join(self.parked, number, group)
 
     def _release(self) -> None:
-        """No group is ready. Groups that wait for their warp go on; if all groups are at barriers, these open."""
-        warp_wide = [n for n in self.parked if self.code.blocks[n].block.end != "barrier"]
-        if warp_wide:
-            codes = {n: self.code.blocks[n] for n in sorted(warp_wide)}
-            whole = (n for n, code in codes.items() if self._is_complete(code, self.parked[n]))
-            number = next(whole, min(warp_wide))
-            self._run(codes[number], self._fullest(self.parked.pop(number)))
+        """No group is ready. Lanes that wait for their warp go on; if all groups are at barriers, these open."""
+        if self._release_warps():
             return
         named = self._waiting(True)
+        if named and self._open(named):
+            return
+        stuck = self._at_warps()
+        if (named or stuck) and self._release_whole_blocks():
+            return
+        if stuck:
+            self._force(*next(iter(stuck.items())))
+            return
         if named:
-            if self._open(named) or self._release_whole_blocks():
-                return
             self.batch.meetings.report(list(named.values()), self.batch.findings)
         report_divergence(list(self._waiting(False).values()), self.batch.findings)
         waiting, self.parked = self.parked, {}
         self.batch.shared.barrier(None)
         for number, group in sorted(waiting.items()):
             self._run(self.code.blocks[number], self._fullest(group))
+
+    def _at_warps(self) -> dict[int, WarpWait]:
+        """The groups that wait at warp-wide instructions, lowest first."""
+        codes = ((n, self.code.blocks[n]) for n in sorted(self.parked))
+        return {n: self._wait(code, self.parked[n]) for n, code in codes if code.block.end != "barrier"}
+
+    def _release_warps(self) -> bool:
+        """Let lanes go on that wait for no lane of their warp any more. Returns whether there were any."""
+        waits = self._at_warps()
+        going = may_go_on(waits, self.batch.alive) if waits else {}
+        for number, go in going.items():
+            self._let(number, whole_mask(waits[number].lanes), go)
+        return bool(going)
+
+    def _force(self, number: int, wait: WarpWait) -> None:
+        """Report lanes that wait for others of their warp in vain, and let them go on."""
+        group, blocks = self.parked.pop(number), self.code.blocks
+        others = [
+            WaitingLanes(blocks[n].block.lines[0].place, g.lanes, whole_mask(g.lanes)) for n, g in self.parked.items()
+        ]
+        report_incomplete(wait, self.batch.alive, others, self.batch.findings)
+        self._run(blocks[number], self._fullest(group))
 
     def _fullest(self, group: Group) -> Group:
         """The group without its mask if it has all lanes of the batch."""

@@ -42,8 +42,7 @@ class Warps:
 
     def bits(self, flags: Array) -> Array:
         """(warps, 32) booleans as (warps, 1) words."""
-        weights = np.uint64(1) << np.arange(WARP, dtype=np.uint64)
-        return (flags * weights).sum(axis=1, dtype=np.uint64).astype(np.uint32).view(np.int32)[:, None]
+        return np.packbits(flags, axis=1, bitorder="little").view(np.int32)
 
 
 def shuffle(
@@ -150,13 +149,12 @@ def active_mask(lanes: Lanes) -> Array:
     return warps.back(np.broadcast_to(warps.bits(warps.active), warps.active.shape))
 
 
-def complete(lanes: Lanes, alive: Array, mask: Array) -> bool:
-    """Whether, in each warp with lanes here, all living lanes that the mask names are here."""
+def missing(lanes: Lanes, alive: Array, mask: Array, come: Array | None = None) -> Array:
+    """For each running lane a word, in the lanes' frame: the living lanes that its mask names and that have not come.
+    `come` (blocks, width) are the lanes that have, without it those that run."""
     warps = Warps(lanes)
-    bits = warps.of(mask).view(np.uint32)
-    # The word is the same for all running lanes; the others may have any value.
-    first = warps.active.argmax(axis=1)
-    word = bits[np.arange(len(first)), first][:, None]
-    named = ((word >> np.arange(WARP, dtype=np.uint32)) & np.uint32(1)).astype(np.bool_)
-    living = alive.reshape(-1, WARP)[warps.selection]
-    return not bool((named & living & ~warps.active).any())
+    here = warps.active if come is None else come.reshape(-1, WARP)[warps.selection]
+    absent = warps.bits(alive.reshape(-1, WARP)[warps.selection] & ~here)
+    if not absent.any():
+        return np.zeros((1, 1), np.int32)
+    return warps.back(np.where(warps.active, warps.of(mask) & absent, 0))

@@ -161,7 +161,7 @@ def rules_support(rules: Rules, task: Task) -> str | None:
     if task.knobs.get("width") == 128 and not batch_passes.wide(batch, rules, task):
         return (
             f"accesses of 128 bits take complex float32 numbers side by side, and the threads of {batch.width} points "
-            f"have {UNEVEN}; choose width 64, or radix 8"
+            f"have {UNEVEN}; choose width 64{_wide_radix(batch, rules, task)}"
         )
     row = batch.width // 2 if rules.pack and not batch.complex and batch.channels == 1 and not batch.width % 2 else 0
     for n, whole in ((row or batch.width, batch.across == 1), (batch.height, True)):
@@ -172,6 +172,14 @@ def rules_support(rules: Rules, task: Task) -> str | None:
         if n > 1 and not _fits(n, fit, replace(rules, split=rules.split and whole), task):
             return f"{n} {TOO_LONG} with these knobs; use the variant {'global' if rules.split else 'fast'}"
     return None
+
+
+def _wide_radix(batch: Batch, rules: Rules, task: Task) -> str:
+    """The largest radix whose threads have two neighbouring butterflies, in words; "" where no other one has."""
+    for radix in reversed(RADIX.choices):
+        if batch_passes.wide(batch, rules, replace(task, knobs={**task.knobs, "radix": radix})):
+            return f", or radix {radix}"
+    return ""
 
 
 def _fits(n: int, fit: Fit, rules: Rules, task: Task) -> bool:

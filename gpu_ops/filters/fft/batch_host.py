@@ -127,7 +127,18 @@ def join(re: Array, im: Array, out: Array) -> None:
 
 
 def cufft(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -> Transform:
-    """cuFFT's transforms by a plan of CuPy, from the tiles straight into the result."""
+    """cuFFT's transforms by a plan of CuPy, from the tiles straight into the result.
+
+    CuPy plans no real transforms along two axes of arrays in Fortran's order, which those are as well that have only
+    one side longer than 1. These go through its rfft2 and one copy.
+    """
+    if batch.rank == 2 and not batch.complex and tiles.flags.f_contiguous:
+        real = device.library("cupy").fft
+
+        def forward(x: Any, out: Any) -> None:
+            out[...] = real.rfft2(x)
+
+        return forward
     fft, cufft = device.library("cupyx.scipy.fft"), device.library("cupy.cuda.cufft")
     axes = (1, 2) if batch.rank == 2 else 2
     plan = fft.get_fft_plan(tiles, axes=axes, value_type="C2C" if batch.complex else "R2C")

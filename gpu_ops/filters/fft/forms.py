@@ -21,6 +21,9 @@ SPECTROGRAM_SEGMENT = 256
 """Samples of a spectrogram's segment where the parameter is 0."""
 PEAKS = 16
 """Rows of the table of peaks."""
+PIECE = 4096
+"""Values of a piece that one block adds up or looks through, where the most pieces allow it."""
+MOST_PIECES = 256
 
 
 def real_type(task: Task) -> np.dtype[Any]:
@@ -193,3 +196,8 @@ def radial(task: Task) -> Form:
     rings = int(ring_of(height // 2, width // 2, height, width)) + 1
     axis = Axis("radius", "cycles/px", 0.0, 1 / max(height, width))
     return Form((rings, *extents), real_type(task).name, (axis, *axes))
+
+
+def pieces_of(n: int) -> int:
+    """The pieces of n values that blocks add up or look through."""
+    return min(MOST_PIECES, -(-n // PIECE))

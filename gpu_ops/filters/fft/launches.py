@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft import limits
-from gpu_ops.filters.fft.forms import PEAKS, Cut, complex_type, least_amplitude, real_type
+from gpu_ops.filters.fft.forms import PEAKS, Cut, complex_type, least_amplitude, pieces_of, real_type
 from gpu_ops.filters.fft.transform import Transforms
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.output_kinds import Form
@@ -19,16 +19,8 @@ from gpu_ops.task import Task
 
 SAMPLES, SPECTRUM, PEAK_FILE = "fft/samples.cu", "fft/spectrum.cu", "fft/peaks.cu"
 LEVELS = "fft/levels.cu"
-PIECE = 4096
-"""Values of a piece that one block adds up or looks through, where the most pieces allow it."""
-MOST_PIECES = 256
 ENOUGH = 1 << 16
 """Threads that keep a large GPU busy."""
-
-
-def pieces_of(n: int) -> int:
-    """The pieces of n values."""
-    return min(MOST_PIECES, -(-n // PIECE))
 
 
 @dataclass(frozen=True)

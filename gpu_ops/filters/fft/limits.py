@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from gpu_ops.filters.fft.forms import Array, Cut, full_scale, real_type
+from gpu_ops.filters.fft.forms import Array, Cut, full_scale, pieces_of, real_type
 from gpu_ops.filters.fft.windows import window
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.task import Task
@@ -28,6 +28,8 @@ PHASE_TOLERANCE = {"float32": 0.05, "float64": 1e-8}
 """Of π: errors of 1.5e-6 or 3e-13 of the largest magnitude, at the floor."""
 PEAK_TOLERANCE = {"float32": 2e-3, "float64": 1e-9}
 """Of the largest frequency, and of the largest height."""
+SMALLEST_BLOCK = 32
+"""Threads of a block at least."""
 FAST_SINE = math.hypot(2**-21.41, 2**-21.19)
 """Most that a twiddle of __sincosf is off between -π and π, as the CUDA Programming Guide states it for its parts."""
 FAST_SINE_CAVEAT = (
@@ -118,12 +120,22 @@ def _weights(task: Task) -> tuple[float, float]:
     return math.prod(float(w.sum()) for w in windows), math.prod(float((w * w).sum()) for w in windows)
 
 
+def mean_additions(count: int) -> float:
+    """Additions on the longest way of a value into the mean of so many, which is in float64 everywhere: in a thread of
+    the smallest block its share of a piece, then a tree, then all pieces; and the division."""
+    pieces = pieces_of(count)
+    return count / pieces / SMALLEST_BLOCK + 12 + pieces
+
+
 def _offset(task: Task) -> float:
-    """What may remain where the mean is taken off: an eighth of the largest sample, 0 where it is not."""
+    """The size of what may remain where the mean is taken off, 0 where it is not: an eighth of the largest sample, or
+    more where the roundings of the mean, half an eps of the largest sample each, exceed the tolerance of that."""
     if task.params.get("detrend", "none") == "none":
         return 0.0
-    kind = np.dtype(task.meta.dtype)
-    return (float(np.iinfo(kind).max) if kind.kind == "u" else task.meta.largest) / 8
+    kind, count = np.dtype(task.meta.dtype), transformed(task)
+    lost = mean_additions(count) * float(np.finfo(np.float64).eps) / 2
+    largest = float(np.iinfo(kind).max) if kind.kind == "u" else task.meta.largest
+    return largest * max(1 / 8, lost / transform_tolerance(task))
 
 
 def _smallest(task: Task) -> float:

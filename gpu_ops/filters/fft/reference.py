@@ -43,9 +43,16 @@ def reference1d(task: Task) -> dict[str, Array]:
 
 def _one_sided(cut: Cut, x: Array) -> Array:
     if cut.detrend:
-        x = x - x.mean(axis=0)
+        x = _without_means(x, (0,))
     weights = cut.weights.reshape(-1, *(1,) * (x.ndim - 1))
     return np.fft.rfft(x * weights, axis=0)
+
+
+def _without_means(x: Array, axes: tuple[int, ...]) -> Array:
+    """Samples in float64 less the mean of each channel. NumPy adds channels that lie side by side one sample after the
+    other, which rounds as often; the mean of what is left has what that lost."""
+    apart = x - x.mean(axis=axes)
+    return np.asarray(apart - apart.mean(axis=axes))
 
 
 def _both_sides(one: Array, length: int) -> Array:
@@ -164,7 +171,7 @@ def _spectrum2d(task: Task) -> tuple[Array, Array]:
     weights = np.multiply.outer(*windows).reshape(*task.meta.shape[:2], *(1,) * (task.x.ndim - 2))
     x = task.x.astype(np.float64)
     if task.params["result"] != "phase" and task.params["detrend"] == "constant":
-        x = x - x.mean(axis=(0, 1))
+        x = _without_means(x, (0, 1))
     return weights, np.fft.fft2(x * weights, axes=(0, 1))
 
 

@@ -27,12 +27,17 @@ def convert(x: Array, out: Array) -> None:
     out[...] = x
 
 
+def _means(channels: Array, axes: tuple[int, ...]) -> Array:
+    """The means of each channel along these of its axes, in float64. Along the samples of one channel NumPy adds in
+    pairs; of several at once, which lie side by side, one sample after the other, which rounds as often."""
+    return np.stack([channel.mean(axis=axes, keepdims=True, dtype=np.float64) for channel in channels])
+
+
 def cut_signal(x: Array, detrend: bool, weights: Array, out: Array) -> None:
     """A whole signal (N,) or (N, C) times the window in out (C, 1, N), without its means where `detrend`."""
     channels = x.reshape(len(x), -1).T
     if detrend:
-        mean = channels.mean(axis=1, keepdims=True, dtype=np.float64)
-        channels = channels - mean.astype(out.dtype)
+        channels = channels - _means(channels, (0,)).astype(out.dtype)
     np.multiply(channels, weights, out=out[:, 0])
 
 
@@ -42,8 +47,7 @@ def cut_segments(x: Array, cut: Cut, weights: Array, out: Array) -> None:
     for band in _bands(out, cut.count, cut.length * cut.channels):
         segments = windows[band].transpose(1, 0, 2)
         if cut.detrend:
-            mean = segments.mean(axis=2, keepdims=True, dtype=np.float64)
-            segments = segments - mean.astype(out.dtype)
+            segments = segments - _means(segments, (1,)).astype(out.dtype)
         np.multiply(segments, weights, out=out[:, band])
 
 
@@ -60,8 +64,7 @@ def cut_image(x: Array, detrend: bool, weights: Array, out: Array) -> None:
     """The planes out (C, H, W) of (H, W) or (H, W, C) times the window (H, W), without their means where `detrend`."""
     planes = x.reshape(*x.shape[:2], -1).transpose(2, 0, 1)
     if detrend:
-        mean = planes.mean(axis=(1, 2), keepdims=True, dtype=np.float64)
-        planes = planes - mean.astype(out.dtype)
+        planes = planes - _means(planes, (0, 1)).astype(out.dtype)
     np.multiply(planes, weights, out=out)
 
 

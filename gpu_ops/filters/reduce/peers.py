@@ -39,6 +39,15 @@ def numpy_chain(task: Task) -> float:
     return task.meta.size // task.meta.channels / NUMPY_PIECE + 40
 
 
+def cupy_figure(cupy: Any, values: DeviceArray, name: str) -> Any:
+    """One figure of a channel. Where CuPy's var is asked for float64, it takes the mean and the differences in the
+    samples' own type: it cuts means of integers, and their squares overflow. Unasked it takes float64 for integers;
+    float32 is converted before."""
+    if name != "variance":
+        return library_figure(cupy, values, name)
+    return cupy.var(values.astype(cupy.float64) if values.dtype == cupy.float32 else values)
+
+
 def cupy_figures(device: Device, task: Task, out: DeviceArray) -> Plan:
     """A call for each figure of each channel. Results stay on the device."""
     cupy, channels = device.library("cupy"), task.meta.channels
@@ -47,7 +56,7 @@ def cupy_figures(device: Device, task: Task, out: DeviceArray) -> Plan:
     table = out.reshape(len(names), channels)
 
     def figure(values: DeviceArray, target: DeviceArray, name: str) -> None:
-        target[...] = library_figure(cupy, values, name)
+        target[...] = cupy_figure(cupy, values, name)
 
     calls = (
         Call(figure, (pixels[:, c], table[row : row + 1, c], name), name=name if channels == 1 else f"{name} {c + 1}")

@@ -9,7 +9,7 @@ from gpu_ops.filters.scan import accesses, limits, peers, plans
 from gpu_ops.filters.scan.claims import CLAIMS
 from gpu_ops.filters.scan.lines import SUMS, form
 from gpu_ops.filters.scan.reference import magnitude, reference
-from gpu_ops.input_kinds import Kind
+from gpu_ops.input_kinds import Kind, Shape
 from gpu_ops.params import Param
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Output, Variant, Work
@@ -30,6 +30,8 @@ WARP = "Lanes pass sums by shuffles, and values are read twice instead of writte
 LOOK_BACK = "One launch: a tile tells its sum at once, and a warp looks back over the tiles before until one knows all."
 CUPY = "The library's cumsum, nothing to write yourself: CUB's scan, or passes over all of an array with several lines."
 POLLS = "how often a tile asks those before it depends on when they tell"
+MANY_TILES: dict[Kind, tuple[Shape, ...]] = {"signal": ((1_000_003,),), "image": ((3, 400_003),)}
+"""Shapes whose tiles do not all run at once on a GPU: some know all before them while others still ask."""
 
 
 def work(task: Task) -> Work:
@@ -44,7 +46,7 @@ def _of_block(values: int) -> Any:
     return lambda task: task.knobs["block"] * values
 
 
-def _kernels() -> tuple[Variant, ...]:
+def _kernels(kind: Kind) -> tuple[Variant, ...]:
     own: dict[str, Any] = {"largest": limits.largest, "source": "S1"}
     one, two = ({"supports": limits.tiles_fit(_of_block(k)), "accesses": accesses.by_levels(k), **own} for k in (1, 2))
     doubling = plans.levels(1, plans.hillis_steele_bytes)
@@ -53,7 +55,7 @@ def _kernels() -> tuple[Variant, ...]:
     warps |= {"knobs": (WARPS_BLOCK, ITEMS), "tolerance": limits.warp, "caveat": limits.WARP_CAVEAT}
     once: dict[str, Any] = {"knobs": (WARPS_BLOCK, VECTORS), "largest": limits.largest, "uncounted": POLLS}
     once |= {"supports": limits.tiles_fit(plans.look_back_size), "tolerance": limits.look_back(plans.look_back_size)}
-    once |= {"caveat": limits.LOOK_BACK_CAVEAT, "source": "S1"}
+    once |= {"caveat": limits.LOOK_BACK_CAVEAT, "source": "S1", "shapes": MANY_TILES[kind]}
     return (
         cuda("scan/1_hillis_steele.cu", "Hillis–Steele", HILLIS_STEELE, doubling, knobs=(BLOCK,), **one),
         cuda("scan/2_blelloch.cu", "Blelloch", BLELLOCH, tree, **pairs),
@@ -63,7 +65,7 @@ def _kernels() -> tuple[Variant, ...]:
     )
 
 
-def _variants() -> tuple[Variant, ...]:
+def _variants(kind: Kind) -> tuple[Variant, ...]:
     own: dict[str, Any] = {"largest": limits.largest}
     serial = {"tolerance": limits.in_double(limits.length), "caveat": limits.SERIAL_CAVEAT, **own}
     parallel = {"tolerance": limits.in_double(limits.parallel_additions), "caveat": limits.PARALLEL_CAVEAT, **own}
@@ -74,7 +76,7 @@ def _variants() -> tuple[Variant, ...]:
         Variant("serial", "CPU, one core", SERIAL, plans.host(plans.serial), "cpu", **serial),
         Variant("parallel", "CPU, all cores", PARALLEL, plans.host(plans.parallel), "cpu", **parallel),
         Variant("numpy", "NumPy", NUMPY, by_numpy, "cpu", **numpy),
-        *_kernels(),
+        *_kernels(kind),
         Variant("cupy", "cupy.cumsum", CUPY, peers.cupy_sums, "cuda", **cupy),
     )
 
@@ -97,7 +99,7 @@ SCAN1D = Filter(
     locality=Locality("global"),
     claims=CLAIMS,
     source="S1",
-    variants=_variants(),
+    variants=_variants("signal"),
 )
 
 SCAN2D = Filter(
@@ -113,5 +115,5 @@ SCAN2D = Filter(
     work=work,
     locality=Locality("global"),
     source="S1",
-    variants=_variants(),
+    variants=_variants("image"),
 )

@@ -225,6 +225,15 @@ KERNEL inactive_lane(const float* a, float* out, int n) {
     if (i < n) out[i] = value;
 }
 
+KERNEL never_completes(const float* a, float* out, int n) {
+    PLACE
+    const bool third = (t & 31) % 3 == 0;
+    const float value = a[t], first = PICK(__shfl_sync(0xffffffffu, value, 0), 0.0f);
+    const bool same = third && value == PICK(first, __shfl_sync(0xffffffffu, value, 0));  //! never_completes
+    const unsigned all = __ballot_sync(0xffffffffu, same);
+    if (i < n) out[i] = all;
+}
+
 KERNEL endless(const float* a, float* out, int n) {
     PLACE
     const volatile float* watched = a;

@@ -103,6 +103,23 @@ extern "C" __global__ void late(const int* a, int* out) {
     out[i] = total;
 }
 
+// Lower lanes of warps 1 and 2 wait for the upper ones at a shuffle, and those for warp 0, which is whole there.
+extern "C" __global__ void handed(const int* a, int* out) {
+    __shared__ int box[32];
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31, x = a[i];
+    const bool first = threadIdx.x < 32;
+    if (!first && lane >= 16) {
+        asm volatile("barrier.sync 1, 64;" : : : "memory");
+        x = box[lane];
+    }
+    x += __shfl_xor_sync(ALL, x, 16);
+    if (first) {
+        box[lane] = x;
+        asm volatile("barrier.sync 1, 64;" : : : "memory");
+    }
+    out[i] = x;
+}
+
 #if __CUDA_ARCH__ >= 800
 extern "C" __global__ void reductions(const int* a, unsigned* out) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

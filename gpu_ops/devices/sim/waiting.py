@@ -1,0 +1,61 @@
+"""Lanes that wait at warp-wide instructions for other lanes of their warp."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_ops.devices.sim.barriers import WaitingLanes
+from gpu_ops.devices.sim.findings import Findings
+from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, whole_mask
+from gpu_ops.devices.sim.ptx import Instruction
+from gpu_ops.devices.sim.warp import missing
+
+
+@dataclass(frozen=True)
+class WarpWait:
+    """Lanes of the batch that wait at one instruction, and the mask of lanes that each of them names."""
+
+    line: Instruction
+    lanes: Lanes
+    named: Array
+
+    def absent(self, alive: Array, come: Array | None = None) -> Array:
+        """For each lane the lanes that it still waits for: see `missing`."""
+        return missing(self.lanes, alive, self.named, come)
+
+
+def may_go_on(waits: Mapping[int, WarpWait], alive: Array) -> dict[int, Array]:
+    """The lanes (blocks, width) that wait for no lane any more, by the number of their wait: those of the first wait in
+    which that is true of all, else those of the first with any, else of all waits together. Lanes meet at the same
+    instruction, also where a program has it in several places."""
+    some: dict[int, Array] = {}
+    for number, wait in waits.items():
+        go = whole_mask(wait.lanes) & (wait.absent(alive) == 0)
+        if np.count_nonzero(go) == wait.lanes.count:
+            return {number: go}
+        some[number] = go
+    for number, go in some.items():
+        if go.any():
+            return {number: go}
+    together = {}
+    for number, wait in waits.items():
+        come = np.logical_or.reduce([whole_mask(w.lanes) for w in waits.values() if w.line.op == wait.line.op])
+        together[number] = whole_mask(wait.lanes) & (wait.absent(alive, come) == 0)
+    return {number: go for number, go in together.items() if go.any()}
+
+
+def report_incomplete(wait: WarpWait, alive: Array, others: list[WaitingLanes], findings: Findings) -> None:
+    """Report lanes that wait for lanes of their warp in vain, because these wait in one of the other places."""
+    absent = wait.absent(alive)
+
+    def words(at: int) -> str:
+        lanes = [lane for lane in range(WARP) if int(absent.reshape(-1)[at]) >> lane & 1]
+        places = at // WARP * WARP + np.array(lanes)
+        lines = sorted({o.place.line for o in others if o.mask.reshape(-1)[places].any()})
+        who = f"lane{'s' * (len(lanes) > 1)} {', '.join(map(str, lanes))} of the warp"
+        return f"waits for {who}, named by the mask, in vain: waiting at line {' and line '.join(map(str, lines))}"
+
+    findings.add("warp instruction that never completes", wait.line.place, wait.lanes, np.flatnonzero(absent), words)
