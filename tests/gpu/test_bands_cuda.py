@@ -53,6 +53,7 @@ def room_for(device: Any, nbytes: int) -> Iterator[None]:
     pool = device.library("cupy").get_default_memory_pool()
     with device.at_work():
         before = pool.get_limit()
+        pool.free_all_blocks()  # what was given back to the pool would be taken again without asking
         pool.set_limit(size=pool.used_bytes() + nbytes)
     try:
         yield
