@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
+from lanes import few
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.offline import OfflineDevice
@@ -34,6 +35,7 @@ CPU = [
     for v in f.variants
     if v.device == "cpu"
 ]
+USUAL = pytest.mark.parametrize("usual", few([True, False], True), ids=lambda usual: "ends" if usual else "others")
 EVERY = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants]
 
 
@@ -44,15 +46,24 @@ def _failure(filter: Filter, variant: Variant, case: Case) -> str:
     return "" if run.ok else f"{case}: {run.errors} {run.notes}"
 
 
+def _of_types(cases: list[Case], filter: Filter, usual: bool) -> list[Case]:
+    """Those of the filter's first and last type of samples, or of the others: each type is compiled anew."""
+    ends = {filter.dtypes[0], filter.dtypes[-1]}
+    return [case for case in cases if (case.dtype in ends) == usual]
+
+
+@USUAL
 @pytest.mark.parametrize("filter, variant", CPU)
-def test_covering_set(filter: Filter, variant: Variant) -> None:
+def test_covering_set(filter: Filter, variant: Variant, usual: bool) -> None:
     cases = covering_cases(filter, variant, open_device("cpu").limits)
     assert len(cases) >= (10 if variant.library in OPTIONAL else 25)
+    cases = _of_types(cases, filter, usual)
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
 
+@USUAL
 @pytest.mark.parametrize("filter, variant", CPU)
-def test_both_ends_of_the_range(filter: Filter, variant: Variant) -> None:
+def test_both_ends_of_the_range(filter: Filter, variant: Variant, usual: bool) -> None:
     limits = open_device("cpu").limits
     cases = end_cases(filter, variant, limits)
     refused = {dtype for refusal in variant.refuses for dtype in refusal.never.get("dtype", ())}
@@ -62,6 +73,7 @@ def test_both_ends_of_the_range(filter: Filter, variant: Variant) -> None:
     cases += [
         case for case in heavy if variant.library not in OPTIONAL or not unsupported(filter, variant, case, limits)
     ]
+    cases = _of_types(cases, filter, usual)
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
 

@@ -83,12 +83,18 @@ def _decode_and_hash(format: Format, opening: Opening) -> tuple[Decoded, str]:
     """The content of a file and its hash, both of the same version of it. Raises InputError, OSError."""
     parts = _parts(opening.path)
     before = known.stamp_of(parts)
+    fault, result = None, None
     with ThreadPoolExecutor(1) as hasher:
         digest = hasher.submit(hash_file, opening.path)
-        decoded = _decode(format, opening)
-        result = decoded, digest.result()
+        try:
+            result = _decode(format, opening), digest.result()
+        except InputError as error:  # half of a file that is written meanwhile is damaged
+            fault = error
     if known.stamp_of(_parts(opening.path)) != before:
         raise InputError(f"{opening.name} changed while it was read; load it again.")
+    if result is None:
+        assert fault is not None
+        raise fault
     return result
 
 

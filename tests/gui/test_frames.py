@@ -391,6 +391,7 @@ def test_a_folder_is_asked_for(window: MainWindow, tmp_path: Path) -> None:
     engine(window).end()
 
 
+@pytest.mark.thorough
 def test_the_whole_way_with_an_engine(qtbot: QtBot, stack: Path, tmp_path: Path) -> None:
     with real_engine() as live, live_window(qtbot, live, "cpu", ("parallel",)) as window:
         controller = window.controller

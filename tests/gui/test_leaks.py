@@ -141,7 +141,9 @@ def test_repaints_of_the_whole_window(stage: tuple[MainWindow, SessionController
         paint(150)
 
 
-@pytest.mark.parametrize("runs", [20, pytest.param(200, marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "runs", [pytest.param(20, marks=pytest.mark.thorough), pytest.param(200, marks=pytest.mark.full)]
+)
 def test_live_runs(qtbot, stage: tuple[MainWindow, SessionController], runs: int) -> None:
     _, controller = stage
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from gpu_ops.filters.fft.figure_sweeps import IMAGES, RADIX_2
+from gpu_ops.filters.fft.radices import MOST_RADIX
 from gpu_ops.filters.fft.radix import Gpu
 from gpu_ops.filters.fft.ways import STOCKHAM
 from gpu_ops.filters.kit.series import Over, fullest, job_of, knob_value, quickest, relative
@@ -52,7 +53,10 @@ def radix_of(time: Timed) -> float | None:
         return None
     if way is not None:
         return float(way.radix_of(time.knobs))
-    return 2.0 if time.variant == RADIX_2 else float(time.knobs["radix"]) if "radix" in time.knobs else None
+    if time.variant == RADIX_2:
+        return 2.0
+    # Above MOST_RADIX the knob is for longer lines than the figures have.
+    return float(min(int(time.knobs["radix"]), MOST_RADIX)) if "radix" in time.knobs else None
 
 
 def stages(time: Timed, radix: float) -> int:
