@@ -2,12 +2,13 @@
 // Idea:    a block has COPIES copies of its counts, interleaved so that with 32 of them each lane adds in a bank of its own:
 //          equal samples of a warp do not wait for one another. Samples come 16 bytes at once, as many under way as are
 //          counted meanwhile; a byte counts as its level, which is its bin only at the end, by three instructions; a sample
-//          well inside a bin needs no comparison with bounds. Few blocks stay and take all samples, and each adds its
-//          counts to the outputs, which the first to come has cleared
+//          well inside a bin needs no comparison with bounds. Few blocks stay, each with a part of all samples, and add
+//          their counts to the outputs, which the first to come has cleared
 // Shapes:  x (pixels, STEP), of which the first `colours` count, or their luminance; counts (histograms, bins);
 //          outside (3, histograms); bounds (bins + 1); turns (3)
-// Launch:  any grid, block BLOCK, whole warps; shared bins + 1 bounds, rounded up to 16 bytes, and COPIES counts for each
-//          of 256 levels of bytes, or of bins + 3 slots, of each histogram
+// Launch:  as many blocks as read all with `reads` of 16 bytes each; block BLOCK, whole warps; shared bins + 1 bounds,
+//          rounded up to 16 bytes, and COPIES counts for each of 256 levels of bytes, or of bins + 3 slots, of each
+//          histogram
 // Traffic: 1 sample read a sample; up to one atomic addition for each of the counts and block
 // Source:  own
 #include "histogram_direct.cuh"
@@ -75,9 +76,11 @@ __device__ __forceinline__ void count(const uint4& read, int c, unsigned* own, i
     }
 }
 
-// Adds a block's copies of its `all` counts to the outputs.
+// Adds a block's copies of its `all` counts, `of_each` for each histogram, to the outputs. A level of bytes has its slot
+// in `level_slots`.
 __device__ __forceinline__ void join(
-    const unsigned* own, unsigned* counts, unsigned* outside, const Bins& b, int histograms, int all)
+    const unsigned* own, const unsigned short* level_slots, unsigned* counts, unsigned* outside, int bins, int histograms,
+    int of_each, int all)
 {
     const int lane = threadIdx.x & 31;
     for (int first = threadIdx.x - lane; first < all * JOINED; first += BLOCK) {
@@ -89,29 +92,23 @@ __device__ __forceinline__ void join(
                 sum += own[n * COPIES + ((copy + n * JOINED) & (COPIES - 1))];
         for (int d = 1; d < JOINED; d *= 2) sum += __shfl_xor_sync(~0u, sum, d);
         if (sum == 0 || lane % JOINED > 0) continue;
-        const int slot = BYTES ? n / 256 * (b.bins + 3) + slot_of((T)(n % 256), b.bounds, b.bins, b.low, b.scale) : n;
-        atomicAdd(place(counts, outside, slot, b.bins, histograms), sum);
+        const int h = n / of_each, k = n - h * of_each, slot = BYTES ? level_slots[k] : k;
+        atomicAdd(slot < bins ? counts + h * bins + slot : outside + (slot - bins) * histograms + h, sum);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) histogram_lanes(
     const T* __restrict__ x, unsigned* counts, unsigned* outside, const Bound* __restrict__ bounds, Turns* turns,
-    long long pixels, int colours, int grey, int bins, REAL low, REAL scale, REAL margin)
+    long long pixels, long long reads, int colours, int grey, int bins, REAL low, REAL scale, REAL margin)
 {
     const int histograms = grey ? 1 : colours, slots = BYTES ? 256 : bins + 3, all = histograms * slots;
     const long long values = pixels * STEP, groups = grey ? 0 : values / EACH;
-#if WALK == 0
-    const long long threads = (long long)gridDim.x * BLOCK;
-    const long long first = (long long)blockIdx.x * BLOCK + threadIdx.x, end = groups;
-#else
-    const long long threads = BLOCK, each = ((groups + gridDim.x - 1) / gridDim.x + 31) & ~31ll;
-    const long long first = blockIdx.x * each + threadIdx.x, end = min((blockIdx.x + 1) * each, groups);
-#endif
+    const long long first = blockIdx.x * reads + threadIdx.x, end = min((blockIdx.x + 1) * reads, groups);
     const uint4* from = (const uint4*)x + first;
     uint4 next[LOADS];
 #pragma unroll
     for (int n = 0; n < LOADS; ++n)
-        if (first + n * threads < end) next[n] = read_once(from + n * threads);
+        if (first + n * BLOCK < end) next[n] = read_once(from + n * BLOCK);
 
     const unsigned turn = threadIdx.x == 0 ? atomicInc(&turns->come, gridDim.x - 1) : 0;
     const Bins b = {copy_bounds(bounds, bins), bins, low, scale, margin};
@@ -119,26 +116,29 @@ extern "C" __global__ void __launch_bounds__(BLOCK) histogram_lanes(
     for (int n = threadIdx.x; n < all * COPIES; n += BLOCK) own[n] = 0;
     __syncthreads();
     clear_if_first(turns, turn, counts, outside, bins, histograms);
+    __shared__ unsigned short level_slots[BYTES ? 256 : 1];
+    for (int level = threadIdx.x; BYTES && level < 256; level += BLOCK)
+        level_slots[level] = slot_of((T)level, b.bounds, bins, low, scale);
 
     own += threadIdx.x % COPIES;
-    int left = first < end ? (int)((end - first + threads - 1) / threads) : 0;  // reads of this thread
     bool clear = threadIdx.x > 0;  // only thread 0 looks
-    for (long long at = first * EACH; left > 0; left -= LOADS, at += LOADS * threads * EACH) {
+    int left = first < end ? (int)((end - first + BLOCK - 1) / BLOCK) : 0;
+    for (long long at = first * EACH; left > 0; left -= LOADS, at += LOADS * BLOCK * EACH) {
         uint4 now[LOADS];
-        from += LOADS * threads;
+        from += LOADS * BLOCK;
 #pragma unroll
         for (int n = 0; n < LOADS; ++n) {
             now[n] = next[n];
-            if (LOADS + n < left) next[n] = read_once(from + n * threads);
+            if (LOADS + n < left) next[n] = read_once(from + n * BLOCK);
         }
 #pragma unroll
         for (int n = 0; n < LOADS && n < left; ++n)
-            count(now[n], (int)((at + n * threads * EACH) % STEP), own, slots, colours, b);
+            count(now[n], (int)((at + n * BLOCK * EACH) % STEP), own, slots, colours, b);
         if (!clear) clear = is_clear(turns);
     }
     // What does not fill 16 bytes, and every pixel whose luminance counts.
-    const long long thread = (long long)blockIdx.x * BLOCK + threadIdx.x;
-    for (long long i = groups * EACH + thread; i < (grey ? pixels : values); i += (long long)gridDim.x * BLOCK) {
+    const long long thread = (long long)blockIdx.x * BLOCK + threadIdx.x, threads = (long long)gridDim.x * BLOCK;
+    for (long long i = groups * EACH + thread; i < (grey ? pixels : values); i += threads) {
         const int c = grey ? 0 : (int)(i % STEP);
         if (c >= histograms) continue;
         const T value = grey ? grey_of(x[i * STEP], x[i * STEP + 1], x[i * STEP + 2]) : x[i];
@@ -147,6 +147,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK) histogram_lanes(
     while (!clear) clear = is_clear(turns);
     __syncthreads();
 
-    join(own - threadIdx.x % COPIES, counts, outside, b, histograms, all);
+    join(own - threadIdx.x % COPIES, level_slots, counts, outside, bins, histograms, slots, all);
     if (threadIdx.x == 0) leave(turns);
 }

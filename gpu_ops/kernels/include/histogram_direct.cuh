@@ -20,12 +20,12 @@ __device__ __forceinline__ void clear_if_first(
     if (threadIdx.x == 0) atomicExch(&turns->clear, 1u);
 }
 
-// Whether the outputs are clear. What was written before is visible to a block whose thread saw it, after a barrier.
-__device__ __forceinline__ bool is_clear(Turns* turns)
+// Whether the outputs are clear. A block may add to them after a barrier that follows a thread's seeing it.
+__device__ __forceinline__ bool is_clear(const Turns* turns)
 {
-    if (*(volatile unsigned*)&turns->clear == 0) return false;
-    __threadfence();
-    return true;
+    unsigned clear;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(clear) : "l"(&turns->clear) : "memory");
+    return clear != 0;
 }
 
 // For one thread of a block that has seen that the outputs are clear; the last one leaves all zero.
