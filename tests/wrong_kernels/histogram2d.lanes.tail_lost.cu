@@ -64,6 +64,19 @@ __device__ __forceinline__ void count(const uint4& read, int c, unsigned* own, i
     }
 }
 
+// Counts what does not fill 16 bytes, from value `begin` on, or every pixel where the luminance counts.
+__device__ __forceinline__ void count_rest(
+    const T* __restrict__ x, long long end, long long begin, int histograms, int grey, unsigned* own, int slots, const Bins& b)
+{
+    const long long threads = (long long)gridDim.x * BLOCK;
+    for (long long i = begin + (long long)blockIdx.x * BLOCK + threadIdx.x; i < end; i += threads) {
+        const int c = grey ? 0 : (int)(i % STEP);
+        if (c >= histograms) continue;
+        const T value = grey ? grey_of(x[i * STEP], x[i * STEP + 1], x[i * STEP + 2]) : x[i];
+        atomicAdd(own + (c * slots + quick_slot(value, b)) * COPIES, 1u);
+    }
+}
+
 // Adds a block's copies of its `all` counts, `of_each` for each histogram, to the outputs. A level of bytes has its slot
 // in `level_slots`.
 __device__ __forceinline__ void join(
@@ -124,14 +137,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) histogram_lanes(
             count(now[n], (int)((at + n * BLOCK * EACH) % STEP), own, slots, colours, b);
         if (!clear) clear = is_clear(turns);
     }
-    // What does not fill 16 bytes, and every pixel whose luminance counts.
-    const long long thread = (long long)blockIdx.x * BLOCK + threadIdx.x, threads = (long long)gridDim.x * BLOCK;
-    for (long long i = (grey ? 0 : values) + thread; i < (grey ? pixels : values); i += threads) {
-        const int c = grey ? 0 : (int)(i % STEP);
-        if (c >= histograms) continue;
-        const T value = grey ? grey_of(x[i * STEP], x[i * STEP + 1], x[i * STEP + 2]) : x[i];
-        atomicAdd(own + (c * slots + quick_slot(value, b)) * COPIES, 1u);
-    }
+    count_rest(x, grey ? pixels : values, grey ? 0 : values, histograms, grey, own, slots, b);
     while (!clear) clear = is_clear(turns);
     __syncthreads();
 

@@ -15,9 +15,10 @@ __device__ __forceinline__ void clear_if_first(
 {
     if (threadIdx.x >= 32 || __shfl_sync(~0u, turn, 0) != 0) return;
     for (int k = threadIdx.x; k < histograms * (bins + 3); k += 32) *place(counts, outside, k, bins, histograms) = 0;
-    __threadfence();
     __syncwarp();
-    if (threadIdx.x == 0) atomicExch(&turns->clear, 1u);
+    if (threadIdx.x > 0) return;
+    __threadfence();
+    atomicExch(&turns->clear, 1u);
 }
 
 // Whether the outputs are clear. A block may add to them after a barrier that follows a thread's seeing it.
