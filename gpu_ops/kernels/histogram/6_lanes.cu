@@ -78,7 +78,8 @@ __device__ __forceinline__ void count(const uint4& read, int c, unsigned* own, i
 
 // Counts what does not fill 16 bytes, from value `begin` on, or every pixel where the luminance counts.
 __device__ __forceinline__ void count_rest(
-    const T* __restrict__ x, long long end, long long begin, int histograms, int grey, unsigned* own, int slots, const Bins& b)
+    const T* __restrict__ x, long long begin, long long end, int histograms, int grey, unsigned* own, int slots,
+    const Bins& b)
 {
     const long long threads = (long long)gridDim.x * BLOCK;
     for (long long i = begin + (long long)blockIdx.x * BLOCK + threadIdx.x; i < end; i += threads) {
@@ -149,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) histogram_lanes(
             count(now[n], (int)((at + n * BLOCK * EACH) % STEP), own, slots, colours, b);
         if (!clear) clear = is_clear(turns);
     }
-    count_rest(x, grey ? pixels : values, groups * EACH, histograms, grey, own, slots, b);
+    count_rest(x, groups * EACH, grey ? pixels : values, histograms, grey, own, slots, b);
     while (!clear) clear = is_clear(turns);
     __syncthreads();
 
