@@ -27,7 +27,7 @@ def _counts(variant: str, x: Array, **knobs: Any) -> Array:
     own = HISTOGRAM.variant(variant)
     task = on(HISTOGRAM, device.upload(x), DEFAULTS, {k.name: k.default for k in own.knobs} | knobs, device.limits)
     plan = own.plan(device, task)
-    for _ in range(2):  # sums and tickets of one launch are those that the next one begins with
+    for _ in range(2):  # what blocks of one launch leave is what those of the next begin with
         assert device.execute(plan).findings == ()
     return device.download(plan.outputs["counts"])
 
@@ -39,11 +39,20 @@ def _alike(n: int, turn: int) -> Array:
     return x
 
 
-@pytest.mark.parametrize("turn", [10**9, 2, 5])
+@pytest.mark.parametrize("turn", [10**9, 2, 5, 7])
 def test_bytes_of_a_thread_carry(turn: int) -> None:
-    """64 threads count 600 samples each, most of one level, in pairs that are alike, that differ, and in between."""
+    """64 threads count 600 samples each, most of one level, in pairs that are alike, that differ, and in between. With
+    every fifth or seventh sample of another level, the counts of some lanes of a warp are full before the others'."""
     x = _alike(64 * 600 + 5, turn)
     assert (_counts("bytes", x, blocks=1, loads=1) == np.bincount(x, minlength=256)).all()
+
+
+@pytest.mark.parametrize("n", [1, 1000, 70_001])
+def test_the_first_block_clears_what_all_blocks_add_to(n: int) -> None:
+    """Both runs count into the same outputs, which no step clears."""
+    x = np.random.default_rng(0).integers(0, 256, n, np.uint8)
+    for knobs in ({}, {"block": 64, "blocks": 4, "loads": 4}, {"block": 128, "copies": 1}):
+        assert (_counts("lanes", x, **knobs) == np.bincount(x, minlength=256)).all()
 
 
 def test_bytes_of_a_thread_are_added_before_they_are_full() -> None:

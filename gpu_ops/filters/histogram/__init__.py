@@ -45,7 +45,7 @@ WARPS = Param("block", 128, 32, 256, 32, unit="threads", help="threads a block")
 MANY = replace(PIXELS, default=240, choices=(16, 240, 1020))
 LANES = Param("block", 1024, 64, 1024, 64, unit="threads", help="threads a block", tries=(64, 1024))
 COPIES = Param("copies", 32, choices=(1, 8, 32), help="copies of a block's counts, fewer where they do not fit")
-BLOCKS = Param("blocks", 2, 1, 16, unit="blocks", help="blocks a multiprocessor, which take all samples in turn")
+STAYING = Param("blocks", 1, 1, 16, unit="blocks", help="blocks a multiprocessor, which share all samples")
 LOADS = Param("loads", 2, choices=(1, 2, 4), help="reads of 16 bytes that a thread has under way")
 
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
@@ -62,7 +62,7 @@ TAGGED = (
 )
 WARP = "A warp has counts of its own in shared memory and adds to them atomically: only its lanes wait for each other."
 LANES_IDEA = "One launch; up to 32 interleaved copies of the counts: equal samples of a warp add in banks of their own."
-BYTES = "One launch; a thread has 256 counts of one byte, read and written without atomics: all images take one time."
+BYTES = "One launch; a thread has 256 counts of one byte, which it reads and writes without atomics."
 CUPY_HISTOGRAM = "The library's histogram over edges, nothing to write yourself; counts outside are three more passes."
 CUPY_BINCOUNT = "The library counts levels, which are joined to bins; it waits for the largest level first."
 
@@ -102,10 +102,10 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
     private: dict[str, Any] = {"knobs": (WARPS, MANY), "supports": _fits(gpu.bytes_of_threads)["supports"], **s3}
     tagged: dict[str, Any] = {"knobs": (WARPS, PIXELS), **_fits(gpu.warps_bytes), **s3}
     warp: dict[str, Any] = {"knobs": (WARPS, PIXELS), **_fits(gpu.warps_bytes), **collides}
-    lanes: dict[str, Any] = {"knobs": (LANES, COPIES, BLOCKS, LOADS), **_fits(gpu.lanes_bytes), **once}
+    lanes: dict[str, Any] = {"knobs": (LANES, COPIES, STAYING, LOADS), **_fits(gpu.lanes_bytes), **once}
     if kind == "image":  # three colours of floats in 4096 bins are too much, which no case of the contract has
         lanes["refuses"] = ()
-    small: dict[str, Any] = {"knobs": (replace(BLOCKS, default=12), LOADS), **once}
+    small: dict[str, Any] = {"knobs": (replace(STAYING, default=12), LOADS), **once}
     many = tuple(shape for shape in INPUT_KINDS[kind].shapes if len(shape) > INPUT_KINDS[kind].rank)
     small |= {"supports": _one_byte, "refuses": (_BYTES, Refusal("one channel", {"shape": many}))}
     return (

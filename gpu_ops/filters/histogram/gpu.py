@@ -21,8 +21,9 @@ SLOTS = 64
 """One-byte counts of a thread."""
 LEVELS = 256
 """Levels of a byte."""
-OWN_BYTES = 4 * LEVELS + 16
-"""Shared memory that 6_lanes.cu has beside bounds and counts: the levels at the end, and whether its block is last."""
+OWN_BYTES = 2 * LEVELS
+"""Shared memory that 6_lanes.cu has beside bounds and counts: the slots of the levels of bytes."""
+WARP = 32
 
 
 class Kernels:
@@ -126,16 +127,18 @@ def _in_blocks(job: Job, shared: int, passes: int = 1) -> Plan:
 
 
 def in_lanes(job: Job) -> Plan:
-    """One launch of blocks that stay, each with copies of its counts, and the last of which gives the sums out."""
+    """One launch of blocks that stay, each with copies of its counts, which it adds to the outputs at the end."""
     knobs, copies = job.knobs, copies_of(job.task)
-    made = Kernels(job, STEP=job.task.meta.channels, COPIES=copies, LOADS=knobs["loads"])
-    block, bins, each = knobs["block"], made.bins, 1 if made.bins.grey else 16 // job.dtype.itemsize
-    sums, ticket = (job.device.upload(np.zeros(n, np.uint32)) for n in (sums_of(job.task), 1))
-    sizes = np.int64(made.pixels), np.int32(bins.colours), np.int32(bins.grey)
-    limits = *made.search, made.real(_margin(bins, made.real))
-    args = (job.x, made.out.counts, made.out.outside, made.bounds, sums, ticket, *sizes, *limits)
-    grid = _blocks_that_stay(job, made.pixels * (1 if bins.grey else bins.step), block * each)
-    shared = copies * 4 * sums_of(job.task) + _bounds_bytes(job.task)
+    block, step, grey = knobs["block"], job.task.meta.channels, bins_of(job.task).grey
+    made = Kernels(job, STEP=step, COPIES=copies, LOADS=knobs["loads"], BLOCK=block)
+    each = 1 if grey else 16 // job.dtype.itemsize
+    grid = _blocks_that_stay(job, made.pixels * (1 if grey else step), block * each)
+    reads = -(-(job.x.size // each) // (grid[0] * WARP)) * WARP
+    turns = job.device.upload(np.zeros(3, np.uint32))
+    sizes = np.int64(made.pixels), np.int64(reads), np.int32(made.bins.colours), np.int32(grey)
+    limits = *made.search, made.real(_margin(made.bins, made.real))
+    args = (job.x, made.out.counts, made.out.outside, made.bounds, turns, *sizes, *limits)
+    shared = _lanes_bytes(job.task, copies) - OWN_BYTES
     return made.plan_once(Launch(made.kernel(), grid, (block, 1, 1), args, shared, name="count"))
 
 

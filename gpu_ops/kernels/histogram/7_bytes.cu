@@ -1,8 +1,8 @@
 // What:    counts of bytes in one launch, each thread's own in bytes of shared memory
-// Idea:    a read and a write of a byte that is the thread's own in place of an atomic addition, so that all images take the
-//          same time. 256 counts a thread lie in one bank: those of a block of 64 fill 16 KB. Of a word of four samples two
-//          masks and one byte permutation a sample make the addresses; a count that passes 255 carries 256 to the block's
-//          wide counts, once for all lanes of a warp with that level
+// Idea:    a read and a write of a byte that is the thread's own in place of an atomic addition, so that equal samples of a
+//          warp do not wait for one another. 256 counts a thread lie in one bank: those of a block of 64 fill 16 KB. Of a
+//          word of four samples two masks and one byte permutation a sample make the addresses; a count that passes 255
+//          carries 256 to the block's wide counts, once for all lanes of a warp with that level
 // Shapes:  x (samples) bytes; counts (bins); outside (3); bounds (bins + 1); sums (256); ticket (1)
 // Launch:  any grid, block 64
 // Traffic: 1 byte read a sample; up to 256 atomic additions a block

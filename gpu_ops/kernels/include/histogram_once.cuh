@@ -12,14 +12,6 @@ __device__ __forceinline__ unsigned take(unsigned* sum)
     return atomicExch(sum, 0u);
 }
 
-// counts and outside from sums (histograms, bins + 3).
-__device__ __forceinline__ void give_slots(
-    unsigned* sums, unsigned* __restrict__ counts, unsigned* __restrict__ outside, int bins, int histograms)
-{
-    for (int n = threadIdx.x; n < histograms * (bins + 3); n += blockDim.x)
-        *place(counts, outside, n, bins, histograms) = take(sums + n);
-}
-
 // counts and outside from sums (histograms, 256), which count levels. A bin's levels follow one another, so a thread adds
 // those of its bins; levels outside all bins are below the first bound or not below the last.
 __device__ __forceinline__ void give_levels(

@@ -1,0 +1,36 @@
+// A histogram in one launch whose blocks add to the outputs themselves: the first block to come clears them while all
+// count, and a block adds its counts once they are clear. No block waits for the last one, and no step clears anything.
+#pragma once
+#include "histogram_block.cuh"
+
+// What the blocks of a launch tell one another. All are zero before a launch, and zero again after it.
+struct Turns {
+    unsigned clear, come, gone;
+};
+
+// For the first warp of a block, early: the block that comes first clears counts and outside. `turn`, of thread 0, is
+// how many came before.
+__device__ __forceinline__ void clear_if_first(
+    Turns* turns, unsigned turn, unsigned* counts, unsigned* outside, int bins, int histograms)
+{
+    if (threadIdx.x >= 32 || __shfl_sync(~0u, turn, 0) != 0) return;
+    for (int k = threadIdx.x; k < histograms * (bins + 3); k += 32) *place(counts, outside, k, bins, histograms) = 0;
+    __syncwarp();
+    if (threadIdx.x > 0) return;
+    __threadfence();
+    atomicExch(&turns->clear, 1u);
+}
+
+// Whether the outputs are clear. A block may add to them after a barrier that follows a thread's seeing it.
+__device__ __forceinline__ bool is_clear(const Turns* turns)
+{
+    unsigned clear;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(clear) : "l"(&turns->clear) : "memory");
+    return clear != 0;
+}
+
+// For one thread of a block that has seen that the outputs are clear; the last one leaves all zero.
+__device__ __forceinline__ void leave(Turns* turns)
+{
+    if (atomicInc(&turns->gone, gridDim.x - 1) == gridDim.x - 1) atomicExch(&turns->clear, 0u);
+}
