@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gpu_ops.filters.kit.planning import Job, cuda
 from gpu_ops.filters.kit.support import shared_fits
-from gpu_ops.filters.wavelet import forms, marched
+from gpu_ops.filters.wavelet import forms, lanes, marched
 from gpu_ops.filters.wavelet.forms import work_type
 from gpu_ops.filters.wavelet.strips import Strips, counters, windows_of
 from gpu_ops.filters.wavelet.twice import Denoising, Whole
@@ -24,7 +24,7 @@ BLOCK = Param("block", 256, choices=(64, 128, 256), unit="threads", help="thread
 ROWS = Param(
     "rows", 128, choices=(16, 32, 64, 128, 256, 512), unit="rows", help="rows that a block marches down", tries=(32, 128)
 )
-EACHES = Param("each", 4, choices=(0, 4, 8), help="x", tries=(4, 8))
+EACHES = Param("each", 4, choices=(0, 4, 8, 32, 64), help="x", tries=(4, 8))
 WARPS = Param("warps", 8, choices=(1, 2, 4, 8, 12, 16, 24), help="x", tries=(4, 8))
 RES = Param("resident", 1, choices=tuple(range(1, 13)), help="x", tries=(1, 4))
 IDEAS = {
@@ -76,6 +76,8 @@ def planned(job: Job) -> Plan:
     level."""
     if marched.suits(job.task) and job.knobs["each"]:
         return marched.Marching(job).plan()
+    if job.knobs["each"] and lanes.suits(job.task):
+        return lanes.Lanes(job).plan()
     windows = windows_of(job.task)
     return Denoising(job).plan() if windows is None else Whole(job, windows).plan()
 
@@ -87,7 +89,7 @@ def variant(kind: str, largest: Callable[[Task], float], operations: Callable[[T
         "details recomputed",
         IDEAS[kind],
         planned,
-        knobs=(BLOCK, ROWS, EACHES, WARPS, RES) if kind == "image" else (BLOCK,),
+        knobs=(BLOCK, ROWS, EACHES, WARPS, RES) if kind == "image" else (BLOCK, EACHES, RES),
         supports=supports,
         refuses=REFUSES,
         largest=largest,

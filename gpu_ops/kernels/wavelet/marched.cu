@@ -14,6 +14,97 @@
 // Source:  S0
 #include "wavelet_lanes.cuh"
 
+constexpr int PAIRS = EACH / 2; // coefficients of a half a lane
+constexpr int OPEN = HALF > 1 ? HALF - 1 : 1; // sums of a column that wait for rows to come
+
+// What lanes at both ends of a warp cannot make, for what lies beyond.
+constexpr int LOST_THERE = whole(BEFORE, EACH), LOST_THERE_AFTER = whole(AFTER, EACH);
+constexpr int LOST_BACK = whole(BEFORE + 2 * EARLIER, EACH), LOST_BACK_AFTER = whole(AFTER + 2 * LATER, EACH);
+constexpr int WIDTH_THERE = (32 - LOST_THERE - LOST_THERE_AFTER) * EACH;
+constexpr int WIDTH_BACK = (32 - LOST_BACK - LOST_BACK_AFTER) * EACH;
+static_assert(WIDTH_BACK > 0, "some lane has all that it needs");
+
+// Coefficients of a column, to which two rows at a time add.
+struct Splitting {
+    T sums[OPEN];
+
+    // The coefficient that two rows complete, the last of those that they are part of.
+    __device__ __forceinline__ T take(int of, T upper, T lower)
+    {
+        const T done = (HALF > 1 ? sums[0] : 0) + bank[of + TAPS - 2] * upper + bank[of + TAPS - 1] * lower;
+#pragma unroll
+        for (int k = 1; k < HALF; ++k) {
+            const int t = TAPS - 2 - 2 * k;
+            sums[k - 1] = (k < HALF - 1 ? sums[k] : 0) + bank[of + t] * upper + bank[of + t + 1] * lower;
+        }
+        return done;
+    }
+};
+
+// Samples of a column, to which a coefficient of either half at a time adds.
+struct Joining {
+    T sums[2][OPEN];
+
+    // The two samples that they complete.
+    __device__ __forceinline__ void take(T low, T high, T& upper, T& lower)
+    {
+        upper = one(low, high, 0);
+        lower = one(low, high, 1);
+    }
+
+    __device__ __forceinline__ T one(T low, T high, int parity)
+    {
+        T* open = sums[parity];
+        const T done = (HALF > 1 ? open[0] : 0) + bank[LOW_BACK + parity] * low + bank[HIGH_BACK + parity] * high;
+#pragma unroll
+        for (int k = 1; k < HALF; ++k) {
+            const int t = parity + 2 * k;
+            open[k - 1] = (k < HALF - 1 ? open[k] : 0) + bank[LOW_BACK + t] * low + bank[HIGH_BACK + t] * high;
+        }
+        return done;
+    }
+};
+
+// The rows of the samples of a lane, `own` of which are its places in a row: those beyond the edges by the border.
+struct Samples {
+    const S* x;
+    Extent e;
+    Shift shift;
+    bool fours;
+    int own[EACH];
+
+    // From column `left` of the lane on. A periodic row of whole fours goes on in whole fours.
+    __device__ __forceinline__ Samples(const S* x, const Extent& e, const Shift& shift, int left)
+        : x(x), e(e), shift(shift), fours(aligned(x, e))
+    {
+        if (BORDER != 0) fours = fours && __all_sync(ALL_LANES, left >= 0 && left + EACH <= e.columns);
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) {
+            int column = near(left + i, e.columns);
+            if (SHIFTED) column = unshifted(column, shift.right, e.columns);
+            own[i] = column * e.channels + e.channel;
+        }
+    }
+
+    __device__ __forceinline__ void fetch(int row, T (&v)[EACH]) const
+    {
+        row = near(row, e.rows);
+        if (SHIFTED) row = unshifted(row, shift.down, e.rows);
+        const S* line = x + (Index)row * e.columns * e.channels;
+        if (fours) {
+#pragma unroll
+            for (int f = 0; f < EACH; f += 4) {
+                const Four four = *(const Four*)(line + own[f]);
+#pragma unroll
+                for (int i = 0; i < 4; ++i) v[f + i] = (T)four.v[i];
+            }
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) v[i] = (T)line[own[i]];
+    }
+};
+
 // A warp's strip, channel and segment, of those of an image.
 struct Part {
     int strip, channel, segment, lane;

@@ -1,0 +1,88 @@
+"""Signals whose tiles have all levels in the registers of a warp: their sizes, which the kernel computes as well, and
+their launches."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_ops.filters.kit.planning import CTYPES
+from gpu_ops.filters.wavelet.forms import THRESHOLDS, work_type
+from gpu_ops.filters.wavelet.strips import Strips, extents_of
+from gpu_ops.filters.wavelet.twice import Denoising, Level
+from gpu_ops.plan import Launch, Plan
+from gpu_ops.task import Task
+
+FILE = "wavelet/lanes.cu"
+MOST_TAPS, WARP, SPARE = 16, 32, 4
+
+
+class Tile(NamedTuple):
+    """What the lanes of a warp make of `each` samples a lane; the kernel computes the same."""
+
+    each: int
+    lost: int
+    """Lanes at either end of a warp that lack what lies beyond."""
+
+    @classmethod
+    def of(cls, task: Task) -> Tile:
+        around = (Strips.of(task).taps - 1) * ((1 << task.params["levels"]) - 1)
+        each = int(task.knobs["each"])
+        return cls(each, -(-around // each))
+
+    @property
+    def width(self) -> int:
+        """Samples that a warp makes."""
+        return (WARP - 2 * self.lost) * self.each
+
+
+def suits(task: Task) -> bool:
+    """Whether a warp has all levels of most of its samples: a periodic signal whose samples are even in number at all
+    levels, a given threshold, float, and no more around a tile than half of it."""
+    params, strips = task.params, Strips.of(task)
+    if strips.image or not strips.periodic or params["rule"] != "manual" or work_type(task) != np.float32:
+        return False
+    if strips.taps > MOST_TAPS or int(task.knobs["each"]) % (1 << params["levels"]):
+        return False
+    return all(e.columns % 2 == 0 for e in extents_of(task)[:-1]) and 4 * Tile.of(task).lost <= WARP
+
+
+class Lanes(Denoising):
+    """A signal with all its levels in one launch, a tile a warp."""
+
+    def plan(self) -> Plan:
+        """A launch a shift."""
+        return self.job.plan(*self.thresholds.find(wanted=False), *map(self._tiles, range(self.shifts)))
+
+    def _levels(self) -> list[Level]:
+        return []
+
+    def _tiles(self, shift: int) -> Launch:
+        tile, columns, channels = Tile.of(self.job.task), self.shape.columns, self.shape.channels
+        tiles, threads = -(-columns // tile.width), self.strips.threads
+        thresholds = self.thresholds.figures.reshape(-1)[channels:]
+        ends = np.int32(shift == 0), np.int32(shift == self.shifts - 1), np.float64(self.shifts)
+        sizes = np.int64(columns), np.int32(channels), np.int64(shift % columns)
+        args = (self.job.x, self.total, self.job.out, thresholds, *sizes, *ends, np.int64(tiles))
+        grid = -(-tiles * channels * WARP // threads), 1, 1
+        shared = threads * (tile.each + SPARE) * self.kind.itemsize
+        name = f"shift by {shift}" if self.shifts > 1 else "there, thresholds, back"
+        return Launch(self._lanes(tile), grid, (threads, 1, 1), args, shared, self.constants, name)
+
+    def _lanes(self, tile: Tile) -> Any:
+        defines = dict(
+            SAMPLE=CTYPES[self.job.dtype.name],
+            REAL=CTYPES[self.kind.name],
+            INTEGER=int(self.job.dtype.kind == "u"),
+            BORDER=0,
+            TAPS=self.strips.taps,
+            THREADS=self.strips.threads,
+            EACH=tile.each,
+            IMAGE=0,
+            SHIFTED=int(self.shifts > 1),
+            LEVELS=int(self.job.params["levels"]),
+            HOW=THRESHOLDS.index(self.job.params["threshold"]),
+            RESIDENT=int(self.job.knobs["resident"]),
+        )
+        return self.job.device.kernel(FILE, "wavelet_lanes_signal", defines)
