@@ -3,38 +3,26 @@ their launches."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.filters.wavelet.forms import THRESHOLDS, work_type
+from gpu_ops.filters.wavelet.lane import WARP, Lane, constants_of
 from gpu_ops.filters.wavelet.strips import Strips, extents_of
 from gpu_ops.filters.wavelet.twice import Denoising, Level
 from gpu_ops.plan import Launch, Plan
 from gpu_ops.task import Task
 
 FILE = "wavelet/lanes.cu"
-MOST_TAPS, WARP, SPARE = 16, 32, 4
+MOST_TAPS, SPARE = 16, 4
 
 
-class Tile(NamedTuple):
-    """What the lanes of a warp make of `each` samples a lane; the kernel computes the same."""
-
-    each: int
-    lost: int
-    """Lanes at either end of a warp that lack what lies beyond."""
-
-    @classmethod
-    def of(cls, task: Task) -> Tile:
-        around = (Strips.of(task).taps - 1) * ((1 << task.params["levels"]) - 1)
-        each = int(task.knobs["each"])
-        return cls(each, -(-around // each))
-
-    @property
-    def width(self) -> int:
-        """Samples that a warp makes."""
-        return (WARP - 2 * self.lost) * self.each
+def width_of(task: Task) -> int:
+    """Samples of all levels that a warp makes."""
+    lane, levels = Lane.of(task), (1 << task.params["levels"]) - 1
+    return (WARP - sum(lane.lost(False, levels))) * lane.each
 
 
 def suits(task: Task) -> bool:
@@ -45,7 +33,7 @@ def suits(task: Task) -> bool:
         return False
     if strips.taps > MOST_TAPS or int(task.knobs["each"]) % (1 << params["levels"]):
         return False
-    return all(e.columns % 2 == 0 for e in extents_of(task)[:-1]) and 4 * Tile.of(task).lost <= WARP
+    return all(e.columns % 2 == 0 for e in extents_of(task)[:-1]) and 2 * width_of(task) >= WARP * int(task.knobs["each"])
 
 
 class Lanes(Denoising):
@@ -59,18 +47,18 @@ class Lanes(Denoising):
         return []
 
     def _tiles(self, shift: int) -> Launch:
-        tile, columns, channels = Tile.of(self.job.task), self.shape.columns, self.shape.channels
-        tiles, threads = -(-columns // tile.width), self.strips.threads
+        lane, columns, channels = Lane.of(self.job.task), self.shape.columns, self.shape.channels
+        tiles, threads = -(-columns // width_of(self.job.task)), self.strips.threads
         thresholds = self.thresholds.figures.reshape(-1)[channels:]
         ends = np.int32(shift == 0), np.int32(shift == self.shifts - 1), np.float64(self.shifts)
         sizes = np.int64(columns), np.int32(channels), np.int64(shift % columns)
         args = (self.job.x, self.total, self.job.out, thresholds, *sizes, *ends, np.int64(tiles))
         grid = -(-tiles * channels * WARP // threads), 1, 1
-        shared = threads * (tile.each + SPARE) * self.kind.itemsize
+        shared = threads * (lane.each + SPARE) * self.kind.itemsize
         name = f"shift by {shift}" if self.shifts > 1 else "there, thresholds, back"
-        return Launch(self._lanes(tile), grid, (threads, 1, 1), args, shared, self.constants, name)
+        return Launch(self._lanes(lane), grid, (threads, 1, 1), args, shared, constants_of(self.job.task, self.constants), name)
 
-    def _lanes(self, tile: Tile) -> Any:
+    def _lanes(self, lane: Lane) -> Any:
         defines = dict(
             SAMPLE=CTYPES[self.job.dtype.name],
             REAL=CTYPES[self.kind.name],
@@ -78,7 +66,8 @@ class Lanes(Denoising):
             BORDER=0,
             TAPS=self.strips.taps,
             THREADS=self.strips.threads,
-            EACH=tile.each,
+            EACH=lane.each,
+            LATTICE=int(lane.lattice),
             IMAGE=0,
             SHIFTED=int(self.shifts > 1),
             LEVELS=int(self.job.params["levels"]),

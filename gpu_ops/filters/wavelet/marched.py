@@ -9,54 +9,16 @@ import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS, work_type
+from gpu_ops.filters.wavelet.lane import WARP, Lane, constants_of
 from gpu_ops.filters.wavelet.strips import Strips, extents_of
 from gpu_ops.filters.wavelet.twice import Denoising, Level
 from gpu_ops.plan import Launch
 from gpu_ops.task import Task
 
 FILE = "wavelet/marched.cu"
-MOST_TAPS, WARP = 16, 32
+MOST_TAPS = 16
 """The longest filters whose sums of a column lie in registers."""
 LEAST_ROWS = 16
-
-
-class March(NamedTuple):
-    """What lanes of `each` samples make of a row of an image; the kernels compute the same."""
-
-    taps: int
-    reach: int
-    each: int
-
-    @classmethod
-    def of(cls, task: Task) -> March:
-        strips = Strips.of(task)
-        return cls(strips.taps, strips.reach, int(task.knobs["each"]))
-
-    @property
-    def ahead(self) -> int:
-        """How far a lane's first coefficient is from that of the same number."""
-        return (self.reach - self.taps // 2 + 3) // 4 * 2
-
-    @property
-    def around(self) -> tuple[int, int]:
-        """The samples before and after its own that a lane needs for coefficients."""
-        before = self.reach - 2 * self.ahead
-        return before, self.taps - 2 - before
-
-    @property
-    def wanted(self) -> tuple[int, int]:
-        """The coefficients before and after its own that a lane needs for samples."""
-        return self.taps // 2 - 1 + self.ahead - self.reach // 2, (self.reach + 1) // 2 - self.ahead
-
-    def lost(self, there: bool) -> tuple[int, int]:
-        """The lanes at both ends of a warp that lack what lies beyond."""
-        twice = (0, 0) if there else self.wanted
-        before, after = (-(-(own + 2 * more) // self.each) for own, more in zip(self.around, twice, strict=True))
-        return before, after
-
-    def width(self, there: bool) -> int:
-        """The samples of a row that a warp makes, or whose coefficients it makes."""
-        return (WARP - sum(self.lost(there))) * self.each
 
 
 def suits(task: Task) -> bool:
@@ -73,8 +35,8 @@ class Grid(NamedTuple):
 
 
 def grid_of(task: Task, level: int, there: bool) -> Grid:
-    march, (rows, columns) = March.of(task), extents_of(task)[level if there else level - 1]
-    strips = -(-(2 * columns if there else columns) // march.width(there))
+    lane, (rows, columns) = Lane.of(task), extents_of(task)[level if there else level - 1]
+    strips = -(-(2 * columns if there else columns) // lane.width(there))
     height = int(task.knobs["rows"]) // (2 if there else 1)
     wanted = int(task.knobs["warps"]) * task.limits.multiprocessors
     while height > LEAST_ROWS // (2 if there else 1) and strips * task.meta.channels * -(-rows // height) < wanted:
@@ -100,14 +62,14 @@ class Marching(Denoising):
             (threads, 1, 1),
             args,
             0,
-            self.constants,
+            constants_of(self.job.task, self.constants),
             f"{name}, shift by {shift}" if shift and first else name,
         )
 
     def _marched(self, part: str, level: Level) -> Any:
         first = level.number == 1
         dtype = self.job.dtype if first else self.kind
-        there = part != "back"
+        there, lane = part != "back", Lane.of(self.job.task)
         defines = dict(
             SAMPLE=CTYPES[dtype.name],
             REAL=CTYPES[self.kind.name],
@@ -115,7 +77,8 @@ class Marching(Denoising):
             BORDER=BORDERS.index(self.job.params["border"]),
             TAPS=self.strips.taps,
             THREADS=self.strips.threads,
-            EACH=March.of(self.job.task).each,
+            EACH=lane.each,
+            LATTICE=int(lane.lattice),
             IMAGE=1,
             SHIFTED=int(first and self.shifts > 1),
             NOISE=int(first and self.noise),

@@ -26,6 +26,7 @@ ROWS = Param(
 )
 EACHES = Param("each", 4, choices=(0, 4, 8, 32, 64), help="x", tries=(4, 8))
 WARPS = Param("warps", 8, choices=(1, 2, 4, 8, 12, 16, 24), help="x", tries=(4, 8))
+LAT = Param("lattice", 1, choices=(0, 1), help="x", tries=(0, 1))
 RES = Param("resident", 1, choices=tuple(range(1, 13)), help="x", tries=(1, 4))
 IDEAS = {
     "image": "A level writes its approximation alone and makes its details twice, which is cheaper than memory.",
@@ -89,7 +90,7 @@ def variant(kind: str, largest: Callable[[Task], float], operations: Callable[[T
         "details recomputed",
         IDEAS[kind],
         planned,
-        knobs=(BLOCK, ROWS, EACHES, WARPS, RES) if kind == "image" else (BLOCK, EACHES, RES),
+        knobs=(BLOCK, ROWS, EACHES, WARPS, RES, LAT) if kind == "image" else (BLOCK, EACHES, RES, LAT),
         supports=supports,
         refuses=REFUSES,
         largest=largest,

@@ -27,7 +27,7 @@ __device__ __forceinline__ void denoise(T (&row)[2 * N], T threshold)
     T low[N], high[N];
     split_row<true, true>(row, low, high);
 #pragma unroll
-    for (int k = 0; k < N; ++k) high[k] = shrunk(high[k], threshold, HOW);
+    for (int k = 0; k < N; ++k) high[k] = shrunk(high[k], threshold);
     if constexpr (MORE > 0) denoise<N / 2, MORE - 1>(low, threshold);
     join_row(low, high, row);
 }

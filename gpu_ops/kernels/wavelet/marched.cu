@@ -15,7 +15,6 @@
 #include "wavelet_lanes.cuh"
 
 constexpr int PAIRS = EACH / 2; // coefficients of a half a lane
-constexpr int OPEN = HALF > 1 ? HALF - 1 : 1; // sums of a column that wait for rows to come
 
 // What lanes at both ends of a warp cannot make, for what lies beyond.
 constexpr int LOST_THERE = whole(BEFORE, EACH), LOST_THERE_AFTER = whole(AFTER, EACH);
@@ -23,47 +22,6 @@ constexpr int LOST_BACK = whole(BEFORE + 2 * EARLIER, EACH), LOST_BACK_AFTER = w
 constexpr int WIDTH_THERE = (32 - LOST_THERE - LOST_THERE_AFTER) * EACH;
 constexpr int WIDTH_BACK = (32 - LOST_BACK - LOST_BACK_AFTER) * EACH;
 static_assert(WIDTH_BACK > 0, "some lane has all that it needs");
-
-// Coefficients of a column, to which two rows at a time add.
-struct Splitting {
-    T sums[OPEN];
-
-    // The coefficient that two rows complete, the last of those that they are part of.
-    __device__ __forceinline__ T take(int of, T upper, T lower)
-    {
-        const T done = (HALF > 1 ? sums[0] : 0) + bank[of + TAPS - 2] * upper + bank[of + TAPS - 1] * lower;
-#pragma unroll
-        for (int k = 1; k < HALF; ++k) {
-            const int t = TAPS - 2 - 2 * k;
-            sums[k - 1] = (k < HALF - 1 ? sums[k] : 0) + bank[of + t] * upper + bank[of + t + 1] * lower;
-        }
-        return done;
-    }
-};
-
-// Samples of a column, to which a coefficient of either half at a time adds.
-struct Joining {
-    T sums[2][OPEN];
-
-    // The two samples that they complete.
-    __device__ __forceinline__ void take(T low, T high, T& upper, T& lower)
-    {
-        upper = one(low, high, 0);
-        lower = one(low, high, 1);
-    }
-
-    __device__ __forceinline__ T one(T low, T high, int parity)
-    {
-        T* open = sums[parity];
-        const T done = (HALF > 1 ? open[0] : 0) + bank[LOW_BACK + parity] * low + bank[HIGH_BACK + parity] * high;
-#pragma unroll
-        for (int k = 1; k < HALF; ++k) {
-            const int t = parity + 2 * k;
-            open[k - 1] = (k < HALF - 1 ? open[k] : 0) + bank[LOW_BACK + t] * low + bank[HIGH_BACK + t] * high;
-        }
-        return done;
-    }
-};
 
 // The rows of the samples of a lane, `own` of which are its places in a row: those beyond the edges by the border.
 struct Samples {
@@ -163,8 +121,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_marched_low(
             T made[PAIRS], fine[PAIRS];
 #pragma unroll
             for (int i = 0; i < PAIRS; ++i) {
-                made[i] = lows[i].take(LOW_THERE, l[0][i], l[1][i]);
-                if (NOISE) fine[i] = highs[i].take(HIGH_THERE, h[0][i], h[1][i]);
+                T unwanted;
+                lows[i].take<true, false>(l[0][i], l[1][i], made[i], unwanted);
+                if (NOISE) highs[i].take<false, true>(h[0][i], h[1][i], unwanted, fine[i]);
             }
             if (row < first || !mine) continue;
             if (!NOISE || keeps) store_low(made, low, row, k, half, e);
@@ -207,7 +166,7 @@ struct Returned {
 
 // A lane's columns of all bands.
 struct Columns {
-    Splitting low_low[ALONE ? PAIRS : 1], low_high[PAIRS], high_low[PAIRS], high_high[PAIRS];
+    Splitting lows[PAIRS], highs[PAIRS];
     Joining low[PAIRS], high[PAIRS];
 
     // From the halves of two rows to those of the two rows that come back; the first name is that along a row.
@@ -216,12 +175,12 @@ struct Columns {
     {
 #pragma unroll
         for (int i = 0; i < PAIRS; ++i) {
-            const T approximation = ALONE ? low_low[ALONE ? i : 0].take(LOW_THERE, l[0][i], l[1][i]) : came[i];
-            const T horizontal = shrunk(low_high[i].take(HIGH_THERE, l[0][i], l[1][i]), threshold, HOW);
-            const T vertical = shrunk(high_low[i].take(LOW_THERE, h[0][i], h[1][i]), threshold, HOW);
-            const T diagonal = shrunk(high_high[i].take(HIGH_THERE, h[0][i], h[1][i]), threshold, HOW);
-            low[i].take(approximation, horizontal, l[0][i], l[1][i]);
-            high[i].take(vertical, diagonal, h[0][i], h[1][i]);
+            T approximation = came[i], horizontal, vertical, diagonal, unwanted;
+            if (ALONE) lows[i].take<true, true>(l[0][i], l[1][i], approximation, horizontal);
+            else lows[i].take<false, true>(l[0][i], l[1][i], unwanted, horizontal);
+            highs[i].take<true, true>(h[0][i], h[1][i], vertical, diagonal);
+            low[i].take(approximation, shrunk(horizontal, threshold), l[0][i], l[1][i]);
+            high[i].take(shrunk(vertical, threshold), shrunk(diagonal, threshold), h[0][i], h[1][i]);
         }
     }
 };

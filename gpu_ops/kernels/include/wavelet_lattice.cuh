@@ -1,0 +1,98 @@
+// A level of an orthogonal wavelet as a lattice: its low and high filter come apart into rotations of the two halves, of
+// which one half is a place later each time. So they share all their work, and half of the multiplications remain.
+//
+// Both filters begin with a rotation of pairs of samples, by the first four numbers of `lattice`, which also make up for
+// the length of all rotations; the others are their tangents. Pair m of samples are those from 2m - REACH on.
+#pragma once
+
+constexpr int STAGES = HALF - 1, TANGENTS = 4;
+
+__constant__ T lattice[TANGENTS + MOST_TAPS / 2];
+
+
+template <bool LOW, bool HIGH, int N>
+__device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T (&high)[N])
+{
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        const T a = of_row(row, 2 * (k + AHEAD) - REACH), b = of_row(row, 2 * (k + AHEAD) - REACH + 1);
+        low[k] = lattice[0] * a + lattice[1] * b;
+        high[k] = lattice[2] * a + lattice[3] * b;
+    }
+#pragma unroll
+    for (int stage = 0; stage < STAGES; ++stage) {
+        const T tangent = lattice[TANGENTS + stage], after = of_row(low, N);
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            const T later = k + 1 < N ? low[k + 1] : after;
+            low[k] = later + tangent * high[k];
+            high[k] -= tangent * later;
+        }
+    }
+}
+
+template <int N>
+__device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N], T (&row)[2 * N])
+{
+    T low[N], high[N], samples[2 * N];
+#pragma unroll
+    for (int k = 0; k < N; ++k) low[k] = lows[k], high[k] = highs[k];
+#pragma unroll
+    for (int stage = STAGES - 1; stage >= 0; --stage) {
+        const T tangent = lattice[TANGENTS + stage];
+        T turned[N];
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            turned[k] = low[k] - tangent * high[k];
+            high[k] += tangent * low[k];
+        }
+#pragma unroll
+        for (int k = 0; k < N; ++k) low[k] = of_row(turned, k - 1);
+    }
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        samples[2 * k] = lattice[0] * low[k] + lattice[2] * high[k];
+        samples[2 * k + 1] = lattice[1] * low[k] + lattice[3] * high[k];
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * N; ++i) row[i] = of_row(samples, i + REACH - 2 * AHEAD);
+}
+
+// Coefficients of a column, from two rows at a time.
+struct Splitting {
+    T open[HALF > 1 ? STAGES : 1];
+
+    // The coefficients that two rows complete, the last of those that they are part of.
+    template <bool LOW, bool HIGH>
+    __device__ __forceinline__ void take(T upper, T lower, T& low, T& high)
+    {
+        low = lattice[0] * upper + lattice[1] * lower;
+        high = lattice[2] * upper + lattice[3] * lower;
+#pragma unroll
+        for (int stage = 0; stage < STAGES; ++stage) {
+            const T tangent = lattice[TANGENTS + stage], earlier = open[stage];
+            open[stage] = high;
+            high = earlier - tangent * low;
+            low += tangent * earlier;
+        }
+    }
+};
+
+// Samples of a column, from a coefficient of either half at a time.
+struct Joining {
+    T open[HALF > 1 ? STAGES : 1];
+
+    // The two samples that they complete.
+    __device__ __forceinline__ void take(T low, T high, T& upper, T& lower)
+    {
+#pragma unroll
+        for (int stage = STAGES - 1; stage >= 0; --stage) {
+            const T tangent = lattice[TANGENTS + stage], turned = low - tangent * high;
+            high += tangent * low;
+            low = open[stage];
+            open[stage] = turned;
+        }
+        upper = lattice[0] * low + lattice[2] * high;
+        lower = lattice[1] * low + lattice[3] * high;
+    }
+};
