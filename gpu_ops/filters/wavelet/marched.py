@@ -16,14 +16,26 @@ from gpu_ops.plan import Launch
 from gpu_ops.task import Task
 
 FILE = "wavelet/marched.cu"
-MOST_TAPS = 16
+MOST_TAPS, FOUR = 16, 4
 """The longest filters whose sums of a column lie in registers."""
 LEAST_ROWS = 16
 
 
+MOST = 1 << 31
+"""Places in an image are ints."""
+
+
 def suits(task: Task) -> bool:
-    """Whether the registers of a warp hold the sums of its columns."""
-    return task.meta.of_kind.rank == 2 and work_type(task) == np.float32 and Strips.of(task).taps <= MOST_TAPS
+    """Whether the registers of a warp hold the sums of its columns, and its first level is marched."""
+    meta, taps = task.meta, Strips.of(task).taps
+    whole = meta.channels == 1 and task.params["shifts"] == 1 and work_type(task) == np.float32
+    return meta.of_kind.rank == 2 and whole and taps <= MOST_TAPS and marches(task, 1)
+
+
+def marches(task: Task, level: int) -> bool:
+    """Whether a level has rows of whole fours, and enough of them that no border goes on beyond the next edge."""
+    rows, columns = extents_of(task)[level - 1]
+    return columns % FOUR == 0 and rows >= 2 * Strips.of(task).taps and rows * columns < MOST
 
 
 class Grid(NamedTuple):
@@ -35,55 +47,61 @@ class Grid(NamedTuple):
 
 
 def grid_of(task: Task, level: int, there: bool) -> Grid:
+    """Segments are shorter where an image would occupy too few warps."""
     lane, (rows, columns) = Lane.of(task), extents_of(task)[level if there else level - 1]
     strips = -(-(2 * columns if there else columns) // lane.width(there))
     height = int(task.knobs["rows"]) // (2 if there else 1)
     wanted = int(task.knobs["warps"]) * task.limits.multiprocessors
-    while height > LEAST_ROWS // (2 if there else 1) and strips * task.meta.channels * -(-rows // height) < wanted:
+    while height > LEAST_ROWS // (2 if there else 1) and strips * -(-rows // height) < wanted:
         height //= 2
     return Grid(strips, -(-rows // height), height)
 
 
 class Marching(Denoising):
-    """A plan whose levels are marched."""
+    """A plan whose levels are marched, as far as that is possible."""
 
-    def _launch(
-        self, part: str, level: Level, shift: int, arrays: tuple[Any, ...], more: tuple[Any, ...], name: str
+    def _there(self, level: Level, shift: int) -> Launch:
+        if not marches(self.job.task, level.number):
+            return super()._there(level, shift)
+        arrays = level.x, level.low, self.finest if level.number == 1 else self.nothing
+        return self._march("low", level, arrays, (np.int32(not level.alone),), f"level {level.number}")
+
+    def _back(self, level: Level, shift: int) -> Launch:
+        if not marches(self.job.task, level.number):
+            return super()._back(level, shift)
+        arrays = level.x, level.back, level.out, self.thresholds.figures.reshape(-1)[1:]
+        return self._march("back", level, arrays, (), f"level {level.number} back")
+
+    def _march(
+        self, part: str, level: Level, arrays: tuple[Any, ...], more: tuple[Any, ...], name: str
     ) -> Launch:
-        there, first = bool(part), level.number == 1
-        strips, segments, height = grid_of(self.job.task, level.number, there)
-        places = (np.int32(strips), *(() if there else (np.int32(segments),)))
-        ends = more if there else more[:-2]
-        args = (*arrays, *self._extents(level, height), *self._moved(level, shift if first else 0), *places, *ends)
-        threads, channels = self.strips.threads, self.shape.channels
+        task, there = self.job.task, part == "low"
+        strips, segments, height = grid_of(task, level.number, there)
+        args = (*arrays, *map(np.int32, (*level.samples, *level.results, height)), *more)
+        kernel = self._marched(part, level)
         return Launch(
-            self._marched(part or "back", level),
-            (-(-strips * segments * channels * WARP // threads), 1, 1),
-            (threads, 1, 1),
-            args,
-            0,
-            constants_of(self.job.task, self.constants),
-            f"{name}, shift by {shift}" if shift and first else name,
+            kernel, (strips, segments, 1), (WARP, 1, 1), args, constants=constants_of(task, self.constants), name=name
         )
 
     def _marched(self, part: str, level: Level) -> Any:
-        first = level.number == 1
+        first, lane = level.number == 1, Lane.of(self.job.task)
         dtype = self.job.dtype if first else self.kind
-        there, lane = part != "back", Lane.of(self.job.task)
         defines = dict(
             SAMPLE=CTYPES[dtype.name],
             REAL=CTYPES[self.kind.name],
             INTEGER=int(dtype.kind == "u"),
             BORDER=BORDERS.index(self.job.params["border"]),
             TAPS=self.strips.taps,
-            THREADS=self.strips.threads,
+            THREADS=WARP,
             EACH=lane.each,
             LATTICE=int(lane.lattice),
+            PAIRED=int(level.results.columns % 2 == 0),
             IMAGE=1,
-            SHIFTED=int(first and self.shifts > 1),
+            SHIFTED=0,
             NOISE=int(first and self.noise),
             ALONE=int(level.alone),
             HOW=THRESHOLDS.index(self.job.params["threshold"]),
+            DEPTH=int(self.job.knobs["depth"]),
             RESIDENT=int(self.job.knobs["resident"]),
         )
-        return self.job.device.kernel(FILE, f"wavelet_marched_{'low' if there else 'back'}", defines)
+        return self.job.device.kernel(FILE, f"wavelet_marched_{part}", defines)

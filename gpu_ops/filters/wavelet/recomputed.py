@@ -27,7 +27,8 @@ ROWS = Param(
 EACHES = Param("each", 4, choices=(0, 4, 8, 32, 64), help="x", tries=(4, 8))
 WARPS = Param("warps", 8, choices=(1, 2, 4, 8, 12, 16, 24), help="x", tries=(4, 8))
 LAT = Param("lattice", 1, choices=(0, 1), help="x", tries=(0, 1))
-RES = Param("resident", 1, choices=tuple(range(1, 13)), help="x", tries=(1, 4))
+RES = Param("resident", 1, choices=tuple(range(1, 33)), help="x", tries=(1, 4))
+DEPTH = Param("depth", 1, choices=(1, 2), help="x", tries=(1, 2))
 IDEAS = {
     "image": "A level writes its approximation alone and makes its details twice, which is cheaper than memory.",
     "signal": "A tile has all levels and makes what lies around it once more; else a level makes its details twice.",
@@ -90,7 +91,7 @@ def variant(kind: str, largest: Callable[[Task], float], operations: Callable[[T
         "details recomputed",
         IDEAS[kind],
         planned,
-        knobs=(BLOCK, ROWS, EACHES, WARPS, RES, LAT) if kind == "image" else (BLOCK, EACHES, RES, LAT),
+        knobs=(BLOCK, ROWS, EACHES, WARPS, RES, LAT, DEPTH) if kind == "image" else (BLOCK, EACHES, RES, LAT, DEPTH),
         supports=supports,
         refuses=REFUSES,
         largest=largest,
