@@ -66,15 +66,18 @@ struct Splitting {
     template <bool LOW, bool HIGH>
     __device__ __forceinline__ void take(T upper, T lower, T& low, T& high)
     {
-        low = lattice[0] * upper + lattice[1] * lower;
-        high = lattice[2] * upper + lattice[3] * lower;
+        T lows[HALF];
+        lows[0] = lattice[0] * upper + lattice[1] * lower;
 #pragma unroll
-        for (int stage = 0; stage < STAGES; ++stage) {
-            const T tangent = lattice[TANGENTS + stage], earlier = open[stage];
-            open[stage] = high;
-            high = earlier - tangent * low;
-            low += tangent * earlier;
-        }
+        for (int stage = 0; stage < STAGES; ++stage)
+            lows[stage + 1] = lows[stage] + lattice[TANGENTS + stage] * open[stage];
+        low = lows[STAGES];
+        T made = lattice[2] * upper + lattice[3] * lower;
+        high = STAGES > 0 ? open[STAGES > 0 ? STAGES - 1 : 0] - lattice[TANGENTS + STAGES - 1] * lows[STAGES > 0 ? STAGES - 1 : 0] : made;
+#pragma unroll
+        for (int stage = STAGES - 1; stage > 0; --stage)
+            open[stage] = open[stage - 1] - lattice[TANGENTS + stage - 1] * lows[stage - 1];
+        open[0] = made;
     }
 };
 
@@ -85,14 +88,15 @@ struct Joining {
     // The two samples that they complete.
     __device__ __forceinline__ void take(T low, T high, T& upper, T& lower)
     {
+T highs[HALF];
+        highs[STAGES] = high;
 #pragma unroll
-        for (int stage = STAGES - 1; stage >= 0; --stage) {
-            const T tangent = lattice[TANGENTS + stage], turned = low - tangent * high;
-            high += tangent * low;
-            low = open[stage];
-            open[stage] = turned;
-        }
-        upper = lattice[0] * low + lattice[2] * high;
-        lower = lattice[1] * low + lattice[3] * high;
+        for (int stage = STAGES - 1; stage >= 0; --stage)
+            highs[stage] = highs[stage + 1] + lattice[TANGENTS + stage] * (stage < STAGES - 1 ? open[stage + 1] : low);
+        upper = lattice[0] * open[0] + lattice[2] * highs[0];
+        lower = lattice[1] * open[0] + lattice[3] * highs[0];
+#pragma unroll
+        for (int stage = 0; stage < STAGES; ++stage)
+            open[stage] = (stage < STAGES - 1 ? open[stage + 1] : low) - lattice[TANGENTS + stage] * highs[stage + 1];
     }
 };

@@ -46,43 +46,44 @@ __device__ __forceinline__ int held_row_of(int row, int half_rows)
 
 // The samples of a lane, in whole fours. Those beyond an edge lie together as well, mirrored ones from last to first.
 struct Samples {
-    const S* x;
-    int rows, columns;
-    int own[EACH / 4];
+    const Four* own[EACH / 4];
+    int rows, pitch; // bytes
     bool mirrored[EACH / 4];
 
-    __device__ __forceinline__ Samples(const S* x, int rows, int columns, int left) : x(x), rows(rows), columns(columns)
+    __device__ __forceinline__ Samples(const S* x, int rows, int columns, int left)
+        : rows(rows), pitch(columns * (int)sizeof(S))
     {
 #pragma unroll
         for (int f = 0; f < EACH / 4; ++f) {
             const int begin = near(left + 4 * f, columns), end = near(left + 4 * f + 3, columns);
-            own[f] = min(begin, end);
+            own[f] = (const Four*)(x + min(begin, end));
             mirrored[f] = begin > end;
         }
     }
 
     __device__ __forceinline__ void fetch(int row, T (&v)[EACH]) const
     {
-        const S* line = x + row_of(row, rows) * columns;
+        const Index begin = (Index)row_of(row, rows) * pitch;
 #pragma unroll
         for (int f = 0; f < EACH / 4; ++f) {
-            const Four four = *(const Four*)(line + own[f]);
+            const Four four = *(const Four*)((const char*)own[f] + begin);
 #pragma unroll
             for (int i = 0; i < 4; ++i) v[4 * f + i] = (T)(BORDER != 0 && mirrored[f] ? four.v[3 - i] : four.v[i]);
         }
     }
 };
 
-__device__ __forceinline__ void store_low(const T (&v)[PAIRS], T* band, int row, int k, int half)
+// Coefficients of a row of a band, from number `k` on, of which a lane's lie from `own` on in row 0.
+__device__ __forceinline__ void store_low(const T (&v)[PAIRS], T* own, int row, int k, int half)
 {
-    T* line = band + row * half;
+    T* line = (T*)((char*)own + (Index)row * (half * (int)sizeof(T)));
 #pragma unroll
     for (int i = 0; i < PAIRS; i += 2) {
         if (!PAIRED) {
             for (int j = i; j < i + 2; ++j)
-                if (k + j >= 0 && k + j < half) line[k + j] = v[j];
+                if (k + j >= 0 && k + j < half) line[j] = v[j];
         } else if (k + i >= 0 && k + i < half)
-            *(Pair*)(line + k + i) = {v[i], v[i + 1]};
+            *(Pair*)(line + i) = {v[i], v[i + 1]};
     }
 }
 
@@ -110,8 +111,8 @@ extern "C" __global__ void __launch_bounds__(32) wavelet_marched_low(
             T l[2][PAIRS], h[2][PAIRS];
 #pragma unroll
             for (int r = 0; r < 2; ++r) split_row<true, NOISE>(next[ahead][r], l[r], h[r]);
-            if (step + DEPTH < steps)
-                for (int r = 0; r < 2; ++r) samples.fetch(top + 2 * (step + DEPTH) + r, next[ahead][r]);
+            const int later = min(step + DEPTH, steps - 1); // the last rows once more, and no branch
+            for (int r = 0; r < 2; ++r) samples.fetch(top + 2 * later + r, next[ahead][r]);
             T made[PAIRS], fine[PAIRS], unwanted;
 #pragma unroll
             for (int i = 0; i < PAIRS; ++i) {
@@ -119,35 +120,35 @@ extern "C" __global__ void __launch_bounds__(32) wavelet_marched_low(
                 if (NOISE) highs[i].take<false, true>(h[0][i], h[1][i], unwanted, fine[i]);
             }
             if (row < first || !mine) continue;
-            if (!NOISE || keeps) store_low(made, low, row, k, half);
-            if (NOISE) store_low(fine, finest, row, k, half);
+            if (!NOISE || keeps) store_low(made, low + k, row, k, half);
+            if (NOISE) store_low(fine, finest + k, row, k, half);
         }
     }
 }
 
 // The approximation that came back, of a lane's columns.
 struct Returned {
-    const T* back;
-    int half_rows, half;
-    int own[PAIRS];
+    const T* own[PAIRS];
+    int half_rows, pitch; // bytes
 
     __device__ __forceinline__ Returned(const T* back, int half_rows, int half, int k)
-        : back(back), half_rows(half_rows), half(half)
+        : half_rows(half_rows), pitch(half * (int)sizeof(T))
     {
 #pragma unroll
-        for (int i = 0; i < PAIRS; ++i) own[i] = near_held(k + i, half);
+        for (int i = 0; i < PAIRS; ++i) own[i] = back + near_held(k + i, half);
     }
 
     __device__ __forceinline__ void fetch(int row, T (&v)[PAIRS]) const
     {
-        const T* line = back + held_row_of(row, half_rows) * half;
+        const Index begin = (Index)held_row_of(row, half_rows) * pitch;
 #pragma unroll
         for (int i = 0; i < PAIRS; i += 2) {
+            const T* first = (const T*)((const char*)own[i] + begin);
             if (PAIRED && BORDER == 0) {
-                const Pair pair = *(const Pair*)(line + own[i]);
+                const Pair pair = *(const Pair*)first;
                 v[i] = pair.v[0], v[i + 1] = pair.v[1];
             } else
-                v[i] = line[own[i]], v[i + 1] = line[own[i + 1]];
+                v[i] = *first, v[i + 1] = *(const T*)((const char*)own[i + 1] + begin);
         }
     }
 };
@@ -184,7 +185,8 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_back(
     const int first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
     const int steps = last_k - first_k + HALF, top = 2 * first_k - REACH;
     const int left = (int)blockIdx.x * WIDTH_BACK + (lane - LOST_BACK) * EACH;
-    const bool mine = lane >= LOST_BACK && lane < 32 - LOST_BACK_AFTER;
+    const int room = lane >= LOST_BACK && lane < 32 - LOST_BACK_AFTER ? columns - left : 0;
+    char* own = (char*)(out + left);
     const Samples samples(x, rows, columns, left);
     const Returned returned(back, half_rows, half, left / 2 + AHEAD);
     Columns held = {};
@@ -202,23 +204,23 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_back(
             T l[2][PAIRS], h[2][PAIRS], row[EACH];
 #pragma unroll
             for (int r = 0; r < 2; ++r) split_row<true, true>(next[ahead][r], l[r], h[r]);
-            if (step + DEPTH < steps)
-                for (int r = 0; r < 2; ++r) samples.fetch(top + 2 * (step + DEPTH) + r, next[ahead][r]);
+            const int later = min(step + DEPTH, steps - 1); // the last rows once more, and no branch
+            for (int r = 0; r < 2; ++r) samples.fetch(top + 2 * later + r, next[ahead][r]);
             held.take(l, h, came[ahead], threshold);
-            if (!ALONE && step + DEPTH < steps) returned.fetch(k + DEPTH, came[ahead]);
+            if (!ALONE) returned.fetch(first_k + later - (HALF - 1), came[ahead]);
             if (step < 2 * (HALF - 1)) continue;
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
                 const int at = 2 * k - REACH + r;
                 join_row(l[r], h[r], row);
                 if (at < above || at >= below) continue;
-                S* line = out + at * columns + left;
+                Four* line = (Four*)(own + (Index)at * samples.pitch);
 #pragma unroll
                 for (int f = 0; f < EACH; f += 4) {
                     Four four;
 #pragma unroll
                     for (int i = 0; i < 4; ++i) four.v[i] = sample_of(row[f + i]);
-                    if (mine && left + f < columns) *(Four*)(line + f) = four;
+                    if (f < room) line[f / 4] = four;
                 }
             }
         }
