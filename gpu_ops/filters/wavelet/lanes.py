@@ -48,15 +48,15 @@ class Lanes(Denoising):
 
     def _tiles(self, shift: int) -> Launch:
         lane, columns, channels = Lane.of(self.job.task), self.shape.columns, self.shape.channels
-        tiles, threads = -(-columns // width_of(self.job.task)), self.strips.threads
         thresholds = self.thresholds.figures.reshape(-1)[channels:]
         ends = np.int32(shift == 0), np.int32(shift == self.shifts - 1), np.float64(self.shifts)
         sizes = np.int64(columns), np.int32(channels), np.int64(shift % columns)
-        args = (self.job.x, self.total, self.job.out, thresholds, *sizes, *ends, np.int64(tiles))
-        grid = -(-tiles * channels * WARP // threads), 1, 1
-        shared = threads * (lane.each + SPARE) * self.kind.itemsize
+        grid = -(-columns // width_of(self.job.task)), channels, 1
+        shared = WARP * (lane.each + SPARE) * self.kind.itemsize
+        args = (self.job.x, self.total, self.job.out, thresholds, *sizes, *ends)
         name = f"shift by {shift}" if self.shifts > 1 else "there, thresholds, back"
-        return Launch(self._lanes(lane), grid, (threads, 1, 1), args, shared, constants_of(self.job.task, self.constants), name)
+        constants = constants_of(self.job.task, self.constants)
+        return Launch(self._lanes(lane), grid, (WARP, 1, 1), args, shared, constants, name)
 
     def _lanes(self, lane: Lane) -> Any:
         defines = dict(
@@ -65,7 +65,7 @@ class Lanes(Denoising):
             INTEGER=int(self.job.dtype.kind == "u"),
             BORDER=0,
             TAPS=self.strips.taps,
-            THREADS=self.strips.threads,
+            THREADS=WARP,
             EACH=lane.each,
             LATTICE=int(lane.lattice),
             IMAGE=0,
