@@ -41,19 +41,18 @@ class Lanes(Denoising):
 
     def plan(self) -> Plan:
         """A launch a shift."""
-        return self.job.plan(*self.thresholds.find(wanted=False), *map(self._tiles, range(self.shifts)))
+        return self.job.plan(*map(self._tiles, range(self.shifts)))
 
     def _levels(self) -> list[Level]:
         return []
 
     def _tiles(self, shift: int) -> Launch:
         lane, columns, channels = Lane.of(self.job.task), self.shape.columns, self.shape.channels
-        thresholds = self.thresholds.figures.reshape(-1)[channels:]
         ends = np.int32(shift == 0), np.int32(shift == self.shifts - 1), np.float64(self.shifts)
         sizes = np.int64(columns), np.int32(channels), np.int64(shift % columns)
         grid = -(-columns // width_of(self.job.task)), channels, 1
         shared = WARP * (lane.each + SPARE) * self.kind.itemsize
-        args = (self.job.x, self.total, self.job.out, thresholds, *sizes, *ends)
+        args = (self.job.x, self.total, self.job.out, *sizes, *ends, np.float64(self.job.params["value"]))
         name = f"shift by {shift}" if self.shifts > 1 else "there, thresholds, back"
         constants = constants_of(self.job.task, self.constants)
         return Launch(self._lanes(lane), grid, (WARP, 1, 1), args, shared, constants, name)

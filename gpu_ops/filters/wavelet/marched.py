@@ -12,7 +12,7 @@ from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS, work_type
 from gpu_ops.filters.wavelet.lane import WARP, Lane, constants_of
 from gpu_ops.filters.wavelet.strips import Strips, extents_of
 from gpu_ops.filters.wavelet.twice import Denoising, Level
-from gpu_ops.plan import Launch
+from gpu_ops.plan import Launch, Step
 from gpu_ops.task import Task
 
 FILE = "wavelet/marched.cu"
@@ -51,14 +51,19 @@ def grid_of(task: Task, level: int, there: bool) -> Grid:
     lane, (rows, columns) = Lane.of(task), extents_of(task)[level if there else level - 1]
     strips = -(-(2 * columns if there else columns) // lane.width(there))
     height = int(task.knobs["rows"]) // (2 if there else 1)
-    wanted = int(task.knobs["warps"]) * task.limits.multiprocessors
-    while height > LEAST_ROWS // (2 if there else 1) and strips * -(-rows // height) < wanted:
+    wanted = int(task.knobs["low_warps" if there else "warps"]) * task.limits.multiprocessors
+    least = int(task.knobs["least"])
+    while height > least // (2 if there else 1) and strips * -(-rows // height) < wanted:
         height //= 2
     return Grid(strips, -(-rows // height), height)
 
 
 class Marching(Denoising):
     """A plan whose levels are marched, as far as that is possible."""
+
+    def _given(self) -> list[Step]:
+        """Marched levels have a given threshold from their launch."""
+        return [] if all(marches(self.job.task, level.number) for level in self.levels) else super()._given()
 
     def _there(self, level: Level, shift: int) -> Launch:
         if not marches(self.job.task, level.number):
@@ -70,7 +75,7 @@ class Marching(Denoising):
         if not marches(self.job.task, level.number):
             return super()._back(level, shift)
         arrays = level.x, level.back, level.out, self.thresholds.figures.reshape(-1)[1:]
-        return self._march("back", level, arrays, (), f"level {level.number} back")
+        return self._march("back", level, arrays, (np.float64(self.job.params["value"]),), f"level {level.number} back")
 
     def _march(
         self, part: str, level: Level, arrays: tuple[Any, ...], more: tuple[Any, ...], name: str
@@ -101,7 +106,8 @@ class Marching(Denoising):
             NOISE=int(first and self.noise),
             ALONE=int(level.alone),
             HOW=THRESHOLDS.index(self.job.params["threshold"]),
-            DEPTH=int(self.job.knobs["depth"]),
+            DEPTH=int(self.job.knobs["depth" if part == "back" else "low_depth"]),
+            GIVEN=int(not self.noise),
             RESIDENT=int(self.job.knobs["resident"]),
         )
         return self.job.device.kernel(FILE, f"wavelet_marched_{part}", defines)

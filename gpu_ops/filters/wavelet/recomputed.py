@@ -24,10 +24,13 @@ BLOCK = Param("block", 256, choices=(64, 128, 256), unit="threads", help="thread
 ROWS = Param(
     "rows", 128, choices=(16, 32, 64, 128, 256, 512), unit="rows", help="rows that a block marches down", tries=(32, 128)
 )
-EACHES = Param("each", 4, choices=(0, 4, 8, 32, 64), help="x", tries=(4, 8))
+EACHES = Param("each", 4, choices=(0, 4, 8, 32, 48, 64), help="x", tries=(4, 8))
 WARPS = Param("warps", 8, choices=(1, 2, 4, 8, 12, 16, 24), help="x", tries=(4, 8))
 LAT = Param("lattice", 1, choices=(0, 1), help="x", tries=(0, 1))
 RES = Param("resident", 1, choices=tuple(range(1, 33)), help="x", tries=(1, 4))
+LDEPTH = Param("low_depth", 2, choices=(1, 2, 4), help="x", tries=(1, 2))
+LWARPS = Param("low_warps", 16, choices=(1, 2, 4, 8, 12, 16, 24, 32), help="x", tries=(4, 8))
+LEAST = Param("least", 16, choices=(8, 16, 32, 64), help="x", tries=(8, 16))
 DEPTH = Param("depth", 1, choices=(1, 2), help="x", tries=(1, 2))
 IDEAS = {
     "image": "A level writes its approximation alone and makes its details twice, which is cheaper than memory.",
@@ -91,7 +94,7 @@ def variant(kind: str, largest: Callable[[Task], float], operations: Callable[[T
         "details recomputed",
         IDEAS[kind],
         planned,
-        knobs=(BLOCK, ROWS, EACHES, WARPS, RES, LAT, DEPTH) if kind == "image" else (BLOCK, EACHES, RES, LAT, DEPTH),
+        knobs=(BLOCK, ROWS, EACHES, WARPS, RES, LAT, DEPTH, LDEPTH, LWARPS, LEAST) if kind == "image" else (BLOCK, EACHES, RES, LAT, DEPTH, LDEPTH, LWARPS, LEAST),
         supports=supports,
         refuses=REFUSES,
         largest=largest,

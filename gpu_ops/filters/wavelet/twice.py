@@ -62,7 +62,7 @@ class Denoising:
 
     def plan(self) -> Plan:
         """For each shift there, where an approximation is wanted or the noise is; then back."""
-        steps: list[Step] = [] if self.noise else self.thresholds.find(wanted=False)
+        steps: list[Step] = [] if self.noise else self._given()
         for shift in range(self.shifts):
             for level in self.levels:
                 of_noise = self.noise and level.number == 1
@@ -70,6 +70,10 @@ class Denoising:
                 steps += self.thresholds.find(wanted=False) if of_noise else []
             steps += [self._back(level, shift) for level in reversed(self.levels)]
         return self.job.plan(*steps)
+
+    def _given(self) -> list[Step]:
+        """What brings a given threshold to where kernels read it."""
+        return self.thresholds.find(wanted=False)
 
     def _levels(self) -> list[Level]:
         extents = extents_of(self.job.task)

@@ -50,7 +50,7 @@ struct Splitting {
 
     // The coefficients that two rows complete, the last of those that they are part of.
     template <bool LOW, bool HIGH>
-    __device__ __forceinline__ void take(T upper, T lower, T& low, T& high)
+    __device__ __forceinline__ void take(const T upper, const T lower, T& low, T& high)
     {
         if (LOW) low = one(lows, LOW_THERE, upper, lower);
         if (HIGH) high = one(highs, HIGH_THERE, upper, lower);
@@ -73,7 +73,7 @@ struct Joining {
     T sums[2][OPEN];
 
     // The two samples that they complete.
-    __device__ __forceinline__ void take(T low, T high, T& upper, T& lower)
+    __device__ __forceinline__ void take(const T low, const T high, T& upper, T& lower)
     {
         upper = one(low, high, 0);
         lower = one(low, high, 1);

@@ -64,7 +64,7 @@ struct Splitting {
 
     // The coefficients that two rows complete, the last of those that they are part of.
     template <bool LOW, bool HIGH>
-    __device__ __forceinline__ void take(T upper, T lower, T& low, T& high)
+    __device__ __forceinline__ void take(const T upper, const T lower, T& low, T& high)
     {
         T lows[HALF];
         lows[0] = lattice[0] * upper + lattice[1] * lower;
@@ -86,7 +86,7 @@ struct Joining {
     T open[HALF > 1 ? STAGES : 1];
 
     // The two samples that they complete.
-    __device__ __forceinline__ void take(T low, T high, T& upper, T& lower)
+    __device__ __forceinline__ void take(const T low, const T high, T& upper, T& lower)
     {
 T highs[HALF];
         highs[STAGES] = high;

@@ -3,7 +3,7 @@
 //          thresholds, and back. Neighbours' values come by shuffles, so no thread waits for another warp, and only the
 //          way from memory to lanes goes through shared memory, for whole lines. What lanes at the ends of a warp lack
 //          is made once more by the next warp
-// Shapes:  x and out (n, channels), n even at all levels; sum as out, for several shifts; thresholds (channels)
+// Shapes:  x and out (n, channels), n even at all levels; sum as out, for several shifts
 // Launch:  a warp a block. Grid x: tiles, of what 32 lanes of EACH samples can make: WIDTH; y: channels. 2^LEVELS divides
 //          EACH. Shared memory: 32 * PITCH values of type T
 // Traffic: 8 bytes a float, and what warps make once more: (taps - 1) * (2^LEVELS - 1) samples on either side, in whole
@@ -77,8 +77,8 @@ __device__ __forceinline__ void store_tile(
 }
 
 extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_lanes_signal(
-    const S* __restrict__ x, T* __restrict__ sum, S* __restrict__ out, const double* __restrict__ thresholds, Index n,
-    int channels, Index right, int first, int last, double count)
+    const S* __restrict__ x, T* __restrict__ sum, S* __restrict__ out, Index n, int channels, Index right, int first,
+    int last, double count, double threshold)
 {
     const Extent e = {1, n, channels, (int)blockIdx.y};
     const Shift shift = {0, right, first, last, (T)count};
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_lanes_signal(
 #pragma unroll
     for (int f = 0; f < EACH / 4; ++f)
         for (int i = 0; i < 4; ++i) row[4 * f + i] = own[f].v[i];
-    denoise<EACH / 2, LEVELS - 1>(row, (T)thresholds[e.channel]);
+    denoise<EACH / 2, LEVELS - 1>(row, (T)threshold);
 #pragma unroll
     for (int f = 0; f < EACH / 4; ++f) own[f] = {row[4 * f], row[4 * f + 1], row[4 * f + 2], row[4 * f + 3]};
     __syncwarp();

@@ -158,18 +158,24 @@ struct Columns {
     Splitting lows[PAIRS], highs[PAIRS];
     Joining low[PAIRS], high[PAIRS];
 
-    // From the halves of two rows to those of the two rows that come back; the first name is that along a row.
-    __device__ __forceinline__ void take(
-        T (&l)[2][PAIRS], T (&h)[2][PAIRS], const T (&came)[PAIRS], T threshold)
+    // From the halves of two rows to the coefficients that they complete, first along a column, then along a row: in the
+    // places of the halves.
+    __device__ __forceinline__ void split(T (&l)[2][PAIRS], T (&h)[2][PAIRS])
     {
 #pragma unroll
         for (int i = 0; i < PAIRS; ++i) {
-            T approximation = came[i], horizontal, vertical, diagonal, unwanted;
-            if (ALONE) lows[i].take<true, true>(l[0][i], l[1][i], approximation, horizontal);
-            else lows[i].take<false, true>(l[0][i], l[1][i], unwanted, horizontal);
-            highs[i].take<true, true>(h[0][i], h[1][i], vertical, diagonal);
-            low[i].take(approximation, shrunk(horizontal, threshold), l[0][i], l[1][i]);
-            high[i].take(shrunk(vertical, threshold), shrunk(diagonal, threshold), h[0][i], h[1][i]);
+            lows[i].take<ALONE, true>(l[0][i], l[1][i], l[0][i], l[1][i]);
+            highs[i].take<true, true>(h[0][i], h[1][i], h[0][i], h[1][i]);
+        }
+    }
+
+    // And from coefficients to the halves of the two rows that they complete.
+    __device__ __forceinline__ void join(T (&l)[2][PAIRS], T (&h)[2][PAIRS], const T (&came)[PAIRS], T threshold)
+    {
+#pragma unroll
+        for (int i = 0; i < PAIRS; ++i) {
+            low[i].take(ALONE ? l[0][i] : came[i], shrunk(l[1][i], threshold), l[0][i], l[1][i]);
+            high[i].take(shrunk(h[0][i], threshold), shrunk(h[1][i], threshold), h[0][i], h[1][i]);
         }
     }
 };
@@ -178,9 +184,9 @@ struct Columns {
 // image that the way there has read, its end is what a cache still has.
 extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_back(
     const S* __restrict__ x, const T* __restrict__ back, S* __restrict__ out, const double* __restrict__ thresholds,
-    int rows, int columns, int half_rows, int half, int height)
+    int rows, int columns, int half_rows, int half, int height, double value)
 {
-    const T threshold = (T)thresholds[0];
+    const T threshold = (T)(GIVEN ? value : thresholds[0]);
     const int lane = threadIdx.x, above = (gridDim.y - 1 - blockIdx.y) * height, below = min(above + height, rows);
     const int first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
     const int steps = last_k - first_k + HALF, top = 2 * first_k - REACH;
@@ -206,7 +212,8 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_back(
             for (int r = 0; r < 2; ++r) split_row<true, true>(next[ahead][r], l[r], h[r]);
             const int later = min(step + DEPTH, steps - 1); // the last rows once more, and no branch
             for (int r = 0; r < 2; ++r) samples.fetch(top + 2 * later + r, next[ahead][r]);
-            held.take(l, h, came[ahead], threshold);
+            held.split(l, h);
+            if (step >= HALF - 1) held.join(l, h, came[ahead], threshold);
             if (!ALONE) returned.fetch(first_k + later - (HALF - 1), came[ahead]);
             if (step < 2 * (HALF - 1)) continue;
 #pragma unroll
