@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from gpu_ops.filters.wavelet.bases import Array, taps_of
@@ -9,11 +11,13 @@ from gpu_ops.filters.wavelet.bases import Array, taps_of
 EXACT = 1e-9
 """How closely rotations must make the filters, relative to their largest tap."""
 SHORTEST = 4
+"""Taps of the shortest filters for which rotations save work."""
 
 
+@lru_cache(16)
 def lattice_of(wavelet: str) -> Array | None:
     """Four numbers that turn pairs of samples, then the tangents of the rotations, first one first; None for filters
-    that are no lattice, or for which it is not worth while."""
+    that are no lattice, or too short for one."""
     filters = taps_of(wavelet)
     low, high = (np.array(taps[::-1], np.float64) for taps in (filters.dec_lo, filters.dec_hi))
     backward = np.array([filters.rec_lo, filters.rec_hi], np.float64)

@@ -38,7 +38,8 @@ def _of_level(task: Task, level: int, there: bool, alone: bool) -> tuple[int, in
     strips, segments, height = marched.grid_of(task, level, there)
     ends = results if there else samples
     spans = [(k * height, min((k + 1) * height, ends.rows)) for k in range(segments)]
-    steps = sum(_steps(lane, above, below, there) + marched.DEPTH for above, below in spans)
+    ahead = marched.LOW_DEPTH if there else marched.Held.of(lane).depth
+    steps = sum(_steps(lane, above, below, there) + ahead for above, below in spans)
     first, last = lane.lost(there)
     mine = slice(first, WARP - last)
     loads = stores = 0
@@ -83,8 +84,8 @@ def _touched(places: Array) -> int:
 def of_signal(task: Task) -> Mapping[str, int]:
     """Of a signal in tiles of a warp: tiles inside in fours, those at the ends sample by sample."""
     columns, lane = extents_of(task)[0].columns, Lane.of(task)
-    width, tile = lanes.width_of(task), WARP * lane.each
-    lost = lane.lost(False, (1 << task.params["levels"]) - 1)[0] * lane.each
+    levels = lanes.levels_of(task)
+    width, tile, lost = lane.width(False, levels), WARP * lane.each, lane.lost(False, levels)[0] * lane.each
     loads = stores = 0
     for left in range(-lost, columns - lost, width):
         if left >= 0 and left + tile <= columns:

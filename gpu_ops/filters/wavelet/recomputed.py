@@ -3,13 +3,15 @@ makes its details once more from its samples, shrinks them and joins them with t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from gpu_ops.filters.kit.planning import Job, cuda
 from gpu_ops.filters.kit.support import shared_fits
-from gpu_ops.filters.wavelet import forms, lanes, marched
+from gpu_ops.filters.wavelet import forms, lanes, lone_traffic, marched
 from gpu_ops.filters.wavelet.forms import work_type
+from gpu_ops.filters.wavelet.lane import Lane
+from gpu_ops.filters.wavelet.lattice import growth_of
 from gpu_ops.filters.wavelet.strips import Strips, counters, windows_of
 from gpu_ops.filters.wavelet.twice import Denoising, Whole
 from gpu_ops.params import Param
@@ -20,22 +22,23 @@ from gpu_ops.types import Refusal, Variant
 FILE = "wavelet/9_recomputed.cu"
 MOST = 1 << 30
 """Rows of an image, and values of a row: places along an axis are ints."""
-BLOCK = Param("block", 256, choices=(64, 128, 256), unit="threads", help="threads a block", tries=(64, 256))
-ROWS = Param(
-    "rows", 128, choices=(16, 32, 64, 128, 256, 512), unit="rows", help="rows that a block marches down", tries=(32, 128)
-)
-EACHES = Param("each", 4, choices=(0, 4, 8, 32, 48, 64), help="x", tries=(4, 8))
-WARPS = Param("warps", 8, choices=(1, 2, 4, 8, 12, 16, 24), help="x", tries=(4, 8))
-LAT = Param("lattice", 1, choices=(0, 1), help="x", tries=(0, 1))
-RES = Param("resident", 1, choices=tuple(range(1, 33)), help="x", tries=(1, 4))
-LDEPTH = Param("low_depth", 2, choices=(1, 2, 4), help="x", tries=(1, 2))
-LWARPS = Param("low_warps", 16, choices=(1, 2, 4, 8, 12, 16, 24, 32), help="x", tries=(4, 8))
-LEAST = Param("least", 16, choices=(8, 16, 32, 64), help="x", tries=(8, 16))
-DEPTH = Param("depth", 1, choices=(1, 2), help="x", tries=(1, 2))
-IDEAS = {
-    "image": "A level writes its approximation alone and makes its details twice, which is cheaper than memory.",
-    "signal": "A tile has all levels and makes what lies around it once more; else a level makes its details twice.",
+KERNELS = FILE, "wavelet/median.cu", "wavelet/thresholds.cu"
+SIZES = 64, 128, 256
+BLOCKS = {
+    "image": Param("block", 128, choices=SIZES, unit="threads", help="threads a block, of lone warps 32", tries=(64, 256)),
+    "signal": Param("block", 256, choices=SIZES, unit="threads", help="threads a block, of lone warps 32", tries=(64,)),
 }
+ROWS = Param(
+    "rows", 128, choices=(32, 64, 128, 256), unit="rows", help="rows that a block marches down", tries=(32, 128)
+)
+IDEAS = {
+    "image": "A level writes its approximation alone and makes its details twice: by warps that march alone, in registers, "
+    "up to 16 taps and in rows of whole fours; else by blocks in shared memory.",
+    "signal": "A tile has all levels and makes what lies around it once more: in the registers of a warp up to 16 taps, "
+    "else in shared memory; else a level makes its details twice.",
+}
+SHAPES = ((36, 132),)
+"""An image in rows of whole fours, with more columns than a warp has."""
 SEVERAL = "a kernel there and one back, launched for each level: the loads of one block do not stand for the plan"
 
 REFUSES = (
@@ -67,21 +70,48 @@ def supports(task: Task) -> str | None:
     return "; ".join(reason for reason, holds in reasons.items() if holds) or None
 
 
+def lone(task: Task) -> bool:
+    """Whether its warps are alone."""
+    return marched.suits(task) or lanes.suits(task)
+
+
+def filtering(task: Task) -> int:
+    """The operations of filters: where lone warps have a lattice, its rotations and what they begin with."""
+    taps, flops = Strips.of(task).taps, forms.work(task).flops
+    return flops * (taps + 2) // (2 * taps) if lone(task) and Lane.of(task).lattice else flops
+
+
 def made_twice(task: Task) -> int:
     """The operations of approximations, which the way back makes once more with details: of the way there a half for
     signals, three eighths for images; none where a tile has all levels."""
-    there = forms.work(task).flops // 2
+    there = filtering(task) // 2
     if task.meta.of_kind.rank == 2:
         return there * 3 // 8
-    return 0 if windows_of(task) else there // 2
+    return 0 if lanes.suits(task) or windows_of(task) else there // 2
+
+
+def growth(task: Task) -> float:
+    """How many times as large as coefficients rotations may make them on the way."""
+    return growth_of(task.params["wavelet"]) if lone(task) else 1.0
+
+
+def predicted(task: Task) -> Mapping[str, int]:
+    """The sectors that a plan loads and stores; nothing is said of tasks whose warps meet more than rows of floats."""
+    meta, params = task.meta, task.params
+    if not lone(task):
+        return counters(task)
+    plain = meta.channels == 1 and params["shifts"] == 1 and params["rule"] == "manual" and meta.dtype == "float32"
+    if not plain:
+        return {}
+    return lone_traffic.of_image(task) if meta.of_kind.rank == 2 else lone_traffic.of_signal(task)
 
 
 def planned(job: Job) -> Plan:
-    """The plan of a task: a signal's levels in one launch where a tile holds them, else a launch there and back a
-    level."""
-    if marched.suits(job.task) and job.knobs["each"]:
+    """The plan of a task: by lone warps where that is possible; else a signal's levels in one launch where a tile holds
+    them, else a launch there and back a level."""
+    if marched.suits(job.task):
         return marched.Marching(job).plan()
-    if job.knobs["each"] and lanes.suits(job.task):
+    if lanes.suits(job.task):
         return lanes.Lanes(job).plan()
     windows = windows_of(job.task)
     return Denoising(job).plan() if windows is None else Whole(job, windows).plan()
@@ -89,18 +119,20 @@ def planned(job: Job) -> Plan:
 
 def variant(kind: str, largest: Callable[[Task], float], operations: Callable[[Task], int]) -> Variant:
     """The variant of signals or of images; `largest` and `operations` are those of the other variants."""
+    image = kind == "image"
     own = cuda(
         FILE,
         "details recomputed",
         IDEAS[kind],
         planned,
-        knobs=(BLOCK, ROWS, EACHES, WARPS, RES, LAT, DEPTH, LDEPTH, LWARPS, LEAST) if kind == "image" else (BLOCK, EACHES, RES, LAT, DEPTH, LDEPTH, LWARPS, LEAST),
+        knobs=(BLOCKS[kind], ROWS) if image else (BLOCKS[kind],),
         supports=supports,
         refuses=REFUSES,
-        largest=largest,
-        operations=lambda task: operations(task) + made_twice(task),
-        predicts=counters,
+        largest=lambda task: largest(task) / growth(task),
+        operations=lambda task: operations(task) - forms.work(task).flops + filtering(task) + made_twice(task),
+        predicts=predicted,
         uncounted=SEVERAL,
+        shapes=SHAPES if image else (),
         source="S0",
     )
-    return replace(own, kernels=(FILE, "wavelet/median.cu", "wavelet/thresholds.cu"))
+    return replace(own, kernels=(*KERNELS, marched.FILE if image else lanes.FILE))

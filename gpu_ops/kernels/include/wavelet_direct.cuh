@@ -6,6 +6,12 @@
 
 constexpr int OPEN = HALF > 1 ? HALF - 1 : 1; // sums of a column that wait for rows to come
 
+// A sum and one more product with a tap. Taps that are zero, which ZEROS says with 16 bits a filter, cost nothing.
+__device__ __forceinline__ T with(T sum, int tap, T value)
+{
+    return ZEROS >> (tap / MOST_TAPS * 16 + tap % MOST_TAPS) & 1 ? sum : sum + bank[tap] * value;
+}
+
 // The coefficients of a row of samples.
 template <bool LOW, bool HIGH, int N>
 __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T (&high)[N])
@@ -19,8 +25,8 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
         for (int k = 0; k < N; ++k) {
             const int t = place + BEFORE - 2 * k;
             if (t < 0 || t >= TAPS) continue;
-            if (LOW) low[k] += bank[LOW_THERE + t] * value;
-            if (HIGH) high[k] += bank[HIGH_THERE + t] * value;
+            if (LOW) low[k] = with(low[k], LOW_THERE + t, value);
+            if (HIGH) high[k] = with(high[k], HIGH_THERE + t, value);
         }
     }
 }
@@ -38,8 +44,7 @@ __device__ __forceinline__ void join_row(const T (&low)[N], const T (&high)[N], 
         for (int i = 0; i < 2 * N; ++i) {
             const int p = (i + REACH) / 2 - AHEAD - place, t = (i + REACH) % 2 + 2 * p;
             if (p < 0 || p >= HALF) continue;
-            row[i] += bank[LOW_BACK + t] * l;
-            row[i] += bank[HIGH_BACK + t] * h;
+            row[i] = with(with(row[i], LOW_BACK + t, l), HIGH_BACK + t, h);
         }
     }
 }
@@ -58,11 +63,11 @@ struct Splitting {
 
     __device__ __forceinline__ T one(T* sums, int of, T upper, T lower)
     {
-        const T done = (HALF > 1 ? sums[0] : 0) + bank[of + TAPS - 2] * upper + bank[of + TAPS - 1] * lower;
+        const T done = with(with(HALF > 1 ? sums[0] : 0, of + TAPS - 2, upper), of + TAPS - 1, lower);
 #pragma unroll
         for (int k = 1; k < HALF; ++k) {
             const int t = TAPS - 2 - 2 * k;
-            sums[k - 1] = (k < HALF - 1 ? sums[k] : 0) + bank[of + t] * upper + bank[of + t + 1] * lower;
+            sums[k - 1] = with(with(k < HALF - 1 ? sums[k] : 0, of + t, upper), of + t + 1, lower);
         }
         return done;
     }
@@ -82,11 +87,11 @@ struct Joining {
     __device__ __forceinline__ T one(T low, T high, int parity)
     {
         T* open = sums[parity];
-        const T done = (HALF > 1 ? open[0] : 0) + bank[LOW_BACK + parity] * low + bank[HIGH_BACK + parity] * high;
+        const T done = with(with(HALF > 1 ? open[0] : 0, LOW_BACK + parity, low), HIGH_BACK + parity, high);
 #pragma unroll
         for (int k = 1; k < HALF; ++k) {
             const int t = parity + 2 * k;
-            open[k - 1] = (k < HALF - 1 ? open[k] : 0) + bank[LOW_BACK + t] * low + bank[HIGH_BACK + t] * high;
+            open[k - 1] = with(with(k < HALF - 1 ? open[k] : 0, LOW_BACK + t, low), HIGH_BACK + t, high);
         }
         return done;
     }

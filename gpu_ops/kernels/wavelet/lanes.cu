@@ -15,6 +15,8 @@ constexpr int AROUND = (1 << LEVELS) - 1; // how often what a level needs around
 constexpr int LOST = whole((BEFORE + 2 * EARLIER) * AROUND, EACH), LOST_AFTER = whole((AFTER + 2 * LATER) * AROUND, EACH);
 constexpr int TILE = 32 * EACH, WIDTH = TILE - (LOST + LOST_AFTER) * EACH;
 constexpr int PITCH = EACH + 4; // then the fours of eight lanes lie in all banks
+// Warps for whose number registers suffice.
+constexpr int RESIDENT = EACH == 32 && TAPS <= 8 ? 32 : LATTICE || EACH < 64 ? 20 : 16;
 static_assert(WIDTH > 0 && EACH % (1 << LEVELS) == 0 && BORDER == 0, "lanes have all levels of some samples");
 
 // Where in shared memory sample `i` of a tile lies.

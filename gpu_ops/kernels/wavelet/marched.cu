@@ -99,19 +99,19 @@ extern "C" __global__ void __launch_bounds__(32) wavelet_marched_low(
     const int k = left / 2 + AHEAD;
     const Samples samples(x, rows, columns, left);
     Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
-    T next[DEPTH][2][EACH]; // rows of the next steps
+    T next[LOW_DEPTH][2][EACH]; // rows of the next steps
 #pragma unroll
-    for (int ahead = 0; ahead < DEPTH; ++ahead)
+    for (int ahead = 0; ahead < LOW_DEPTH; ++ahead)
         for (int r = 0; r < 2; ++r) samples.fetch(top + min(2 * ahead + r, 2 * steps - 1), next[ahead][r]);
-    for (int start = 0; start < steps; start += DEPTH) {
+    for (int start = 0; start < steps; start += LOW_DEPTH) {
 #pragma unroll
-        for (int ahead = 0; ahead < DEPTH; ++ahead) {
+        for (int ahead = 0; ahead < LOW_DEPTH; ++ahead) {
             const int step = start + ahead, row = first + step - (HALF - 1);
             if (step >= steps) break;
             T l[2][PAIRS], h[2][PAIRS];
 #pragma unroll
             for (int r = 0; r < 2; ++r) split_row<true, NOISE>(next[ahead][r], l[r], h[r]);
-            const int later = min(step + DEPTH, steps - 1); // the last rows once more, and no branch
+            const int later = min(step + LOW_DEPTH, steps - 1); // the last rows once more, and no branch
             for (int r = 0; r < 2; ++r) samples.fetch(top + 2 * later + r, next[ahead][r]);
             T made[PAIRS], fine[PAIRS], unwanted;
 #pragma unroll
