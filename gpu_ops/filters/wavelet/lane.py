@@ -1,4 +1,4 @@
-"""What the lanes of a warp have of a row and need of their neighbours, which the kernels of lone warps compute as well."""
+"""What the lanes of a warp have of a row and need of their neighbours, which kernels of lone warps compute as well."""
 
 from __future__ import annotations
 
@@ -62,7 +62,13 @@ class Lane(NamedTuple):
 
 def shared_defines(task: Task, lane: Lane) -> dict[str, Any]:
     """What the kernels of lone warps have in common."""
-    return {"TAPS": lane.taps, "EACH": lane.each, "LATTICE": int(lane.lattice), "ZEROS": zeros_of(task), "THREADS": WARP}
+    return {
+        "TAPS": lane.taps,
+        "EACH": lane.each,
+        "LATTICE": int(lane.lattice),
+        "ZEROS": zeros_of(task),
+        "THREADS": WARP,
+    }
 
 
 def zeros_of(task: Task) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 
 from gpu_ops.filters.wavelet import lanes, marched
 from gpu_ops.filters.wavelet.bases import Array
-from gpu_ops.filters.wavelet.forms import work_type
 from gpu_ops.filters.wavelet.lane import WARP, Lane
 from gpu_ops.filters.wavelet.strips import Extents, Strips, extents_of
 from gpu_ops.task import Task
@@ -17,10 +16,10 @@ SECTOR, FLOAT, FOUR = 32, 4, 4
 
 
 def of_image(task: Task) -> Mapping[str, int]:
-    """Of an image all of whose levels are marched; of others nothing is said."""
+    """Of a periodic image all of whose levels are marched, in rows of whole sectors; of others nothing is said."""
     extents = extents_of(task)
-    periodic = Strips.of(task).periodic
-    if not periodic or not all(marched.marches(task, level) for level in range(1, len(extents))):
+    whole = Strips.of(task).periodic and all(e.columns % (SECTOR // FLOAT) == 0 for e in extents[:-1])
+    if not whole or not all(marched.marches(task, level) for level in range(1, len(extents))):
         return {}
     loads = stores = 0
     for level in range(1, len(extents)):
@@ -73,7 +72,9 @@ def _fours(left: Array, lane: Lane, columns: int) -> int:
 def _pairs(k: Array, lane: Lane, results: Extents, around: bool) -> int:
     """Sectors of a row of a band, from where lanes load or store pairs."""
     places = [k + pair for pair in range(0, lane.each // 2, 2)]
-    inside = [place % results.columns if around else place[(place >= 0) & (place < results.columns)] for place in places]
+    inside = [
+        place % results.columns if around else place[(place >= 0) & (place < results.columns)] for place in places
+    ]
     return sum(_touched(place) for place in inside)
 
 
@@ -84,6 +85,8 @@ def _touched(places: Array) -> int:
 def of_signal(task: Task) -> Mapping[str, int]:
     """Of a signal in tiles of a warp: tiles inside in fours, those at the ends sample by sample."""
     columns, lane = extents_of(task)[0].columns, Lane.of(task)
+    if columns % (SECTOR // FLOAT):
+        return {}
     levels = lanes.levels_of(task)
     width, tile, lost = lane.width(False, levels), WARP * lane.each, lane.lost(False, levels)[0] * lane.each
     loads = stores = 0

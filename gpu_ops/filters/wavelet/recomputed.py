@@ -25,17 +25,17 @@ MOST = 1 << 30
 KERNELS = FILE, "wavelet/median.cu", "wavelet/thresholds.cu"
 SIZES = 64, 128, 256
 BLOCKS = {
-    "image": Param("block", 128, choices=SIZES, unit="threads", help="threads a block, of lone warps 32", tries=(64, 256)),
-    "signal": Param("block", 256, choices=SIZES, unit="threads", help="threads a block, of lone warps 32", tries=(64,)),
+    kind: Param(
+        "block", usual, choices=SIZES, unit="threads", help="threads a block; of lone warps 32", tries=(64, 256)
+    )
+    for kind, usual in (("image", 128), ("signal", 256))
 }
 ROWS = Param(
     "rows", 128, choices=(32, 64, 128, 256), unit="rows", help="rows that a block marches down", tries=(32, 128)
 )
 IDEAS = {
-    "image": "A level writes its approximation alone and makes its details twice: by warps that march alone, in registers, "
-    "up to 16 taps and in rows of whole fours; else by blocks in shared memory.",
-    "signal": "A tile has all levels and makes what lies around it once more: in the registers of a warp up to 16 taps, "
-    "else in shared memory; else a level makes its details twice.",
+    "image": "Details are made twice, which is cheaper than memory: up to 16 taps in the registers of lone warps.",
+    "signal": "A tile has all levels and makes what lies around it once more: up to 16 taps in a warp's registers.",
 }
 SHAPES = ((36, 132),)
 """An image in rows of whole fours, with more columns than a warp has."""
