@@ -119,18 +119,18 @@ def test_rotations_make_the_filters() -> None:
 
 
 def test_blocks_read_a_pixel_twice_and_write_it_once() -> None:
-    """At 4 levels, with what strips and segments overlap, which is a twelfth at most. All else is in bands of a quarter
-    and less, which stay in the cache of a GPU."""
-    filter, x = find_filter("wavelet2d"), _noise((256, 496), "float64")
-    found, expected, lines, _ = _made(filter, x, 256, 256, levels=4)
-    assert np.abs(found - expected).max() < 1e-12
+    """At 3 levels, with what strips and segments of a long filter overlap, which is a third at most. All else is in
+    bands of a quarter and less, which stay in the cache of a GPU."""
+    filter, x = find_filter("wavelet2d"), _noise((256, 496))
+    found, expected, lines, _ = _made(filter, x, 256, 256, levels=3, wavelet="sym9")
+    assert np.abs(found - expected).max() < 4e-6
     there, back = lines["level 1"], lines["level 1 back"]
     loaded = sum(_count(step, "global_load_sectors", STRIP) for step in (there, back))
     stored = _count(back, "global_store_sectors", STRIP)
     assert 32 * stored == x.nbytes and 32 * _count(there, "global_store_sectors") == x.nbytes // 4
-    assert 24 * x.size < 32 * (loaded + stored) <= 26 * x.size
+    assert 12 * x.size < 32 * (loaded + stored) <= 16 * x.size
     every = [_count(chain(*lines.values()), f"global_{verb}_sectors") for verb in ("load", "store")]
-    assert 32 * sum(every) < 42 * x.size, "all levels, which a cache would take from memory once"
+    assert 32 * sum(every) < 27 * x.size, "all levels, which a cache would take from memory once"
 
 
 def test_lone_warps_read_a_pixel_twice_and_write_it_once() -> None:
@@ -141,10 +141,8 @@ def test_lone_warps_read_a_pixel_twice_and_write_it_once() -> None:
     assert "thresholds" not in lines
     there, back = lines["level 1"], lines["level 1 back"]
     loaded = sum(_count(step, "global_load_sectors", "marched.cu") for step in (there, back))
-    assert (
-        32 * _count(back, "global_store_sectors") == x.nbytes
-        and 4 * 32 * _count(there, "global_store_sectors") == x.nbytes
-    )
+    assert 32 * _count(back, "global_store_sectors") == x.nbytes
+    assert x.nbytes <= 4 * 32 * _count(there, "global_store_sectors") < 1.1 * x.nbytes
     assert 2.25 * x.nbytes < 32 * loaded < 3 * x.nbytes
 
 
