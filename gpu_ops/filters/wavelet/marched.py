@@ -17,7 +17,7 @@ from gpu_ops.task import Task
 
 FILE = "wavelet/marched.cu"
 FOUR, MOST = 4, 1 << 31
-"""Samples that move at once, and places of an image, which are ints."""
+"""Samples that move at once, and places that no image may have: bytes of a row are ints."""
 LEAST_ROWS, MANY, FEW, SHORT = 16, 16, 8, 12
 """The fewest rows of a segment, and warps a multiprocessor that are worth shorter ones: fewer for long filters, whose
 segments begin with many rows that others make as well."""

@@ -1,15 +1,16 @@
-// A level of an orthogonal wavelet as a lattice: its low and high filter come apart into rotations of the two halves, of
-// which one half is a place later each time. So they share all their work, and half of the multiplications remain.
+// A level of an orthogonal wavelet as a lattice: its low and high filter come apart into rotations of the two halves,
+// of which one half is a place later each time. They share all their work, and half of the multiplications remain.
 //
-// Both filters begin with a rotation of pairs of samples, by the first four numbers of `lattice`, which also make up for
-// the length of all rotations; the others are their tangents. Pair m of samples are those from 2m - REACH on.
+// Both filters begin with a rotation of pairs of samples, by the first four numbers of `lattice`, which also make up
+// for the length of all rotations; the others are their tangents. Pair m of samples are those from 2m - REACH on.
 #pragma once
 
 constexpr int STAGES = HALF - 1, TANGENTS = 4;
+static_assert(STAGES > 0, "rotations are for four taps and more");
 
 __constant__ T lattice[TANGENTS + MOST_TAPS / 2];
 
-
+// The coefficients of a row of samples.
 template <bool LOW, bool HIGH, int N>
 __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T (&high)[N])
 {
@@ -31,6 +32,7 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
     }
 }
 
+// The samples of a row of coefficients.
 template <int N>
 __device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N], T (&row)[2 * N])
 {
@@ -58,9 +60,10 @@ __device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N]
     for (int i = 0; i < 2 * N; ++i) row[i] = of_row(samples, i + REACH - 2 * AHEAD);
 }
 
-// Coefficients of a column, from two rows at a time.
+// Coefficients of a column, from two rows at a time. `open` holds the half that waits, stage by stage; all of the other
+// half are made first, so that each place is written once it was read.
 struct Splitting {
-    T open[HALF > 1 ? STAGES : 1];
+    T open[STAGES];
 
     // The coefficients that two rows complete, the last of those that they are part of.
     template <bool LOW, bool HIGH>
@@ -72,8 +75,8 @@ struct Splitting {
         for (int stage = 0; stage < STAGES; ++stage)
             lows[stage + 1] = lows[stage] + lattice[TANGENTS + stage] * open[stage];
         low = lows[STAGES];
-        T made = lattice[2] * upper + lattice[3] * lower;
-        high = STAGES > 0 ? open[STAGES > 0 ? STAGES - 1 : 0] - lattice[TANGENTS + STAGES - 1] * lows[STAGES > 0 ? STAGES - 1 : 0] : made;
+        const T made = lattice[2] * upper + lattice[3] * lower;
+        high = open[STAGES - 1] - lattice[TANGENTS + STAGES - 1] * lows[STAGES - 1];
 #pragma unroll
         for (int stage = STAGES - 1; stage > 0; --stage)
             open[stage] = open[stage - 1] - lattice[TANGENTS + stage - 1] * lows[stage - 1];
@@ -83,12 +86,12 @@ struct Splitting {
 
 // Samples of a column, from a coefficient of either half at a time.
 struct Joining {
-    T open[HALF > 1 ? STAGES : 1];
+    T open[STAGES];
 
     // The two samples that they complete.
     __device__ __forceinline__ void take(const T low, const T high, T& upper, T& lower)
     {
-T highs[HALF];
+        T highs[HALF];
         highs[STAGES] = high;
 #pragma unroll
         for (int stage = STAGES - 1; stage >= 0; --stage)

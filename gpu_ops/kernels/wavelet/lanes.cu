@@ -4,15 +4,16 @@
 //          way from memory to lanes goes through shared memory, for whole lines. What lanes at the ends of a warp lack
 //          is made once more by the next warp
 // Shapes:  x and out (n, channels), n even at all levels; sum as out, for several shifts
-// Launch:  a warp a block. Grid x: tiles, of what 32 lanes of EACH samples can make: WIDTH; y: channels. 2^LEVELS divides
-//          EACH. Shared memory: 32 * PITCH values of type T
+// Launch:  a warp a block. Grid x: tiles, of what 32 lanes of EACH samples can make: WIDTH; y: channels. 2^LEVELS
+//          divides EACH. Shared memory: 32 * PITCH values of type T
 // Traffic: 8 bytes a float, and what warps make once more: (taps - 1) * (2^LEVELS - 1) samples on either side, in whole
 //          lanes
 // Source:  S0
 #include "wavelet_lanes.cuh"
 
 constexpr int AROUND = (1 << LEVELS) - 1; // how often what a level needs around its samples lies around those of a lane
-constexpr int LOST = whole((BEFORE + 2 * EARLIER) * AROUND, EACH), LOST_AFTER = whole((AFTER + 2 * LATER) * AROUND, EACH);
+constexpr int LOST = whole((BEFORE + 2 * EARLIER) * AROUND, EACH);
+constexpr int LOST_AFTER = whole((AFTER + 2 * LATER) * AROUND, EACH);
 constexpr int TILE = 32 * EACH, WIDTH = TILE - (LOST + LOST_AFTER) * EACH;
 constexpr int PITCH = EACH + 4; // then the fours of eight lanes lie in all banks
 // Warps for whose number registers suffice.

@@ -1,13 +1,13 @@
 // What:    the levels of an image that keep no detail, by warps that are alone: each makes its details twice
 // Idea:    a warp marches down a strip of columns, two rows at a time, and no thread waits for another: neighbours of a
-//          row come by shuffles, and along columns a row adds to the sums of all coefficients that it is part of, which
-//          lie in registers. On the way there the approximation alone is written. On the way back the details are made
-//          once more, shrunk, joined with the approximation that came back, and samples are written
+//          row come by shuffles, and what columns wait for lies in registers: a lattice of rotations where the wavelet
+//          is one, else sums over all taps. On the way there the approximation alone is written. On the way back the
+//          details are made once more, shrunk, joined with the approximation that came back, and samples are written
 // Shapes:  x and out (rows, columns); low, finest and back (half_rows, half); thresholds (1). At least 2 * TAPS rows,
 //          columns in whole fours. ALONE: the last level, to which nothing comes back. NOISE: the finest details are
 //          wanted as well; not `keeps`: no approximation is
-// Launch:  a warp a block. Grid x: strips, y: segments of `height` rows, of coefficients there, of samples back. A strip
-//          is what 32 lanes of EACH samples can make: WIDTH_THERE, WIDTH_BACK. No shared memory
+// Launch:  a warp a block. Grid x: strips, y: segments of `height` rows, of coefficients there, of samples back. Of a
+//          strip 32 lanes of EACH samples make all: WIDTH_THERE, WIDTH_BACK. No shared memory
 // Traffic: 12 bytes a float, read twice and written once, and 2 for its approximation there and back. Strips overlap by
 //          taps - 2 samples there, twice that back, in whole lanes; segments likewise, in rows
 // Source:  S0
@@ -89,8 +89,8 @@ __device__ __forceinline__ void store_low(const T (&v)[PAIRS], T* own, int row, 
 
 // The approximation of a level, and where NOISE asks for them the diagonal details.
 extern "C" __global__ void __launch_bounds__(32) wavelet_marched_low(
-    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows, int half,
-    int height, int keeps)
+    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows,
+    int half, int height, int keeps)
 {
     const int lane = threadIdx.x, first = blockIdx.y * height, count = min(height, half_rows - first);
     const int steps = count + HALF - 1, top = 2 * first - REACH;
@@ -158,8 +158,7 @@ struct Columns {
     Splitting lows[PAIRS], highs[PAIRS];
     Joining low[PAIRS], high[PAIRS];
 
-    // From the halves of two rows to the coefficients that they complete, first along a column, then along a row: in the
-    // places of the halves.
+    // From the halves of two rows to the coefficients that they complete, in their places: low and high along a column.
     __device__ __forceinline__ void split(T (&l)[2][PAIRS], T (&h)[2][PAIRS])
     {
 #pragma unroll
