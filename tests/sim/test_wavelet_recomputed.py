@@ -1,4 +1,4 @@
-"""Wavelet denoising that makes the details of level 1 twice, on the simulated GPU: long filters and many strips against
+"""Wavelet denoising that makes details twice, on the simulated GPU: long filters, many strips and lone warps against
 the reference, what it moves, and what it refuses."""
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import pytest
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
+from gpu_ops.filters.wavelet.bases import taps_of
+from gpu_ops.filters.wavelet.lattice import lattice_of
 from gpu_ops.filters.wavelet.reference import reference
 from gpu_ops.plan import LineCounts, Plan
 from gpu_ops.types import Filter
@@ -26,6 +28,16 @@ CASES = (
     ("wavelet2d", (35, 61, 3), "float32", "bior4.4", "symmetric", 3, 2),
     ("wavelet1d", (1537,), "float64", "db20", "periodization", 3, 1),
     ("wavelet1d", (1201, 2), "float32", "coif2", "symmetric", 2, 2),
+)
+LONE = (
+    ("db4", "periodization", "soft", {}),
+    ("sym8", "symmetric", "soft", {}),
+    ("bior4.4", "symmetric", "garrote", {}),
+    ("coif2", "periodization", "soft", {"rule": "universal"}),
+    ("haar", "symmetric", "soft", {}),
+    ("db3", "periodization", "garrote", {}),
+    ("db7", "symmetric", "soft", {"rule": "universal"}),
+    ("rbio3.3", "periodization", "soft", {}),
 )
 ROWS = 32
 STRIP = "wavelet_strip.cuh"
@@ -80,19 +92,58 @@ def test_long_filters_over_several_strips(
     assert np.abs(found - expected).max() < (1e-12 if dtype == "float64" else 4e-6)
 
 
-def test_an_image_moves_twelve_bytes_a_pixel() -> None:
-    """At 4 levels, with what strips and segments overlap: samples are read twice and written once, which is 13 bytes at
-    most. All else is in bands of a quarter and less, which stay in the cache of a GPU."""
+@pytest.mark.parametrize("wavelet, border, how, more", each(LONE, 0, 1, 2))
+def test_lone_warps(wavelet: str, border: str, how: str, more: dict[str, Any]) -> None:
+    """Lattices and sums, of images whose next level has rows of whole fours or has none, with an odd number of rows."""
+    for shape in ((66, 152), (61, 132)):
+        params = {"wavelet": wavelet, "border": border, "levels": 2, "threshold": how, **more}
+        found, expected, *_ = _made(find_filter("wavelet2d"), _noise(shape), **params)
+        assert np.abs(found - expected).max() < 4e-6
+
+
+def test_rotations_make_the_filters() -> None:
+    """A row of pairs through the lattice of every orthogonal filter that has one, with a tap each way of error."""
+    for wavelet in ("db2", "db4", "sym8", "coif2", "db8"):
+        found, filters = lattice_of(wavelet), taps_of(wavelet)
+        assert found is not None
+        for place in range(len(filters.dec_lo)):
+            x = np.zeros((2 * len(filters.dec_lo), 2))
+            x.reshape(-1)[place + len(filters.dec_lo)] = 1
+            low, high = x @ found[:2], x @ found[2:4]
+            for tangent in found[4:]:
+                low, high = np.roll(low, -1) + tangent * high, high - tangent * np.roll(low, -1)
+            first = len(filters.dec_lo) // 2
+            assert low[first] == pytest.approx(filters.dec_lo[::-1][place], abs=1e-9)
+            assert high[first] == pytest.approx(filters.dec_hi[::-1][place], abs=1e-9)
+    assert lattice_of("bior4.4") is None and lattice_of("haar") is None
+
+
+def test_blocks_read_a_pixel_twice_and_write_it_once() -> None:
+    """At 3 levels, with what strips and segments of a long filter overlap, which is a third at most. All else is in
+    bands of a quarter and less, which stay in the cache of a GPU."""
     filter, x = find_filter("wavelet2d"), _noise((256, 496))
-    found, expected, lines, _ = _made(filter, x, 256, 256, levels=4)
+    found, expected, lines, _ = _made(filter, x, 256, 256, levels=3, wavelet="sym9")
     assert np.abs(found - expected).max() < 4e-6
     there, back = lines["level 1"], lines["level 1 back"]
     loaded = sum(_count(step, "global_load_sectors", STRIP) for step in (there, back))
     stored = _count(back, "global_store_sectors", STRIP)
     assert 32 * stored == x.nbytes and 32 * _count(there, "global_store_sectors") == x.nbytes // 4
-    assert 12 * x.size < 32 * (loaded + stored) <= 13 * x.size
+    assert 12 * x.size < 32 * (loaded + stored) <= 16 * x.size
     every = [_count(chain(*lines.values()), f"global_{verb}_sectors") for verb in ("load", "store")]
-    assert 32 * sum(every) < 21 * x.size, "all levels, which a cache would take from memory once"
+    assert 32 * sum(every) < 27 * x.size, "all levels, which a cache would take from memory once"
+
+
+def test_lone_warps_read_a_pixel_twice_and_write_it_once() -> None:
+    """And what lanes at the ends of a warp lack, and the first rows of a segment: a third more at most."""
+    filter, x = find_filter("wavelet2d"), _noise((512, 448))
+    found, expected, lines, _ = _made(filter, x, 256, 256, levels=4)
+    assert np.abs(found - expected).max() < 4e-6
+    assert "thresholds" not in lines
+    there, back = lines["level 1"], lines["level 1 back"]
+    loaded = sum(_count(step, "global_load_sectors", "marched.cu") for step in (there, back))
+    assert 32 * _count(back, "global_store_sectors") == x.nbytes
+    assert x.nbytes <= 4 * 32 * _count(there, "global_store_sectors") < 1.1 * x.nbytes
+    assert 2.25 * x.nbytes < 32 * loaded < 3 * x.nbytes
 
 
 TILES = (((8192,), "float32", "db4", "periodization", 4, (256,)), ((1304,), "float64", "coif2", "symmetric", 3, (64,)))
@@ -102,18 +153,19 @@ TILES = (((8192,), "float32", "db4", "periodization", 4, (256,)), ((1304,), "flo
 def test_a_tile_of_a_signal_has_all_levels(
     shape: tuple[int, ...], dtype: str, wavelet: str, border: str, levels: int, how: tuple[int, ...]
 ) -> None:
-    """One launch beside that of the threshold, whose samples are those of the tile and what lies around it: about 8
-    bytes a float."""
+    """One launch, beside that of the threshold where blocks have the tiles. Its samples are those of the tile and what
+    lies around it."""
     params = {"wavelet": wavelet, "border": border, "levels": levels}
     x = _noise(shape, dtype)
     found, expected, lines, predicted = _made(find_filter("wavelet1d"), x, *how, **params)
     assert np.abs(found - expected).max() < (1e-12 if dtype == "float64" else 4e-6)
-    assert list(lines) == ["thresholds", "there, thresholds, back"]
+    lone = dtype == "float32"
+    assert list(lines) == [*([] if lone else ["thresholds"]), "there, thresholds, back"]
     assert predicted and {id: _count(chain(*lines.values()), id) for id in predicted} == predicted
-    assert 2 * x.nbytes < 32 * sum(predicted.values()) < (2.3 if dtype == "float32" else 4.5) * x.nbytes
+    assert 2 * x.nbytes < 32 * sum(predicted.values()) < (2.6 if lone else 4.5) * x.nbytes
 
 
-@pytest.mark.parametrize("change", ({}, {"rule": "universal"}, {"levels": 6}))
+@pytest.mark.parametrize("change", ({}, {"rule": "universal"}, {"levels": 7}))
 def test_levels_of_a_signal_that_fit_no_tile_have_launches_of_their_own(change: dict[str, Any]) -> None:
     """An odd number at a level of a periodic signal, an estimated threshold, more around a tile than fits."""
     x = _noise((1028 if not change else 1024,))
@@ -124,12 +176,15 @@ def test_levels_of_a_signal_that_fit_no_tile_have_launches_of_their_own(change: 
 
 PREDICTED = (
     ((96, 192), "float32", "db4", "periodization", 3, (128, 64, 1)),
-    ((64, 152), "float32", "bior4.4", "symmetric", 2, (128, 32, 4)),
+    ((64, 152), "float64", "bior4.4", "symmetric", 2, (128, 32, 4)),
+    ((64, 272), "float32", "bior4.4", "periodization", 2, (64, 32, 4)),
+    ((140, 368), "float32", "sym8", "periodization", 2, (64, 64, 1)),
+    ((24, 64), "float32", "haar", "periodization", 2, (64, 64, 1)),
     ((40, 256), "float64", "sym4", "periodization", 2, (256, 64, 1)),
 )
 
 
-@pytest.mark.parametrize("shape, dtype, wavelet, border, levels, how", each(PREDICTED, 0, 1))
+@pytest.mark.parametrize("shape, dtype, wavelet, border, levels, how", each(PREDICTED, 0, 1, 2))
 def test_sectors_are_those_predicted(
     shape: tuple[int, ...], dtype: str, wavelet: str, border: str, levels: int, how: tuple[int, ...]
 ) -> None:

@@ -19,7 +19,7 @@ SIDE, PATCHES, OWN_LEVELS = 4, 4, 2
 """A thread has 4 times 4 pixels, or 4 times 4 samples, and does two levels of them alone; its kernel says the same."""
 WARP = 32
 BLOCKS = 128, 256, 512, 1024
-BLOCK = Param("block", 256, choices=BLOCKS, unit="threads", help="threads a block", tries=(128, 512))
+BLOCK = Param("block", 128, choices=BLOCKS, unit="threads", help="threads a block", tries=(128, 512))
 IDEA = "Haar's blocks of 2^levels a side are independent: there, thresholds and back in one launch, nothing between."
 UNCOUNTED = "a load takes four samples or one, as rows are aligned: the counts of a block depend on the address"
 

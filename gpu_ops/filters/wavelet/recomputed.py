@@ -3,207 +3,48 @@ makes its details once more from its samples, shrinks them and joins them with t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
 
-import numpy as np
-
-from gpu_ops.filters.kit.planning import CTYPES, Job, cuda
+from gpu_ops.filters.kit.planning import Job, cuda
 from gpu_ops.filters.kit.support import shared_fits
-from gpu_ops.filters.wavelet import forms
-from gpu_ops.filters.wavelet.bases import taps_of
-from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS, work_type
-from gpu_ops.filters.wavelet.launches import Lines, Shape, int64
-from gpu_ops.filters.wavelet.noise import Details, Thresholds
-from gpu_ops.filters.wavelet.strips import Extents, Strips, Windows, counters, extents_of, grid_of, windows_of
-from gpu_ops.filters.wavelet.transform import MOST_TAPS
+from gpu_ops.filters.wavelet import forms, lanes, lone_traffic, marched
+from gpu_ops.filters.wavelet.forms import work_type
+from gpu_ops.filters.wavelet.lane import Lane
+from gpu_ops.filters.wavelet.lattice import growth_of
+from gpu_ops.filters.wavelet.strips import Strips, counters, windows_of
+from gpu_ops.filters.wavelet.twice import Denoising, Whole
 from gpu_ops.params import Param
-from gpu_ops.plan import DeviceArray, Launch, Plan, Step
+from gpu_ops.plan import Plan
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Refusal, Variant
 
 FILE = "wavelet/9_recomputed.cu"
 MOST = 1 << 30
 """Rows of an image, and values of a row: places along an axis are ints."""
-BLOCK = Param("block", 256, choices=(64, 128, 256), unit="threads", help="threads a block", tries=(64, 256))
+KERNELS = FILE, "wavelet/median.cu", "wavelet/thresholds.cu"
+SIZES = 64, 128, 256
+BLOCKS = {
+    kind: Param(
+        "block", usual, choices=SIZES, unit="threads", help="threads a block; of lone warps 32", tries=(64, 256)
+    )
+    for kind, usual in (("image", 128), ("signal", 256))
+}
 ROWS = Param(
     "rows", 128, choices=(32, 64, 128, 256), unit="rows", help="rows that a block marches down", tries=(32, 128)
 )
 IDEAS = {
-    "image": "A level writes its approximation alone and makes its details twice, which is cheaper than memory.",
-    "signal": "A tile has all levels and makes what lies around it once more; else a level makes its details twice.",
+    "image": "Details are made twice, which is cheaper than memory: up to 16 taps in the registers of lone warps.",
+    "signal": "A tile has all levels and makes what lies around it once more: up to 16 taps in a warp's registers.",
 }
+SHAPES = ((36, 132),)
+"""An image in rows of whole fours, with more columns than a warp has."""
 SEVERAL = "a kernel there and one back, launched for each level: the loads of one block do not stand for the plan"
 
 REFUSES = (
     Refusal("a threshold for each band", {"param rule": ("BayesShrink", "SURE")}),
     Refusal("keeps no coefficients", {"param result": ("parts",)}),
 )
-
-
-class Level(NamedTuple):
-    """A level of the transform: its input, the approximation that the way there writes, and what comes back in its
-    place; of the last level nothing comes back. `samples` and `results` are rows and columns of the input and of a
-    band."""
-
-    number: int
-    x: DeviceArray
-    out: DeviceArray
-    low: DeviceArray
-    back: DeviceArray
-    samples: Extents
-    results: Extents
-    alone: bool
-
-
-class Finest(Thresholds):
-    """The figures of a plan whose noise comes from an array of the finest details alone: the noise, and one threshold
-    for all bands."""
-
-    def __init__(self, job: Job, lines: Lines, finest: DeviceArray) -> None:
-        self.job, self.lines, self.channels, self.rule = job, lines, lines.shape.channels, job.params["rule"]
-        count = finest.size // self.channels
-        self.details = [Details(finest, count, count, count, self.channels, 1)]
-        self.figures = job.device.empty((2, self.channels), np.float64)
-        self.noise = self._row(0)
-
-
-class Denoising:
-    """The memory and the steps of one plan."""
-
-    def __init__(self, job: Job) -> None:
-        self.job, task = job, job.task
-        self.kind, self.shape, self.strips = work_type(task), Shape.of(task.meta), Strips.of(task)
-        self.image, self.noise = self.strips.image, job.params["rule"] != "manual"
-        self.shifts = int(job.params["shifts"])
-        self.nothing = job.device.empty((1,), self.kind)
-        self.levels = self._levels()
-        self.finest = self._band(self.levels[0].results) if self.noise else self.nothing
-        self.total = job.empty(self.kind) if self.shifts > 1 else self.nothing
-        lines = Lines(job.device, self.kind, self.shape, job.knobs["block"])
-        self.thresholds = Finest(job, lines, self.finest if self.noise else self._band(Extents(1, 1)))
-        self.constants = {"bank": self._bank()}
-
-    def plan(self) -> Plan:
-        """For each shift there, where an approximation is wanted or the noise is; then back."""
-        steps: list[Step] = [] if self.noise else self.thresholds.find(wanted=False)
-        for shift in range(self.shifts):
-            for level in self.levels:
-                of_noise = self.noise and level.number == 1
-                steps += [] if level.alone and not of_noise else [self._there(level, shift)]
-                steps += self.thresholds.find(wanted=False) if of_noise else []
-            steps += [self._back(level, shift) for level in reversed(self.levels)]
-        return self.job.plan(*steps)
-
-    def _levels(self) -> list[Level]:
-        extents = extents_of(self.job.task)
-        levels, x, out = [], self.job.x, self.job.out
-        for number, (samples, results) in enumerate(zip(extents, extents[1:], strict=False), start=1):
-            alone = number == len(extents) - 1
-            low, back = (self.nothing if alone else self._band(results) for _ in range(2))
-            levels.append(Level(number, x, out, low, back, samples, results, alone))
-            x, out = low, back
-        return levels
-
-    def _band(self, extents: Extents) -> DeviceArray:
-        return self.job.device.empty((extents.rows, extents.columns * self.shape.channels), self.kind)
-
-    def _there(self, level: Level, shift: int) -> Launch:
-        """The approximation of a level, of the first one also the finest details where they are wanted."""
-        arrays = (level.x, level.low, self.finest if level.number == 1 else self.nothing)
-        keeps = (np.int32(not level.alone),)
-        return self._launch("low_", level, shift, arrays, keeps, f"level {level.number}")
-
-    def _back(self, level: Level, shift: int) -> Launch:
-        """What the samples of a level become."""
-        thresholds = self.thresholds.figures.reshape(-1)[self.shape.channels :]
-        arrays = (level.x, level.back, self.total, level.out, thresholds)
-        first, last = level.number > 1 or shift == 0, level.number > 1 or shift == self.shifts - 1
-        how = np.int32(THRESHOLDS.index(self.job.params["threshold"]))
-        ends = (np.int32(first), np.int32(last), np.float64(self.shifts), how, np.int32(level.alone))
-        return self._launch("", level, shift, arrays, ends, f"level {level.number} back")
-
-    def _extents(self, level: Level, height: int) -> tuple[Any, ...]:
-        (rows, columns), (half_rows, half), channels = level.samples, level.results, self.shape.channels
-        if not self.image:
-            return (*int64(columns, half), np.int32(channels))
-        return tuple(map(np.int32, (rows, columns, half_rows, half, channels, height)))
-
-    def _moved(self, level: Level, shift: int) -> tuple[Any, ...]:
-        rows, columns = level.samples
-        return tuple(map(np.int32, (shift % rows, shift % columns))) if self.image else int64(shift % columns)
-
-    def _launch(
-        self, part: str, level: Level, shift: int, arrays: tuple[Any, ...], more: tuple[Any, ...], name: str
-    ) -> Launch:
-        """A launch there or back; of level 1 alone samples are shifted."""
-        there, first = bool(part), level.number == 1
-        across, segments, height = grid_of(self.job.task, level.number, there)
-        args = (*arrays, *self._extents(level, height), *self._moved(level, shift if first else 0), *more)
-        return Launch(
-            self._kernel(f"_{part}{'image' if self.image else 'signal'}", first),
-            (across, segments, 1),
-            (self.strips.threads, 1, 1),
-            args,
-            self.strips.shared(self.kind.itemsize, self.noise and first)[0 if there else 1],
-            self.constants,
-            f"{name}, shift by {shift}" if shift and first else name,
-        )
-
-    def _kernel(self, part: str, first: bool) -> Any:
-        """A kernel for the first level, or for the others: their samples are approximations."""
-        dtype = self.job.dtype if first else self.kind
-        return self.job.kernel(
-            part,
-            SAMPLE=CTYPES[dtype.name],
-            REAL=CTYPES[self.kind.name],
-            INTEGER=int(dtype.kind == "u"),
-            BORDER=BORDERS.index(self.job.params["border"]),
-            TAPS=self.strips.taps,
-            THREADS=self.strips.threads,
-            BATCH=self.strips.batch(self.kind.itemsize),
-            IMAGE=int(self.image),
-            SHIFTED=int(first and self.shifts > 1),
-            NOISE=int(first and self.noise),
-        )
-
-    def _bank(self) -> Any:
-        """Low and high there, reversed, then low and high back."""
-        filters = taps_of(self.job.params["wavelet"])
-        bank = np.zeros((4, MOST_TAPS), self.kind)
-        bank[:, : self.strips.taps] = (filters.dec_lo[::-1], filters.dec_hi[::-1], filters.rec_lo, filters.rec_hi)
-        return bank
-
-
-class Whole(Denoising):
-    """A signal with all its levels in one launch."""
-
-    def __init__(self, job: Job, windows: Windows) -> None:
-        super().__init__(job)
-        self.windows = windows
-        self.constants["places"] = np.array(windows.places, np.int32)
-
-    def plan(self) -> Plan:
-        """A launch a shift."""
-        return self.job.plan(*self.thresholds.find(wanted=False), *map(self._whole, range(self.shifts)))
-
-    def _levels(self) -> list[Level]:
-        return []
-
-    def _whole(self, shift: int) -> Launch:
-        columns, channels, windows = self.shape.columns, self.shape.channels, self.windows
-        thresholds = self.thresholds.figures.reshape(-1)[channels:]
-        ends = np.int32(shift == 0), np.int32(shift == self.shifts - 1), np.float64(self.shifts)
-        how = np.int32(THRESHOLDS.index(self.job.params["threshold"]))
-        sizes = np.int64(columns), np.int32(channels), np.int64(shift % columns)
-        numbers = (*ends, how, np.int32(self.job.params["levels"]), np.int32(windows.length))
-        grid = -(-columns // windows.length) * channels, 1, 1
-        args = (self.job.x, self.total, self.job.out, thresholds, *sizes, *numbers)
-        name = f"shift by {shift}" if self.shifts > 1 else "there, thresholds, back"
-        shared = windows.size * self.kind.itemsize
-        block = (self.strips.threads, 1, 1)
-        return Launch(self._kernel("_whole", True), grid, block, args, shared, self.constants, name)
 
 
 def shared_bytes(task: Task) -> int:
@@ -229,36 +70,69 @@ def supports(task: Task) -> str | None:
     return "; ".join(reason for reason, holds in reasons.items() if holds) or None
 
 
+def lone(task: Task) -> bool:
+    """Whether its warps are alone."""
+    return marched.suits(task) or lanes.suits(task)
+
+
+def filtering(task: Task) -> int:
+    """The operations of filters: where lone warps have a lattice, its rotations and what they begin with."""
+    taps, flops = Strips.of(task).taps, forms.work(task).flops
+    return flops * (taps + 2) // (2 * taps) if lone(task) and Lane.of(task).lattice else flops
+
+
 def made_twice(task: Task) -> int:
     """The operations of approximations, which the way back makes once more with details: of the way there a half for
     signals, three eighths for images; none where a tile has all levels."""
-    there = forms.work(task).flops // 2
+    there = filtering(task) // 2
     if task.meta.of_kind.rank == 2:
         return there * 3 // 8
-    return 0 if windows_of(task) else there // 2
+    return 0 if lanes.suits(task) or windows_of(task) else there // 2
+
+
+def growth(task: Task) -> float:
+    """How many times as large as coefficients rotations may make them on the way."""
+    return growth_of(task.params["wavelet"]) if lone(task) else 1.0
+
+
+def predicted(task: Task) -> Mapping[str, int]:
+    """The sectors that a plan loads and stores; nothing is said of tasks whose warps meet more than rows of floats."""
+    meta, params = task.meta, task.params
+    if not lone(task):
+        return counters(task)
+    plain = meta.channels == 1 and params["shifts"] == 1 and params["rule"] == "manual" and meta.dtype == "float32"
+    if not plain:
+        return {}
+    return lone_traffic.of_image(task) if meta.of_kind.rank == 2 else lone_traffic.of_signal(task)
 
 
 def planned(job: Job) -> Plan:
-    """The plan of a task: a signal's levels in one launch where a tile holds them, else a launch there and back a
-    level."""
+    """The plan of a task: by lone warps where that is possible; else a signal's levels in one launch where a tile holds
+    them, else a launch there and back a level."""
+    if marched.suits(job.task):
+        return marched.Marching(job).plan()
+    if lanes.suits(job.task):
+        return lanes.Lanes(job).plan()
     windows = windows_of(job.task)
     return Denoising(job).plan() if windows is None else Whole(job, windows).plan()
 
 
 def variant(kind: str, largest: Callable[[Task], float], operations: Callable[[Task], int]) -> Variant:
     """The variant of signals or of images; `largest` and `operations` are those of the other variants."""
+    image = kind == "image"
     own = cuda(
         FILE,
         "details recomputed",
         IDEAS[kind],
         planned,
-        knobs=(BLOCK, ROWS) if kind == "image" else (BLOCK,),
+        knobs=(BLOCKS[kind], ROWS) if image else (BLOCKS[kind],),
         supports=supports,
         refuses=REFUSES,
-        largest=largest,
-        operations=lambda task: operations(task) + made_twice(task),
-        predicts=counters,
+        largest=lambda task: largest(task) / growth(task),
+        operations=lambda task: operations(task) - forms.work(task).flops + filtering(task) + made_twice(task),
+        predicts=predicted,
         uncounted=SEVERAL,
+        shapes=SHAPES if image else (),
         source="S0",
     )
-    return replace(own, kernels=(FILE, "wavelet/median.cu", "wavelet/thresholds.cu"))
+    return replace(own, kernels=(*KERNELS, marched.FILE if image else lanes.FILE))

@@ -1,0 +1,101 @@
+"""The sectors that lone warps move: those that the lanes of each of their loads and stores touch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gpu_ops.filters.wavelet import lanes, marched
+from gpu_ops.filters.wavelet.bases import Array
+from gpu_ops.filters.wavelet.lane import WARP, Lane
+from gpu_ops.filters.wavelet.strips import Extents, Strips, extents_of
+from gpu_ops.task import Task
+
+SECTOR, FLOAT, FOUR = 32, 4, 4
+
+
+def of_image(task: Task) -> Mapping[str, int]:
+    """Of a periodic image all of whose levels are marched, in rows of whole sectors; of others nothing is said."""
+    extents = extents_of(task)
+    whole = Strips.of(task).periodic and all(e.columns % (SECTOR // FLOAT) == 0 for e in extents[:-1])
+    if not whole or not all(marched.marches(task, level) for level in range(1, len(extents))):
+        return {}
+    loads = stores = 0
+    for level in range(1, len(extents)):
+        alone = level == len(extents) - 1
+        for there in (True, False)[alone:]:
+            loaded, stored = _of_level(task, level, there, alone)
+            loads, stores = loads + loaded, stores + stored
+    return {"global_load_sectors": loads, "global_store_sectors": stores}
+
+
+def _of_level(task: Task, level: int, there: bool, alone: bool) -> tuple[int, int]:
+    """Sectors that a launch loads and stores."""
+    lane, extents = Lane.of(task), extents_of(task)
+    samples, results = extents[level - 1], extents[level]
+    strips, segments, height = marched.grid_of(task, level, there)
+    ends = results if there else samples
+    spans = [(k * height, min((k + 1) * height, ends.rows)) for k in range(segments)]
+    ahead = marched.LOW_DEPTH if there else marched.Held.of(lane).depth
+    steps = sum(_steps(lane, above, below, there) + ahead for above, below in spans)
+    first, last = lane.lost(there)
+    mine = slice(first, WARP - last)
+    loads = stores = 0
+    for strip in range(strips):
+        left = strip * lane.width(there) + lane.each * (np.arange(WARP) - first) - (2 * lane.ahead if there else 0)
+        loads += 2 * steps * _fours(left % samples.columns, lane, samples.columns)
+        k = left // 2 + lane.ahead
+        if there:
+            stores += results.rows * _pairs(k[mine], lane, results, False)
+        else:
+            stores += samples.rows * _fours(left[mine], lane, samples.columns)
+            loads += 0 if alone else steps * _pairs(k, lane, results, True)
+    return loads, stores
+
+
+def _steps(lane: Lane, above: int, below: int, there: bool) -> int:
+    """The steps of a segment."""
+    half = lane.taps // 2
+    if there:
+        return below - above + half - 1
+    first = ((above + lane.reach) >> 1) - half + 1
+    return ((below - 1 + lane.reach) >> 1) - first + half
+
+
+def _fours(left: Array, lane: Lane, columns: int) -> int:
+    """Sectors of a row, from where lanes load or store fours; those beyond the edge are no one's."""
+    places = [(left + four)[left + four < columns] for four in range(0, lane.each, FOUR)]
+    return sum(_touched(place % columns) for place in places)
+
+
+def _pairs(k: Array, lane: Lane, results: Extents, around: bool) -> int:
+    """Sectors of a row of a band, from where lanes load or store pairs."""
+    places = [k + pair for pair in range(0, lane.each // 2, 2)]
+    inside = [
+        place % results.columns if around else place[(place >= 0) & (place < results.columns)] for place in places
+    ]
+    return sum(_touched(place) for place in inside)
+
+
+def _touched(places: Array) -> int:
+    return len(np.unique(places * FLOAT // SECTOR))
+
+
+def of_signal(task: Task) -> Mapping[str, int]:
+    """Of a signal in tiles of a warp: tiles inside in fours, those at the ends sample by sample."""
+    columns, lane = extents_of(task)[0].columns, Lane.of(task)
+    if columns % (SECTOR // FLOAT):
+        return {}
+    levels = lanes.levels_of(task)
+    width, tile, lost = lane.width(False, levels), WARP * lane.each, lane.lost(False, levels)[0] * lane.each
+    loads = stores = 0
+    for left in range(-lost, columns - lost, width):
+        if left >= 0 and left + tile <= columns:
+            loads, stores = loads + tile * FLOAT // SECTOR, stores + width * FLOAT // SECTOR
+            continue
+        places = (left + np.arange(tile)) % columns
+        loads += sum(_touched(places[k : k + WARP]) for k in range(0, tile, WARP))
+        begin = left + lost
+        stores += -(-(min(begin + width, columns) - begin) * FLOAT // SECTOR)
+    return {"global_load_sectors": loads, "global_store_sectors": stores}

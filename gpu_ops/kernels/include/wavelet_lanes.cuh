@@ -1,0 +1,45 @@
+// Samples and coefficients of a warp that is alone with a strip of an image or a tile of a signal: a lane has EACH
+// neighbouring samples of a row, or the EACH / 2 coefficients of either half that belong to them, and its neighbours'
+// values come by shuffles. LATTICE says how coefficients are made: of all wavelets as sums, of orthogonal ones cheaper.
+//
+// Coefficient k of a lane whose first sample is 2k - 2 * AHEAD meets the samples from BEFORE before that one on: about
+// as many on either side with any border.
+#pragma once
+
+#include "wavelet_strip.cuh"
+
+constexpr unsigned ALL_LANES = 0xffffffffu;
+
+// How far a lane's first coefficient is from half its first sample: an even number, for pairs in memory. A signal's
+// lanes do several levels, of which each begins with an even number.
+constexpr int AHEAD = !IMAGE ? 0 : LATTICE ? (REACH + 2) / 4 * 2 : (REACH - HALF + 3) / 4 * 2;
+
+// Samples around a lane's that it needs.
+constexpr int BEFORE = REACH > 2 * AHEAD ? REACH - 2 * AHEAD : 0, AFTER = TAPS - 2 - REACH + 2 * AHEAD;
+
+// Coefficients around a lane's that its samples need.
+constexpr int EARLIER = HALF - 1 + AHEAD - REACH / 2, LATER = (REACH + 1) / 2 - AHEAD;
+
+// Value `place` of a row, counted from the lane's first of N: of a neighbour where it is none of the lane's.
+template <int N>
+__device__ __forceinline__ T of_row(const T (&own)[N], int place)
+{
+    const int lanes = place >= 0 ? place / N : -((N - 1 - place) / N);
+    const T value = own[place - lanes * N];
+    if (lanes < 0) return __shfl_up_sync(ALL_LANES, value, -lanes);
+    if (lanes > 0) return __shfl_down_sync(ALL_LANES, value, lanes);
+    return value;
+}
+
+// What a threshold makes of a coefficient.
+__device__ __forceinline__ T shrunk(T value, T threshold)
+{
+    if (HOW == SOFT) return value - min(max(value, -threshold), threshold);
+    return shrunk(value, threshold, HOW);
+}
+
+#if LATTICE
+#include "wavelet_lattice.cuh"
+#else
+#include "wavelet_direct.cuh"
+#endif

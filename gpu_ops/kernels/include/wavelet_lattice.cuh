@@ -1,0 +1,105 @@
+// A level of an orthogonal wavelet as a lattice: its low and high filter come apart into rotations of the two halves,
+// of which one half is a place later each time. They share all their work, and half of the multiplications remain.
+//
+// Both filters begin with a rotation of pairs of samples, by the first four numbers of `lattice`, which also make up
+// for the length of all rotations; the others are their tangents. Pair m of samples are those from 2m - REACH on.
+#pragma once
+
+constexpr int STAGES = HALF - 1, TANGENTS = 4;
+static_assert(STAGES > 0, "rotations are for four taps and more");
+
+__constant__ T lattice[TANGENTS + MOST_TAPS / 2];
+
+// The coefficients of a row of samples.
+template <bool LOW, bool HIGH, int N>
+__device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T (&high)[N])
+{
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        const T a = of_row(row, 2 * (k + AHEAD) - REACH), b = of_row(row, 2 * (k + AHEAD) - REACH + 1);
+        low[k] = lattice[0] * a + lattice[1] * b;
+        high[k] = lattice[2] * a + lattice[3] * b;
+    }
+#pragma unroll
+    for (int stage = 0; stage < STAGES; ++stage) {
+        const T tangent = lattice[TANGENTS + stage], after = of_row(low, N);
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            const T later = k + 1 < N ? low[k + 1] : after;
+            low[k] = later + tangent * high[k];
+            high[k] -= tangent * later;
+        }
+    }
+}
+
+// The samples of a row of coefficients.
+template <int N>
+__device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N], T (&row)[2 * N])
+{
+    T low[N], high[N], samples[2 * N];
+#pragma unroll
+    for (int k = 0; k < N; ++k) low[k] = lows[k], high[k] = highs[k];
+#pragma unroll
+    for (int stage = STAGES - 1; stage >= 0; --stage) {
+        const T tangent = lattice[TANGENTS + stage];
+        T turned[N];
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            turned[k] = low[k] - tangent * high[k];
+            high[k] += tangent * low[k];
+        }
+#pragma unroll
+        for (int k = 0; k < N; ++k) low[k] = of_row(turned, k - 1);
+    }
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        samples[2 * k] = lattice[0] * low[k] + lattice[2] * high[k];
+        samples[2 * k + 1] = lattice[1] * low[k] + lattice[3] * high[k];
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * N; ++i) row[i] = of_row(samples, i + REACH - 2 * AHEAD);
+}
+
+// Coefficients of a column, from two rows at a time. `open` holds the half that waits, stage by stage; all of the other
+// half are made first, so that each place is written once it was read.
+struct Splitting {
+    T open[STAGES];
+
+    // The coefficients that two rows complete, the last of those that they are part of.
+    template <bool LOW, bool HIGH>
+    __device__ __forceinline__ void take(const T upper, const T lower, T& low, T& high)
+    {
+        T lows[HALF];
+        lows[0] = lattice[0] * upper + lattice[1] * lower;
+#pragma unroll
+        for (int stage = 0; stage < STAGES; ++stage)
+            lows[stage + 1] = lows[stage] + lattice[TANGENTS + stage] * open[stage];
+        low = lows[STAGES];
+        const T made = lattice[2] * upper + lattice[3] * lower;
+        high = open[STAGES - 1] - lattice[TANGENTS + STAGES - 1] * lows[STAGES - 1];
+#pragma unroll
+        for (int stage = STAGES - 1; stage > 0; --stage)
+            open[stage] = open[stage - 1] - lattice[TANGENTS + stage - 1] * lows[stage - 1];
+        open[0] = made;
+    }
+};
+
+// Samples of a column, from a coefficient of either half at a time.
+struct Joining {
+    T open[STAGES];
+
+    // The two samples that they complete.
+    __device__ __forceinline__ void take(const T low, const T high, T& upper, T& lower)
+    {
+        T highs[HALF];
+        highs[STAGES] = high;
+#pragma unroll
+        for (int stage = STAGES - 1; stage >= 0; --stage)
+            highs[stage] = highs[stage + 1] + lattice[TANGENTS + stage] * (stage < STAGES - 1 ? open[stage + 1] : low);
+        upper = lattice[0] * open[0] + lattice[2] * highs[0];
+        lower = lattice[1] * open[0] + lattice[3] * highs[0];
+#pragma unroll
+        for (int stage = 0; stage < STAGES; ++stage)
+            open[stage] = (stage < STAGES - 1 ? open[stage + 1] : low) - lattice[TANGENTS + stage] * highs[stage + 1];
+    }
+};

@@ -1,0 +1,103 @@
+// What:    wavelet denoising of a periodic signal with a given threshold, whole: all levels of a tile by one warp
+// Idea:    a lane has EACH neighbouring samples in registers and makes all their levels there: low and high of each,
+//          thresholds, and back. Neighbours' values come by shuffles, so no thread waits for another warp, and only the
+//          way from memory to lanes goes through shared memory, for whole lines. What lanes at the ends of a warp lack
+//          is made once more by the next warp
+// Shapes:  x and out (n, channels), n even at all levels; sum as out, for several shifts
+// Launch:  a warp a block. Grid x: tiles, of what 32 lanes of EACH samples can make: WIDTH; y: channels. 2^LEVELS
+//          divides EACH. Shared memory: 32 * PITCH values of type T
+// Traffic: 8 bytes a float, and what warps make once more: (taps - 1) * (2^LEVELS - 1) samples on either side, in whole
+//          lanes
+// Source:  S0
+#include "wavelet_lanes.cuh"
+
+constexpr int AROUND = (1 << LEVELS) - 1; // how often what a level needs around its samples lies around those of a lane
+constexpr int LOST = whole((BEFORE + 2 * EARLIER) * AROUND, EACH);
+constexpr int LOST_AFTER = whole((AFTER + 2 * LATER) * AROUND, EACH);
+constexpr int TILE = 32 * EACH, WIDTH = TILE - (LOST + LOST_AFTER) * EACH;
+constexpr int PITCH = EACH + 4; // then the fours of eight lanes lie in all banks
+// Warps for whose number registers suffice.
+constexpr int RESIDENT = EACH == 32 && TAPS <= 8 ? 32 : LATTICE || EACH < 64 ? 20 : 16;
+static_assert(WIDTH > 0 && EACH % (1 << LEVELS) == 0 && BORDER == 0, "lanes have all levels of some samples");
+
+// Where in shared memory sample `i` of a tile lies.
+__device__ __forceinline__ unsigned place_of(unsigned i) { return i / EACH * PITCH + i % EACH; }
+
+// A level of a lane's samples, and those after it: there, thresholds, and back.
+template <int N, int MORE>
+__device__ __forceinline__ void denoise(T (&row)[2 * N], T threshold)
+{
+    T low[N], high[N];
+    split_row<true, true>(row, low, high);
+#pragma unroll
+    for (int k = 0; k < N; ++k) high[k] = shrunk(high[k], threshold);
+    if constexpr (MORE > 0) denoise<N / 2, MORE - 1>(low, threshold);
+    join_row(low, high, row);
+}
+
+// From memory to the tile: the samples from `left` on, round the ends of the signal; at once where it is `inside`.
+__device__ __forceinline__ void fetch_tile(
+    T* tile, const S* x, const Extent& e, const Shift& shift, Index left, bool inside)
+{
+    if (inside && aligned(x, e)) {
+        const Four* fours = (const Four*)(x + left) + threadIdx.x;
+#pragma unroll
+        for (int f = 0; f < EACH / 4; ++f) {
+            const Four four = fours[32 * f];
+            *(Quad*)(tile + place_of(4 * (32 * f + threadIdx.x))) = {
+                (T)four.v[0], (T)four.v[1], (T)four.v[2], (T)four.v[3]};
+        }
+        return;
+    }
+#pragma unroll 1
+    for (int i = threadIdx.x; i < TILE; i += 32) {
+        Index at = near(left + i, e.columns);
+        if (SHIFTED) at = unshifted(at, shift.right, e.columns);
+        tile[place_of(i)] = (T)x[at * e.channels + e.channel];
+    }
+}
+
+// From the tile to memory, what it has all levels of.
+__device__ __forceinline__ void store_tile(
+    const T* tile, T* sum, S* out, const Extent& e, const Shift& shift, Index left, bool inside)
+{
+    constexpr int BEGIN = LOST * EACH;
+    if (inside && aligned(out, e)) {
+        Four* fours = (Four*)(out + left + BEGIN) + threadIdx.x;
+#pragma unroll
+        for (int f = 0; 128 * f < WIDTH; ++f) {
+            const int i = 4 * (32 * f + threadIdx.x);
+            const Quad quad = *(const Quad*)(tile + LOST * PITCH + place_of(i));
+            Four four;
+            for (int j = 0; j < 4; ++j) four.v[j] = sample_of(quad.v[j]);
+            if (WIDTH % 128 == 0 || i < WIDTH) fours[32 * f] = four;
+        }
+        return;
+    }
+#pragma unroll 1
+    for (int i = BEGIN + threadIdx.x; i < BEGIN + WIDTH && left + i < e.columns; i += 32)
+        store_one(tile[place_of(i)], sum, out, e, shift, 0, left + i);
+}
+
+extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_lanes_signal(
+    const S* __restrict__ x, T* __restrict__ sum, S* __restrict__ out, Index n, int channels, Index right, int first,
+    int last, double count, double threshold)
+{
+    const Extent e = {1, n, channels, (int)blockIdx.y};
+    const Shift shift = {0, right, first, last, (T)count};
+    const Index left = (Index)blockIdx.x * WIDTH - LOST * EACH;
+    const bool inside = left >= 0 && left + TILE <= n;
+    T* tile = (T*)memory;
+    Quad* own = (Quad*)(tile + threadIdx.x * PITCH);
+    T row[EACH];
+    fetch_tile(tile, x, e, shift, left, inside);
+    __syncwarp();
+#pragma unroll
+    for (int f = 0; f < EACH / 4; ++f)
+        for (int i = 0; i < 4; ++i) row[4 * f + i] = own[f].v[i];
+    denoise<EACH / 2, LEVELS - 1>(row, (T)threshold);
+#pragma unroll
+    for (int f = 0; f < EACH / 4; ++f) own[f] = {row[4 * f], row[4 * f + 1], row[4 * f + 2], row[4 * f + 3]};
+    __syncwarp();
+    store_tile(tile, sum, out, e, shift, left, inside);
+}
