@@ -5,6 +5,8 @@
 
 const bool OF_BYTES = sizeof(T) == 1;
 const unsigned ONES = 0x01010101u;
+const bool SUM_APART = INTEGER || COMPENSATED;
+const bool SHIFTED = !INTEGER && STATISTIC >= 4;
 
 // Sums and squares of a share. The squares of floats are taken around the share's first sample: without it they would lose
 // what a large mean takes, and a mean that is brought up to date costs a division a sample.
@@ -44,24 +46,35 @@ struct Adding {
 
 struct Spreading {
     double shift = 0, sum = 0, squares = 0;
-    int n = 0;
+    unsigned n = 0;
+    __device__ __forceinline__ void start(double first) { shift = first; }
     __device__ __forceinline__ void add(T x)
     {
-        if (n++ == 0) shift = x;
+        ++n;
+        sum += x;
         const double off = (double)x - shift;
-        sum += off;
         squares = fma(off, off, squares);
     }
     __device__ __forceinline__ void add_bytes(uint4) {}
+    __device__ __forceinline__ void join_lanes()
+    {
+#pragma unroll
+        for (int s = WARP / 2; s > 0; s /= 2) {
+            n += __shfl_down_sync(0xffffffffu, n, s);
+            sum += __shfl_down_sync(0xffffffffu, sum, s);
+            squares += __shfl_down_sync(0xffffffffu, squares, s);
+        }
+    }
     __device__ __forceinline__ Spread state() const
     {
         if (n == 0) return Spread::none();
-        const double mean = sum / n, rest = squares - sum * mean;
-        return {(double)n, shift + mean, rest < 0 ? 0 : rest};  // NaN stays NaN
+        const double mean = sum / n, off = mean - shift, rest = squares - n * off * off;
+        return {(double)n, mean, rest < 0 ? 0 : rest};  // NaN stays NaN
     }
 };
 #endif
 
+#if INTEGER
 template <typename State>
 struct Extremum {
     State state_ = State::none();
@@ -74,15 +87,48 @@ struct Extremum {
     }
     __device__ __forceinline__ State state() const { return state_; }
 };
+typedef Extremum<Least> Lowest;
+typedef Extremum<Most> Highest;
+#else
+__device__ __forceinline__ float lesser(float a, float b) { return fminf(a, b); }
+__device__ __forceinline__ float greater(float a, float b) { return fmaxf(a, b); }
+__device__ __forceinline__ double lesser(double a, double b) { return b < a ? b : a; }
+__device__ __forceinline__ double greater(double a, double b) { return b > a ? b : a; }
+
+struct Lowest {
+    T value = Least::none().value;
+    bool odd = false;
+    __device__ __forceinline__ void add(T x)
+    {
+        value = lesser(value, x);
+        odd |= x != x;
+    }
+    __device__ __forceinline__ void add_bytes(uint4) {}
+    __device__ __forceinline__ Least state() const { return {odd ? (T)__longlong_as_double(0x7ff8000000000000LL) : value}; }
+};
+
+struct Highest {
+    T value = Most::none().value;
+    bool odd = false;
+    __device__ __forceinline__ void add(T x)
+    {
+        value = greater(value, x);
+        odd |= x != x;
+    }
+    __device__ __forceinline__ void add_bytes(uint4) {}
+    __device__ __forceinline__ Most state() const { return {odd ? (T)__longlong_as_double(0x7ff8000000000000LL) : value}; }
+};
+#endif
 
 struct Gathering {
     Adding sum;
-    Extremum<Least> least;
-    Extremum<Most> most;
+    Lowest least;
+    Highest most;
     Spreading spread;
+    __device__ __forceinline__ void start(double first) { spread.start(first); }
     __device__ __forceinline__ void add(T x)
     {
-        sum.add(x);
+        if (SUM_APART) sum.add(x);
         least.add(x);
         most.add(x);
         spread.add(x);
@@ -94,15 +140,22 @@ struct Gathering {
         most.add_bytes(w);
         spread.add_bytes(w);
     }
-    __device__ __forceinline__ Every state() const { return {sum.state(), least.state(), most.state(), spread.state()}; }
+    __device__ __forceinline__ Every state() const
+    {
+#if INTEGER || COMPENSATED
+        return {sum.state(), least.state(), most.state(), spread.state()};
+#else
+        return {{spread.sum}, least.state(), most.state(), spread.state()};
+#endif
+    }
 };
 
 #if STATISTIC == 0 || STATISTIC == 3
 typedef Adding Share;
 #elif STATISTIC == 1
-typedef Extremum<Least> Share;
+typedef Lowest Share;
 #elif STATISTIC == 2
-typedef Extremum<Most> Share;
+typedef Highest Share;
 #elif STATISTIC == 4
 typedef Spreading Share;
 #else

@@ -11,6 +11,39 @@
 
 const int EACH = 16 / sizeof(T);
 
+__device__ __forceinline__ uint4 read16(const uint4* place)
+{
+    uint4 w;
+#if HINT == 1
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(place));
+#elif HINT == 2
+    asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(place));
+#elif HINT == 3
+    w = __ldcs(place);
+#else
+    w = __ldg(place);
+#endif
+    return w;
+}
+
+__device__ __forceinline__ void start(Share (&shares)[CHANNELS], const uint4 (&reads)[CHANNELS], const T* x, long long thread, long long n)
+{
+#if !INTEGER && STATISTIC >= 4
+    const long long groups = n / EACH;
+    const bool has = groups ? thread < groups : thread < n;
+    const unsigned lanes = __popc(__ballot_sync(0xffffffffu, has));
+    if (lanes == 0) return;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; ++c) {
+        double first = 0;
+        if (has) first = groups ? ((const T*)reads)[c] : x[thread * CHANNELS + c];
+#pragma unroll
+        for (int s = WARP / 2; s > 0; s /= 2) first += __shfl_xor_sync(0xffffffffu, first, s);
+        shares[c].start(first * (1.0f / lanes));
+    }
+#endif
+}
+
 extern "C" __global__ void reduce_one_pass(
     const T* __restrict__ x, Total* partial, Figure* __restrict__ figures, unsigned* ticket, long long n)
 {
@@ -18,18 +51,76 @@ extern "C" __global__ void reduce_one_pass(
     const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     // Channels follow one another, so as many reads as there are channels hold whole samples.
     const long long groups = n / EACH;
+    const uint4* const words = (const uint4*)x;
     Share shares[CHANNELS];
-    for (long long g = thread; g < groups; g += LOADS * threads) {
+#if ORDER == 1
+    const long long step = blockDim.x, chunk = (groups - 1 + threads * LOADS) / (threads * LOADS) * LOADS * blockDim.x;
+    const long long end = min(groups, (blockIdx.x + 1) * chunk);
+    long long g = blockIdx.x * chunk + threadIdx.x;
+#else
+    const long long step = threads, end = groups;
+    long long g = thread;
+#endif
+#if ROLL
+    uint4 reads[LOADS][CHANNELS] = {};
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k)
+#pragma unroll
+        for (int c = 0; c < CHANNELS; ++c)
+            if (g + k * step < end) reads[k][c] = read16(words + (g + k * step) * CHANNELS + c);
+    start(shares, reads[0], x, thread, n);
+#if ROLL == 1
+    for (; g < end; g += LOADS * step) {
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k) {
+            const long long here = g + k * step, next = here + LOADS * step;
+            if (here < end) take(shares, reads[k]);
+            if (next < end)
+#pragma unroll
+                for (int c = 0; c < CHANNELS; ++c) reads[k][c] = read16(words + next * CHANNELS + c);
+        }
+    }
+#else
+    const long long ahead = LOADS * step;
+    for (; g + (LOADS - 1) * step + ahead < end; g += ahead) {
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k) {
+            take(shares, reads[k]);
+#pragma unroll
+            for (int c = 0; c < CHANNELS; ++c) reads[k][c] = read16(words + (g + k * step + ahead) * CHANNELS + c);
+        }
+    }
+    uint4 rest[LOADS][CHANNELS];
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k)
+#pragma unroll
+        for (int c = 0; c < CHANNELS; ++c)
+            if (g + k * step + ahead < end) rest[k][c] = read16(words + (g + k * step + ahead) * CHANNELS + c);
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k)
+        if (g + k * step < end) take(shares, reads[k]);
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k)
+        if (g + k * step + ahead < end) take(shares, rest[k]);
+#endif
+#else
+    bool begun = false;
+    for (; g < end; g += LOADS * step) {
         uint4 reads[LOADS][CHANNELS];
 #pragma unroll
         for (int k = 0; k < LOADS; ++k)
 #pragma unroll
             for (int c = 0; c < CHANNELS; ++c)
-                if (g + k * threads < groups) reads[k][c] = ((const uint4*)x)[(g + k * threads) * CHANNELS + c];
+                if (g + k * step < end) reads[k][c] = read16(words + (g + k * step) * CHANNELS + c);
+#if !INTEGER && STATISTIC >= 4
+        if (!begun) shares[0].start(((const T*)reads)[0]); // per thread: for timing only
+        begun = true;
+#endif
 #pragma unroll
         for (int k = 0; k < LOADS; ++k)
-            if (g + k * threads < groups) take(shares, reads[k]);
+            if (g + k * step < end) take(shares, reads[k]);
     }
+#endif
     for (long long i = groups * EACH + thread; i < n; i += threads)
 #pragma unroll
         for (int c = 0; c < CHANNELS; ++c) shares[c].add(x[i * CHANNELS + c]);
@@ -40,7 +131,18 @@ extern "C" __global__ void reduce_one_pass(
         if (threadIdx.x == 0) partial[(long long)blockIdx.x * CHANNELS + c] = mine;
         __syncthreads();
     }
+#if TAIL
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    if (!last) return;
+#else
     if (!comes_last(ticket)) return;
+#endif
     for (int c = 0; c < CHANNELS; ++c) {
         Part mine = Part::none();
         for (int block = threadIdx.x; block < gridDim.x; block += blockDim.x)

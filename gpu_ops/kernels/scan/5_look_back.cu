@@ -41,17 +41,23 @@ __device__ __forceinline__ int ask(const ulonglong2* place, unsigned int first, 
 __device__ __forceinline__ double look_back(const ulonglong2* words, int tile, unsigned int first, int lane)
 {
     double before = 0;
-    for (int nearest = tile - 1;; nearest -= 32) {
-        const int from = nearest - lane;
-        double sum = 0;
-        int told = SUM_TO_END; // before the line's beginning
-        do {
-            if (from >= 0) told = ask(words + from, first, &sum);
-        } while (__any_sync(WHOLE_WARP, told == 0));
-        const unsigned int ends = __ballot_sync(WHOLE_WARP, told == SUM_TO_END);
-        const int last = ends ? __ffs(ends) - 1 : 31; // the nearest lane that knows all before it
-        before += warp_total(lane <= last ? sum : 0.0);
-        if (ends) return before;
+    for (int nearest = tile - 1 - lane;; nearest -= 32 * LOOK) {
+        double sums[LOOK];
+        int told[LOOK];
+        #pragma unroll
+        for (int k = 0; k < LOOK; ++k) {
+            sums[k] = 0;
+            told[k] = nearest - 32 * k >= 0 ? ask(words + (nearest - 32 * k), first, sums + k) : SUM_TO_END;
+        }
+        #pragma unroll
+        for (int k = 0; k < LOOK; ++k) {
+            while (__any_sync(WHOLE_WARP, told[k] == 0))
+                if (told[k] == 0) told[k] = ask(words + (nearest - 32 * k), first, sums + k);
+            const unsigned int ends = __ballot_sync(WHOLE_WARP, told[k] == SUM_TO_END);
+            const int last = ends ? __ffs(ends) - 1 : 31; // the nearest lane that knows all before it
+            if (lane <= last) before += sums[k];
+            if (ends) return warp_total(before);
+        }
     }
 }
 
@@ -59,7 +65,7 @@ __device__ __forceinline__ double look_back(const ulonglong2* words, int tile, u
 __device__ __forceinline__ long long place_of(int tile, int v)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    return (((long long)tile * (blockDim.x / 32) + warp) * VECTORS * 32 + v * 32 + lane) * EACH;
+    return (((long long)tile * WARPS + warp) * VECTORS * 32 + v * 32 + lane) * EACH;
 }
 
 __device__ __forceinline__ void load(A (&values)[VECTORS][EACH], const T* __restrict__ x, int tile, long long n, int step)
@@ -68,7 +74,14 @@ __device__ __forceinline__ void load(A (&values)[VECTORS][EACH], const T* __rest
     for (int v = 0; v < VECTORS; ++v) {
         const long long k = place_of(tile, v);
         if (SIDE_BY_SIDE && k + EACH <= n) {
-            const Samples some = *(const Samples*)(x + k);
+            Samples some;
+#if STREAM
+            if (sizeof(Samples) == 16) {
+                const uint4 w = __ldcs((const uint4*)(x + k));
+                memcpy(&some, &w, sizeof(some));
+            } else
+#endif
+            some = *(const Samples*)(x + k);
             #pragma unroll
             for (int j = 0; j < EACH; ++j) values[v][j] = (A)some.values[j];
         } else {
@@ -79,15 +92,23 @@ __device__ __forceinline__ void load(A (&values)[VECTORS][EACH], const T* __rest
 }
 
 __device__ __forceinline__ void store(
-    const A (&values)[VECTORS][EACH], R* __restrict__ y, const A (&before)[VECTORS], R offset, int tile, long long n, int step)
+    const A (&values)[VECTORS][EACH], R* __restrict__ y, R offset, int tile, long long n, int step)
 {
     #pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
         const long long k = place_of(tile, v);
         Sums some;
         #pragma unroll
-        for (int j = 0; j < EACH; ++j) some.values[j] = offset + (R)(before[v] + values[v][j]);
-        if (SIDE_BY_SIDE && k + EACH <= n) *(Sums*)(y + k) = some;
+        for (int j = 0; j < EACH; ++j) some.values[j] = offset + (R)values[v][j];
+        if (SIDE_BY_SIDE && k + EACH <= n) {
+#if STREAM
+            uint4 w;
+            memcpy(&w, &some, 16);
+            __stcs((uint4*)(y + k), w);
+#else
+            *(Sums*)(y + k) = some;
+#endif
+        }
         else {
             #pragma unroll
             for (int j = 0; j < EACH; ++j)
@@ -96,11 +117,10 @@ __device__ __forceinline__ void store(
     }
 }
 
-// values[v] become running sums within each vector; before[v] is what the warp has before the vector. Returns the sum of
-// the warp.
-__device__ __forceinline__ A scan_warp_of_vectors(A (&values)[VECTORS][EACH], A (&before)[VECTORS], int exclusive, int lane)
+// The values become the warp's running sums. Returns the sum of the warp.
+__device__ __forceinline__ A scan_warp_of_vectors(A (&values)[VECTORS][EACH], int exclusive, int lane)
 {
-    A all[VECTORS];
+    A sum = 0;
     #pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
         A running = 0;
@@ -111,39 +131,55 @@ __device__ __forceinline__ A scan_warp_of_vectors(A (&values)[VECTORS][EACH], A 
             running = through;
         }
         const A through = warp_scan(running, lane);
-        before[v] = lane_before(through, lane);
-        all[v] = __shfl_sync(WHOLE_WARP, through, 31);
-    }
-    A sum = 0;
-    #pragma unroll
-    for (int v = 0; v < VECTORS; ++v) {
-        before[v] += sum;
-        sum += all[v];
+        const A before = sum + lane_before(through, lane);
+        #pragma unroll
+        for (int j = 0; j < EACH; ++j) values[v][j] += before;
+        sum += __shfl_sync(WHOLE_WARP, through, 31);
     }
     return sum;
 }
 
-extern "C" __global__ void scan_look_back(
+extern "C" __global__ void
+#if REGS
+__maxnreg__(REGS)
+#endif
+scan_look_back(
     const T* __restrict__ x, R* __restrict__ y, ulonglong2* words, unsigned long long* ticket, long long n, int step,
     int tiles, int exclusive)
 {
     __shared__ unsigned long long number;
     __shared__ A totals[MOST_WARPS];
     __shared__ double before_tile;
-    const int lane = threadIdx.x % 32;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (threadIdx.x == 0) number = atomicAdd(ticket, 1ull);
     __syncthreads();
     const unsigned int place = (unsigned int)(number % gridDim.x), first = (unsigned int)(number / gridDim.x) * 2;
     const unsigned int line = place / tiles;
     const int tile = (int)(place - line * tiles);
     const long long begin = line_begin(line, n, step);
-
-    A values[VECTORS][EACH], before[VECTORS], all;
+    ulonglong2* const own = words + (long long)line * tiles;
+#if WATCH
+    if (warp == WARPS) {
+        const double far = look_back(own, tile, first, lane);
+        if (lane == 0) before_tile = far;
+        __syncthreads();
+        A all = warp_total(lane < WARPS ? totals[lane] : (A)0);
+        if (lane == 0) tell(own + tile, far + (double)all, first + SUM_TO_END);
+        return;
+    }
+#endif
+    A values[VECTORS][EACH];
     load(values, x + begin, tile, n, step);
-    const A sum = scan_warp_of_vectors(values, before, exclusive, lane);
-    const A of_warps = warps_before(sum, totals, lane, &all);
+    const A sum = scan_warp_of_vectors(values, exclusive, lane);
+    if (lane == 0) totals[warp] = sum;
+    asm volatile("bar.sync 1, %0;" : : "n"(WARPS * 32) : "memory");
+    const A through = warp_scan(lane < WARPS ? totals[lane] : (A)0, lane);
+    const A of_warps = warp ? __shfl_sync(WHOLE_WARP, through, warp - 1) : (A)0;
+    const A all = __shfl_sync(WHOLE_WARP, through, 31);
+#if WATCH
+    if (threadIdx.x == 0 && tile > 0) tell(own + tile, (double)all, first + TILE_SUM);
+#else
     if (threadIdx.x < 32) {
-        ulonglong2* const own = words + (long long)line * tiles;
         if (lane == 0 && tile > 0) tell(own + tile, (double)all, first + TILE_SUM);
         const double far = look_back(own, tile, first, lane);
         if (lane == 0) {
@@ -151,7 +187,8 @@ extern "C" __global__ void scan_look_back(
             before_tile = far;
         }
     }
+#endif
     __syncthreads();
     const R offset = (R)(before_tile + (double)of_warps);
-    store(values, y + begin, before, offset, tile, n, step);
+    store(values, y + begin, offset, tile, n, step);
 }
