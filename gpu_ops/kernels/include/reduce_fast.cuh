@@ -125,7 +125,9 @@ struct Gathering {
     Lowest least;
     Highest most;
     Spreading spread;
+#if !INTEGER
     __device__ __forceinline__ void start(double first) { spread.start(first); }
+#endif
     __device__ __forceinline__ void add(T x)
     {
         if (SUM_APART) sum.add(x);
