@@ -154,7 +154,7 @@ def one_pass(job: Job) -> Plan:
     blocks = one_pass_blocks(task)
     partial = device.empty((blocks * channels, state_bytes(task) // 4), np.uint32)
     ticket = device.upload(np.zeros(1, np.uint32))
-    kernel = job.kernel(**defines(task, True, False), CHANNELS=channels, LOADS=knobs["loads"], HINT=knobs["hint"], ORDER=knobs["order"], ROLL=knobs["roll"], TAIL=knobs["tail"])
+    kernel = job.kernel(**defines(task, True, False), CHANNELS=channels, LOADS=knobs["loads"], HINT=knobs["hint"], TAIL=knobs["tail"])
     args = (job.x, partial, out, ticket, np.int64(samples(task)))
     room = state_bytes(task) * (block // WARP)
     return Plan((Launch(kernel, (blocks, 1, 1), (block, 1, 1), args, room, name="samples"),), {"figures": out})

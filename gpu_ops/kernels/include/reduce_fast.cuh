@@ -120,6 +120,7 @@ struct Highest {
 };
 #endif
 
+#if INTEGER || COMPENSATED
 struct Gathering {
     Adding sum;
     Lowest least;
@@ -130,7 +131,7 @@ struct Gathering {
 #endif
     __device__ __forceinline__ void add(T x)
     {
-        if (SUM_APART) sum.add(x);
+        sum.add(x);
         least.add(x);
         most.add(x);
         spread.add(x);
@@ -142,15 +143,29 @@ struct Gathering {
         most.add_bytes(w);
         spread.add_bytes(w);
     }
+    __device__ __forceinline__ Every state() const { return {sum.state(), least.state(), most.state(), spread.state()}; }
+};
+#else
+struct Gathering {
+    Spreading spread;
+    T least = Least::none().value, most = Most::none().value;
+    bool odd = false;
+    __device__ __forceinline__ void start(double first) { spread.start(first); }
+    __device__ __forceinline__ void add(T x)
+    {
+        spread.add(x);
+        least = lesser(least, x);
+        most = greater(most, x);
+        odd |= x != x;
+    }
+    __device__ __forceinline__ void add_bytes(uint4) {}
     __device__ __forceinline__ Every state() const
     {
-#if INTEGER || COMPENSATED
-        return {sum.state(), least.state(), most.state(), spread.state()};
-#else
-        return {{spread.sum}, least.state(), most.state(), spread.state()};
-#endif
+        const T nan = (T)__longlong_as_double(0x7ff8000000000000LL);
+        return {{spread.sum}, {odd ? nan : least}, {odd ? nan : most}, spread.state()};
     }
 };
+#endif
 
 #if STATISTIC == 0 || STATISTIC == 3
 typedef Adding Share;

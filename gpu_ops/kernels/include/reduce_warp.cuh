@@ -20,7 +20,7 @@ __device__ __forceinline__ Part shifted(const Part& mine, int by)
 // Lane 0 gets the state of its warp.
 __device__ __forceinline__ Part warp_total(Part mine)
 {
-#pragma unroll
+#pragma unroll (sizeof(Part) > 16 ? 1 : 5)
     for (int s = WARP / 2; s > 0; s /= 2) mine = mine.join(shifted(mine, s));
     return mine;
 }

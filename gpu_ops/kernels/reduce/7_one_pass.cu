@@ -26,17 +26,23 @@ __device__ __forceinline__ uint4 read16(const uint4* place)
     return w;
 }
 
-__device__ __forceinline__ void start(Share (&shares)[CHANNELS], const uint4 (&reads)[CHANNELS], const T* x, long long thread, long long n)
+__device__ __forceinline__ void ask(uint4 (&reads)[CHANNELS], const uint4* place)
+{
+#pragma unroll
+    for (int c = 0; c < CHANNELS; ++c) reads[c] = read16(place + c);
+}
+
+__device__ __forceinline__ void start(Share (&shares)[CHANNELS], const uint4 (&reads)[CHANNELS], const T* x, unsigned thread, long long n)
 {
 #if !INTEGER && STATISTIC >= 4
-    const long long groups = n / EACH;
+    const unsigned groups = (unsigned)(n / EACH);
     const bool has = groups ? thread < groups : thread < n;
     const unsigned lanes = __popc(__ballot_sync(0xffffffffu, has));
     if (lanes == 0) return;
 #pragma unroll
     for (int c = 0; c < CHANNELS; ++c) {
         double first = 0;
-        if (has) first = groups ? ((const T*)reads)[c] : x[thread * CHANNELS + c];
+        if (has) first = groups ? ((const T*)reads)[c] : x[(size_t)thread * CHANNELS + c];
 #pragma unroll
         for (int s = WARP / 2; s > 0; s /= 2) first += __shfl_xor_sync(0xffffffffu, first, s);
         shares[c].start(first * (1.0f / lanes));
@@ -47,81 +53,37 @@ __device__ __forceinline__ void start(Share (&shares)[CHANNELS], const uint4 (&r
 extern "C" __global__ void reduce_one_pass(
     const T* __restrict__ x, Total* partial, Figure* __restrict__ figures, unsigned* ticket, long long n)
 {
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
     // Channels follow one another, so as many reads as there are channels hold whole samples.
-    const long long groups = n / EACH;
-    const uint4* const words = (const uint4*)x;
+    const unsigned groups = (unsigned)(n / EACH), rounds = groups / (threads * LOADS);
+    const unsigned left = groups - rounds * (threads * LOADS); // of the last round, which is not whole
+    const uint4* place = (const uint4*)x + (size_t)thread * CHANNELS;
     Share shares[CHANNELS];
-#if ORDER == 1
-    const long long step = blockDim.x, chunk = (groups - 1 + threads * LOADS) / (threads * LOADS) * LOADS * blockDim.x;
-    const long long end = min(groups, (blockIdx.x + 1) * chunk);
-    long long g = blockIdx.x * chunk + threadIdx.x;
-#else
-    const long long step = threads, end = groups;
-    long long g = thread;
-#endif
-#if ROLL
     uint4 reads[LOADS][CHANNELS] = {};
 #pragma unroll
     for (int k = 0; k < LOADS; ++k)
-#pragma unroll
-        for (int c = 0; c < CHANNELS; ++c)
-            if (g + k * step < end) reads[k][c] = read16(words + (g + k * step) * CHANNELS + c);
+        if (rounds > 0 || k * threads + thread < left) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
     start(shares, reads[0], x, thread, n);
-#if ROLL == 1
-    for (; g < end; g += LOADS * step) {
-#pragma unroll
-        for (int k = 0; k < LOADS; ++k) {
-            const long long here = g + k * step, next = here + LOADS * step;
-            if (here < end) take(shares, reads[k]);
-            if (next < end)
-#pragma unroll
-                for (int c = 0; c < CHANNELS; ++c) reads[k][c] = read16(words + next * CHANNELS + c);
-        }
-    }
-#else
-    const long long ahead = LOADS * step;
-    for (; g + (LOADS - 1) * step + ahead < end; g += ahead) {
+    for (unsigned r = 1; r < rounds; ++r) {
+        place += (size_t)threads * (LOADS * CHANNELS);
 #pragma unroll
         for (int k = 0; k < LOADS; ++k) {
             take(shares, reads[k]);
-#pragma unroll
-            for (int c = 0; c < CHANNELS; ++c) reads[k][c] = read16(words + (g + k * step + ahead) * CHANNELS + c);
+            ask(reads[k], place + (size_t)threads * (k * CHANNELS));
         }
     }
-    uint4 rest[LOADS][CHANNELS];
+    if (rounds > 0) {
+        place += (size_t)threads * (LOADS * CHANNELS);
 #pragma unroll
-    for (int k = 0; k < LOADS; ++k)
-#pragma unroll
-        for (int c = 0; c < CHANNELS; ++c)
-            if (g + k * step + ahead < end) rest[k][c] = read16(words + (g + k * step + ahead) * CHANNELS + c);
-#pragma unroll
-    for (int k = 0; k < LOADS; ++k)
-        if (g + k * step < end) take(shares, reads[k]);
-#pragma unroll
-    for (int k = 0; k < LOADS; ++k)
-        if (g + k * step + ahead < end) take(shares, rest[k]);
-#endif
-#else
-    bool begun = false;
-    for (; g < end; g += LOADS * step) {
-        uint4 reads[LOADS][CHANNELS];
-#pragma unroll
-        for (int k = 0; k < LOADS; ++k)
-#pragma unroll
-            for (int c = 0; c < CHANNELS; ++c)
-                if (g + k * step < end) reads[k][c] = read16(words + (g + k * step) * CHANNELS + c);
-#if !INTEGER && STATISTIC >= 4
-        if (!begun) shares[0].start(((const T*)reads)[0]); // per thread: for timing only
-        begun = true;
-#endif
-#pragma unroll
-        for (int k = 0; k < LOADS; ++k)
-            if (g + k * step < end) take(shares, reads[k]);
+        for (int k = 0; k < LOADS; ++k) {
+            take(shares, reads[k]);
+            if (k * threads + thread < left) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
+        }
     }
-#endif
-    for (long long i = groups * EACH + thread; i < n; i += threads)
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k)
+        if (k * threads + thread < left) take(shares, reads[k]);
+    for (long long i = (long long)groups * EACH + thread; i < n; i += threads)
 #pragma unroll
         for (int c = 0; c < CHANNELS; ++c) shares[c].add(x[i * CHANNELS + c]);
 

@@ -41,23 +41,18 @@ __device__ __forceinline__ int ask(const ulonglong2* place, unsigned int first, 
 __device__ __forceinline__ double look_back(const ulonglong2* words, int tile, unsigned int first, int lane)
 {
     double before = 0;
-    for (int nearest = tile - 1 - lane;; nearest -= 32 * LOOK) {
-        double sums[LOOK];
-        int told[LOOK];
-        #pragma unroll
-        for (int k = 0; k < LOOK; ++k) {
-            sums[k] = 0;
-            told[k] = nearest - 32 * k >= 0 ? ask(words + (nearest - 32 * k), first, sums + k) : SUM_TO_END;
+    for (int from = tile - 1 - lane;; from -= 32) {
+        double sum = 0;
+        int told = from < 0 ? SUM_TO_END : 0; // nothing lies before the line's beginning
+        for (;;) {
+            if (told == 0) told = ask(words + from * PAD, first, &sum);
+            if (!__any_sync(WHOLE_WARP, told == 0)) break;
+            if (NAP) __nanosleep(NAP);
         }
-        #pragma unroll
-        for (int k = 0; k < LOOK; ++k) {
-            while (__any_sync(WHOLE_WARP, told[k] == 0))
-                if (told[k] == 0) told[k] = ask(words + (nearest - 32 * k), first, sums + k);
-            const unsigned int ends = __ballot_sync(WHOLE_WARP, told[k] == SUM_TO_END);
-            const int last = ends ? __ffs(ends) - 1 : 31; // the nearest lane that knows all before it
-            if (lane <= last) before += sums[k];
-            if (ends) return warp_total(before);
-        }
+        const unsigned int ends = __ballot_sync(WHOLE_WARP, told == SUM_TO_END);
+        const int last = ends ? __ffs(ends) - 1 : 31; // the nearest lane that knows all before it
+        if (lane <= last) before += sum;
+        if (ends) return warp_total(before);
     }
 }
 
@@ -147,27 +142,29 @@ scan_look_back(
     const T* __restrict__ x, R* __restrict__ y, ulonglong2* words, unsigned long long* ticket, long long n, int step,
     int tiles, int exclusive)
 {
+    
+#if NO_TICKET
+    unsigned long long number;
+#else
     __shared__ unsigned long long number;
+#endif
     __shared__ A totals[MOST_WARPS];
     __shared__ double before_tile;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    if (threadIdx.x == 0) number = atomicAdd(ticket, 1ull);
-    __syncthreads();
-    const unsigned int place = (unsigned int)(number % gridDim.x), first = (unsigned int)(number / gridDim.x) * 2;
-    const unsigned int line = place / tiles;
-    const int tile = (int)(place - line * tiles);
-    const long long begin = line_begin(line, n, step);
-    ulonglong2* const own = words + (long long)line * tiles;
-#if WATCH
-    if (warp == WARPS) {
-        const double far = look_back(own, tile, first, lane);
-        if (lane == 0) before_tile = far;
-        __syncthreads();
-        A all = warp_total(lane < WARPS ? totals[lane] : (A)0);
-        if (lane == 0) tell(own + tile, far + (double)all, first + SUM_TO_END);
-        return;
+#if NO_TICKET
+    number = blockIdx.x | *(volatile unsigned long long*)ticket << 32;
+#else
+    if (threadIdx.x == 0) {
+        number = atomicAdd(ticket, 1ull);
+        if ((unsigned int)number == gridDim.x - 1) atomicAdd(ticket, (1ull << 32) - gridDim.x);
     }
+    __syncthreads();
 #endif
+    const unsigned int place = (unsigned int)number, first = (unsigned int)(number >> 32) * 2;
+    const unsigned int line = place < tiles ? 0 : place / tiles;
+    const int tile = (int)(place - line * tiles);
+    const long long begin = line == 0 ? 0 : line_begin(line, n, step);
+    ulonglong2* const own = words + (long long)line * tiles * PAD;
     A values[VECTORS][EACH];
     load(values, x + begin, tile, n, step);
     const A sum = scan_warp_of_vectors(values, exclusive, lane);
@@ -176,19 +173,19 @@ scan_look_back(
     const A through = warp_scan(lane < WARPS ? totals[lane] : (A)0, lane);
     const A of_warps = warp ? __shfl_sync(WHOLE_WARP, through, warp - 1) : (A)0;
     const A all = __shfl_sync(WHOLE_WARP, through, 31);
-#if WATCH
-    if (threadIdx.x == 0 && tile > 0) tell(own + tile, (double)all, first + TILE_SUM);
-#else
     if (threadIdx.x < 32) {
-        if (lane == 0 && tile > 0) tell(own + tile, (double)all, first + TILE_SUM);
+        if (lane == 0 && tile > 0) tell(own + tile * PAD, (double)all, first + TILE_SUM);
+        if (FIRST_NAP) __nanosleep(FIRST_NAP);
         const double far = look_back(own, tile, first, lane);
         if (lane == 0) {
-            tell(own + tile, far + (double)all, first + SUM_TO_END);
+            tell(own + tile * PAD, far + (double)all, first + SUM_TO_END);
             before_tile = far;
         }
     }
-#endif
     __syncthreads();
+#if NO_TICKET
+    if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) *ticket = (unsigned long long)(unsigned)(number >> 32) + 1;
+#endif
     const R offset = (R)(before_tile + (double)of_warps);
     store(values, y + begin, offset, tile, n, step);
 }
