@@ -60,7 +60,7 @@ PASS_BLOCK = replace(BLOCK, default=512, choices=(128, 256, 512, 1024), tries=(1
 BLOCKS = Param("blocks", 2, 1, 512, tries=(1, 2), unit="blocks", help="blocks a multiprocessor, which take all samples")
 LOADS = Param("loads", 4, choices=(1, 2, 4, 8), tries=(1, 4), help="reads of 16 bytes that a thread has under way")
 HINT = Param("hint", 0, 0, 3, help="temporary")
-TAIL = Param("tail", 0, 0, 1, help="temporary")
+TAIL = Param("tail", 0, 0, 2, help="temporary")
 
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = (

@@ -178,7 +178,7 @@ def look_back(job: Job) -> Plan:
     lines, tiles = made.lines, made.lines.tiles(look_back_size(job.task))
     each = VECTOR_BYTES // made.results.itemsize
     in_step = lines.step == 1 and (lines.many == 1 or lines.n % each == 0)
-    defines = {"VECTORS": job.knobs["vectors"], "SIDE_BY_SIDE": int(in_step), "WARPS": made.block[0] // 32, **{k.upper(): job.knobs[k] for k in ("pad", "nap", "first_nap", "no_ticket")}, "STREAM": job.knobs["stream"], "REGS": job.knobs["regs"]}
+    defines = {"VECTORS": job.knobs["vectors"], "SIDE_BY_SIDE": int(in_step), "WARPS": made.block[0] // 32, **{k.upper(): job.knobs[k] for k in ("pad", "nap", "lookers", "no_ticket")}, "STREAM": job.knobs["stream"], "REGS": job.knobs["regs"]}
     words, ticket = (job.device.upload(np.zeros(n, np.uint64)) for n in (2 * lines.many * tiles * job.knobs["pad"], 1))
     where = np.int64(lines.n), np.int32(lines.step), np.int32(tiles), np.int32(is_exclusive(job.task))
     args = (job.x, made.out, words, ticket, *where)

@@ -56,14 +56,13 @@ struct Spreading {
         squares = fma(off, off, squares);
     }
     __device__ __forceinline__ void add_bytes(uint4) {}
+    // The lanes of a warp have one shift, so that their sums are added as they are.
     __device__ __forceinline__ void join_lanes()
     {
 #pragma unroll
-        for (int s = WARP / 2; s > 0; s /= 2) {
-            n += __shfl_down_sync(0xffffffffu, n, s);
-            sum += __shfl_down_sync(0xffffffffu, sum, s);
-            squares += __shfl_down_sync(0xffffffffu, squares, s);
-        }
+        for (int s = WARP / 2; s > 0; s /= 2) n += __shfl_xor_sync(WHOLE_WARP, n, s);
+        sum = sum_of_warp(sum);
+        squares = sum_of_warp(squares);
     }
     __device__ __forceinline__ Spread state() const
     {
@@ -159,6 +158,16 @@ struct Gathering {
         odd |= x != x;
     }
     __device__ __forceinline__ void add_bytes(uint4) {}
+    __device__ __forceinline__ void join_lanes()
+    {
+        spread.join_lanes();
+#pragma unroll
+        for (int s = WARP / 2; s > 0; s /= 2) {
+            least = lesser(least, __shfl_xor_sync(WHOLE_WARP, least, s));
+            most = greater(most, __shfl_xor_sync(WHOLE_WARP, most, s));
+        }
+        odd = __any_sync(WHOLE_WARP, odd);
+    }
     __device__ __forceinline__ Every state() const
     {
         const T nan = (T)__longlong_as_double(0x7ff8000000000000LL);
@@ -177,6 +186,24 @@ typedef Highest Share;
 typedef Spreading Share;
 #else
 typedef Gathering Share;
+#endif
+
+// Lane 0 gets the state of its warp's shares.
+template <typename Any>
+__device__ __forceinline__ Part warp_share(const Any& mine) { return warp_total(mine.state()); }
+#if !INTEGER
+__device__ __forceinline__ Spread warp_share(Spreading& mine)
+{
+    mine.join_lanes();
+    return mine.state();
+}
+#if !COMPENSATED
+__device__ __forceinline__ Every warp_share(Gathering& mine)
+{
+    mine.join_lanes();
+    return mine.state();
+}
+#endif
 #endif
 
 // One read of 16 bytes for each channel, whose samples take turns. Bytes of one channel are added four at a time.

@@ -45,7 +45,7 @@ __device__ __forceinline__ void start(Share (&shares)[CHANNELS], const uint4 (&r
         if (has) first = groups ? ((const T*)reads)[c] : x[(size_t)thread * CHANNELS + c];
 #pragma unroll
         for (int s = WARP / 2; s > 0; s /= 2) first += __shfl_xor_sync(0xffffffffu, first, s);
-        shares[c].start(first * (1.0f / lanes));
+        shares[c].start(first * __fdividef(1.0f, lanes));
     }
 #endif
 }
@@ -62,7 +62,7 @@ extern "C" __global__ void reduce_one_pass(
     uint4 reads[LOADS][CHANNELS] = {};
 #pragma unroll
     for (int k = 0; k < LOADS; ++k)
-        if (rounds > 0 || k * threads + thread < left) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
+        if (k * threads + thread < groups) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
     start(shares, reads[0], x, thread, n);
     for (unsigned r = 1; r < rounds; ++r) {
         place += (size_t)threads * (LOADS * CHANNELS);
@@ -83,25 +83,35 @@ extern "C" __global__ void reduce_one_pass(
 #pragma unroll
     for (int k = 0; k < LOADS; ++k)
         if (k * threads + thread < left) take(shares, reads[k]);
-    for (long long i = (long long)groups * EACH + thread; i < n; i += threads)
+    const long long last = (long long)groups * EACH + thread; // of less than a read
+    if (last < n)
 #pragma unroll
-        for (int c = 0; c < CHANNELS; ++c) shares[c].add(x[i * CHANNELS + c]);
+        for (int c = 0; c < CHANNELS; ++c) shares[c].add(x[last * CHANNELS + c]);
 
 #pragma unroll
     for (int c = 0; c < CHANNELS; ++c) {
-        const Part mine = block_state(shares[c].state(), (Part*)memory);
+        const Part mine = state_of_warps(warp_share(shares[c]), (Part*)memory);
         if (threadIdx.x == 0) partial[(long long)blockIdx.x * CHANNELS + c] = mine;
         __syncthreads();
     }
-#if TAIL
-    __shared__ bool last;
+#if TAIL == 2
+    __shared__ bool is_last;
+    if (threadIdx.x == 0) {
+        asm volatile("fence.acq_rel.gpu;" : : : "memory");
+        is_last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+        asm volatile("fence.acq_rel.gpu;" : : : "memory");
+    }
+    __syncthreads();
+    if (!is_last) return;
+#elif TAIL
+    __shared__ bool is_last;
     if (threadIdx.x == 0) {
         __threadfence();
-        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+        is_last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
         __threadfence();
     }
     __syncthreads();
-    if (!last) return;
+    if (!is_last) return;
 #else
     if (!comes_last(ticket)) return;
 #endif

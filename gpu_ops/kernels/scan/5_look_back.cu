@@ -37,23 +37,22 @@ __device__ __forceinline__ int ask(const ulonglong2* place, unsigned int first, 
     return mark == (unsigned int)(b >> 32) && (told == TILE_SUM || told == SUM_TO_END) ? (int)told : 0;
 }
 
-// The sum of all tiles of the line before `tile`, in every lane. `words` are those of the line.
-__device__ __forceinline__ double look_back(const ulonglong2* words, int tile, unsigned int first, int lane)
+// What the 32 tiles up to `nearest` have told, in every lane: the sum of those after the last one that knows all before it,
+// and of that; whether there is one.
+__device__ __forceinline__ double look_back(const ulonglong2* words, int nearest, unsigned int first, int lane, bool* ends)
 {
-    double before = 0;
-    for (int from = tile - 1 - lane;; from -= 32) {
-        double sum = 0;
-        int told = from < 0 ? SUM_TO_END : 0; // nothing lies before the line's beginning
-        for (;;) {
-            if (told == 0) told = ask(words + from * PAD, first, &sum);
-            if (!__any_sync(WHOLE_WARP, told == 0)) break;
-            if (NAP) __nanosleep(NAP);
-        }
-        const unsigned int ends = __ballot_sync(WHOLE_WARP, told == SUM_TO_END);
-        const int last = ends ? __ffs(ends) - 1 : 31; // the nearest lane that knows all before it
-        if (lane <= last) before += sum;
-        if (ends) return warp_total(before);
+    const int from = nearest - lane;
+    double sum = 0;
+    int told = from < 0 ? SUM_TO_END : 0; // nothing lies before the line's beginning
+    for (;;) {
+        if (told == 0) told = ask(words + from * PAD, first, &sum);
+        if (!__any_sync(WHOLE_WARP, told == 0)) break;
+        if (NAP) __nanosleep(NAP);
     }
+    const unsigned int ending = __ballot_sync(WHOLE_WARP, told == SUM_TO_END);
+    const int last = ending ? __ffs(ending) - 1 : 31; // the nearest lane that knows all before it
+    *ends = ending != 0;
+    return warp_total(lane <= last ? sum : 0.0);
 }
 
 // The thread's vectors: 32 lanes' vectors lie side by side, and a warp's one after the other.
@@ -149,7 +148,8 @@ scan_look_back(
     __shared__ unsigned long long number;
 #endif
     __shared__ A totals[MOST_WARPS];
-    __shared__ double before_tile;
+    __shared__ double sums[LOOKERS];
+    __shared__ bool ends[LOOKERS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #if NO_TICKET
     number = blockIdx.x | *(volatile unsigned long long*)ticket << 32;
@@ -169,23 +169,36 @@ scan_look_back(
     load(values, x + begin, tile, n, step);
     const A sum = scan_warp_of_vectors(values, exclusive, lane);
     if (lane == 0) totals[warp] = sum;
-    asm volatile("bar.sync 1, %0;" : : "n"(WARPS * 32) : "memory");
+    __syncthreads();
     const A through = warp_scan(lane < WARPS ? totals[lane] : (A)0, lane);
     const A of_warps = warp ? __shfl_sync(WHOLE_WARP, through, warp - 1) : (A)0;
     const A all = __shfl_sync(WHOLE_WARP, through, 31);
-    if (threadIdx.x < 32) {
-        if (lane == 0 && tile > 0) tell(own + tile * PAD, (double)all, first + TILE_SUM);
-        if (FIRST_NAP) __nanosleep(FIRST_NAP);
-        const double far = look_back(own, tile, first, lane);
-        if (lane == 0) {
-            tell(own + tile * PAD, far + (double)all, first + SUM_TO_END);
-            before_tile = far;
+    if (threadIdx.x == 0 && tile > 0) tell(own + tile * PAD, (double)all, first + TILE_SUM);
+    double far = 0;
+    for (int nearest = tile - 1;; nearest -= 32 * LOOKERS) {
+        if (warp < LOOKERS) {
+            bool end;
+            const double some = look_back(own, nearest - 32 * warp, first, lane, &end);
+            if (lane == 0) {
+                sums[warp] = some;
+                ends[warp] = end;
+            }
         }
+        __syncthreads();
+        bool end = false;
+        #pragma unroll
+        for (int w = 0; w < LOOKERS; ++w)
+            if (!end) {
+                far += sums[w];
+                end = ends[w];
+            }
+        if (end) break;
+        __syncthreads();
     }
-    __syncthreads();
+    if (threadIdx.x == 0) tell(own + tile * PAD, far + (double)all, first + SUM_TO_END);
 #if NO_TICKET
     if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) *ticket = (unsigned long long)(unsigned)(number >> 32) + 1;
 #endif
-    const R offset = (R)(before_tile + (double)of_warps);
+    const R offset = (R)(far + (double)of_warps);
     store(values, y + begin, offset, tile, n, step);
 }
