@@ -152,9 +152,9 @@ def one_pass(job: Job) -> Plan:
     task, device, knobs = job.task, job.device, job.knobs
     out, channels, block = table_on(device, task), task.meta.channels, int(job.knobs["block"])
     blocks = one_pass_blocks(task)
-    partial = device.empty((blocks * channels, state_bytes(task) // 4), np.uint32)
-    ticket = device.upload(np.zeros(1, np.uint32))
-    kernel = job.kernel(**defines(task, True, False), CHANNELS=channels, LOADS=knobs["loads"], HINT=knobs["hint"], TAIL=knobs["tail"])
+    partial = device.upload(np.zeros((blocks * channels, state_bytes(task) // 4), np.uint64))
+    ticket = device.upload(np.zeros(1, np.uint64))
+    kernel = job.kernel(**defines(task, True, False), CHANNELS=channels, LOADS=knobs["loads"], HINT=knobs["hint"], MERGE=knobs["merge"])
     args = (job.x, partial, out, ticket, np.int64(samples(task)))
     room = state_bytes(task) * (block // WARP)
     return Plan((Launch(kernel, (blocks, 1, 1), (block, 1, 1), args, room, name="samples"),), {"figures": out})

@@ -1,6 +1,5 @@
 // What a thread gathers of its share of the samples in one pass, and the end of a reduction in one launch.
 #pragma once
-#include "last_block.cuh"
 #include "reduce_warp.cuh"
 
 const bool OF_BYTES = sizeof(T) == 1;
@@ -56,14 +55,6 @@ struct Spreading {
         squares = fma(off, off, squares);
     }
     __device__ __forceinline__ void add_bytes(uint4) {}
-    // The lanes of a warp have one shift, so that their sums are added as they are.
-    __device__ __forceinline__ void join_lanes()
-    {
-#pragma unroll
-        for (int s = WARP / 2; s > 0; s /= 2) n += __shfl_xor_sync(WHOLE_WARP, n, s);
-        sum = sum_of_warp(sum);
-        squares = sum_of_warp(squares);
-    }
     __device__ __forceinline__ Spread state() const
     {
         if (n == 0) return Spread::none();
@@ -158,16 +149,6 @@ struct Gathering {
         odd |= x != x;
     }
     __device__ __forceinline__ void add_bytes(uint4) {}
-    __device__ __forceinline__ void join_lanes()
-    {
-        spread.join_lanes();
-#pragma unroll
-        for (int s = WARP / 2; s > 0; s /= 2) {
-            least = lesser(least, __shfl_xor_sync(WHOLE_WARP, least, s));
-            most = greater(most, __shfl_xor_sync(WHOLE_WARP, most, s));
-        }
-        odd = __any_sync(WHOLE_WARP, odd);
-    }
     __device__ __forceinline__ Every state() const
     {
         const T nan = (T)__longlong_as_double(0x7ff8000000000000LL);
@@ -188,24 +169,6 @@ typedef Spreading Share;
 typedef Gathering Share;
 #endif
 
-// Lane 0 gets the state of its warp's shares.
-template <typename Any>
-__device__ __forceinline__ Part warp_share(const Any& mine) { return warp_total(mine.state()); }
-#if !INTEGER
-__device__ __forceinline__ Spread warp_share(Spreading& mine)
-{
-    mine.join_lanes();
-    return mine.state();
-}
-#if !COMPENSATED
-__device__ __forceinline__ Every warp_share(Gathering& mine)
-{
-    mine.join_lanes();
-    return mine.state();
-}
-#endif
-#endif
-
 // One read of 16 bytes for each channel, whose samples take turns. Bytes of one channel are added four at a time.
 __device__ __forceinline__ void take(Share (&shares)[CHANNELS], const uint4 (&read)[CHANNELS])
 {
@@ -218,13 +181,37 @@ __device__ __forceinline__ void take(Share (&shares)[CHANNELS], const uint4 (&re
     for (int i = 0; i < CHANNELS * (16 / sizeof(T)); ++i) shares[i % CHANNELS].add(values[i]);
 }
 
-// A state that another block wrote in this launch, past the first-level cache.
-__device__ __forceinline__ Total fresh(const Total* place)
+// A state travels between blocks in words of 64 bits, each with 32 bits of it and the mark of this launch: a reader that
+// finds the mark in all words has the state, whatever an earlier launch left there, and neither side has to wait for a fence.
+const int WORDS = sizeof(Total) / 4;
+
+__device__ __forceinline__ void tell(unsigned long long* place, const Total& state, unsigned mark)
 {
-    Total state;
-    unsigned words[sizeof(Total) / 4];
+    unsigned words[WORDS];
+    memcpy(words, &state, sizeof(Total));
 #pragma unroll
-    for (int k = 0; k < sizeof(Total) / 4; ++k) words[k] = __ldcg((const unsigned*)place + k);
+    for (int k = 0; k < WORDS; ++k) {
+        const unsigned long long word = (unsigned long long)mark << 32 | words[k];
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(place + k), "l"(word) : "memory");
+    }
+}
+
+// Waits until it is told.
+__device__ __forceinline__ Total told(const unsigned long long* place, unsigned mark)
+{
+    unsigned words[WORDS];
+    bool whole;
+    do {
+        whole = true;
+#pragma unroll
+        for (int k = 0; k < WORDS; ++k) {
+            unsigned long long word;
+            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(place + k) : "memory");
+            words[k] = (unsigned)word;
+            whole = whole && (unsigned)(word >> 32) == mark;
+        }
+    } while (!whole);
+    Total state;
     memcpy(&state, words, sizeof(Total));
     return state;
 }

@@ -50,13 +50,17 @@ __device__ __forceinline__ void start(Share (&shares)[CHANNELS], const uint4 (&r
 #endif
 }
 
-extern "C" __global__ void reduce_one_pass(
-    const T* __restrict__ x, Total* partial, Figure* __restrict__ figures, unsigned* ticket, long long n)
+extern "C" __global__ void __launch_bounds__(1024) reduce_one_pass(
+    const T* __restrict__ x, unsigned long long* partial, Figure* __restrict__ figures, unsigned long long* ticket, long long n)
 {
+    __shared__ unsigned long long number;
+    if (threadIdx.x == 0) {
+        number = atomicAdd(ticket, 1ull);
+        if ((unsigned)number == gridDim.x - 1) atomicAdd(ticket, (1ull << 32) - gridDim.x);
+    }
     const unsigned threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
     // Channels follow one another, so as many reads as there are channels hold whole samples.
     const unsigned groups = (unsigned)(n / EACH), rounds = groups / (threads * LOADS);
-    const unsigned left = groups - rounds * (threads * LOADS); // of the last round, which is not whole
     const uint4* place = (const uint4*)x + (size_t)thread * CHANNELS;
     Share shares[CHANNELS];
     uint4 reads[LOADS][CHANNELS] = {};
@@ -64,6 +68,19 @@ extern "C" __global__ void reduce_one_pass(
     for (int k = 0; k < LOADS; ++k)
         if (k * threads + thread < groups) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
     start(shares, reads[0], x, thread, n);
+#if MERGE
+    unsigned left = groups;
+    for (unsigned r = 0; r < rounds; ++r) {
+        place += (size_t)threads * (LOADS * CHANNELS);
+        left -= threads * LOADS;
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k) {
+            take(shares, reads[k]);
+            if (k * threads + thread < left) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
+        }
+    }
+#else
+    const unsigned left = groups - rounds * (threads * LOADS); // of the last round, which is not whole
     for (unsigned r = 1; r < rounds; ++r) {
         place += (size_t)threads * (LOADS * CHANNELS);
 #pragma unroll
@@ -80,6 +97,7 @@ extern "C" __global__ void reduce_one_pass(
             if (k * threads + thread < left) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
         }
     }
+#endif
 #pragma unroll
     for (int k = 0; k < LOADS; ++k)
         if (k * threads + thread < left) take(shares, reads[k]);
@@ -88,39 +106,28 @@ extern "C" __global__ void reduce_one_pass(
 #pragma unroll
         for (int c = 0; c < CHANNELS; ++c) shares[c].add(x[last * CHANNELS + c]);
 
-#pragma unroll
-    for (int c = 0; c < CHANNELS; ++c) {
-        const Part mine = state_of_warps(warp_share(shares[c]), (Part*)memory);
-        if (threadIdx.x == 0) partial[(long long)blockIdx.x * CHANNELS + c] = mine;
-        __syncthreads();
-    }
-#if TAIL == 2
-    __shared__ bool is_last;
-    if (threadIdx.x == 0) {
-        asm volatile("fence.acq_rel.gpu;" : : : "memory");
-        is_last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
-        asm volatile("fence.acq_rel.gpu;" : : : "memory");
-    }
-    __syncthreads();
-    if (!is_last) return;
-#elif TAIL
-    __shared__ bool is_last;
-    if (threadIdx.x == 0) {
-        __threadfence();
-        is_last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
-        __threadfence();
-    }
-    __syncthreads();
-    if (!is_last) return;
-#else
-    if (!comes_last(ticket)) return;
-#endif
-    for (int c = 0; c < CHANNELS; ++c) {
+    Part* const room = (Part*)memory;
+#pragma unroll 1
+    for (int step = 0; step < 2 * CHANNELS; ++step) {
+        const int c = step % CHANNELS;
+        const bool own = step < CHANNELS;
         Part mine = Part::none();
-        for (int block = threadIdx.x; block < gridDim.x; block += blockDim.x)
-            mine = mine.join(fresh(partial + (long long)block * CHANNELS + c));
-        mine = block_state(mine, (Part*)memory);
-        if (threadIdx.x == 0) write_figures(mine, n, figures + c, CHANNELS);
+        if (own) {
+#pragma unroll
+            for (int k = 0; k < CHANNELS; ++k)
+                if (k == c) mine = shares[k].state();
+        } else {
+            const unsigned mark = (unsigned)(number >> 32) + 1;
+            if (threadIdx.x < gridDim.x) mine = told(partial + (threadIdx.x * CHANNELS + c) * WORDS, mark);
+            for (unsigned block = threadIdx.x + blockDim.x; block < gridDim.x; block += blockDim.x)
+                mine = mine.join(told(partial + (block * CHANNELS + c) * WORDS, mark));
+        }
+        mine = block_state(mine, room);
+        if (threadIdx.x == 0) {
+            if (own) tell(partial + (blockIdx.x * CHANNELS + c) * WORDS, mine, (unsigned)(number >> 32) + 1);
+            else write_figures(mine, n, figures + c, CHANNELS);
+        }
         __syncthreads();
+        if (step == CHANNELS - 1 && (unsigned)number != gridDim.x - 1) return;
     }
 }

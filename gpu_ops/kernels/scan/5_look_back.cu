@@ -11,11 +11,15 @@
 
 const int MOST_WARPS = 32; // of a block
 const int EACH = 16 / sizeof(R); // values of a vector
+const int VECTORS = IN_REGISTERS + IN_SHARED; // of a thread
 const int TILE_SUM = 1, SUM_TO_END = 2; // what a tile has told; 0 is nothing
 
 // Values that lie side by side are loaded and stored as one word.
 struct __align__(EACH * sizeof(T)) Samples { T values[EACH]; };
 struct __align__(16) Sums { R values[EACH]; };
+struct __align__(EACH * sizeof(A)) Values { A values[EACH]; };
+
+extern __shared__ __align__(16) unsigned char memory[];
 
 // A sum travels as two words of 64 bits, each with half of its bits and the mark of this launch: a reader that finds both
 // marks equal has both halves, in whatever order they came. The mark counts launches by the ticket, so that what an
@@ -55,130 +59,66 @@ __device__ __forceinline__ double look_back(const ulonglong2* words, int nearest
     return warp_total(lane <= last ? sum : 0.0);
 }
 
-// The thread's vectors: 32 lanes' vectors lie side by side, and a warp's one after the other.
-__device__ __forceinline__ long long place_of(int tile, int v)
+// A vector of the thread, v * 32 vectors after its first one, which begins at x; `left` values of the line are left there. Of
+// a whole tile they lie side by side.
+template <bool WHOLE>
+__device__ __forceinline__ Values load(const T* __restrict__ x, int v, int left, int step)
 {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    return (((long long)tile * WARPS + warp) * VECTORS * 32 + v * 32 + lane) * EACH;
+    const int k = v * 32 * EACH;
+    Values some;
+    if (WHOLE) {
+        const Samples samples = *(const Samples*)(x + k);
+        #pragma unroll
+        for (int j = 0; j < EACH; ++j) some.values[j] = (A)samples.values[j];
+    } else {
+        #pragma unroll
+        for (int j = 0; j < EACH; ++j) some.values[j] = k + j < left ? (A)x[(long long)(k + j) * step] : (A)0;
+    }
+    return some;
 }
 
-__device__ __forceinline__ void load(A (&values)[VECTORS][EACH], const T* __restrict__ x, int tile, long long n, int step)
+template <bool WHOLE>
+__device__ __forceinline__ void store(const Values& some, R offset, R* __restrict__ y, int v, int left, int step)
 {
+    const int k = v * 32 * EACH;
+    Sums sums;
     #pragma unroll
-    for (int v = 0; v < VECTORS; ++v) {
-        const long long k = place_of(tile, v);
-        if (SIDE_BY_SIDE && k + EACH <= n) {
-            Samples some;
-#if STREAM
-            if (sizeof(Samples) == 16) {
-                const uint4 w = __ldcs((const uint4*)(x + k));
-                memcpy(&some, &w, sizeof(some));
-            } else
-#endif
-            some = *(const Samples*)(x + k);
-            #pragma unroll
-            for (int j = 0; j < EACH; ++j) values[v][j] = (A)some.values[j];
-        } else {
-            #pragma unroll
-            for (int j = 0; j < EACH; ++j) values[v][j] = k + j < n ? (A)x[(k + j) * step] : (A)0;
-        }
+    for (int j = 0; j < EACH; ++j) sums.values[j] = offset + (R)some.values[j];
+    if (WHOLE) *(Sums*)(y + k) = sums;
+    else {
+        #pragma unroll
+        for (int j = 0; j < EACH; ++j)
+            if (k + j < left) y[(long long)(k + j) * step] = sums.values[j];
     }
 }
 
-__device__ __forceinline__ void store(
-    const A (&values)[VECTORS][EACH], R* __restrict__ y, R offset, int tile, long long n, int step)
+// The values of a warp's vectors become running sums; `sum` is what the warp has before them. Returns what it has with them.
+__device__ __forceinline__ A scan_vectors(Values& some, A sum, int exclusive, int lane)
 {
+    A running = 0;
     #pragma unroll
-    for (int v = 0; v < VECTORS; ++v) {
-        const long long k = place_of(tile, v);
-        Sums some;
-        #pragma unroll
-        for (int j = 0; j < EACH; ++j) some.values[j] = offset + (R)values[v][j];
-        if (SIDE_BY_SIDE && k + EACH <= n) {
-#if STREAM
-            uint4 w;
-            memcpy(&w, &some, 16);
-            __stcs((uint4*)(y + k), w);
-#else
-            *(Sums*)(y + k) = some;
-#endif
-        }
-        else {
-            #pragma unroll
-            for (int j = 0; j < EACH; ++j)
-                if (k + j < n) y[(k + j) * step] = some.values[j];
-        }
+    for (int j = 0; j < EACH; ++j) {
+        const A through = running + some.values[j];
+        some.values[j] = exclusive ? running : through;
+        running = through;
     }
+    const A through = warp_scan(running, lane), before = sum + lane_before(through, lane);
+    #pragma unroll
+    for (int j = 0; j < EACH; ++j) some.values[j] += before;
+    return sum + __shfl_sync(WHOLE_WARP, through, 31);
 }
 
-// The values become the warp's running sums. Returns the sum of the warp.
-__device__ __forceinline__ A scan_warp_of_vectors(A (&values)[VECTORS][EACH], int exclusive, int lane)
+// The sum of all tiles of the line before `tile`, for every thread.
+__device__ __forceinline__ double sum_before(const ulonglong2* words, int tile, unsigned int first)
 {
-    A sum = 0;
-    #pragma unroll
-    for (int v = 0; v < VECTORS; ++v) {
-        A running = 0;
-        #pragma unroll
-        for (int j = 0; j < EACH; ++j) {
-            const A through = running + values[v][j];
-            values[v][j] = exclusive ? running : through;
-            running = through;
-        }
-        const A through = warp_scan(running, lane);
-        const A before = sum + lane_before(through, lane);
-        #pragma unroll
-        for (int j = 0; j < EACH; ++j) values[v][j] += before;
-        sum += __shfl_sync(WHOLE_WARP, through, 31);
-    }
-    return sum;
-}
-
-extern "C" __global__ void
-#if REGS
-__maxnreg__(REGS)
-#endif
-scan_look_back(
-    const T* __restrict__ x, R* __restrict__ y, ulonglong2* words, unsigned long long* ticket, long long n, int step,
-    int tiles, int exclusive)
-{
-    
-#if NO_TICKET
-    unsigned long long number;
-#else
-    __shared__ unsigned long long number;
-#endif
-    __shared__ A totals[MOST_WARPS];
     __shared__ double sums[LOOKERS];
     __shared__ bool ends[LOOKERS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#if NO_TICKET
-    number = blockIdx.x | *(volatile unsigned long long*)ticket << 32;
-#else
-    if (threadIdx.x == 0) {
-        number = atomicAdd(ticket, 1ull);
-        if ((unsigned int)number == gridDim.x - 1) atomicAdd(ticket, (1ull << 32) - gridDim.x);
-    }
-    __syncthreads();
-#endif
-    const unsigned int place = (unsigned int)number, first = (unsigned int)(number >> 32) * 2;
-    const unsigned int line = place < tiles ? 0 : place / tiles;
-    const int tile = (int)(place - line * tiles);
-    const long long begin = line == 0 ? 0 : line_begin(line, n, step);
-    ulonglong2* const own = words + (long long)line * tiles * PAD;
-    A values[VECTORS][EACH];
-    load(values, x + begin, tile, n, step);
-    const A sum = scan_warp_of_vectors(values, exclusive, lane);
-    if (lane == 0) totals[warp] = sum;
-    __syncthreads();
-    const A through = warp_scan(lane < WARPS ? totals[lane] : (A)0, lane);
-    const A of_warps = warp ? __shfl_sync(WHOLE_WARP, through, warp - 1) : (A)0;
-    const A all = __shfl_sync(WHOLE_WARP, through, 31);
-    if (threadIdx.x == 0 && tile > 0) tell(own + tile * PAD, (double)all, first + TILE_SUM);
-    double far = 0;
+    double before = 0;
     for (int nearest = tile - 1;; nearest -= 32 * LOOKERS) {
         if (warp < LOOKERS) {
             bool end;
-            const double some = look_back(own, nearest - 32 * warp, first, lane, &end);
+            const double some = look_back(words, nearest - 32 * warp, first, lane, &end);
             if (lane == 0) {
                 sums[warp] = some;
                 ends[warp] = end;
@@ -189,16 +129,69 @@ scan_look_back(
         #pragma unroll
         for (int w = 0; w < LOOKERS; ++w)
             if (!end) {
-                far += sums[w];
+                before += sums[w];
                 end = ends[w];
             }
-        if (end) break;
+        if (end) return before;
         __syncthreads();
     }
-    if (threadIdx.x == 0) tell(own + tile * PAD, far + (double)all, first + SUM_TO_END);
-#if NO_TICKET
-    if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) *ticket = (unsigned long long)(unsigned)(number >> 32) + 1;
-#endif
+}
+
+template <bool WHOLE>
+__device__ __forceinline__ void scan_tile(
+    const T* __restrict__ x, R* __restrict__ y, ulonglong2* words, int tile, unsigned int first, int left, int step, int exclusive)
+{
+    __shared__ A totals[MOST_WARPS];
+    const int lane = threadIdx.x % 32;
+    Values* const waiting = (Values*)memory + threadIdx.x;
+    Values values[IN_REGISTERS];
+    #pragma unroll
+    for (int v = 0; v < IN_REGISTERS; ++v) values[v] = load<WHOLE>(x, v, left, step);
+    A sum = 0, all;
+    #pragma unroll
+    for (int v = 0; v < VECTORS; ++v) {
+        Values& some = values[v % IN_REGISTERS];
+        sum = scan_vectors(some, sum, exclusive, lane);
+        if (v < IN_SHARED) {
+            waiting[v * (WARPS * 32)] = some;
+            some = load<WHOLE>(x, v + IN_REGISTERS, left, step);
+        }
+    }
+    const A of_warps = warps_before(sum, totals, lane, &all);
+    if (threadIdx.x == 0 && tile > 0) tell(words + tile * PAD, (double)all, first + TILE_SUM);
+    const double far = sum_before(words, tile, first);
+    if (threadIdx.x == 0) tell(words + tile * PAD, far + (double)all, first + SUM_TO_END);
     const R offset = (R)(far + (double)of_warps);
-    store(values, y + begin, offset, tile, n, step);
+    #pragma unroll
+    for (int v = 0; v < VECTORS; ++v)
+        store<WHOLE>(v < IN_SHARED ? waiting[v * (WARPS * 32)] : values[v % IN_REGISTERS], offset, y, v, left, step);
+}
+
+extern "C" __global__ void
+#if REGS
+__maxnreg__(REGS)
+#endif
+scan_look_back(
+    const T* __restrict__ x, R* __restrict__ y, ulonglong2* words, unsigned long long* ticket, long long n, int step,
+    int tiles, int exclusive)
+{
+    __shared__ unsigned long long number;
+    if (threadIdx.x == 0) {
+        number = atomicAdd(ticket, 1ull);
+        if ((unsigned int)number == gridDim.x - 1) atomicAdd(ticket, (1ull << 32) - gridDim.x);
+    }
+    __syncthreads();
+    const unsigned int place = (unsigned int)number, first = (unsigned int)(number >> 32) * 2;
+    const unsigned int line = place < tiles ? 0 : place / tiles;
+    const int tile = (int)(place - line * tiles);
+    // The thread's vectors: 32 lanes' vectors lie side by side, and a warp's one after the other.
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const long long of_tile = (long long)tile * (WARPS * 32 * VECTORS * EACH);
+    const long long k = of_tile + (warp * (32 * VECTORS) + lane) * EACH;
+    const long long begin = (line == 0 ? 0 : line_begin(line, n, step)) + k * step;
+    const int left = (int)max(min(n - k, (long long)(32 * VECTORS * EACH)), 0ll);
+    ulonglong2* const own = words + (long long)line * tiles * PAD;
+    if (SIDE_BY_SIDE && of_tile + WARPS * 32 * VECTORS * EACH <= n)
+        scan_tile<true>(x + begin, y + begin, own, tile, first, left, 1, exclusive);
+    else scan_tile<false>(x + begin, y + begin, own, tile, first, left, step, exclusive);
 }
