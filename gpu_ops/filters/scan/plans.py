@@ -169,7 +169,7 @@ def warp(job: Job) -> Plan:
 def look_back_size(task: Task) -> int:
     """Values of a tile of the variant look_back."""
     each = VECTOR_BYTES // sum_type(task.dtype).itemsize
-    return int(task.knobs["block"] * (task.knobs["vectors"] + task.knobs["kept"]) * each)
+    return int(task.knobs["block"] * task.knobs["vectors"] * each)
 
 
 def look_back(job: Job) -> Plan:
@@ -178,10 +178,12 @@ def look_back(job: Job) -> Plan:
     lines, tiles = made.lines, made.lines.tiles(look_back_size(job.task))
     each = VECTOR_BYTES // made.results.itemsize
     in_step = lines.step == 1 and (lines.many == 1 or lines.n % each == 0)
-    defines = {"IN_REGISTERS": job.knobs["vectors"], "IN_SHARED": job.knobs["kept"], "SIDE_BY_SIDE": int(in_step), "WARPS": made.block[0] // 32, **{k.upper(): job.knobs[k] for k in ("pad", "nap", "lookers", "regs")}}
-    words, ticket = (job.device.upload(np.zeros(n, np.uint64)) for n in (2 * lines.many * tiles * job.knobs["pad"], 1))
+    inside = min(job.knobs["vectors"], 8)
+    kept = job.knobs["vectors"] - inside
+    defines = {"IN_REGISTERS": inside, "IN_SHARED": kept, "SIDE_BY_SIDE": int(in_step), "THREADS": made.block[0], "APART": job.knobs["apart"], "REGS": job.knobs["regs"]}
+    words, ticket = (job.device.upload(np.zeros(n, np.uint64)) for n in (2 * lines.many * tiles * job.knobs["apart"], 1))
     where = np.int64(lines.n), np.int32(lines.step), np.int32(tiles), np.int32(is_exclusive(job.task))
     args = (job.x, made.out, words, ticket, *where)
     kernel = job.kernel(**made.types(job.dtype), **defines)
-    room = made.block[0] * job.knobs["kept"] * each * within_bytes(job.dtype)
+    room = made.block[0] * kept * each * within_bytes(job.dtype)
     return made.plan([Launch(kernel, (lines.many * tiles, 1, 1), made.block, args, room, name="tiles")])

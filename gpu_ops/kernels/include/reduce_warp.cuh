@@ -31,43 +31,50 @@ __device__ __forceinline__ State warp_total(State mine)
 }
 
 #if !INTEGER
-// Spreads are joined in two rounds of plain sums with one division, where states joined in pairs would divide in each of
-// five steps: first all numbers and sums, and so the mean; then what each state has around that.
-struct Weights {
-    double n, sum;
-    __device__ __forceinline__ Weights join(Weights b) const { return {n + b.n, sum + b.sum}; }
+// Spreads are joined as plain sums around the mean that lane 0 has, with one division, where states joined in pairs would
+// divide in each of five steps. Lane 0 has seen as many samples as any other, so that its mean is no worse than theirs.
+struct Around {
+    double n, off, squares;
+    __device__ __forceinline__ Around(const Spread& spread, double middle)
+    {
+        const double apart = spread.mean - middle;
+        n = spread.n, off = n * apart, squares = spread.squares + off * apart;
+    }
+    __device__ __forceinline__ Around(double n, double off, double squares) : n(n), off(off), squares(squares) {}
+    __device__ __forceinline__ Around() {}
+    __device__ __forceinline__ Around join(const Around& b) const { return {n + b.n, off + b.off, squares + b.squares}; }
+    __device__ __forceinline__ Spread spread(double middle) const
+    {
+        if (n == 0) return Spread::none();
+        const double apart = off / n, rest = squares - off * apart;
+        return {n, middle + apart, rest < 0 ? 0 : rest};  // NaN stays NaN
+    }
 };
 
-struct Squares {
-    double value;
-    __device__ __forceinline__ Squares join(Squares b) const { return {value + b.value}; }
-};
+__device__ __forceinline__ double mean_of_lane_0(const Spread& mine) { return __shfl_sync(WHOLE_WARP, mine.mean, 0); }
 
-__device__ __forceinline__ Weights weights_of(const Spread& spread) { return {spread.n, spread.n * spread.mean}; }
-
-__device__ __forceinline__ Spread around_mean(const Spread& mine, Weights all)
+__device__ __forceinline__ Spread warp_total(const Spread& mine)
 {
-    const double mean = all.n > 0 ? all.sum / all.n : 0, apart = mine.mean - mean;
-    return {all.n, mean, warp_total(Squares{mine.squares + mine.n * apart * apart}).value};
+    const double middle = mean_of_lane_0(mine);
+    return warp_total(Around(mine, middle)).spread(middle);
 }
-
-__device__ __forceinline__ Spread warp_total(const Spread& mine) { return around_mean(mine, warp_total(weights_of(mine))); }
 
 struct Plain {
     Sum sum;
     Least least;
     Most most;
-    Weights weights;
+    Around around;
     __device__ __forceinline__ Plain join(const Plain& b) const
     {
-        return {sum.join(b.sum), least.join(b.least), most.join(b.most), weights.join(b.weights)};
+        return {sum.join(b.sum), least.join(b.least), most.join(b.most), around.join(b.around)};
     }
 };
 
 __device__ __forceinline__ Every warp_total(const Every& mine)
 {
-    const Plain all = warp_total(Plain{mine.sum, mine.least, mine.most, weights_of(mine.spread)});
-    return {all.sum, all.least, all.most, around_mean(mine.spread, all.weights)};
+    const double middle = mean_of_lane_0(mine.spread);
+    const Plain all = warp_total(Plain{mine.sum, mine.least, mine.most, Around(mine.spread, middle)});
+    return {all.sum, all.least, all.most, all.around.spread(middle)};
 }
 #endif
 

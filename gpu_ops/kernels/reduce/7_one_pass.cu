@@ -54,10 +54,8 @@ extern "C" __global__ void __launch_bounds__(1024) reduce_one_pass(
     const T* __restrict__ x, unsigned long long* partial, Figure* __restrict__ figures, unsigned long long* ticket, long long n)
 {
     __shared__ unsigned long long number;
-    if (threadIdx.x == 0) {
-        number = atomicAdd(ticket, 1ull);
-        if ((unsigned)number == gridDim.x - 1) atomicAdd(ticket, (1ull << 32) - gridDim.x);
-    }
+    unsigned long long taken;
+    if (threadIdx.x == 0) taken = atomicAdd(ticket, 1ull);
     const unsigned threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
     // Channels follow one another, so as many reads as there are channels hold whole samples.
     const unsigned groups = (unsigned)(n / EACH), rounds = groups / (threads * LOADS);
@@ -68,7 +66,34 @@ extern "C" __global__ void __launch_bounds__(1024) reduce_one_pass(
     for (int k = 0; k < LOADS; ++k)
         if (k * threads + thread < groups) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
     start(shares, reads[0], x, thread, n);
-#if MERGE
+#if DYN
+    const unsigned fixed = rounds * (100 - DYN) / 100;
+    for (unsigned r = 1; r < fixed; ++r) {
+        place += (size_t)threads * (LOADS * CHANNELS);
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k) {
+            take(shares, reads[k]);
+            ask(reads[k], place + (size_t)threads * (k * CHANNELS));
+        }
+    }
+    const unsigned warps = threads / 32, base = max(fixed, 1) * threads * LOADS, left = 0;
+    unsigned chunk = thread / 32;
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k)
+        if (fixed || k * threads + thread < groups) take(shares, reads[k]);
+    while (base + chunk * 32 * LOADS < groups) {
+        unsigned next;
+        const unsigned g = base + chunk * 32 * LOADS + threadIdx.x % 32;
+        if (threadIdx.x % 32 == 0) next = atomicAdd((unsigned*)(ticket + 1), 1u);
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k)
+            if (g + k * 32 < groups) ask(reads[k], (const uint4*)x + (size_t)(g + k * 32) * CHANNELS);
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k)
+            if (g + k * 32 < groups) take(shares, reads[k]);
+        chunk = __shfl_sync(0xffffffffu, next, 0) + warps;
+    }
+#elif MERGE
     unsigned left = groups;
     for (unsigned r = 0; r < rounds; ++r) {
         place += (size_t)threads * (LOADS * CHANNELS);
@@ -107,8 +132,12 @@ extern "C" __global__ void __launch_bounds__(1024) reduce_one_pass(
         for (int c = 0; c < CHANNELS; ++c) shares[c].add(x[last * CHANNELS + c]);
 
     Part* const room = (Part*)memory;
+    if (threadIdx.x == 0) number = taken;
 #pragma unroll 1
     for (int step = 0; step < 2 * CHANNELS; ++step) {
+#if DYN
+        if (step >= CHANNELS && threadIdx.x == 0) ticket[1] = 0;
+#endif
         const int c = step % CHANNELS;
         const bool own = step < CHANNELS;
         Part mine = Part::none();
@@ -130,4 +159,5 @@ extern "C" __global__ void __launch_bounds__(1024) reduce_one_pass(
         __syncthreads();
         if (step == CHANNELS - 1 && (unsigned)number != gridDim.x - 1) return;
     }
+    if (threadIdx.x == 0) *ticket = ((number >> 32) + 1) << 32;
 }

@@ -41,22 +41,21 @@ __device__ __forceinline__ int ask(const ulonglong2* place, unsigned int first, 
     return mark == (unsigned int)(b >> 32) && (told == TILE_SUM || told == SUM_TO_END) ? (int)told : 0;
 }
 
-// What the 32 tiles up to `nearest` have told, in every lane: the sum of those after the last one that knows all before it,
-// and of that; whether there is one.
-__device__ __forceinline__ double look_back(const ulonglong2* words, int nearest, unsigned int first, int lane, bool* ends)
+// The sum of all tiles of the line before `tile`, in every lane. `words` are those of the line.
+__device__ __forceinline__ double look_back(const ulonglong2* words, int tile, unsigned int first, int lane)
 {
-    const int from = nearest - lane;
-    double sum = 0;
-    int told = from < 0 ? SUM_TO_END : 0; // nothing lies before the line's beginning
-    for (;;) {
-        if (told == 0) told = ask(words + from * PAD, first, &sum);
-        if (!__any_sync(WHOLE_WARP, told == 0)) break;
-        if (NAP) __nanosleep(NAP);
+    double before = 0;
+    for (int from = tile - 1 - lane;; from -= 32) {
+        double sum = 0;
+        int told = from < 0 ? SUM_TO_END : 0; // nothing lies before the line's beginning
+        do {
+            if (told == 0) told = ask(words + from * APART, first, &sum);
+        } while (__any_sync(WHOLE_WARP, told == 0));
+        const unsigned int ends = __ballot_sync(WHOLE_WARP, told == SUM_TO_END);
+        const int last = ends ? __ffs(ends) - 1 : 31; // the nearest lane that knows all before it
+        if (lane <= last) before += sum;
+        if (ends) return warp_total(before);
     }
-    const unsigned int ending = __ballot_sync(WHOLE_WARP, told == SUM_TO_END);
-    const int last = ending ? __ffs(ending) - 1 : 31; // the nearest lane that knows all before it
-    *ends = ending != 0;
-    return warp_total(lane <= last ? sum : 0.0);
 }
 
 // A vector of the thread, v * 32 vectors after its first one, which begins at x; `left` values of the line are left there. Of
@@ -108,40 +107,12 @@ __device__ __forceinline__ A scan_vectors(Values& some, A sum, int exclusive, in
     return sum + __shfl_sync(WHOLE_WARP, through, 31);
 }
 
-// The sum of all tiles of the line before `tile`, for every thread.
-__device__ __forceinline__ double sum_before(const ulonglong2* words, int tile, unsigned int first)
-{
-    __shared__ double sums[LOOKERS];
-    __shared__ bool ends[LOOKERS];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    double before = 0;
-    for (int nearest = tile - 1;; nearest -= 32 * LOOKERS) {
-        if (warp < LOOKERS) {
-            bool end;
-            const double some = look_back(words, nearest - 32 * warp, first, lane, &end);
-            if (lane == 0) {
-                sums[warp] = some;
-                ends[warp] = end;
-            }
-        }
-        __syncthreads();
-        bool end = false;
-        #pragma unroll
-        for (int w = 0; w < LOOKERS; ++w)
-            if (!end) {
-                before += sums[w];
-                end = ends[w];
-            }
-        if (end) return before;
-        __syncthreads();
-    }
-}
-
 template <bool WHOLE>
 __device__ __forceinline__ void scan_tile(
     const T* __restrict__ x, R* __restrict__ y, ulonglong2* words, int tile, unsigned int first, int left, int step, int exclusive)
 {
     __shared__ A totals[MOST_WARPS];
+    __shared__ double before_tile;
     const int lane = threadIdx.x % 32;
     Values* const waiting = (Values*)memory + threadIdx.x;
     Values values[IN_REGISTERS];
@@ -153,23 +124,31 @@ __device__ __forceinline__ void scan_tile(
         Values& some = values[v % IN_REGISTERS];
         sum = scan_vectors(some, sum, exclusive, lane);
         if (v < IN_SHARED) {
-            waiting[v * (WARPS * 32)] = some;
+            waiting[v * (THREADS)] = some;
             some = load<WHOLE>(x, v + IN_REGISTERS, left, step);
         }
     }
     const A of_warps = warps_before(sum, totals, lane, &all);
-    if (threadIdx.x == 0 && tile > 0) tell(words + tile * PAD, (double)all, first + TILE_SUM);
-    const double far = sum_before(words, tile, first);
-    if (threadIdx.x == 0) tell(words + tile * PAD, far + (double)all, first + SUM_TO_END);
-    const R offset = (R)(far + (double)of_warps);
+    if (threadIdx.x < 32) {
+        if (lane == 0 && tile > 0) tell(words + tile * APART, (double)all, first + TILE_SUM);
+        const double far = look_back(words, tile, first, lane);
+        if (lane == 0) {
+            tell(words + tile * APART, far + (double)all, first + SUM_TO_END);
+            before_tile = far;
+        }
+    }
+    __syncthreads();
+    const R offset = (R)(before_tile + (double)of_warps);
     #pragma unroll
     for (int v = 0; v < VECTORS; ++v)
-        store<WHOLE>(v < IN_SHARED ? waiting[v * (WARPS * 32)] : values[v % IN_REGISTERS], offset, y, v, left, step);
+        store<WHOLE>(v < IN_SHARED ? waiting[v * (THREADS)] : values[v % IN_REGISTERS], offset, y, v, left, step);
 }
 
 extern "C" __global__ void
 #if REGS
 __maxnreg__(REGS)
+#else
+__launch_bounds__(THREADS, 1024 / THREADS)
 #endif
 scan_look_back(
     const T* __restrict__ x, R* __restrict__ y, ulonglong2* words, unsigned long long* ticket, long long n, int step,
@@ -186,12 +165,12 @@ scan_look_back(
     const int tile = (int)(place - line * tiles);
     // The thread's vectors: 32 lanes' vectors lie side by side, and a warp's one after the other.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const long long of_tile = (long long)tile * (WARPS * 32 * VECTORS * EACH);
+    const long long of_tile = (long long)tile * (THREADS * VECTORS * EACH);
     const long long k = of_tile + (warp * (32 * VECTORS) + lane) * EACH;
     const long long begin = (line == 0 ? 0 : line_begin(line, n, step)) + k * step;
     const int left = (int)max(min(n - k, (long long)(32 * VECTORS * EACH)), 0ll);
-    ulonglong2* const own = words + (long long)line * tiles * PAD;
-    if (SIDE_BY_SIDE && of_tile + WARPS * 32 * VECTORS * EACH <= n)
+    ulonglong2* const own = words + (long long)line * tiles * APART;
+    if (SIDE_BY_SIDE && of_tile + THREADS * VECTORS * EACH <= n)
         scan_tile<true>(x + begin, y + begin, own, tile, first, left, 1, exclusive);
     else scan_tile<false>(x + begin, y + begin, own, tile, first, left, step, exclusive);
 }
