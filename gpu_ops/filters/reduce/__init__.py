@@ -56,12 +56,9 @@ EACH = Param(
     "each", 16, choices=(4, 16, 64), tries=(4, 16), unit="samples", help="samples a thread, and more of long inputs"
 )
 
-PASS_BLOCK = replace(BLOCK, default=512, choices=(128, 256, 512, 1024), tries=(128, 512))
-BLOCKS = Param("blocks", 2, 1, 512, tries=(1, 2), unit="blocks", help="blocks a multiprocessor, which take all samples")
-LOADS = Param("loads", 4, choices=(1, 2, 4, 8), tries=(1, 4), help="reads of 16 bytes that a thread has under way")
-HINT = Param("hint", 0, 0, 3, help="temporary")
-DYN = Param("dyn", 0, 0, 99, help="temporary")
-MERGE = Param("merge", 0, 0, 1, help="temporary")
+PASS_BLOCK = replace(BLOCK, default=1024, choices=(128, 256, 512, 1024), tries=(128, 512))
+BLOCKS = Param("blocks", 2, 1, 8, tries=(1, 2), unit="blocks", help="blocks a multiprocessor at most")
+LOADS = Param("loads", 2, choices=(1, 2, 4, 8), tries=(1, 4), help="reads of 16 bytes that a thread has under way")
 
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = (
@@ -144,7 +141,7 @@ def _kernels() -> tuple[Variant, ...]:
         fields: dict[str, Any] = {"source": "S3", "largest": largest, "accesses": plans.accesses(shaping), **more}
         return cuda(f"reduce/{file}.cu", title, idea, plans.kernels(shaping, **how), knobs=knobs, **fields)
 
-    once: dict[str, Any] = {"knobs": (PASS_BLOCK, BLOCKS, LOADS, HINT, MERGE, DYN), "largest": largest, **_exactness(_pass, SHARE_LOSS)}
+    once: dict[str, Any] = {"knobs": (PASS_BLOCK, BLOCKS, LOADS), "largest": largest, **_exactness(_pass, SHARE_LOSS)}
     once |= {"uncounted": "a load reads 16 bytes, and a rest of samples one by one", "source": "own"}
     once["supports"] = _few_channels
     share, wave = _exactness(_share, SHARE_LOSS), _exactness(_wave, SHARE_LOSS)

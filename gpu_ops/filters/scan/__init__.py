@@ -16,9 +16,15 @@ from gpu_ops.types import DTYPES, Filter, Locality, Output, Variant, Work
 
 PAIRS_BLOCK = Param("block", 256, choices=(64, 256, 1024), unit="threads", help="threads a block")
 WARPS_BLOCK = Param("block", 256, choices=(64, 128, 256, 512), unit="threads", help="threads a block")
-VECTORS = Param("vectors", 4, choices=(1, 2, 4, 8, 12, 14, 16, 18, 20, 24), tries=(1, 4), unit="vectors", help="16 bytes of sums, a thread")
-APART = Param("apart", 4, 1, 8, help="temporary")
-REGS = Param("regs", 0, 0, 255, help="temporary")
+TILES_BLOCK = Param("block", 128, choices=(64, 128, 256), unit="threads", help="threads a block")
+VECTORS = Param(
+    "vectors",
+    16,
+    choices=(1, 2, 4, 8, 12, 16, 20),
+    tries=(1, 4),
+    unit="vectors",
+    help="16 bytes of sums, a thread at most; fewer where the tiles of a line would be few",
+)
 ITEMS = Param("items", 8, choices=(4, 8), unit="values", help="values a thread")
 
 SUMMARY = "Sums of integers are exact, in float64; from a NaN on all are NaN."
@@ -53,7 +59,7 @@ def _kernels() -> tuple[Variant, ...]:
     tree, padded = plans.levels(2, plans.blelloch_bytes), plans.levels(2, plans.padded_bytes)
     pairs, warps = {"knobs": (PAIRS_BLOCK,), **two}, {"supports": limits.tiles_fit(plans.warp_size), **own}
     warps |= {"knobs": (WARPS_BLOCK, ITEMS), "tolerance": limits.warp, "caveat": limits.WARP_CAVEAT}
-    once: dict[str, Any] = {"knobs": (WARPS_BLOCK, VECTORS, APART, REGS), "largest": limits.largest, "uncounted": POLLS}
+    once: dict[str, Any] = {"knobs": (TILES_BLOCK, VECTORS), "largest": limits.largest, "uncounted": POLLS}
     once |= {"supports": limits.tiles_fit(plans.look_back_size), "tolerance": limits.look_back(plans.look_back_size)}
     once |= {"caveat": limits.LOOK_BACK_CAVEAT, "source": "S1"}
     return (

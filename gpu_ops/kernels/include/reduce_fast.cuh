@@ -4,10 +4,8 @@
 
 const bool OF_BYTES = sizeof(T) == 1;
 const unsigned ONES = 0x01010101u;
-const bool SUM_APART = INTEGER || COMPENSATED;
-const bool SHIFTED = !INTEGER && STATISTIC >= 4;
 
-// Sums and squares of a share. The squares of floats are taken around the share's first sample: without it they would lose
+// Sums and squares of a share. The squares of floats are taken around a number near the samples: without it they would lose
 // what a large mean takes, and a mean that is brought up to date costs a division a sample.
 
 #if INTEGER
@@ -181,37 +179,46 @@ __device__ __forceinline__ void take(Share (&shares)[CHANNELS], const uint4 (&re
     for (int i = 0; i < CHANNELS * (16 / sizeof(T)); ++i) shares[i % CHANNELS].add(values[i]);
 }
 
-// A state travels between blocks in words of 64 bits, each with 32 bits of it and the mark of this launch: a reader that
-// finds the mark in all words has the state, whatever an earlier launch left there, and neither side has to wait for a fence.
-const int WORDS = sizeof(Total) / 4;
-
-__device__ __forceinline__ void tell(unsigned long long* place, const Total& state, unsigned mark)
+// Squares are taken around the mean of the first samples that the lanes of a warp have: of its first reads, or of single ones
+// where no read is whole.
+__device__ __forceinline__ void start(
+    Share (&shares)[CHANNELS], const T* reads, const T* __restrict__ x, unsigned thread, unsigned groups, long long n)
 {
-    unsigned words[WORDS];
-    memcpy(words, &state, sizeof(Total));
+#if !INTEGER && STATISTIC >= 4
+    const bool has = groups > 0 ? thread < groups : thread < n;
+    const int lanes = __popc(__ballot_sync(WHOLE_WARP, has));
+    if (lanes == 0) return;
 #pragma unroll
-    for (int k = 0; k < WORDS; ++k) {
-        const unsigned long long word = (unsigned long long)mark << 32 | words[k];
-        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(place + k), "l"(word) : "memory");
+    for (int c = 0; c < CHANNELS; ++c) {
+        double first = 0;
+        if (has) first = groups > 0 ? reads[c] : x[(size_t)thread * CHANNELS + c];
+#pragma unroll
+        for (int s = WARP / 2; s > 0; s /= 2) first += __shfl_xor_sync(WHOLE_WARP, first, s);
+        shares[c].start(first * __fdividef(1.0f, lanes));
     }
+#endif
 }
 
-// Waits until it is told.
-__device__ __forceinline__ Total told(const unsigned long long* place, unsigned mark)
+// A state that another block wrote in this launch, past the first-level cache.
+__device__ __forceinline__ Total fresh(const Total* place)
 {
-    unsigned words[WORDS];
-    bool whole;
-    do {
-        whole = true;
-#pragma unroll
-        for (int k = 0; k < WORDS; ++k) {
-            unsigned long long word;
-            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(place + k) : "memory");
-            words[k] = (unsigned)word;
-            whole = whole && (unsigned)(word >> 32) == mark;
-        }
-    } while (!whole);
     Total state;
+    unsigned words[sizeof(Total) / 4];
+#pragma unroll
+    for (int k = 0; k < sizeof(Total) / 4; ++k) words[k] = __ldcg((const unsigned*)place + k);
     memcpy(&state, words, sizeof(Total));
     return state;
+}
+
+// Whether this block is the last one to come here. What the first threads of the others wrote before is visible to it.
+__device__ __forceinline__ bool comes_last(unsigned* ticket)
+{
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    return last;
 }

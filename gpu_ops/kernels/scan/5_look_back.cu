@@ -2,9 +2,13 @@
 // Idea:    a tile tells the sum of its own values at once, and the sum of everything up to its end as soon as it knows it.
 //          One warp looks back over the tiles before, 32 at a time, adding sums of tiles until one has told the sum up to
 //          its end (decoupled look-back). Blocks take their tiles by a ticket, so a tile that others wait for has begun.
-//          Values come in vectors of 16 bytes of results; all loads are under way before the first value is needed
-// Shapes:  x, y (lines, n), of which `step` lines are interleaved; words (lines, tiles, 2) of 64 bits; ticket (1)
-// Launch:  grid lines * tiles, tiles = ceil(n / (block * VECTORS * EACH)), block of whole warps
+//          Values come in vectors of 16 bytes of results. While a tile waits, its values wait in registers and in shared
+//          memory: a vector that is scanned moves there, and the next one is loaded in its place. So tiles are large, and
+//          much is under way
+// Shapes:  x, y (lines, n), of which `step` lines are interleaved; words (lines, tiles, APART, 2) of 64 bits, of
+//          which the first of each tile are used; ticket (1); both are zero before the first launch
+// Launch:  grid lines * tiles, tiles = ceil(n / (THREADS * VECTORS * EACH)), VECTORS = IN_REGISTERS + IN_SHARED, block of
+//          THREADS in whole warps; shared IN_SHARED vectors a thread
 // Traffic: 1 value read and 1 written an element; 16 bytes written and read a tile
 // Source:  Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016
 #include "scan.cuh"
@@ -13,6 +17,9 @@ const int MOST_WARPS = 32; // of a block
 const int EACH = 16 / sizeof(R); // values of a vector
 const int VECTORS = IN_REGISTERS + IN_SHARED; // of a thread
 const int TILE_SUM = 1, SUM_TO_END = 2; // what a tile has told; 0 is nothing
+
+// Tiles tell in places of 64 bytes: those that tell and those that ask meet less often in one line of the cache.
+const int APART = 4;
 
 // Values that lie side by side are loaded and stored as one word.
 struct __align__(EACH * sizeof(T)) Samples { T values[EACH]; };
@@ -58,14 +65,14 @@ __device__ __forceinline__ double look_back(const ulonglong2* words, int tile, u
     }
 }
 
-// A vector of the thread, v * 32 vectors after its first one, which begins at x; `left` values of the line are left there. Of
-// a whole tile they lie side by side.
+// Vector v of the thread, v * 32 vectors after its first one, which begins at x and has `left` values of the line before it.
+// Those of a WHOLE tile lie side by side, which needs no question.
 template <bool WHOLE>
 __device__ __forceinline__ Values load(const T* __restrict__ x, int v, int left, int step)
 {
     const int k = v * 32 * EACH;
     Values some;
-    if (WHOLE) {
+    if (WHOLE || (SIDE_BY_SIDE && k + EACH <= left)) {
         const Samples samples = *(const Samples*)(x + k);
         #pragma unroll
         for (int j = 0; j < EACH; ++j) some.values[j] = (A)samples.values[j];
@@ -83,7 +90,7 @@ __device__ __forceinline__ void store(const Values& some, R offset, R* __restric
     Sums sums;
     #pragma unroll
     for (int j = 0; j < EACH; ++j) sums.values[j] = offset + (R)some.values[j];
-    if (WHOLE) *(Sums*)(y + k) = sums;
+    if (WHOLE || (SIDE_BY_SIDE && k + EACH <= left)) *(Sums*)(y + k) = sums;
     else {
         #pragma unroll
         for (int j = 0; j < EACH; ++j)
@@ -91,7 +98,7 @@ __device__ __forceinline__ void store(const Values& some, R offset, R* __restric
     }
 }
 
-// The values of a warp's vectors become running sums; `sum` is what the warp has before them. Returns what it has with them.
+// The values of a vector a lane become running sums; `sum` is what the warp has before them. Returns what it has with them.
 __device__ __forceinline__ A scan_vectors(Values& some, A sum, int exclusive, int lane)
 {
     A running = 0;
@@ -124,7 +131,7 @@ __device__ __forceinline__ void scan_tile(
         Values& some = values[v % IN_REGISTERS];
         sum = scan_vectors(some, sum, exclusive, lane);
         if (v < IN_SHARED) {
-            waiting[v * (THREADS)] = some;
+            waiting[v * THREADS] = some;
             some = load<WHOLE>(x, v + IN_REGISTERS, left, step);
         }
     }
@@ -141,16 +148,10 @@ __device__ __forceinline__ void scan_tile(
     const R offset = (R)(before_tile + (double)of_warps);
     #pragma unroll
     for (int v = 0; v < VECTORS; ++v)
-        store<WHOLE>(v < IN_SHARED ? waiting[v * (THREADS)] : values[v % IN_REGISTERS], offset, y, v, left, step);
+        store<WHOLE>(v < IN_SHARED ? waiting[v * THREADS] : values[v % IN_REGISTERS], offset, y, v, left, step);
 }
 
-extern "C" __global__ void
-#if REGS
-__maxnreg__(REGS)
-#else
-__launch_bounds__(THREADS, 1024 / THREADS)
-#endif
-scan_look_back(
+extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS) scan_look_back(
     const T* __restrict__ x, R* __restrict__ y, ulonglong2* words, unsigned long long* ticket, long long n, int step,
     int tiles, int exclusive)
 {
