@@ -114,18 +114,15 @@ __device__ __forceinline__ A scan_vectors(Values& some, A sum, int exclusive, in
     return sum + __shfl_sync(WHOLE_WARP, through, 31);
 }
 
+// The thread's vectors become running sums of the warp, whose sum is returned. Vector v ends in shared memory, v * THREADS
+// after `waiting`, where v < IN_SHARED, else in values[v % IN_REGISTERS].
 template <bool WHOLE>
-__device__ __forceinline__ void scan_tile(
-    const T* __restrict__ x, R* __restrict__ y, ulonglong2* words, int tile, unsigned int first, int left, int step, int exclusive)
+__device__ __forceinline__ A scan_warp(
+    Values (&values)[IN_REGISTERS], Values* waiting, const T* __restrict__ x, int left, int step, int exclusive, int lane)
 {
-    __shared__ A totals[MOST_WARPS];
-    __shared__ double before_tile;
-    const int lane = threadIdx.x % 32;
-    Values* const waiting = (Values*)memory + threadIdx.x;
-    Values values[IN_REGISTERS];
     #pragma unroll
     for (int v = 0; v < IN_REGISTERS; ++v) values[v] = load<WHOLE>(x, v, left, step);
-    A sum = 0, all;
+    A sum = 0;
     #pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
         Values& some = values[v % IN_REGISTERS];
@@ -135,17 +132,13 @@ __device__ __forceinline__ void scan_tile(
             some = load<WHOLE>(x, v + IN_REGISTERS, left, step);
         }
     }
-    const A of_warps = warps_before(sum, totals, lane, &all);
-    if (threadIdx.x < 32) {
-        if (lane == 0 && tile > 0) tell(words + tile * APART, (double)all, first + TILE_SUM);
-        const double far = look_back(words, tile, first, lane);
-        if (lane == 0) {
-            tell(words + tile * APART, far + (double)all, first + SUM_TO_END);
-            before_tile = far;
-        }
-    }
-    __syncthreads();
-    const R offset = (R)(before_tile + (double)of_warps);
+    return sum;
+}
+
+template <bool WHOLE>
+__device__ __forceinline__ void store_all(
+    const Values (&values)[IN_REGISTERS], const Values* waiting, R offset, R* __restrict__ y, int left, int step)
+{
     #pragma unroll
     for (int v = 0; v < VECTORS; ++v)
         store<WHOLE>(v < IN_SHARED ? waiting[v * THREADS] : values[v % IN_REGISTERS], offset, y, v, left, step);
@@ -156,6 +149,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
     int tiles, int exclusive)
 {
     __shared__ unsigned long long number;
+    __shared__ A totals[MOST_WARPS];
+    __shared__ double before_tile;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    // The lower half counts blocks and the upper half launches.
     if (threadIdx.x == 0) {
         number = atomicAdd(ticket, 1ull);
         if ((unsigned int)number == gridDim.x - 1) atomicAdd(ticket, (1ull << 32) - gridDim.x);
@@ -165,13 +162,28 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
     const unsigned int line = place < tiles ? 0 : place / tiles;
     const int tile = (int)(place - line * tiles);
     // The thread's vectors: 32 lanes' vectors lie side by side, and a warp's one after the other.
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const long long of_tile = (long long)tile * (THREADS * VECTORS * EACH);
-    const long long k = of_tile + (warp * (32 * VECTORS) + lane) * EACH;
+    const long long tile_begin = (long long)tile * (THREADS * VECTORS * EACH);
+    const long long k = tile_begin + (warp * (32 * VECTORS) + lane) * EACH;
     const long long begin = (line == 0 ? 0 : line_begin(line, n, step)) + k * step;
     const int left = (int)max(min(n - k, (long long)(32 * VECTORS * EACH)), 0ll);
-    ulonglong2* const own = words + (long long)line * tiles * APART;
-    if (SIDE_BY_SIDE && of_tile + THREADS * VECTORS * EACH <= n)
-        scan_tile<true>(x + begin, y + begin, own, tile, first, left, 1, exclusive);
-    else scan_tile<false>(x + begin, y + begin, own, tile, first, left, step, exclusive);
+    const bool whole = SIDE_BY_SIDE && tile_begin + THREADS * VECTORS * EACH <= n;
+
+    Values values[IN_REGISTERS], *const waiting = (Values*)memory + threadIdx.x;
+    A sum, all;
+    if (whole) sum = scan_warp<true>(values, waiting, x + begin, left, 1, exclusive, lane);
+    else sum = scan_warp<false>(values, waiting, x + begin, left, step, exclusive, lane);
+    const A of_warps = warps_before(sum, totals, lane, &all);
+    if (threadIdx.x < 32) {
+        ulonglong2* const own = words + (long long)line * tiles * APART;
+        if (lane == 0 && tile > 0) tell(own + tile * APART, (double)all, first + TILE_SUM);
+        const double far = look_back(own, tile, first, lane);
+        if (lane == 0) {
+            tell(own + tile * APART, far + (double)all, first + SUM_TO_END);
+            before_tile = far;
+        }
+    }
+    __syncthreads();
+    const R offset = (R)(before_tile + (double)of_warps);
+    if (whole) store_all<true>(values, waiting, offset, y + begin, left, 1);
+    else store_all<false>(values, waiting, offset, y + begin, left, step);
 }
