@@ -179,6 +179,54 @@ __device__ __forceinline__ void take(Share (&shares)[CHANNELS], const uint4 (&re
     for (int i = 0; i < CHANNELS * (16 / sizeof(T)); ++i) shares[i % CHANNELS].add(values[i]);
 }
 
+#if !INTEGER
+// Spreads are joined as plain sums around the mean that lane 0 has, with one division, where states joined in pairs would
+// divide in each of five steps. Lane 0 has seen as many samples as any other, so that its mean is no worse than theirs.
+struct Around {
+    double n, off, squares;
+    __device__ __forceinline__ Around(const Spread& spread, double middle)
+    {
+        const double apart = spread.mean - middle;
+        n = spread.n, off = n * apart, squares = spread.squares + off * apart;
+    }
+    __device__ __forceinline__ Around(double n, double off, double squares) : n(n), off(off), squares(squares) {}
+    __device__ __forceinline__ Around() {}
+    __device__ __forceinline__ Around join(const Around& b) const { return {n + b.n, off + b.off, squares + b.squares}; }
+    __device__ __forceinline__ Spread spread(double middle) const
+    {
+        if (n == 0) return Spread::none();
+        const double apart = off / n, rest = squares - off * apart;
+        return {n, middle + apart, rest < 0 ? 0 : rest};  // NaN stays NaN
+    }
+};
+
+__device__ __forceinline__ double mean_of_lane_0(const Spread& mine) { return __shfl_sync(WHOLE_WARP, mine.mean, 0); }
+
+__device__ __forceinline__ Spread warp_total(const Spread& mine)
+{
+    const double middle = mean_of_lane_0(mine);
+    return warp_total(Around(mine, middle)).spread(middle);
+}
+
+struct Plain {
+    Sum sum;
+    Least least;
+    Most most;
+    Around around;
+    __device__ __forceinline__ Plain join(const Plain& b) const
+    {
+        return {sum.join(b.sum), least.join(b.least), most.join(b.most), around.join(b.around)};
+    }
+};
+
+__device__ __forceinline__ Every warp_total(const Every& mine)
+{
+    const double middle = mean_of_lane_0(mine.spread);
+    const Plain all = warp_total(Plain{mine.sum, mine.least, mine.most, Around(mine.spread, middle)});
+    return {all.sum, all.least, all.most, all.around.spread(middle)};
+}
+#endif
+
 // Squares are taken around the mean of the first samples that the lanes of a warp have: of its first reads, or of single ones
 // where no read is whole.
 __device__ __forceinline__ void start(

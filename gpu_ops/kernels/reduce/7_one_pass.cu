@@ -34,7 +34,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
     for (int k = 0; k < LOADS; ++k)
         if (k * threads + thread < groups) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
     start(shares, (const T*)reads[0], x, thread, groups, n);
-#pragma unroll 1
     for (unsigned r = 1; r < rounds; ++r) {
         place += (size_t)threads * (LOADS * CHANNELS);
 #pragma unroll
