@@ -35,7 +35,10 @@ HILLIS_STEELE = "A thread a value adds what lies 1, 2, 4 … places before: few 
 BLELLOCH = "A tree of sums, up and down again: 2 n additions, but its nodes lie in ever fewer banks."
 PADDED = "Gaps between rows of banks: the same tree, and no two threads of a warp meet in a bank."
 WARP = "Lanes pass sums by shuffles, and values are read twice instead of written twice: three launches for any length."
-LOOK_BACK = "One launch: a tile tells its sum at once, and a warp looks back over the tiles before until one knows all."
+LOOK_BACK = (
+    "One launch: a tile tells its sum at once, and a warp looks back over the tiles before until one knows all; values"
+    " wait in registers and shared memory."
+)
 CUPY = "The library's cumsum, nothing to write yourself: CUB's scan, or passes over all of an array with several lines."
 POLLS = "how often a tile asks those before it depends on when they tell"
 
