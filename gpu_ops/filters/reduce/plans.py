@@ -175,8 +175,8 @@ def _rounds_of_reads(task: Task) -> int:
 
 
 def _threads_at_once(task: Task) -> int:
-    """Threads of the one-pass kernel that a multiprocessor runs at once: with few reads under way and one number to keep
-    a thread has so few registers that it runs all it can."""
+    """Threads of the one-pass kernel that a multiprocessor runs at once: with few reads under way and one number to
+    keep, a thread has so few registers that it runs all it can."""
     keeps_more = task.params["statistic"] in SPREADS or is_compensated(task) or task.meta.channels > 1
     return 1024 if keeps_more or int(task.knobs["loads"]) > 2 else 2048
 
