@@ -107,7 +107,7 @@ def test_a_large_mean_does_not_harm_the_variance(variant: str) -> None:
 
 
 def test_a_first_sample_far_from_all_others_costs_one_share_only() -> None:
-    """Squares lie around the first sample of each thread; the table of four colours is that of each alone."""
+    """Squares lie around the first samples of each warp; the table of four colours is that of each alone."""
     array = RANDOM.standard_normal((300, 70, 4)).astype(np.float32)
     array[0, 0] = 1e7
     (one,) = run(array, "one_pass", statistic="all", knobs={"block": 128, "blocks": 1})

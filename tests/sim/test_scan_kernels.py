@@ -72,6 +72,22 @@ def test_tiles_look_back_over_many_and_launches_do_not_mix() -> None:
         assert np.array_equal(session.download(plan.outputs["signal"]), np.cumsum(values, dtype=np.float64))
 
 
+@pytest.mark.parametrize("vectors", [12, 20])
+@pytest.mark.parametrize("shape, dtype", [((9001,), "float32"), ((9001,), "uint8"), ((4100, 2), "float64")])
+def test_vectors_wait_in_shared_memory(shape: tuple[int, ...], dtype: str, vectors: int) -> None:
+    """Whole tiles and a rest, side by side and interleaved, with more vectors than registers hold."""
+    session = SimDevice(options=Options(counters="full")).session({})
+    x = (np.arange(np.prod(shape)) % 7).astype(dtype).reshape(shape)
+    knobs = check_values(SCAN1D.variant("look_back").knobs, {"block": 64, "vectors": vectors}, "look_back")
+    for sums in ("inclusive", "exclusive"):
+        plan = planned(SCAN1D, "look_back", session, session.upload(x), {"sums": sums}, knobs)
+        done = session.execute(plan)
+        through = np.cumsum(x, axis=0, dtype=np.float64)
+        right = through if sums == "inclusive" else through - x
+        assert np.array_equal(session.download(plan.outputs["signal"]), right) and not done.findings
+        assert done.counters["shared_wavefronts"] == done.counters["shared_ideal_wavefronts"]
+
+
 @pytest.mark.parametrize("variant", [v for v in KERNELS if SCAN1D.variant(v).accesses])
 def test_counted_loads_are_those_declared(variant: str) -> None:
     """One tile, two levels and three, with a rest in the last tile; lines of rows and colours."""

@@ -3,11 +3,18 @@
 
 const int MOST_WARPS = 32; // of a block
 const int EACH = 16 / sizeof(R); // values of a vector
+const int VECTORS = IN_REGISTERS + IN_SHARED; // of a thread
 const int TILE_SUM = 1, SUM_TO_END = 2; // what a tile has told; 0 is nothing
+
+// Tiles tell in places of 64 bytes: those that tell and those that ask meet less often in one line of the cache.
+const int APART = 4;
 
 // Values that lie side by side are loaded and stored as one word.
 struct __align__(EACH * sizeof(T)) Samples { T values[EACH]; };
 struct __align__(16) Sums { R values[EACH]; };
+struct __align__(EACH * sizeof(A)) Values { A values[EACH]; };
+
+extern __shared__ __align__(16) unsigned char memory[];
 
 // A sum travels as two words of 64 bits, each with half of its bits and the mark of this launch: a reader that finds both
 // marks equal has both halves, in whatever order they came. The mark counts launches by the ticket, so that what an
@@ -33,117 +40,138 @@ __device__ __forceinline__ int ask(const ulonglong2* place, unsigned int first, 
 __device__ __forceinline__ double look_back(const ulonglong2* words, int tile, unsigned int first, int lane)
 {
     double before = 0;
-    for (int nearest = tile - 1;; nearest -= 32) {
-        const int from = nearest - lane;
+    for (int from = tile - 1 - lane;; from -= 32) {
         double sum = 0;
-        int told = SUM_TO_END; // before the line's beginning
+        int told = from < 0 ? SUM_TO_END : 0; // nothing lies before the line's beginning
         do {
-            if (from >= 0) told = ask(words + from, first, &sum);
+            if (told == 0) told = ask(words + from * APART, first, &sum);
         } while (__any_sync(WHOLE_WARP, told == 0));
         const unsigned int ends = __ballot_sync(WHOLE_WARP, told == SUM_TO_END);
         const int last = ends ? __ffs(ends) - 1 : 31; // the nearest lane that knows all before it
-        before += warp_total(sum);
-        if (ends) return before;
+        before += sum;
+        if (ends) return warp_total(before);
     }
 }
 
-// The thread's vectors: 32 lanes' vectors lie side by side, and a warp's one after the other.
-__device__ __forceinline__ long long place_of(int tile, int v)
+// Vector v of the thread, v * 32 vectors after its first one, which begins at x and has `left` values of the line before it.
+// Those of a WHOLE tile lie side by side, which needs no question.
+template <bool WHOLE>
+__device__ __forceinline__ Values load(const T* __restrict__ x, int v, int left, int step)
 {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    return (((long long)tile * (blockDim.x / 32) + warp) * VECTORS * 32 + v * 32 + lane) * EACH;
-}
-
-__device__ __forceinline__ void load(A (&values)[VECTORS][EACH], const T* __restrict__ x, int tile, long long n, int step)
-{
-    #pragma unroll
-    for (int v = 0; v < VECTORS; ++v) {
-        const long long k = place_of(tile, v);
-        if (SIDE_BY_SIDE && k + EACH <= n) {
-            const Samples some = *(const Samples*)(x + k);
-            #pragma unroll
-            for (int j = 0; j < EACH; ++j) values[v][j] = (A)some.values[j];
-        } else {
-            #pragma unroll
-            for (int j = 0; j < EACH; ++j) values[v][j] = k + j < n ? (A)x[(k + j) * step] : (A)0;
-        }
-    }
-}
-
-__device__ __forceinline__ void store(
-    const A (&values)[VECTORS][EACH], R* __restrict__ y, const A (&before)[VECTORS], R offset, int tile, long long n, int step)
-{
-    #pragma unroll
-    for (int v = 0; v < VECTORS; ++v) {
-        const long long k = place_of(tile, v);
-        Sums some;
+    const int k = v * 32 * EACH;
+    Values some;
+    if (WHOLE || (SIDE_BY_SIDE && k + EACH <= left)) {
+        const Samples samples = *(const Samples*)(x + k);
         #pragma unroll
-        for (int j = 0; j < EACH; ++j) some.values[j] = offset + (R)(before[v] + values[v][j]);
-        if (SIDE_BY_SIDE && k + EACH <= n) *(Sums*)(y + k) = some;
-        else {
-            #pragma unroll
-            for (int j = 0; j < EACH; ++j)
-                if (k + j < n) y[(k + j) * step] = some.values[j];
-        }
+        for (int j = 0; j < EACH; ++j) some.values[j] = (A)samples.values[j];
+    } else {
+        #pragma unroll
+        for (int j = 0; j < EACH; ++j) some.values[j] = k + j < left ? (A)x[(long long)(k + j) * step] : (A)0;
+    }
+    return some;
+}
+
+template <bool WHOLE>
+__device__ __forceinline__ void store(const Values& some, R offset, R* __restrict__ y, int v, int left, int step)
+{
+    const int k = v * 32 * EACH;
+    Sums sums;
+    #pragma unroll
+    for (int j = 0; j < EACH; ++j) sums.values[j] = offset + (R)some.values[j];
+    if (WHOLE || (SIDE_BY_SIDE && k + EACH <= left)) *(Sums*)(y + k) = sums;
+    else {
+        #pragma unroll
+        for (int j = 0; j < EACH; ++j)
+            if (k + j < left) y[(long long)(k + j) * step] = sums.values[j];
     }
 }
 
-// values[v] become running sums within each vector; before[v] is what the warp has before the vector. Returns the sum of
-// the warp.
-__device__ __forceinline__ A scan_warp_of_vectors(A (&values)[VECTORS][EACH], A (&before)[VECTORS], int exclusive, int lane)
+// The values of a vector a lane become running sums; `sum` is what the warp has before them. Returns what it has with them.
+__device__ __forceinline__ A scan_vectors(Values& some, A sum, int exclusive, int lane)
 {
-    A all[VECTORS];
+    A running = 0;
     #pragma unroll
-    for (int v = 0; v < VECTORS; ++v) {
-        A running = 0;
-        #pragma unroll
-        for (int j = 0; j < EACH; ++j) {
-            const A through = running + values[v][j];
-            values[v][j] = exclusive ? running : through;
-            running = through;
-        }
-        const A through = warp_scan(running, lane);
-        before[v] = lane_before(through, lane);
-        all[v] = __shfl_sync(WHOLE_WARP, through, 31);
+    for (int j = 0; j < EACH; ++j) {
+        const A through = running + some.values[j];
+        some.values[j] = exclusive ? running : through;
+        running = through;
     }
+    const A through = warp_scan(running, lane), before = sum + lane_before(through, lane);
+    #pragma unroll
+    for (int j = 0; j < EACH; ++j) some.values[j] += before;
+    return sum + __shfl_sync(WHOLE_WARP, through, 31);
+}
+
+// The thread's vectors become running sums of the warp, whose sum is returned. Vector v ends in shared memory, v * THREADS
+// after `waiting`, where v < IN_SHARED, else in values[v % IN_REGISTERS].
+template <bool WHOLE>
+__device__ __forceinline__ A scan_warp(
+    Values (&values)[IN_REGISTERS], Values* waiting, const T* __restrict__ x, int left, int step, int exclusive, int lane)
+{
+    #pragma unroll
+    for (int v = 0; v < IN_REGISTERS; ++v) values[v] = load<WHOLE>(x, v, left, step);
     A sum = 0;
     #pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
-        before[v] += sum;
-        sum += all[v];
+        Values& some = values[v % IN_REGISTERS];
+        sum = scan_vectors(some, sum, exclusive, lane);
+        if (v < IN_SHARED) {
+            waiting[v * THREADS] = some;
+            some = load<WHOLE>(x, v + IN_REGISTERS, left, step);
+        }
     }
     return sum;
 }
 
-extern "C" __global__ void scan_look_back(
+template <bool WHOLE>
+__device__ __forceinline__ void store_all(
+    const Values (&values)[IN_REGISTERS], const Values* waiting, R offset, R* __restrict__ y, int left, int step)
+{
+    #pragma unroll
+    for (int v = 0; v < VECTORS; ++v)
+        store<WHOLE>(v < IN_SHARED ? waiting[v * THREADS] : values[v % IN_REGISTERS], offset, y, v, left, step);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS) scan_look_back(
     const T* __restrict__ x, R* __restrict__ y, ulonglong2* words, unsigned long long* ticket, long long n, int step,
     int tiles, int exclusive)
 {
     __shared__ unsigned long long number;
     __shared__ A totals[MOST_WARPS];
     __shared__ double before_tile;
-    const int lane = threadIdx.x % 32;
-    if (threadIdx.x == 0) number = atomicAdd(ticket, 1ull);
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    // The lower half counts blocks and the upper half launches.
+    if (threadIdx.x == 0) {
+        number = atomicAdd(ticket, 1ull);
+        if ((unsigned int)number == gridDim.x - 1) atomicAdd(ticket, (1ull << 32) - gridDim.x);
+    }
     __syncthreads();
-    const unsigned int place = (unsigned int)(number % gridDim.x), first = (unsigned int)(number / gridDim.x) * 2;
-    const unsigned int line = place / tiles;
+    const unsigned int place = (unsigned int)number, first = (unsigned int)(number >> 32) * 2;
+    const unsigned int line = place < tiles ? 0 : place / tiles;
     const int tile = (int)(place - line * tiles);
-    const long long begin = line_begin(line, n, step);
+    // The thread's vectors: 32 lanes' vectors lie side by side, and a warp's one after the other.
+    const long long tile_begin = (long long)tile * (THREADS * VECTORS * EACH);
+    const long long k = tile_begin + (warp * (32 * VECTORS) + lane) * EACH;
+    const long long begin = (line == 0 ? 0 : line_begin(line, n, step)) + k * step;
+    const int left = (int)max(min(n - k, (long long)(32 * VECTORS * EACH)), 0ll);
+    const bool whole = SIDE_BY_SIDE && tile_begin + THREADS * VECTORS * EACH <= n;
 
-    A values[VECTORS][EACH], before[VECTORS], all;
-    load(values, x + begin, tile, n, step);
-    const A sum = scan_warp_of_vectors(values, before, exclusive, lane);
+    Values values[IN_REGISTERS], *const waiting = (Values*)memory + threadIdx.x;
+    A sum, all;
+    if (whole) sum = scan_warp<true>(values, waiting, x + begin, left, 1, exclusive, lane);
+    else sum = scan_warp<false>(values, waiting, x + begin, left, step, exclusive, lane);
     const A of_warps = warps_before(sum, totals, lane, &all);
     if (threadIdx.x < 32) {
-        ulonglong2* const own = words + (long long)line * tiles;
-        if (lane == 0 && tile > 0) tell(own + tile, (double)all, first + TILE_SUM);
+        ulonglong2* const own = words + (long long)line * tiles * APART;
+        if (lane == 0 && tile > 0) tell(own + tile * APART, (double)all, first + TILE_SUM);
         const double far = look_back(own, tile, first, lane);
         if (lane == 0) {
-            tell(own + tile, far + (double)all, first + SUM_TO_END);
+            tell(own + tile * APART, far + (double)all, first + SUM_TO_END);
             before_tile = far;
         }
     }
     __syncthreads();
     const R offset = (R)(before_tile + (double)of_warps);
-    store(values, y + begin, before, offset, tile, n, step);
+    if (whole) store_all<true>(values, waiting, offset, y + begin, left, 1);
+    else store_all<false>(values, waiting, offset, y + begin, left, step);
 }

@@ -94,10 +94,10 @@ class Prepared:
         kernel = step.kernel
         check_launch(step, kernel.entry, limits)
         check_constants(kernel.compiled, step.constants)
-        if step.shared_bytes > _WITHOUT_OPT_IN:
+        declared = kernel.entry.resources.get("shared_bytes", 0)
+        if declared + step.shared_bytes > _WITHOUT_OPT_IN:
             # All that a block may have: launches of one kernel with other sizes share this attribute.
-            most = limits.shared_bytes - kernel.entry.resources.get("shared_bytes", 0)
-            driver.funcSetAttribute(kernel.pointer, _DYNAMIC_SHARED, most)
+            driver.funcSetAttribute(kernel.pointer, _DYNAMIC_SHARED, limits.shared_bytes - declared)
         values = [_packed(arg) for arg in step.args]
         addresses = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(v) for v in values))
         self._keep += [values, addresses, kernel, step.args]

@@ -56,9 +56,9 @@ EACH = Param(
     "each", 16, choices=(4, 16, 64), tries=(4, 16), unit="samples", help="samples a thread, and more of long inputs"
 )
 
-PASS_BLOCK = replace(BLOCK, default=512, choices=(128, 256, 512, 1024), tries=(128, 512))
-BLOCKS = Param("blocks", 2, 1, 8, tries=(1, 2), unit="blocks", help="blocks a multiprocessor, which take all samples")
-LOADS = Param("loads", 4, choices=(1, 2, 4, 8), tries=(1, 4), help="reads of 16 bytes that a thread has under way")
+PASS_BLOCK = replace(BLOCK, default=1024, choices=(128, 256, 512, 1024), tries=(128, 512))
+BLOCKS = Param("blocks", 2, 1, 8, tries=(1, 2), unit="blocks", help="blocks a multiprocessor at most")
+LOADS = Param("loads", 2, choices=(1, 2, 4, 8), tries=(1, 4), help="reads of 16 bytes that a thread has under way")
 
 SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = (
@@ -72,7 +72,8 @@ FIRST_ADD = "Each thread joins two samples while it loads, so half as many block
 TWO_PHASE = "P threads join their share of the samples one after the other, and only their P states fan in."
 WARP_SHUFFLE = "Lanes pass states on in registers: no shared memory and no barrier but one exchange between warps."
 ONE_PASS = (
-    "One launch for all figures: 16 bytes a read, several under way, and the last block joins what all blocks have."
+    "One launch for all figures: 16 bytes a read, the next asked for as soon as one is taken, and the last block joins"
+    " what all blocks have."
 )
 CUPY = "The library's reductions, nothing to write yourself; a call for each figure of each channel."
 
@@ -103,8 +104,9 @@ def _wave(task: Task) -> float:
 
 
 def _pass(task: Task) -> float:
-    """The longest chain of the one-pass kernel: a thread's share, then trees. The squares of a share lie around its
-    first sample, which may be farther from the mean than all others: they lose as much once more for each of them."""
+    """The longest chain of the one-pass kernel: a thread's share, then trees. The squares of a warp's shares lie around
+    the mean of its first samples, which may be farther from the mean than all others: they lose as much once more for
+    each sample of a share."""
     threads = plans.one_pass_blocks(task) * int(task.knobs["block"])
     share = samples(task) / threads + 16
     return (share if task.params["statistic"] not in SPREADS else share**2) + 4 * levels(threads)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job
-from gpu_ops.filters.reduce.figures import STATISTICS, is_compensated, levels, samples, table_form, wanted
+from gpu_ops.filters.reduce.figures import SPREADS, STATISTICS, is_compensated, levels, samples, table_form, wanted
 from gpu_ops.filters.reduce.peers import cupy_figures
 from gpu_ops.plan import Call, Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
@@ -149,21 +149,36 @@ def kernels(shaping: Shaping, narrow: bool = False, by_warp: bool = False) -> Ca
 
 def one_pass(job: Job) -> Plan:
     """One launch over all channels, whose last block joins the states of all blocks."""
-    task, device, knobs = job.task, job.device, job.knobs
+    task, device = job.task, job.device
     out, channels, block = table_on(device, task), task.meta.channels, int(job.knobs["block"])
     blocks = one_pass_blocks(task)
     partial = device.empty((blocks * channels, state_bytes(task) // 4), np.uint32)
     ticket = device.upload(np.zeros(1, np.uint32))
-    kernel = job.kernel(**defines(task, True, False), CHANNELS=channels, LOADS=knobs["loads"])
+    threads = {"THREADS": block, "THREADS_AT_ONCE": max(block, _threads_at_once(task))}
+    kernel = job.kernel(**defines(task, True, False), CHANNELS=channels, LOADS=_rounds_of_reads(task), **threads)
     args = (job.x, partial, out, ticket, np.int64(samples(task)))
     room = state_bytes(task) * (block // WARP)
     return Plan((Launch(kernel, (blocks, 1, 1), (block, 1, 1), args, room, name="samples"),), {"figures": out})
 
 
 def one_pass_blocks(task: Task) -> int:
-    """As many blocks as the knob asks for on each multiprocessor, and no more than have something to read."""
-    knobs, reads = task.knobs, -(-samples(task) * task.meta.itemsize // READ_BYTES)
-    return min(-(-reads // int(knobs["block"])), int(knobs["blocks"]) * task.limits.multiprocessors)
+    """As many blocks as the knob asks for on each multiprocessor, but no more than run at once and have something to
+    read."""
+    block, reads = int(task.knobs["block"]), -(-samples(task) * task.meta.itemsize // READ_BYTES)
+    at_once = min(int(task.knobs["blocks"]), max(1, _threads_at_once(task) // block))
+    return min(-(-reads // block), at_once * task.limits.multiprocessors)
+
+
+def _rounds_of_reads(task: Task) -> int:
+    """How often a thread asks for all channels before it waits for the first answer."""
+    return max(1, int(task.knobs["loads"]) // task.meta.channels)
+
+
+def _threads_at_once(task: Task) -> int:
+    """Threads of the one-pass kernel that a multiprocessor runs at once: with few reads under way and one number to
+    keep, a thread has so few registers that it runs all it can."""
+    keeps_more = task.params["statistic"] in SPREADS or is_compensated(task) or task.meta.channels > 1
+    return 1024 if keeps_more or int(task.knobs["loads"]) > 2 else 2048
 
 
 def defines(task: Task, first: bool, narrow: bool) -> dict[str, Any]:

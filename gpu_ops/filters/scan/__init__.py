@@ -16,7 +16,15 @@ from gpu_ops.types import DTYPES, Filter, Locality, Output, Variant, Work
 
 PAIRS_BLOCK = Param("block", 256, choices=(64, 256, 1024), unit="threads", help="threads a block")
 WARPS_BLOCK = Param("block", 256, choices=(64, 128, 256, 512), unit="threads", help="threads a block")
-VECTORS = Param("vectors", 4, choices=(1, 2, 4, 6, 8), tries=(1, 4), unit="vectors", help="16 bytes of sums, a thread")
+TILES_BLOCK = Param("block", 128, choices=(64, 128, 256), unit="threads", help="threads a block")
+VECTORS = Param(
+    "vectors",
+    16,
+    choices=(1, 2, 4, 8, 12, 16, 20),
+    tries=(1, 4),
+    unit="vectors",
+    help="16 bytes of sums, a thread at most; fewer where the tiles of a line would be few",
+)
 ITEMS = Param("items", 8, choices=(4, 8), unit="values", help="values a thread")
 
 SUMMARY = "Sums of integers are exact, in float64; from a NaN on all are NaN."
@@ -27,7 +35,10 @@ HILLIS_STEELE = "A thread a value adds what lies 1, 2, 4 … places before: few 
 BLELLOCH = "A tree of sums, up and down again: 2 n additions, but its nodes lie in ever fewer banks."
 PADDED = "Gaps between rows of banks: the same tree, and no two threads of a warp meet in a bank."
 WARP = "Lanes pass sums by shuffles, and values are read twice instead of written twice: three launches for any length."
-LOOK_BACK = "One launch: a tile tells its sum at once, and a warp looks back over the tiles before until one knows all."
+LOOK_BACK = (
+    "One launch: a tile tells its sum at once, and a warp looks back over the tiles before until one knows all; values"
+    " wait in registers and shared memory."
+)
 CUPY = "The library's cumsum, nothing to write yourself: CUB's scan, or passes over all of an array with several lines."
 POLLS = "how often a tile asks those before it depends on when they tell"
 MANY_TILES: dict[Kind, tuple[Shape, ...]] = {"signal": ((1_000_003,),), "image": ((3, 400_003),)}
@@ -53,7 +64,7 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
     tree, padded = plans.levels(2, plans.blelloch_bytes), plans.levels(2, plans.padded_bytes)
     pairs, warps = {"knobs": (PAIRS_BLOCK,), **two}, {"supports": limits.tiles_fit(plans.warp_size), **own}
     warps |= {"knobs": (WARPS_BLOCK, ITEMS), "tolerance": limits.warp, "caveat": limits.WARP_CAVEAT}
-    once: dict[str, Any] = {"knobs": (WARPS_BLOCK, VECTORS), "largest": limits.largest, "uncounted": POLLS}
+    once: dict[str, Any] = {"knobs": (TILES_BLOCK, VECTORS), "largest": limits.largest, "uncounted": POLLS}
     once |= {"supports": limits.tiles_fit(plans.look_back_size), "tolerance": limits.look_back(plans.look_back_size)}
     once |= {"caveat": limits.LOOK_BACK_CAVEAT, "source": "S1", "shapes": MANY_TILES[kind]}
     return (

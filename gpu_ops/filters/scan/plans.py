@@ -20,6 +20,12 @@ BANK_ROW = 128
 """Bytes of a row of the banks of shared memory."""
 VECTOR_BYTES = 16
 """Bytes of the sums that a thread stores at once."""
+REGISTER_VECTORS = 8
+"""Vectors that a thread of the variant look_back keeps in registers; the others wait in shared memory."""
+THREADS_AT_ONCE = 1024
+"""Threads of a multiprocessor that have so many registers."""
+TOLD_WORDS = 8
+"""Words of 64 bits that a tile has to tell in, of which it uses two: see kernels/scan/5_look_back.cu."""
 
 
 # On the CPU.
@@ -168,19 +174,46 @@ def warp(job: Job) -> Plan:
 
 def look_back_size(task: Task) -> int:
     """Values of a tile of the variant look_back."""
-    each = VECTOR_BYTES // sum_type(task.dtype).itemsize
-    return int(task.knobs["block"] * task.knobs["vectors"] * each)
+    return int(task.knobs["block"]) * look_back_vectors(task) * _each(task)
+
+
+def look_back_vectors(task: Task) -> int:
+    """Vectors of a thread: as many as the knob says, halved while half as many hold a line, and while there are fewer
+    tiles than multiprocessors."""
+    lines, a_vector = Lines.of(task.meta), int(task.knobs["block"]) * _each(task)
+    vectors = int(task.knobs["vectors"])
+    while vectors > 1 and (
+        vectors // 2 * a_vector >= lines.n or lines.many * lines.tiles(vectors * a_vector) < task.limits.multiprocessors
+    ):
+        vectors //= 2
+    return vectors
+
+
+def _each(task: Task) -> int:
+    """Values of a vector."""
+    return VECTOR_BYTES // sum_type(task.dtype).itemsize
 
 
 def look_back(job: Job) -> Plan:
     """One launch, whose tiles tell their sums in words that no step has to clear."""
-    made = Scan(job)
-    lines, tiles = made.lines, made.lines.tiles(look_back_size(job.task))
-    each = VECTOR_BYTES // made.results.itemsize
-    in_step = lines.step == 1 and (lines.many == 1 or lines.n % each == 0)
-    defines = {"VECTORS": job.knobs["vectors"], "SIDE_BY_SIDE": int(in_step)}
-    words, ticket = (job.device.upload(np.zeros(n, np.uint64)) for n in (2 * lines.many * tiles, 1))
-    where = np.int64(lines.n), np.int32(lines.step), np.int32(tiles), np.int32(is_exclusive(job.task))
+    made, task = Scan(job), job.task
+    lines, tiles, vectors = made.lines, made.lines.tiles(look_back_size(task)), look_back_vectors(task)
+    inside = min(vectors, REGISTER_VECTORS)
+    defines: dict[str, Value] = {
+        "IN_REGISTERS": inside,
+        "IN_SHARED": vectors - inside,
+        "SIDE_BY_SIDE": int(lines.step == 1 and (lines.many == 1 or lines.n % _each(task) == 0)),
+        "THREADS": made.block[0],
+        "THREADS_AT_ONCE": THREADS_AT_ONCE,
+    }
+    words, ticket = (job.device.upload(np.zeros(n, np.uint64)) for n in (TOLD_WORDS * lines.many * tiles, 1))
+    where = np.int64(lines.n), np.int32(lines.step), np.int32(tiles), np.int32(is_exclusive(task))
     args = (job.x, made.out, words, ticket, *where)
-    kernel = job.kernel(**made.types(job.dtype), **defines)
-    return made.plan([Launch(kernel, (lines.many * tiles, 1, 1), made.block, args, name="tiles")])
+    kernel, room = job.kernel(**made.types(job.dtype), **defines), look_back_bytes(task)
+    return made.plan([Launch(kernel, (lines.many * tiles, 1, 1), made.block, args, room, name="tiles")])
+
+
+def look_back_bytes(task: Task) -> int:
+    """Shared memory of a block: the vectors that have no room in registers."""
+    kept = max(0, look_back_vectors(task) - REGISTER_VECTORS)
+    return int(task.knobs["block"]) * kept * _each(task) * within_bytes(task.dtype)

@@ -1,12 +1,11 @@
 // What a thread gathers of its share of the samples in one pass, and the end of a reduction in one launch.
 #pragma once
-#include "last_block.cuh"
 #include "reduce_warp.cuh"
 
 const bool OF_BYTES = sizeof(T) == 1;
 const unsigned ONES = 0x01010101u;
 
-// Sums and squares of a share. The squares of floats are taken around the share's first sample: without it they would lose
+// Sums and squares of a share. The squares of floats are taken around a number near the samples: without it they would lose
 // what a large mean takes, and a mean that is brought up to date costs a division a sample.
 
 #if INTEGER
@@ -44,24 +43,26 @@ struct Adding {
 
 struct Spreading {
     double shift = 0, sum = 0, squares = 0;
-    int n = 0;
+    unsigned n = 0;
+    __device__ __forceinline__ void start(double first) { shift = first; }
     __device__ __forceinline__ void add(T x)
     {
-        if (n++ == 0) shift = x;
+        ++n;
+        sum += x;
         const double off = (double)x - shift;
-        sum += off;
         squares = fma(off, off, squares);
     }
     __device__ __forceinline__ void add_bytes(uint4) {}
     __device__ __forceinline__ Spread state() const
     {
         if (n == 0) return Spread::none();
-        const double mean = sum / n, rest = squares - sum * mean;
-        return {(double)n, shift + mean, rest < 0 ? 0 : rest};  // NaN stays NaN
+        const double mean = sum / n, off = mean - shift, rest = squares - n * off * off;
+        return {(double)n, mean, rest < 0 ? 0 : rest};  // NaN stays NaN
     }
 };
 #endif
 
+#if INTEGER
 template <typename State>
 struct Extremum {
     State state_ = State::none();
@@ -74,12 +75,48 @@ struct Extremum {
     }
     __device__ __forceinline__ State state() const { return state_; }
 };
+typedef Extremum<Least> Lowest;
+typedef Extremum<Most> Highest;
+#else
+__device__ __forceinline__ float lesser(float a, float b) { return fminf(a, b); }
+__device__ __forceinline__ float greater(float a, float b) { return fmaxf(a, b); }
+__device__ __forceinline__ double lesser(double a, double b) { return b < a ? b : a; }
+__device__ __forceinline__ double greater(double a, double b) { return b > a ? b : a; }
 
+struct Lowest {
+    T value = Least::none().value;
+    bool odd = false;
+    __device__ __forceinline__ void add(T x)
+    {
+        value = lesser(value, x);
+        odd |= x != x;
+    }
+    __device__ __forceinline__ void add_bytes(uint4) {}
+    __device__ __forceinline__ Least state() const { return {odd ? (T)__longlong_as_double(0x7ff8000000000000LL) : value}; }
+};
+
+struct Highest {
+    T value = Most::none().value;
+    bool odd = false;
+    __device__ __forceinline__ void add(T x)
+    {
+        value = greater(value, x);
+        odd |= x != x;
+    }
+    __device__ __forceinline__ void add_bytes(uint4) {}
+    __device__ __forceinline__ Most state() const { return {odd ? (T)__longlong_as_double(0x7ff8000000000000LL) : value}; }
+};
+#endif
+
+#if INTEGER || COMPENSATED
 struct Gathering {
     Adding sum;
-    Extremum<Least> least;
-    Extremum<Most> most;
+    Lowest least;
+    Highest most;
     Spreading spread;
+#if !INTEGER
+    __device__ __forceinline__ void start(double first) { spread.start(first); }
+#endif
     __device__ __forceinline__ void add(T x)
     {
         sum.add(x);
@@ -96,13 +133,34 @@ struct Gathering {
     }
     __device__ __forceinline__ Every state() const { return {sum.state(), least.state(), most.state(), spread.state()}; }
 };
+#else
+struct Gathering {
+    Spreading spread;
+    T least = Least::none().value, most = Most::none().value;
+    bool odd = false;
+    __device__ __forceinline__ void start(double first) { spread.start(first); }
+    __device__ __forceinline__ void add(T x)
+    {
+        spread.add(x);
+        least = lesser(least, x);
+        most = greater(most, x);
+        odd |= x != x;
+    }
+    __device__ __forceinline__ void add_bytes(uint4) {}
+    __device__ __forceinline__ Every state() const
+    {
+        const T nan = (T)__longlong_as_double(0x7ff8000000000000LL);
+        return {{spread.sum}, {odd ? nan : least}, {odd ? nan : most}, spread.state()};
+    }
+};
+#endif
 
 #if STATISTIC == 0 || STATISTIC == 3
 typedef Adding Share;
 #elif STATISTIC == 1
-typedef Extremum<Least> Share;
+typedef Lowest Share;
 #elif STATISTIC == 2
-typedef Extremum<Most> Share;
+typedef Highest Share;
 #elif STATISTIC == 4
 typedef Spreading Share;
 #else
@@ -121,6 +179,74 @@ __device__ __forceinline__ void take(Share (&shares)[CHANNELS], const uint4 (&re
     for (int i = 0; i < CHANNELS * (16 / sizeof(T)); ++i) shares[i % CHANNELS].add(values[i]);
 }
 
+#if !INTEGER
+// Spreads are joined as plain sums around the mean that lane 0 has, with one division, where states joined in pairs would
+// divide in each of five steps. Lane 0 has seen as many samples as any other, so that its mean is no worse than theirs.
+struct Around {
+    double n, off, squares;
+    __device__ __forceinline__ Around(const Spread& spread, double middle)
+    {
+        const double apart = spread.mean - middle;
+        n = spread.n, off = n * apart, squares = spread.squares + off * apart;
+    }
+    __device__ __forceinline__ Around(double n, double off, double squares) : n(n), off(off), squares(squares) {}
+    __device__ __forceinline__ Around() {}
+    __device__ __forceinline__ Around join(const Around& b) const { return {n + b.n, off + b.off, squares + b.squares}; }
+    __device__ __forceinline__ Spread spread(double middle) const
+    {
+        if (n == 0) return Spread::none();
+        const double apart = off / n, rest = squares - off * apart;
+        return {n, middle + apart, rest < 0 ? 0 : rest};  // NaN stays NaN
+    }
+};
+
+__device__ __forceinline__ double mean_of_lane_0(const Spread& mine) { return __shfl_sync(WHOLE_WARP, mine.mean, 0); }
+
+__device__ __forceinline__ Spread warp_total(const Spread& mine)
+{
+    const double middle = mean_of_lane_0(mine);
+    return warp_total(Around(mine, middle)).spread(middle);
+}
+
+struct Plain {
+    Sum sum;
+    Least least;
+    Most most;
+    Around around;
+    __device__ __forceinline__ Plain join(const Plain& b) const
+    {
+        return {sum.join(b.sum), least.join(b.least), most.join(b.most), around.join(b.around)};
+    }
+};
+
+__device__ __forceinline__ Every warp_total(const Every& mine)
+{
+    const double middle = mean_of_lane_0(mine.spread);
+    const Plain all = warp_total(Plain{mine.sum, mine.least, mine.most, Around(mine.spread, middle)});
+    return {all.sum, all.least, all.most, all.around.spread(middle)};
+}
+#endif
+
+// Squares are taken around the mean of the first samples that the lanes of a warp have: of its first reads, or of single ones
+// where no read is whole.
+__device__ __forceinline__ void start(
+    Share (&shares)[CHANNELS], const T* reads, const T* __restrict__ x, unsigned thread, unsigned groups, long long n)
+{
+#if !INTEGER && STATISTIC >= 4
+    const bool has = groups > 0 ? thread < groups : thread < n;
+    const int lanes = __popc(__ballot_sync(WHOLE_WARP, has));
+    if (lanes == 0) return;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; ++c) {
+        double first = 0;
+        if (has) first = groups > 0 ? reads[c] : x[(size_t)thread * CHANNELS + c];
+#pragma unroll
+        for (int s = WARP / 2; s > 0; s /= 2) first += __shfl_xor_sync(WHOLE_WARP, first, s);
+        shares[c].start(first * __fdividef(1.0f, lanes));
+    }
+#endif
+}
+
 // A state that another block wrote in this launch, past the first-level cache.
 __device__ __forceinline__ Total fresh(const Total* place)
 {
@@ -130,4 +256,17 @@ __device__ __forceinline__ Total fresh(const Total* place)
     for (int k = 0; k < sizeof(Total) / 4; ++k) words[k] = __ldcg((const unsigned*)place + k);
     memcpy(&state, words, sizeof(Total));
     return state;
+}
+
+// Whether this block is the last one to come here. What the first threads of the others wrote before is visible to it.
+__device__ __forceinline__ bool comes_last(unsigned* ticket)
+{
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    return last;
 }

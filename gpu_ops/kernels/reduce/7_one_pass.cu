@@ -1,52 +1,86 @@
 // What:    sum, extremes, mean or variance of each channel, all of them in one pass and one launch
-// Idea:    few blocks stay and take 16 bytes a read, several reads under way at once; bytes are added four at a time; squares
-//          are taken around a thread's first sample, which costs no division. The block that ends last joins the states of
-//          all blocks, always in one order
-// Shapes:  x (n, CHANNELS); partial (blocks, CHANNELS) states; figures (columns, CHANNELS); ticket (1), zero before and
+// Idea:    few blocks stay and take 16 bytes a read, several reads under way at once: as soon as the samples of one are
+//          taken, the next is asked for in its place. Bytes are added four at a time; squares are taken around the mean of a
+//          warp's first samples, which costs no division. The block that ends last joins the states of all blocks, always in
+//          one order, by the instructions that joined its own and are therefore at hand
+// Shapes:  x (n, CHANNELS); partial (blocks, CHANNELS) states; figures (rows, CHANNELS); ticket (1), zero before and
 //          after a launch
-// Launch:  any grid, block of whole warps; shared one state a warp
+// Launch:  any grid, block of THREADS in whole warps; shared one state a warp
 // Traffic: 1 sample read a sample, 1 state written and read again a block and channel
 // Source:  own
 #include "reduce_fast.cuh"
 
 const int EACH = 16 / sizeof(T);
 
-extern "C" __global__ void reduce_one_pass(
+// What is read once leaves the second-level cache first, which keeps it for states and instructions.
+__device__ __forceinline__ void ask(uint4 (&read)[CHANNELS], const uint4* place)
+{
+#pragma unroll
+    for (int c = 0; c < CHANNELS; ++c) read[c] = __ldcs(place + c);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS) reduce_one_pass(
     const T* __restrict__ x, Total* partial, Figure* __restrict__ figures, unsigned* ticket, long long n)
 {
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    // Channels follow one another, so as many reads as there are channels hold whole samples.
-    const long long groups = n / EACH;
+    const unsigned threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
+    // Channels follow one another, so as many reads as there are channels hold whole samples. A channel has 2^32 samples at
+    // most, so that 32 bits count them.
+    const unsigned groups = (unsigned)(n / EACH), rounds = groups / (threads * LOADS);
+    const unsigned left = groups - rounds * (threads * LOADS); // of the last round, which is not whole
+    const uint4* place = (const uint4*)x + (size_t)thread * CHANNELS;
     Share shares[CHANNELS];
-    for (long long g = thread; g < groups; g += LOADS * threads) {
-        uint4 reads[LOADS][CHANNELS];
+    uint4 reads[LOADS][CHANNELS] = {};
 #pragma unroll
-        for (int k = 0; k < LOADS; ++k)
+    for (int k = 0; k < LOADS; ++k)
+        if (k * threads + thread < groups) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
+    start(shares, (const T*)reads[0], x, thread, groups, n);
+    for (unsigned r = 1; r < rounds; ++r) {
+        place += (size_t)threads * (LOADS * CHANNELS);
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k) {
+            take(shares, reads[k]);
+            ask(reads[k], place + (size_t)threads * (k * CHANNELS));
+        }
+    }
+    if (rounds > 0) {
+        place += (size_t)threads * (LOADS * CHANNELS);
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k) {
+            take(shares, reads[k]);
+            if (k * threads + thread < left) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k)
+        if (k * threads + thread < left) take(shares, reads[k]);
+    const long long rest = (long long)groups * EACH + thread; // samples that fill no read
+    if (rest < n)
+#pragma unroll
+        for (int c = 0; c < CHANNELS; ++c) shares[c].add(x[rest * CHANNELS + c]);
+
+    // First the block's own state of each channel, then, in one block, that of all blocks. This stays one loop, for
+    // instructions that have not run yet must be fetched first.
+#pragma unroll 1
+    for (int step = 0; step < 2 * CHANNELS; ++step) {
+        const bool own = step < CHANNELS;
+        const int channel = own ? step : step - CHANNELS;
+        Part mine = Part::none();
+        if (own) {
 #pragma unroll
             for (int c = 0; c < CHANNELS; ++c)
-                if (g + k * threads < groups) reads[k][c] = ((const uint4*)x)[(g + k * threads) * CHANNELS + c];
-#pragma unroll
-        for (int k = 0; k < LOADS; ++k)
-            if (g + k * threads < groups) take(shares, reads[k]);
-    }
-    for (long long i = groups * EACH + thread; i < n; i += threads)
-#pragma unroll
-        for (int c = 0; c < CHANNELS; ++c) shares[c].add(x[i * CHANNELS + c]);
-
-#pragma unroll
-    for (int c = 0; c < CHANNELS; ++c) {
-        const Part mine = block_state(shares[c].state(), (Part*)memory);
-        if (threadIdx.x == 0) partial[(long long)blockIdx.x * CHANNELS + c] = mine;
-        __syncthreads();
-    }
-    if (!comes_last(ticket)) return;
-    for (int c = 0; c < CHANNELS; ++c) {
-        Part mine = Part::none();
-        for (int block = threadIdx.x; block < gridDim.x; block += blockDim.x)
-            mine = mine.join(fresh(partial + (long long)block * CHANNELS + c));
+                if (c == channel) mine = shares[c].state();
+        } else {
+            for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
+                const Total state = fresh(partial + (size_t)block * CHANNELS + channel);
+                mine = block == threadIdx.x ? state : mine.join(state);
+            }
+        }
         mine = block_state(mine, (Part*)memory);
-        if (threadIdx.x == 0) write_figures(mine, n, figures + c, CHANNELS);
-        __syncthreads();
+        if (threadIdx.x == 0) {
+            if (own) partial[(size_t)blockIdx.x * CHANNELS + channel] = mine;
+            else write_figures(mine, n, figures + channel, CHANNELS);
+        }
+        if (step != CHANNELS - 1) __syncthreads();
+        else if (!comes_last(ticket)) return;
     }
 }
