@@ -41,6 +41,7 @@ struct Adding {
     __device__ __forceinline__ Sum state() const { return all; }
 };
 
+// All lanes of a warp start with one number, around which squares are taken.
 struct Spreading {
     double shift = 0, sum = 0, squares = 0;
     unsigned n = 0;
@@ -83,6 +84,9 @@ __device__ __forceinline__ float greater(float a, float b) { return fmaxf(a, b);
 __device__ __forceinline__ double lesser(double a, double b) { return b < a ? b : a; }
 __device__ __forceinline__ double greater(double a, double b) { return b > a ? b : a; }
 
+__device__ __forceinline__ T not_a_number() { return (T)__longlong_as_double(0x7ff8000000000000LL); }
+
+// The instructions for the lesser and the greater of two floats leave NaN out, which is remembered apart.
 struct Lowest {
     T value = Least::none().value;
     bool odd = false;
@@ -92,7 +96,7 @@ struct Lowest {
         odd |= x != x;
     }
     __device__ __forceinline__ void add_bytes(uint4) {}
-    __device__ __forceinline__ Least state() const { return {odd ? (T)__longlong_as_double(0x7ff8000000000000LL) : value}; }
+    __device__ __forceinline__ Least state() const { return {odd ? not_a_number() : value}; }
 };
 
 struct Highest {
@@ -104,7 +108,7 @@ struct Highest {
         odd |= x != x;
     }
     __device__ __forceinline__ void add_bytes(uint4) {}
-    __device__ __forceinline__ Most state() const { return {odd ? (T)__longlong_as_double(0x7ff8000000000000LL) : value}; }
+    __device__ __forceinline__ Most state() const { return {odd ? not_a_number() : value}; }
 };
 #endif
 
@@ -134,6 +138,7 @@ struct Gathering {
     __device__ __forceinline__ Every state() const { return {sum.state(), least.state(), most.state(), spread.state()}; }
 };
 #else
+// The sum is that of the spread, and NaN is looked for once.
 struct Gathering {
     Spreading spread;
     T least = Least::none().value, most = Most::none().value;
@@ -149,8 +154,7 @@ struct Gathering {
     __device__ __forceinline__ void add_bytes(uint4) {}
     __device__ __forceinline__ Every state() const
     {
-        const T nan = (T)__longlong_as_double(0x7ff8000000000000LL);
-        return {{spread.sum}, {odd ? nan : least}, {odd ? nan : most}, spread.state()};
+        return {{spread.sum}, {odd ? not_a_number() : least}, {odd ? not_a_number() : most}, spread.state()};
     }
 };
 #endif
