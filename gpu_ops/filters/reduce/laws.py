@@ -140,8 +140,8 @@ CLAIMS = (
     _timed(
         "sums-many",
         "Of more numbers than there are threads, the two-phase sum is quicker than fan-in.",
-        "Does not hold with √N threads: they are a fiftieth of those that a large GPU holds, too few to keep its "
-        "memory busy. It holds with as many as the GPU has.",
+        "Does not hold with 16,384 threads: a large GPU holds sixteen times as many, and needs them to keep its memory "
+        "busy.",
         "sequential",
         "two_phase",
     ),
