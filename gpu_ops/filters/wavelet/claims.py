@@ -10,7 +10,7 @@ from gpu_ops.types import Claim
 
 EXPERIMENT: Mapping[str, Any] = {
     "filter": "wavelet1d",
-    "sample": {"id": "noise", "length": 1 << 24, "dtype": "float32"},
+    "sample": {"id": "noise", "length": 1 << 22, "dtype": "float32"},
     "params": {
         **{"wavelet": "db4", "levels": 4, "border": "periodization", "threshold": "soft", "rule": "manual"},
         **{"value": 0.1, "shifts": 1, "result": "result"},
