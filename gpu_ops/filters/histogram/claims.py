@@ -10,7 +10,7 @@ import numpy as np
 from gpu_ops.filters.histogram.bins import Array
 from gpu_ops.filters.histogram.contention import WARP, fullest
 from gpu_ops.filters.histogram.gpu import SLOTS
-from gpu_ops.filters.kit.verdicts import Verdict
+from gpu_ops.filters.kit.verdicts import Verdict, ratio
 from gpu_ops.types import Claim, Run
 
 OLD_SHARED, OLD_BLOCK = 16 * 1024, 192
@@ -67,5 +67,25 @@ CLAIMS = (
         "counted",
         EXPERIMENT,
         _rounds,
+    ),
+    Claim(
+        "S3-warps",
+        "S3",
+        "256 counts that a warp shares beat 64 one-byte counts of each thread.",
+        "no figure",
+        "Holds: 64 counts take four passes over all samples, and are emptied before they are full.",
+        "measured",
+        EXPERIMENT,
+        lambda runs: ratio(runs, "private", "tagged", 1.05),
+    ),
+    Claim(
+        "S3-without-atomics",
+        "S3",
+        "Tags in the place of atomic additions make a warp's counts faster.",
+        "atomic additions of shared memory did not exist",
+        "Does not hold: shared memory adds by itself today, and an exchange of tags takes two rounds of noise or more.",
+        "measured",
+        EXPERIMENT,
+        lambda runs: ratio(runs, "warp", "tagged", 1.05),
     ),
 )

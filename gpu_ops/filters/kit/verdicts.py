@@ -24,3 +24,9 @@ def ratio(runs: Mapping[str, Run], slow: str, fast: str, least: float) -> Verdic
         return f"no time of {missing} here", None
     speedup = a.median / b.median
     return f"×{speedup:.3g} ({a.median * 1e3:.4g} ms to {b.median * 1e3:.4g} ms)", speedup >= least
+
+
+def gains_nothing(runs: Mapping[str, Run], slow: str, fast: str, least: float) -> Verdict:
+    """The same for a claim that there is no such gain."""
+    text, faster = ratio(runs, slow, fast, least)
+    return text, None if faster is None else not faster

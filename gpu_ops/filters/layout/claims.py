@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gpu_ops.devices.coalescing import Rule
-from gpu_ops.filters.kit.verdicts import Verdict
+from gpu_ops.filters.kit.verdicts import Verdict, ratio
 from gpu_ops.filters.layout import blocks, touches
 from gpu_ops.filters.layout.addresses import WARP, Pass, cost
 from gpu_ops.plan import Space
@@ -217,5 +217,15 @@ CLAIMS = (
         "192 threads, of 768 that a multiprocessor holds",
         "Does not hold: smaller blocks fill a multiprocessor, then as today.",
         blocks.at_least,
+    ),
+    Claim(
+        "S0-floats",
+        "S0",
+        "Floats are faster than doubles, which are more exact.",
+        "no figure",
+        "Holds: doubles are twice the bytes, and half the additions a clock at best.",
+        "measured",
+        EXPERIMENT,
+        lambda runs: ratio(runs, "doubles", "floats", 1.05),
     ),
 )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from gpu_ops.filters.kit.verdicts import Verdict
+from gpu_ops.filters.kit.verdicts import Verdict, ratio
 from gpu_ops.types import Claim, Law
 
 SIZES = (256, 1024, 4096, 16384, 65536)
@@ -96,6 +97,17 @@ def _claim(id: str, text: str, published: str, prediction: str, judge: Any) -> C
     return Claim(f"S3-{id}", "S3", text, published, prediction, "counted", experiment, judge)
 
 
+def _timed(id: str, text: str, prediction: str, slow: str, fast: str) -> Claim:
+    experiment = {
+        "filter": "reduce1d",
+        "sample": {"id": "noise", "length": 1 << 24, "dtype": "float32"},
+        "params": {"statistic": "sum", "compensated": "off"},
+        "knobs": {},
+    }
+    judge = partial(ratio, slow=slow, fast=fast, least=1.05)
+    return Claim(f"S3-{id}", "S3", text, "no figure", prediction, "measured", experiment, judge)
+
+
 CLAIMS = (
     _claim(
         "sums-256",
@@ -117,5 +129,20 @@ CLAIMS = (
         "both formulas",
         "Holds by construction where N and P are powers of two: a simulated GPU counts the additions of a warp.",
         _law,
+    ),
+    _timed(
+        "sums-distance",
+        "Pairs at distances 128, 64 … beat adjacent pairs.",
+        "Holds: whole warps have nothing to do in the later steps, and their reads have no bank conflicts.",
+        "adjacent",
+        "sequential",
+    ),
+    _timed(
+        "sums-many",
+        "Of more numbers than there are threads, the two-phase sum is quicker than fan-in.",
+        "Does not hold with 16,384 threads: a large GPU holds sixteen times as many, and needs them to keep its memory "
+        "busy.",
+        "sequential",
+        "two_phase",
     ),
 )

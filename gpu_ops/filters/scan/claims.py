@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from gpu_ops.filters.kit.verdicts import Verdict
+from gpu_ops.filters.kit.verdicts import Verdict, ratio
 from gpu_ops.filters.scan.accesses import doubling_additions, tree_additions, tree_wavefronts
 from gpu_ops.types import Claim, Run
 
@@ -28,6 +29,11 @@ def _conflicts(runs: Mapping[str, Run]) -> Verdict:
     return f"{before} to {after} wavefronts of shared memory for {TILE} floats", before > 2 * after
 
 
+def _timed(id: str, text: str, prediction: str, slow: str, fast: str) -> Claim:
+    judge = partial(ratio, slow=slow, fast=fast, least=1.05)
+    return Claim(f"S1-{id}", "S1", text, "an exercise, no figure", prediction, "measured", EXPERIMENT, judge)
+
+
 CLAIMS = (
     Claim(
         "S1-scan-additions",
@@ -48,5 +54,26 @@ CLAIMS = (
         "counted",
         EXPERIMENT,
         _conflicts,
+    ),
+    _timed(
+        "scan-tree",
+        "The prefix sum by a tree is faster than the one by doubled distances.",
+        "Holds, by little: fewer additions, but twice as many steps, in which most threads wait.",
+        "hillis_steele",
+        "blelloch",
+    ),
+    _timed(
+        "scan-padding",
+        "Padding makes the tree faster.",
+        "Holds, by less than the wavefronts that it saves: barriers take as long as before.",
+        "blelloch",
+        "blelloch_padded",
+    ),
+    _timed(
+        "scan-optimised",
+        "Optimised, a prefix sum takes a fraction of the padded tree's time.",
+        "Holds: one launch that reads and writes each value once, where the tree takes three and reads twice.",
+        "blelloch_padded",
+        "look_back",
     ),
 )

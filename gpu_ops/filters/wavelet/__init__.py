@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpu_ops.filters.wavelet import forms, peers, plans, reference
+from gpu_ops.filters.wavelet.claims import CLAIMS
 from gpu_ops.filters.wavelet.gpu import variants1d, variants2d
 from gpu_ops.types import Filter, Locality, Variant
 
@@ -57,6 +58,7 @@ WAVELET1D = Filter(
     source="S0",
     finite_only=True,
     variants=(*_host((1,)), *variants1d()),
+    claims=CLAIMS,
 )
 
 WAVELET2D = Filter(
