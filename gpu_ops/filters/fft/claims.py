@@ -14,7 +14,7 @@ from gpu_ops.types import Claim, Run
 EXPERIMENT: Mapping[str, Any] = {
     "filter": "fft_batch2d",
     "sample": {"id": "noise_image", "size": "4096x4096", "channels": 1, "dtype": "float32"},
-    "params": {"numbers": "complex"},
+    "params": {"numbers": "complex", "tile": 0},
     "knobs": {},
 }
 LINES = ((1024, 2), (4096, 16))
