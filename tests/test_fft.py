@@ -417,7 +417,8 @@ def test_a_spectrogram_can_be_stopped() -> None:
 
 def test_what_the_source_says_of_padding_and_radix_is_counted() -> None:
     found = {claim.id: claim.judge({}) for claim in find_filter("fft_batch2d").claims}
-    assert {id: holds for id, (_, holds) in found.items()} == {
+    counted = {claim.id for claim in find_filter("fft_batch2d").claims if claim.basis == "counted"}
+    assert {id: holds for id, (_, holds) in found.items() if id in counted} == {
         "S2-padding": False,
         "S2-padding-loads": False,
         "S2-padding-span": True,
