@@ -164,7 +164,8 @@ COUNTS = {
 by sequences whose transforms reach √N; a level of db4 may make a value 7 times as large, there and back; a reduction
 leaves half of the range for the differences that its pairs take."""
 LATTICE = 29
-"""Times as large as coefficients the rotations of db4's lattice, which the variant recomputed has, make values between."""
+"""Times as large as coefficients make the rotations of db4's lattice, which the variant recomputed has, values
+between."""
 
 
 def variants() -> list[tuple[str, Variant]]:
