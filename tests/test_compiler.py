@@ -177,7 +177,7 @@ def test_grids_cover_everything() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("architecture, every", [("sm_75", 12), ("sm_90", 9)])
+@pytest.mark.parametrize("architecture, every", [("sm_75", 30), ("sm_90", 25)])
 @pytest.mark.parametrize("filter", FILTERS, ids=lambda f: f.id)
 def test_plans_of_the_contract_fit_their_kernels(filter, architecture: str, every: int) -> None:  # type: ignore[no-untyped-def]
     device = OfflineDevice(architecture)

@@ -103,7 +103,7 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
     tagged: dict[str, Any] = {"knobs": (WARPS, PIXELS), **_fits(gpu.warps_bytes), **s3}
     warp: dict[str, Any] = {"knobs": (WARPS, PIXELS), **_fits(gpu.warps_bytes), **collides}
     lanes: dict[str, Any] = {"knobs": (LANES, COPIES, STAYING, LOADS), **_fits(gpu.lanes_bytes), **once}
-    small: dict[str, Any] = {"knobs": (replace(STAYING, default=12), LOADS), **once}
+    small: dict[str, Any] = {"knobs": (replace(STAYING, default=8), LOADS), **once}
     many = tuple(shape for shape in INPUT_KINDS[kind].shapes if len(shape) > INPUT_KINDS[kind].rank)
     small |= {"supports": _one_byte, "refuses": (_BYTES, Refusal("one channel", {"shape": many}))}
     return (
