@@ -123,20 +123,26 @@ class Batch:
         else:
             size = lanes.fill_inactive(given)
             if ((size != 0) & (size != 4 * count)).any():
-                place = f"{origin.place.file}:{origin.place.line}"
-                raise KernelError(f"{place}: a simulated GPU copies all {4 * count} bytes of a cp.async or none.")
-            values = [np.zeros(lanes.shape, np.uint32) for _ in range(count)]
-            selection = np.broadcast_to(size != 0, lanes.shape)
-            some = lanes.subset(selection)
-            loaded = []
-            if some is not None:
-                loaded = self.load_global(some, origin, lanes.cut(source, selection), np.uint32, count)
-                selection = selection if lanes.mask is None else selection & lanes.mask
-            for value, one in zip(values, loaded, strict=False):
-                value[selection] = some.active(one) if some is not None else 0
+                place, whole = f"{origin.place.file}:{origin.place.line}", 4 * count
+                raise KernelError(
+                    f"{place}: a simulated GPU copies all {whole} bytes of a cp.async or none; give {whole} or 0."
+                )
+            values = self._loaded_where(lanes, origin, source, count, np.broadcast_to(size != 0, lanes.shape))
         if self.counters is not None:
             self.counters.shared_access(lanes, target, to)
         self.copies.begin(lanes, target, to, np.uint32, values)
+
+    def _loaded_where(self, lanes: Lanes, site: Site, source: Array, count: int, selection: Array) -> list[Array]:
+        """Words from global memory for the lanes in `selection`, zeros for the others."""
+        values = [np.zeros(lanes.shape, np.uint32) for _ in range(count)]
+        some = lanes.subset(selection)
+        if some is None:
+            return values
+        loaded = self.load_global(some, site, lanes.cut(source, selection), np.uint32, count)
+        where = selection if lanes.mask is None else selection & lanes.mask
+        for value, one in zip(values, loaded, strict=True):
+            value[where] = some.active(one)
+        return values
 
     def commit_copies(self, lanes: Lanes) -> None:
         self.copies.commit(lanes)

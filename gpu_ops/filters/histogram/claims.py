@@ -82,7 +82,7 @@ CLAIMS = (
         "S3-without-atomics",
         "S3",
         "Tags in the place of atomic additions make a warp's counts faster.",
-        "atomic additions of shared memory did not exist",
+        "no figure",
         "Does not hold: shared memory adds by itself today, and an exchange of tags takes two rounds of noise or more.",
         "measured",
         EXPERIMENT,
