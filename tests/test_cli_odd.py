@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gpu_ops.cli import info, main, measure, streams
+from gpu_ops.cli import benches, info, main, measure, streams
 from gpu_ops.errors import ParamError, ReportError
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.judging import recorded_reports
@@ -236,7 +236,7 @@ def test_a_report_that_is_not_ours_is_refused_before_it_is_used(
 def test_a_bench_does_not_go_on_with_what_is_no_report(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(measure, "machine", lambda devices: {})
+    monkeypatch.setattr(benches, "machine", lambda devices: {})
     path = tmp_path / "other.json"
     path.write_text(BAD_REPORTS[name][0], encoding="utf-8")
     assert "not a report" in refused(capsys, "bench", *SERIAL, "--quick", "--json", str(path))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.cli import measure
+from gpu_ops.cli import benches
 from gpu_ops.cli.measure import last_runs
 from gpu_ops.cli.tables import bench_table, names
 from gpu_ops.device_names import device_kind, device_place, is_simulated
@@ -92,12 +92,12 @@ def test_a_bench_has_a_row_for_each_setting_and_measures_none_twice(monkeypatch:
             kernel = Timing("kernel", "cuda-event", *[1e-6 * len(made)] * 4, 3, "")
             yield replace(planned_run(experiment, pick), stage="timed", ok=True, timings={"kernel": kernel})
 
-    monkeypatch.setattr(measure, "run_experiment", timed)
-    monkeypatch.setattr(measure, "row", Row.of)
+    monkeypatch.setattr(benches, "run_experiment", timed)
+    monkeypatch.setattr(benches, "row", Row.of)
     edits = {"mean2d/1_naive.cu": _shipped("mean2d/1_naive.cu") + "\n// edited\n"}
     picks = (*(Pick("naive", "cuda:0", {"block": n}) for n in (64, 128)), Pick("naive", "cuda:0", {"block": 64}, edits))
     experiment = Experiment("mean2d", from_array(np.zeros((8, 9), np.float32)), {"window": 3}, picks)
-    bench = measure._Bench(Namespace(json=None, baseline="naive"), {})
+    bench = benches._Bench(Namespace(json=None, baseline="naive"), {})
     first, again = bench.measure(experiment), bench.measure(experiment)
     assert first == again and made == list(picks) and len(bench.rows) == 3
     told = [Row.from_json(row) for row in bench.content()["runs"]]

@@ -13,6 +13,7 @@ from gpu_ops.devices import device_statuses
 from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.occupancy import MULTIPROCESSORS, LaunchOccupancy, is_known
 from gpu_ops.errors import DeviceError, ParamError
+from gpu_ops.measuring.ahead import side_by_side
 from gpu_ops.measuring.occupancies import launch_occupancy
 from gpu_ops.measuring.rows import Row
 from gpu_ops.params import Value
@@ -75,7 +76,8 @@ def places(args: argparse.Namespace, points: Sequence[Axes]) -> list[Place]:
             raise DeviceError(f"The occupancy of {one} is not known here; choose --gpu from {', '.join(known)}.")
     if not architectures:
         return []
-    return [place for point in points for place in _of_point(args, point, architectures)]
+    of_points = side_by_side(lambda point: list(_of_point(args, point, architectures)), points)
+    return [place for of_point in of_points for place in of_point]
 
 
 def _of_point(args: argparse.Namespace, point: Axes, architectures: Sequence[str]) -> Iterable[Place]:

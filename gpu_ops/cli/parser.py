@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from gpu_ops import __version__
-from gpu_ops.cli import bands, batch, figures, info, measure, outputs, xray
+from gpu_ops.cli import bands, batch, benches, figures, info, measure, outputs, xray
 from gpu_ops.cli.limits import KERNEL_MIB, positive
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
@@ -84,7 +84,7 @@ def _named_filters(argv: Sequence[str]) -> list[Filter]:
 
 
 def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Filter]) -> None:
-    parser.set_defaults(command=getattr(measure, name))
+    parser.set_defaults(command={"run": measure.run, "bench": benches.bench, "sweep": benches.sweep}[name])
     families = ", ".join(dict.fromkeys(f.family for f in FILTERS))
     parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
     _add_input(parser, many=name == "run")

@@ -14,7 +14,7 @@ from gpu_ops.devices.launches import PITCH, check_constants, check_launch, check
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.errors import DeviceError
 from gpu_ops.params import Value
-from gpu_ops.plan import Copy, DeviceArray, Execution, How, Launch, Mode, Plan, Sampler
+from gpu_ops.plan import Copy, DeviceArray, Execution, How, Launch, Limits, Mode, Plan, Sampler
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +46,12 @@ class OfflineTexture:
 class OfflineDevice(CpuDevice):
     """It compiles kernels and checks launches. Its arrays are NumPy's, and their content means nothing."""
 
-    def __init__(self, architecture: str, edits: Mapping[str, str] | None = None) -> None:
+    def __init__(self, architecture: str, edits: Mapping[str, str] | None = None, limits: Limits | None = None) -> None:
+        """`limits` are those of a GPU that is there; without them, of a small one of this architecture."""
         super().__init__()
         self.architecture = architecture
         self._edits = dict(edits or {})
-        self.limits = limits_of(architecture)
+        self.limits = limits or limits_of(architecture)
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> OfflineKernel:
         compiled = compile_kernel(source, self.architecture, defines, self._edits)

@@ -9,7 +9,7 @@ from gpu_ops.devices.occupancy import LaunchOccupancy, is_known, occupancy
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError
 from gpu_ops.measuring.declared import make_plan
-from gpu_ops.plan import Launch
+from gpu_ops.plan import Launch, Plan
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Pick, Variant
 
@@ -26,17 +26,26 @@ def launch_occupancy(
     if not variant.kernels or not is_known(architecture):
         return None
     device = OfflineDevice(architecture, pick.edits)
-    knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
-    task = Task.of(meta, {**{p.name: p.default for p in filter.params}, **params}, knobs, device.limits)
-    if reason := variant.refusal(task):
-        raise ParamError(f"{variant.id} cannot do this: {reason}.")
-    plan = make_plan(filter, variant, device, task.on(device.empty(meta.shape, task.dtype)))
+    plan = offline_plan(filter, pick, params, meta, device)
     device.check(plan)
     launch = _main([step for step in plan.steps if isinstance(step, Launch)], variant)
     own, threads = launch.kernel.resources, prod(launch.block)
     shared = own.get("shared_bytes", 0) + launch.shared_bytes
     held = occupancy(architecture, threads, own["registers"], shared, own.get("barriers", 1))
     return LaunchOccupancy(launch.kernel.name, threads, own["registers"], held)
+
+
+def offline_plan(filter: Filter, pick: Pick, params: Mapping[str, object], meta: Meta, device: OfflineDevice) -> Plan:
+    """A variant's plan for an input of that meta, with its kernels compiled for the device's architecture.
+
+    Raises ParamError for a task that the variant refuses, KernelError, DeviceError.
+    """
+    variant = filter.variant(pick.variant)
+    knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
+    task = Task.of(meta, {**{p.name: p.default for p in filter.params}, **params}, knobs, device.limits)
+    if reason := variant.refusal(task):
+        raise ParamError(f"{variant.id} cannot do this: {reason}.")
+    return make_plan(filter, variant, device, task.on(device.empty(meta.shape, task.dtype)))
 
 
 def _main(launches: Sequence[Launch], variant: Variant) -> Launch:

@@ -1,0 +1,225 @@
+"""bench and sweep: variants timed over one input or many, with a report that grows and resumes."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import time
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gpu_ops.cli import occupied, streams, tables
+from gpu_ops.cli.inputs import flag_values, make_experiment, read_input
+from gpu_ops.cli.measure import FINE, emit, exit_code, title
+from gpu_ops.devices import device_statuses, open_device
+from gpu_ops.errors import ParamError, ReportError
+from gpu_ops.filters import find_filter
+from gpu_ops.measuring.ahead import compile_ahead
+from gpu_ops.measuring.file_lock import locked
+from gpu_ops.measuring.machines import same_machine
+from gpu_ops.measuring.provenance import machine
+from gpu_ops.measuring.report import read_report, row, target_of, write_report
+from gpu_ops.measuring.rows import Report, Row, report_json
+from gpu_ops.measuring.runner import default_picks, planned_run, run_experiment
+from gpu_ops.measuring.standing import with_speedups
+from gpu_ops.run_key import items_of
+from gpu_ops.types import Claim, Experiment, Filter, Pick
+
+MANY = 5
+"""From so many names on their number is told."""
+
+
+@dataclass
+class _Bench:
+    """The rows so far, written to the report after every new one."""
+
+    args: argparse.Namespace
+    provenance: dict[str, Any]
+    rows: list[Row] = field(default_factory=list)
+    deadline: float | None = None
+    occupancy: list[dict[str, Any]] = field(default_factory=list)
+
+    def write(self) -> None:
+        if self.args.json and self.args.json != "-":
+            write_report(self.args.json, self.content())
+
+    def content(self) -> dict[str, Any]:
+        content = Report(self.provenance, tuple(with_speedups(self.rows, self.args.baseline))).to_json()
+        return content | ({"occupancy": self.occupancy} if self.occupancy else {})
+
+    def missing(self, experiment: Experiment) -> tuple[Pick, ...]:
+        """The picks of an experiment whose rows the report does not have yet."""
+        done = {r.measurement for r in self.rows}
+        picks = {_measurement_of(experiment, pick): pick for pick in experiment.picks}
+        return tuple(pick for measurement, pick in picks.items() if measurement not in done)
+
+    def measure(self, experiment: Experiment) -> list[Row]:
+        """The rows of one experiment: those that the report has already, and new ones for the rest."""
+        if missing := self.missing(experiment):
+            for one in run_experiment(replace(experiment, picks=missing), self.deadline):
+                if one.stage == "timed" or one.failure or one.ok is False:
+                    self.rows.append(row(one, experiment))
+                    self.write()
+        measurements = [_measurement_of(experiment, pick) for pick in experiment.picks]
+        by_measurement = {r.measurement: r for r in with_speedups(self.rows, self.args.baseline)}
+        return [by_measurement[measurement] for measurement in measurements if measurement in by_measurement]
+
+
+def _measurement_of(experiment: Experiment, pick: Pick) -> Hashable:
+    """The identity of a row's measurement before it is measured, from the same code as the row's own."""
+    return Row.of(planned_run(experiment, pick), experiment).measurement
+
+
+def bench(args: argparse.Namespace) -> int:
+    """Time every variant of one filter on one input."""
+    experiment = _bench_experiment(args, {})
+    return _measure(args, [experiment], explicit=bool(args.variant))
+
+
+def sweep(args: argparse.Namespace) -> int:
+    """Time every variant over the product of the values of --over, with the occupancy of its kernels beside."""
+    axes: dict[str, list[str]] = {}
+    flags = {**flag_values(args), **({"dtype": args.dtype} if args.dtype else {})}
+    for name, values in map(_axis, args.over):
+        if name in axes or name in flags:
+            raise ParamError(f"{name} is given twice; give all of its values in one --over {name}=V1,V2,…")
+        axes[name] = values
+    points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+    found = occupied.places(args, points)
+    if found and not _runs_here(args, axes):
+        names = list(dict.fromkeys(p.variant for p in found))
+        what = ", ".join(names) if len(names) < MANY else f"any of the {len(names)} variants"
+        streams.say(f"Nothing here runs {what}, so there are no times; occupancy needs no GPU.")
+        if args.json:
+            emit(args.json, report_json(machine([]), ()) | {"occupancy": [p.to_json() for p in found]})
+        if args.json != "-":
+            print(occupied.tables(found, (), {}))
+        return FINE
+    return _measure(args, [_bench_experiment(args, point) for point in points], bool(args.variant), found)
+
+
+def _runs_here(args: argparse.Namespace, axes: Iterable[str]) -> bool:
+    """Whether variants run here that take all knobs of a sweep."""
+    devices = args.device or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
+    filter = find_filter(args.filter, read_input(args).kind)
+    picks = default_picks(filter, devices, args.variant)
+    knobs = {k.name for v in filter.variants for k in v.knobs}
+    return bool(picks) and knobs & set(axes) <= {k.name for p in picks for k in filter.variant(p.variant).knobs}
+
+
+def _axis(text: str) -> tuple[str, list[str]]:
+    name, _, values = text.partition("=")
+    items = [v for v in values.split(",") if v]
+    if not name or not items:
+        raise ParamError(f"--over {text!r} is not NAME=V1,V2,…, such as --over window=3,5,9.")
+    return name.replace("-", "_"), items
+
+
+def _bench_experiment(args: argparse.Namespace, point: dict[str, str]) -> Experiment:
+    protocol = "quick" if args.quick else "careful"
+    experiment = make_experiment(args, point, protocol=protocol, mode=args.mode)
+    find_filter(experiment.filter).variant(args.baseline)  # raises, and names the variants
+    return experiment
+
+
+def _measure(
+    args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool, found: Sequence[occupied.Place] = ()
+) -> int:
+    """Time all experiments, with the report locked from the first read to the last write."""
+    to_file = args.json not in (None, "-")
+    with locked(target_of(args.json)) if to_file else nullcontext():
+        return _measure_all(args, experiments, explicit, found)
+
+
+def _measure_all(
+    args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool, found: Sequence[occupied.Place]
+) -> int:
+    devices = list(dict.fromkeys(p.device for e in experiments for p in e.picks))
+    deadline = time.perf_counter() + args.budget if args.budget is not None else None
+    earlier = _earlier(args)  # before roofs are measured, which takes seconds
+    bench = _resume(args, earlier, machine(devices), deadline)
+    bench.occupancy = [place.to_json() for place in found]
+    all_rows: list[Row] = []
+    complete = True
+    if deadline is None:
+        compile_ahead((experiment, bench.missing(experiment)) for experiment in experiments)
+    for experiment in experiments:
+        if deadline is not None:
+            if time.perf_counter() >= deadline:
+                complete = False
+                break
+            compile_ahead([(experiment, bench.missing(experiment))])  # rows before more kernels: calls go on from them
+        rows = bench.measure(experiment)
+        all_rows += rows
+        complete = complete and len(rows) == len(experiment.picks)
+        if args.json != "-":
+            _print_bench(args, experiment, rows)
+    bench.provenance["devices_after"] = {name: open_device(name).describe() for name in devices}
+    bench.write()
+    if args.json == "-":
+        print(json.dumps(bench.content(), indent=1))
+    elif found:
+        print(f"\n{occupied.tables(found, all_rows, occupied.measured_architectures(args))}")
+    if not complete:
+        how = (
+            f"call again with --json {args.json} to go on"
+            if args.json not in (None, "-")
+            else "give --json FILE to resume"
+        )
+        streams.say(f"The budget of {args.budget:g} s ended before every row was measured; {how}.")
+    return exit_code(all_rows, explicit)
+
+
+def _earlier(args: argparse.Namespace) -> Report | None:
+    """The report that the file holds already, if there is one."""
+    return read_report(args.json) if args.json not in (None, "-") and Path(args.json).exists() else None
+
+
+def _resume(
+    args: argparse.Namespace, earlier: Report | None, provenance: dict[str, Any], deadline: float | None
+) -> _Bench:
+    """A bench that goes on with the rows of an earlier report of the same machine, if there is one."""
+    bench = _Bench(args, provenance, deadline=deadline)
+    if earlier is not None:
+        if not same_machine(earlier.provenance, provenance):
+            raise ReportError(f"{args.json} was measured on another machine; choose another file for --json.")
+        bench.rows = list(earlier.rows)
+        history = [*earlier.provenance.get("earlier", []), _short(earlier.provenance)]
+        bench.provenance = {**provenance, "earlier": history}
+    return bench
+
+
+def _short(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: provenance.get(k) for k in ("time", "commit", "clean", "source_tree")}
+
+
+def _print_bench(args: argparse.Namespace, experiment: Experiment, rows: Sequence[Row]) -> None:
+    filter = find_filter(experiment.filter, experiment.input.kind)
+    print(f"\n{title(experiment)}; {experiment.mode} timing")
+    print(tables.bench_table(rows, _claim_for(filter, rows), args.baseline))
+    bars = tables.fair_table(rows)
+    print(f"\nFive bars\n{bars}" if bars else "", end="\n" if bars else "")
+    notes = tables.footnotes(rows)
+    print(f"\n{notes}" if notes else "", end="\n" if notes else "")
+
+
+def _claim_for(filter: Filter, rows: Sequence[Row]) -> Claim | None:
+    """The claim with published figures whose experiment this is."""
+    for claim in filter.claims:
+        if not claim.figures:
+            continue
+        sample = claim.experiment["sample"]
+        alike = [
+            r
+            for r in rows
+            if r.key.param_items == items_of(claim.experiment["params"])
+            and r.dtype == sample.get("dtype")
+            and r.shape == (sample.get("length"),)
+        ]
+        if alike:
+            return claim
+    return None

@@ -1,0 +1,74 @@
+"""Kernels of a bench are compiled before its runs, as the device's own limits ask for them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_ops.devices import compiler
+from gpu_ops.devices.offline import OfflineDevice
+from gpu_ops.errors import ParamError
+from gpu_ops.filters import find_filter
+from gpu_ops.io import from_array
+from gpu_ops.measuring import ahead
+from gpu_ops.measuring.occupancies import offline_plan
+from gpu_ops.measuring.verify import full_meta
+from gpu_ops.plan import Limits
+from gpu_ops.types import Experiment, Pick
+
+LIMITS = Limits((9, 0), 1024, 227 << 10, 132, 50 << 20, 80 << 30, 2)
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A GPU that only says what it is, an empty cache of kernels, and the files that are compiled."""
+    files: list[str] = []
+    real = compiler._compile
+
+    def compile(source: str, *told: Any) -> Any:
+        files.append(source)
+        return real(source, *told)
+
+    monkeypatch.setattr(compiler, "_CACHE", {})
+    monkeypatch.setattr(compiler, "_compile", compile)
+    status = SimpleNamespace(name="cuda:0", kind="cuda", available=True, architecture="sm_90")
+    monkeypatch.setattr(ahead, "device_statuses", lambda: [status])
+    monkeypatch.setattr(ahead, "open_device", lambda name: SimpleNamespace(limits=LIMITS))
+    return files
+
+
+def _experiment(*picks: Pick) -> Experiment:
+    return Experiment("histogram2d", from_array(np.zeros((64, 64), np.uint8)), {}, picks)
+
+
+def test_a_run_finds_its_kernels_compiled(compiled: list[str]) -> None:
+    picks = [Pick(v.id, "cuda:0") for v in find_filter("histogram2d").variants if v.device == "cuda" and not v.library]
+    experiment = _experiment(*picks)
+    ahead.compile_ahead([(experiment, experiment.picks)])
+    assert len(compiled) >= len(picks)
+    found, filter = list(compiled), find_filter("histogram2d")
+    for pick in picks:
+        offline_plan(filter, pick, {}, full_meta(experiment.input), OfflineDevice("sm_90", limits=LIMITS))
+    assert compiled == found
+
+
+def test_what_does_not_compile_is_left_to_its_run(compiled: list[str]) -> None:
+    filter = find_filter("histogram2d")
+    first, second = [v for v in filter.variants if v.kernels][:2]
+    broken = Pick(first.id, "cuda:0", {}, {first.kernels[0]: "this is no kernel"})
+    experiment = _experiment(broken, Pick(second.id, "cuda:0"), Pick(second.id, "cpu"))
+    ahead.compile_ahead([(experiment, experiment.picks)])
+    assert sorted(set(compiled)) == sorted({first.kernels[0], *second.kernels})
+
+
+def test_results_keep_their_order_and_errors_come_out() -> None:
+    assert ahead.side_by_side(lambda n: n * n, range(20)) == [n * n for n in range(20)]
+
+    def refuse(n: int) -> int:
+        raise ParamError(f"no {n}")
+
+    with pytest.raises(ParamError, match="no 3"):
+        ahead.side_by_side(refuse, [3, 4])
