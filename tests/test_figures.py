@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from figure_rows import HERTZ, image, report, row, rows_of
 
-from gpu_ops.cli import main
+from gpu_ops.cli import figures, main
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import FILTERS, all_figures
 from gpu_ops.filters.fft.figures import RADIX, SIZES_FIGURE, THREADS_FIGURE
@@ -207,11 +207,21 @@ def test_the_library_is_compared_on_the_largest_image_that_both_have() -> None:
 # Tables and files
 
 
-def test_figures_are_printed_with_the_commands_that_measure_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_figures_without_a_report_are_printed_with_the_commands_that_measure_them(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "recorded_reports", lambda: {})
     assert main(["figures", "S2-figure-6-threads"]) == 0
     out = capsys.readouterr().out
     assert "32 threads (published)" in out and "0.697 to 0.905" in out and "--over block=32,64,128,256,512" in out
     assert "There are no recorded points yet" in out and "S2-figure-3" not in out
+
+
+def test_every_figure_has_recorded_points(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["figures", "--json", "-"]) == 0
+    for figure in json.loads(capsys.readouterr().out)["figures"]:
+        points = [point for point in figure["points"] if point["basis"] == "measured"]
+        assert len(points) >= 3 and not figure["commands"], figure["id"]
 
 
 def test_the_points_of_a_report_go_to_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
