@@ -7,10 +7,12 @@
 //          columns in whole fours. ALONE: the last level, to which nothing comes back. NOISE: the finest details are
 //          wanted as well; not `keeps`: no approximation is
 // Launch:  a warp a block. Grid x: strips, y: segments of `height` rows, of coefficients there, of samples back. Of a
-//          strip 32 lanes of EACH samples make all: WIDTH_THERE, WIDTH_BACK. No shared memory
+//          strip 32 lanes of EACH samples make all: WIDTH_THERE, WIDTH_BACK. Its shared memory holds
+//          rows of the next steps
 // Traffic: 12 bytes a float, read twice and written once, and 2 for its approximation there and back. Strips overlap by
 //          taps - 2 samples there, twice that back, in whole lanes; segments likewise, in rows
 // Source:  S0
+#include "copy_ahead.cuh"
 #include "wavelet_lanes.cuh"
 
 constexpr int PAIRS = EACH / 2; // coefficients of a half a lane
@@ -61,17 +63,27 @@ struct Samples {
         }
     }
 
-    __device__ __forceinline__ void fetch(int row, T (&v)[EACH]) const
+    // A row, copied ahead; `place` is where the lane's fours lie in shared memory, those of all lanes side by side.
+    __device__ __forceinline__ void ask(int row, Four* place) const
     {
         const Index begin = (Index)row_of(row, rows) * pitch;
 #pragma unroll
+        for (int f = 0; f < EACH / 4; ++f)
+            copy_ahead<sizeof(Four)>(place + 32 * f, (const char*)own[f] + begin);
+    }
+
+    __device__ __forceinline__ void take(const Four* place, T (&v)[EACH]) const
+    {
+#pragma unroll
         for (int f = 0; f < EACH / 4; ++f) {
-            const Four four = *(const Four*)((const char*)own[f] + begin);
+            const Four four = place[32 * f];
 #pragma unroll
             for (int i = 0; i < 4; ++i) v[4 * f + i] = (T)(BORDER != 0 && mirrored[f] ? four.v[3 - i] : four.v[i]);
         }
     }
 };
+
+constexpr int ROW = 32 * EACH / 4; // fours of a row of a warp
 
 // Coefficients of a row of a band, from number `k` on, of which a lane's lie from `own` on in row 0.
 __device__ __forceinline__ void store_low(const T (&v)[PAIRS], T* own, int row, int k, int half)
@@ -99,30 +111,34 @@ extern "C" __global__ void __launch_bounds__(32) wavelet_marched_low(
     const int k = left / 2 + AHEAD;
     const Samples samples(x, rows, columns, left);
     Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
-    T next[LOW_DEPTH][2][EACH]; // rows of the next steps
+    __shared__ Four copies[LOW_DEPTH][2][ROW]; // rows of the next steps, each lane's own
+    const auto ask = [&](int step) {
+        if (step < steps)
+            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[step % LOW_DEPTH][r] + lane);
+        close_group();
+    };
 #pragma unroll
-    for (int ahead = 0; ahead < LOW_DEPTH; ++ahead)
-        for (int r = 0; r < 2; ++r) samples.fetch(top + min(2 * ahead + r, 2 * steps - 1), next[ahead][r]);
-    for (int start = 0; start < steps; start += LOW_DEPTH) {
+    for (int step = 0; step < LOW_DEPTH; ++step) ask(step);
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+        const int row = first + step - (HALF - 1);
+        T l[2][PAIRS], h[2][PAIRS], v[EACH];
+        wait_for_groups<LOW_DEPTH - 1>();
 #pragma unroll
-        for (int ahead = 0; ahead < LOW_DEPTH; ++ahead) {
-            const int step = start + ahead, row = first + step - (HALF - 1);
-            if (step >= steps) break;
-            T l[2][PAIRS], h[2][PAIRS];
-#pragma unroll
-            for (int r = 0; r < 2; ++r) split_row<true, NOISE>(next[ahead][r], l[r], h[r]);
-            const int later = min(step + LOW_DEPTH, steps - 1); // the last rows once more, and no branch
-            for (int r = 0; r < 2; ++r) samples.fetch(top + 2 * later + r, next[ahead][r]);
-            T made[PAIRS], fine[PAIRS], unwanted;
-#pragma unroll
-            for (int i = 0; i < PAIRS; ++i) {
-                lows[i].take<true, false>(l[0][i], l[1][i], made[i], unwanted);
-                if (NOISE) highs[i].take<false, true>(h[0][i], h[1][i], unwanted, fine[i]);
-            }
-            if (row < first || !mine) continue;
-            if (!NOISE || keeps) store_low(made, low + k, row, k, half);
-            if (NOISE) store_low(fine, finest + k, row, k, half);
+        for (int r = 0; r < 2; ++r) {
+            samples.take(copies[step % LOW_DEPTH][r] + lane, v);
+            split_row<true, NOISE>(v, l[r], h[r]);
         }
+        ask(step + LOW_DEPTH);
+        T made[PAIRS], fine[PAIRS], unwanted;
+#pragma unroll
+        for (int i = 0; i < PAIRS; ++i) {
+            lows[i].take<true, false>(l[0][i], l[1][i], made[i], unwanted);
+            if (NOISE) highs[i].take<false, true>(h[0][i], h[1][i], unwanted, fine[i]);
+        }
+        if (row < first || !mine) continue;
+        if (!NOISE || keeps) store_low(made, low + k, row, k, half);
+        if (NOISE) store_low(fine, finest + k, row, k, half);
     }
 }
 
@@ -138,18 +154,22 @@ struct Returned {
         for (int i = 0; i < PAIRS; ++i) own[i] = back + near_held(k + i, half);
     }
 
-    __device__ __forceinline__ void fetch(int row, T (&v)[PAIRS]) const
+    // A row, copied ahead; `place` is where the lane's pairs lie in shared memory, those of all lanes side by side.
+    __device__ __forceinline__ void ask(int row, Pair* place) const
     {
         const Index begin = (Index)held_row_of(row, half_rows) * pitch;
 #pragma unroll
         for (int i = 0; i < PAIRS; i += 2) {
-            const T* first = (const T*)((const char*)own[i] + begin);
-            if (PAIRED && BORDER == 0) {
-                const Pair pair = *(const Pair*)first;
-                v[i] = pair.v[0], v[i + 1] = pair.v[1];
-            } else
-                v[i] = *first, v[i + 1] = *(const T*)((const char*)own[i + 1] + begin);
+            T* to = place[32 * (i / 2)].v;
+            copy_ahead<PAIRED && BORDER == 0 ? sizeof(Pair) : sizeof(T)>(to, (const char*)own[i] + begin);
+            if (!PAIRED || BORDER != 0) copy_ahead<sizeof(T)>(to + 1, (const char*)own[i + 1] + begin);
         }
+    }
+
+    __device__ __forceinline__ void take(const Pair* place, T (&v)[PAIRS]) const
+    {
+#pragma unroll
+        for (int i = 0; i < PAIRS; ++i) v[i] = place[32 * (i / 2)].v[i % 2];
     }
 };
 
@@ -195,39 +215,44 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_back(
     const Samples samples(x, rows, columns, left);
     const Returned returned(back, half_rows, half, left / 2 + AHEAD);
     Columns held = {};
-    T next[DEPTH][2][EACH], came[DEPTH][PAIRS] = {};
+    __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
+    __shared__ Pair returns[DEPTH][ALONE ? 1 : 32 * PAIRS / 2];
+    const auto ask = [&](int step) {
+        if (step < steps) {
+            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[step % DEPTH][r] + lane);
+            if (!ALONE) returned.ask(first_k + step - (HALF - 1), returns[step % DEPTH] + lane);
+        }
+        close_group();
+    };
 #pragma unroll
-    for (int ahead = 0; ahead < DEPTH; ++ahead) {
-        for (int r = 0; r < 2; ++r) samples.fetch(top + 2 * ahead + r, next[ahead][r]);
-        if (!ALONE) returned.fetch(first_k + ahead - (HALF - 1), came[ahead]);
-    }
-    for (int start = 0; start < steps; start += DEPTH) {
+    for (int step = 0; step < DEPTH; ++step) ask(step);
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+        const int k = first_k + step - (HALF - 1);
+        T l[2][PAIRS], h[2][PAIRS], row[EACH], came[PAIRS] = {};
+        wait_for_groups<DEPTH - 1>();
 #pragma unroll
-        for (int ahead = 0; ahead < DEPTH; ++ahead) {
-            const int step = start + ahead, k = first_k + step - (HALF - 1);
-            if (step >= steps) break;
-            T l[2][PAIRS], h[2][PAIRS], row[EACH];
+        for (int r = 0; r < 2; ++r) {
+            samples.take(copies[step % DEPTH][r] + lane, row);
+            split_row<true, true>(row, l[r], h[r]);
+        }
+        if (!ALONE) returned.take(returns[step % DEPTH] + lane, came);
+        ask(step + DEPTH);
+        held.split(l, h);
+        if (step >= HALF - 1) held.join(l, h, came, threshold);
+        if (step < 2 * (HALF - 1)) continue;
 #pragma unroll
-            for (int r = 0; r < 2; ++r) split_row<true, true>(next[ahead][r], l[r], h[r]);
-            const int later = min(step + DEPTH, steps - 1); // the last rows once more, and no branch
-            for (int r = 0; r < 2; ++r) samples.fetch(top + 2 * later + r, next[ahead][r]);
-            held.split(l, h);
-            if (step >= HALF - 1) held.join(l, h, came[ahead], threshold);
-            if (!ALONE) returned.fetch(first_k + later - (HALF - 1), came[ahead]);
-            if (step < 2 * (HALF - 1)) continue;
+        for (int r = 0; r < 2; ++r) {
+            const int at = 2 * k - REACH + r;
+            join_row(l[r], h[r], row);
+            if (at < above || at >= below) continue;
+            Four* line = (Four*)(own + (Index)at * samples.pitch);
 #pragma unroll
-            for (int r = 0; r < 2; ++r) {
-                const int at = 2 * k - REACH + r;
-                join_row(l[r], h[r], row);
-                if (at < above || at >= below) continue;
-                Four* line = (Four*)(own + (Index)at * samples.pitch);
+            for (int f = 0; f < EACH; f += 4) {
+                Four four;
 #pragma unroll
-                for (int f = 0; f < EACH; f += 4) {
-                    Four four;
-#pragma unroll
-                    for (int i = 0; i < 4; ++i) four.v[i] = sample_of(row[f + i]);
-                    if (f < room) line[f / 4] = four;
-                }
+                for (int i = 0; i < 4; ++i) four.v[i] = sample_of(row[f + i]);
+                if (f < room) line[f / 4] = four;
             }
         }
     }
