@@ -38,7 +38,9 @@ class Limits:
 @dataclass(frozen=True, eq=False)
 class Launch:
     """One kernel launch. `args` are device arrays and explicit NumPy scalars, checked against the kernel's own
-    parameters; `constants` maps __constant__ symbols to host arrays, copied before the plan first runs."""
+    parameters; `constants` maps __constant__ symbols to host arrays, copied before the plan first runs. An `early`
+    launch may begin before the launch ahead of it in its stream has ended: its kernel waits for that itself. Devices
+    before compute capability 9.0 begin it afterwards."""
 
     kernel: Any
     grid: tuple[int, int, int]
@@ -49,6 +51,7 @@ class Launch:
     name: str = ""
     stream: int = 0
     after: tuple[str, ...] = ()
+    early: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.devices.sim.device import DEFAULT_ARCHITECTURE, SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.wavelet.bases import taps_of
@@ -40,8 +40,8 @@ LONE = (
     ("rbio3.3", "periodization", "soft", {}),
 )
 ROWS = 32
-STRIP = "wavelet_strip.cuh"
-"""The file whose lines load samples and store them."""
+STRIP, COPIES = "wavelet_strip.cuh", "copy_ahead.cuh"
+"""The file whose lines load samples and store them, and the one whose lines load them for lone warps."""
 Lines = dict[str, tuple[LineCounts, ...]]
 """Lines that counted something, by step."""
 
@@ -54,11 +54,17 @@ def each(cases: Sequence[Any], *usual: int) -> list[Any]:
 
 
 def _made(
-    filter: Filter, x: Array, block: int = 64, rows: int = ROWS, multiprocessors: int = 1, **changed: Any
+    filter: Filter,
+    x: Array,
+    block: int = 64,
+    rows: int = ROWS,
+    multiprocessors: int = 1,
+    architecture: str = DEFAULT_ARCHITECTURE,
+    **changed: Any,
 ) -> tuple[Array, Array, Lines, Mapping[str, int]]:
     """The result, the reference, the counters of each step's lines, and what was predicted of all steps."""
     params = {p.name: p.default for p in filter.params} | {"rule": "manual", "value": 0.3} | changed
-    device = SimDevice(options=Options(counters="full")).session({})
+    device = SimDevice(architecture, Options(counters="full")).session({})
     knobs = {"block": block} | ({"rows": rows} if filter.accepts == "image" else {})
     limits = replace(device.limits, multiprocessors=multiprocessors)
     task = on(filter, device.upload(x), params, knobs, limits)
@@ -94,10 +100,11 @@ def test_long_filters_over_several_strips(
 
 @pytest.mark.parametrize("wavelet, border, how, more", each(LONE, 0, 1, 2))
 def test_lone_warps(wavelet: str, border: str, how: str, more: dict[str, Any]) -> None:
-    """Lattices and sums, of images whose next level has rows of whole fours or has none, with an odd number of rows."""
-    for shape in ((66, 152), (61, 132)):
+    """Lattices and sums, of images whose next level has rows of whole fours or has none, with an odd number of rows;
+    their rows copied at once, or ahead."""
+    for shape, architecture in (((66, 152), "sm_75"), ((61, 132), "sm_75"), ((66, 152), "sm_90")):
         params = {"wavelet": wavelet, "border": border, "levels": 2, "threshold": how, **more}
-        found, expected, *_ = _made(find_filter("wavelet2d"), _noise(shape), **params)
+        found, expected, *_ = _made(find_filter("wavelet2d"), _noise(shape), architecture=architecture, **params)
         assert np.abs(found - expected).max() < 4e-6
 
 
@@ -140,7 +147,7 @@ def test_lone_warps_read_a_pixel_twice_and_write_it_once() -> None:
     assert np.abs(found - expected).max() < 4e-6
     assert "thresholds" not in lines
     there, back = lines["level 1"], lines["level 1 back"]
-    loaded = sum(_count(step, "global_load_sectors", "marched.cu") for step in (there, back))
+    loaded = sum(_count(step, "global_load_sectors", COPIES) for step in (there, back))
     assert 32 * _count(back, "global_store_sectors") == x.nbytes
     assert x.nbytes <= 4 * 32 * _count(there, "global_store_sectors") < 1.1 * x.nbytes
     assert 2.25 * x.nbytes < 32 * loaded < 3 * x.nbytes

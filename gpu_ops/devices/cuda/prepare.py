@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_ops.devices.cuda.early import early_launch
 from gpu_ops.devices.cuda.texture import Texture
 from gpu_ops.devices.launches import check_constants, check_gaps, check_launch, check_refresh
 from gpu_ops.errors import KernelError
@@ -102,6 +103,8 @@ class Prepared:
         addresses = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(v) for v in values))
         self._keep += [values, addresses, kernel, step.args]
         at = ctypes.addressof(addresses)
+        if step.early and limits.capability >= (9, 0):
+            return early_launch(step, stream, at)
         launch = (kernel.pointer, *step.grid, *step.block, step.shared_bytes, stream.ptr, at, 0)
         return partial(driver.launchKernel, *launch)
 

@@ -27,6 +27,7 @@ Array = np.ndarray[Any, Any]
 POLLED = 32
 """A block checks for limits after so many instructions."""
 NOTHING = {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "brkpt", "pmevent"}
+NOTHING |= {"griddepcontrol"}
 
 
 @dataclass(frozen=True, eq=False)

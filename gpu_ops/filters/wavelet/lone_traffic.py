@@ -37,8 +37,7 @@ def _of_level(task: Task, level: int, there: bool, alone: bool) -> tuple[int, in
     strips, segments, height = marched.grid_of(task, level, there)
     ends = results if there else samples
     spans = [(k * height, min((k + 1) * height, ends.rows)) for k in range(segments)]
-    ahead = marched.LOW_DEPTH if there else marched.Held.of(lane).depth
-    steps = sum(_steps(lane, above, below, there) + ahead for above, below in spans)
+    steps = sum(_steps(lane, above, below, there) for above, below in spans)
     first, last = lane.lost(there)
     mine = slice(first, WARP - last)
     loads = stores = 0

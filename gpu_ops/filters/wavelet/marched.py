@@ -18,26 +18,8 @@ from gpu_ops.task import Task
 FILE = "wavelet/marched.cu"
 FOUR, MOST = 4, 1 << 31
 """Samples that move at once, and places that no image may have: bytes of a row are ints."""
-LEAST_ROWS, MANY, FEW, SHORT = 16, 16, 8, 12
-"""The fewest rows of a segment, and warps a multiprocessor that are worth shorter ones: fewer for long filters, whose
-segments begin with many rows that others make as well."""
-
-
-class Held(NamedTuple):
-    """Steps whose rows are on their way, and warps of a multiprocessor for whose number registers suffice."""
-
-    depth: int
-    resident: int
-
-    @classmethod
-    def of(cls, lane: Lane) -> Held:
-        """From the words of a lane's columns: what was fastest on an H200."""
-        words = (lane.taps - 2) * (4 if lane.lattice else 7)
-        return cls(2, 20) if words <= 28 else cls(1, 18) if words <= 56 and lane.taps <= SHORT else cls(2, 12)
-
-
-LOW_DEPTH = 2
-"""Steps whose rows are on their way there."""
+LEAST_ROWS, SHORT = 8, 8
+"""The fewest rows of a segment, and the most taps of filters that leave registers for two launches at a time."""
 
 
 def suits(task: Task) -> bool:
@@ -53,6 +35,13 @@ def marches(task: Task, level: int) -> bool:
     return columns % FOUR == 0 and rows >= 2 * Strips.of(task).taps and rows * columns < MOST
 
 
+def warps_of(lane: Lane) -> int:
+    """The warps of a multiprocessor. A launch begins while blocks of the one ahead still occupy registers; where those
+    hold few blocks more, multiprocessors that are done first would take more than their share, unless it is all that
+    fits."""
+    return 12 if lane.taps <= SHORT else 16
+
+
 class Grid(NamedTuple):
     """The strips of a launch, its segments, and the rows of a segment: of coefficients there, of samples back."""
 
@@ -62,14 +51,12 @@ class Grid(NamedTuple):
 
 
 def grid_of(task: Task, level: int, there: bool) -> Grid:
-    """Segments are shorter where an image would occupy too few warps."""
+    """As many segments as give every multiprocessor its warps, all at a time."""
     lane, (rows, columns) = Lane.of(task), extents_of(task)[level if there else level - 1]
     strips = -(-(2 * columns if there else columns) // lane.width(there))
-    pairs = 2 if there else 1
-    height, wanted = int(task.knobs["rows"]) // pairs, MANY if there or lane.taps <= SHORT else FEW
-    while height > LEAST_ROWS // pairs and strips * -(-rows // height) < wanted * task.limits.multiprocessors:
-        height //= 2
-    height = max(height, -(-rows // MOST_BLOCKS))
+    most = min(max(warps_of(lane) * task.limits.multiprocessors // strips, 1), MOST_BLOCKS)
+    height = max(-(-rows // most), LEAST_ROWS // 2 if there else LEAST_ROWS)
+    height += 0 if there else height % 2  # whole pairs
     return Grid(strips, -(-rows // height), height)
 
 
@@ -98,12 +85,13 @@ class Marching(Denoising):
         args = (*arrays, *map(np.int32, (*level.samples, *level.results, height)), last)
         constants = constants_of(task, self.constants)
         kernel = self._marched(part, level)
-        return Launch(kernel, (strips, segments, 1), (WARP, 1, 1), args, constants=constants, name=name)
+        block, early = (WARP, 1, 1), not (part == "low" and level.number == 1)
+        return Launch(kernel, (strips, segments, 1), block, args, constants=constants, name=name, early=early)
 
     def _marched(self, part: str, level: Level) -> Any:
-        task, first, lane = self.job.task, level.number == 1, Lane.of(self.job.task)
-        dtype, held = self.job.dtype if first else self.kind, Held.of(lane)
-        defines = shared_defines(task, lane) | {
+        task, first = self.job.task, level.number == 1
+        dtype = self.job.dtype if first else self.kind
+        defines = shared_defines(task, Lane.of(task)) | {
             "SAMPLE": CTYPES[dtype.name],
             "REAL": CTYPES[self.kind.name],
             "INTEGER": int(dtype.kind == "u"),
@@ -115,8 +103,5 @@ class Marching(Denoising):
             "GIVEN": int(not self.noise),
             "ALONE": int(level.alone),
             "HOW": THRESHOLDS.index(task.params["threshold"]),
-            "LOW_DEPTH": LOW_DEPTH,
-            "DEPTH": held.depth,
-            "RESIDENT": held.resident,
         }
         return self.job.device.kernel(FILE, f"wavelet_marched_{part}", defines)

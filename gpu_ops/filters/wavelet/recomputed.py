@@ -31,7 +31,12 @@ BLOCKS = {
     for kind, usual in (("image", 128), ("signal", 256))
 }
 ROWS = Param(
-    "rows", 128, choices=(32, 64, 128, 256), unit="rows", help="rows that a block marches down", tries=(32, 128)
+    "rows",
+    128,
+    choices=(32, 64, 128, 256),
+    unit="rows",
+    help="rows that a block marches down; lone warps as many as occupy the GPU once",
+    tries=(32, 128),
 )
 IDEAS = {
     "image": "Details are made twice, which is cheaper than memory: up to 16 taps in the registers of lone warps.",

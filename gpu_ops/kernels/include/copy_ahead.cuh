@@ -23,11 +23,7 @@ __device__ __forceinline__ void copy_ahead(void* to, const void* from)
 {
 #if __CUDA_ARCH__ >= 800
     const unsigned int place = (unsigned int)__cvta_generic_to_shared(to);
-    // The size is part of the instruction; 16 bytes may pass the first-level cache by.
-    if constexpr (BYTES == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(BYTES) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(BYTES) : "memory");
 #else
     typedef typename Words<BYTES>::type Word;
     *(Word*)to = *(const Word*)from;

@@ -7,15 +7,17 @@
 //          columns in whole fours. ALONE: the last level, to which nothing comes back. NOISE: the finest details are
 //          wanted as well; not `keeps`: no approximation is
 // Launch:  a warp a block. Grid x: strips, y: segments of `height` rows, of coefficients there, of samples back. Of a
-//          strip 32 lanes of EACH samples make all: WIDTH_THERE, WIDTH_BACK. Its shared memory holds
-//          rows of the next steps
+//          strip 32 lanes of EACH samples make all: WIDTH_THERE, WIDTH_BACK. Shared memory for the rows of the next
+//          steps. Each launch but the first may begin before the one ahead has ended
 // Traffic: 12 bytes a float, read twice and written once, and 2 for its approximation there and back. Strips overlap by
 //          taps - 2 samples there, twice that back, in whole lanes; segments likewise, in rows
 // Source:  S0
 #include "copy_ahead.cuh"
+#include "early_launch.cuh"
 #include "wavelet_lanes.cuh"
 
 constexpr int PAIRS = EACH / 2; // coefficients of a half a lane
+constexpr int DEPTH = 3;        // steps whose rows are on their way
 
 // What lanes at both ends of a warp cannot make, for what lies beyond.
 constexpr int LOST_THERE = whole(BEFORE, EACH), LOST_THERE_AFTER = whole(AFTER, EACH);
@@ -100,7 +102,7 @@ __device__ __forceinline__ void store_low(const T (&v)[PAIRS], T* own, int row, 
 }
 
 // The approximation of a level, and where NOISE asks for them the diagonal details.
-extern "C" __global__ void __launch_bounds__(32) wavelet_marched_low(
+extern "C" __global__ void __launch_bounds__(32, 16) wavelet_marched_low(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows,
     int half, int height, int keeps)
 {
@@ -111,34 +113,39 @@ extern "C" __global__ void __launch_bounds__(32) wavelet_marched_low(
     const int k = left / 2 + AHEAD;
     const Samples samples(x, rows, columns, left);
     Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
-    __shared__ Four copies[LOW_DEPTH][2][ROW]; // rows of the next steps, each lane's own
-    const auto ask = [&](int step) {
+    __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
+    const auto ask = [&](int step, int place) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[step % LOW_DEPTH][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[place][r] + lane);
         close_group();
     };
+    wait_for_launch_ahead();
+    let_next_launch_begin();
 #pragma unroll
-    for (int step = 0; step < LOW_DEPTH; ++step) ask(step);
-#pragma unroll 1
-    for (int step = 0; step < steps; ++step) {
-        const int row = first + step - (HALF - 1);
-        T l[2][PAIRS], h[2][PAIRS], v[EACH];
-        wait_for_groups<LOW_DEPTH - 1>();
+    for (int step = 0; step < DEPTH; ++step) ask(step, step);
+    for (int start = 0; start < steps; start += DEPTH) {
 #pragma unroll
-        for (int r = 0; r < 2; ++r) {
-            samples.take(copies[step % LOW_DEPTH][r] + lane, v);
-            split_row<true, NOISE>(v, l[r], h[r]);
+        for (int place = 0; place < DEPTH; ++place) {
+            const int step = start + place, row = first + step - (HALF - 1);
+            if (step >= steps) break;
+            T l[2][PAIRS], h[2][PAIRS], v[EACH];
+            wait_for_groups<DEPTH - 1>();
+#pragma unroll
+            for (int r = 0; r < 2; ++r) {
+                samples.take(copies[place][r] + lane, v);
+                split_row<true, NOISE>(v, l[r], h[r]);
+            }
+            ask(step + DEPTH, place);
+            T made[PAIRS], fine[PAIRS], unwanted;
+#pragma unroll
+            for (int i = 0; i < PAIRS; ++i) {
+                lows[i].take<true, false>(l[0][i], l[1][i], made[i], unwanted);
+                if (NOISE) highs[i].take<false, true>(h[0][i], h[1][i], unwanted, fine[i]);
+            }
+            if (row < first || !mine) continue;
+            if (!NOISE || keeps) store_low(made, low + k, row, k, half);
+            if (NOISE) store_low(fine, finest + k, row, k, half);
         }
-        ask(step + LOW_DEPTH);
-        T made[PAIRS], fine[PAIRS], unwanted;
-#pragma unroll
-        for (int i = 0; i < PAIRS; ++i) {
-            lows[i].take<true, false>(l[0][i], l[1][i], made[i], unwanted);
-            if (NOISE) highs[i].take<false, true>(h[0][i], h[1][i], unwanted, fine[i]);
-        }
-        if (row < first || !mine) continue;
-        if (!NOISE || keeps) store_low(made, low + k, row, k, half);
-        if (NOISE) store_low(fine, finest + k, row, k, half);
     }
 }
 
@@ -201,7 +208,7 @@ struct Columns {
 
 // A strip's samples, from those around them and the approximation that came back. The last segments come first: of the
 // image that the way there has read, its end is what a cache still has.
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_back(
+extern "C" __global__ void __launch_bounds__(32, 16) wavelet_marched_back(
     const S* __restrict__ x, const T* __restrict__ back, S* __restrict__ out, const double* __restrict__ thresholds,
     int rows, int columns, int half_rows, int half, int height, double value)
 {
@@ -217,42 +224,53 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_back(
     Columns held = {};
     __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
     __shared__ Pair returns[DEPTH][ALONE ? 1 : 32 * PAIRS / 2];
-    const auto ask = [&](int step) {
-        if (step < steps) {
-            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[step % DEPTH][r] + lane);
-            if (!ALONE) returned.ask(first_k + step - (HALF - 1), returns[step % DEPTH] + lane);
-        }
+    const auto ask_samples = [&](int step, int place) {
+        for (int r = 0; r < 2; ++r)
+            if (step < steps) samples.ask(top + 2 * step + r, copies[place][r] + lane);
+    };
+    const auto ask_returned = [&](int step, int place) {
+        if (!ALONE && step < steps) returned.ask(first_k + step - (HALF - 1), returns[place] + lane);
         close_group();
     };
+    // Samples are from launches before the one ahead; of the last level they are from that one.
+    if (ALONE) wait_for_launch_ahead();
 #pragma unroll
-    for (int step = 0; step < DEPTH; ++step) ask(step);
-#pragma unroll 1
-    for (int step = 0; step < steps; ++step) {
-        const int k = first_k + step - (HALF - 1);
-        T l[2][PAIRS], h[2][PAIRS], row[EACH], came[PAIRS] = {};
-        wait_for_groups<DEPTH - 1>();
+    for (int step = 0; step < DEPTH; ++step) ask_samples(step, step);
+    if (!ALONE) wait_for_launch_ahead();
+    let_next_launch_begin();
 #pragma unroll
-        for (int r = 0; r < 2; ++r) {
-            samples.take(copies[step % DEPTH][r] + lane, row);
-            split_row<true, true>(row, l[r], h[r]);
-        }
-        if (!ALONE) returned.take(returns[step % DEPTH] + lane, came);
-        ask(step + DEPTH);
-        held.split(l, h);
-        if (step >= HALF - 1) held.join(l, h, came, threshold);
-        if (step < 2 * (HALF - 1)) continue;
+    for (int step = 0; step < DEPTH; ++step) ask_returned(step, step);
+    for (int start = 0; start < steps; start += DEPTH) {
 #pragma unroll
-        for (int r = 0; r < 2; ++r) {
-            const int at = 2 * k - REACH + r;
-            join_row(l[r], h[r], row);
-            if (at < above || at >= below) continue;
-            Four* line = (Four*)(own + (Index)at * samples.pitch);
+        for (int place = 0; place < DEPTH; ++place) {
+            const int step = start + place, k = first_k + step - (HALF - 1);
+            if (step >= steps) break;
+            T l[2][PAIRS], h[2][PAIRS], row[EACH], came[PAIRS] = {};
+            wait_for_groups<DEPTH - 1>();
 #pragma unroll
-            for (int f = 0; f < EACH; f += 4) {
-                Four four;
+            for (int r = 0; r < 2; ++r) {
+                samples.take(copies[place][r] + lane, row);
+                split_row<true, true>(row, l[r], h[r]);
+            }
+            if (!ALONE) returned.take(returns[place] + lane, came);
+            ask_samples(step + DEPTH, place);
+            ask_returned(step + DEPTH, place);
+            held.split(l, h);
+            if (step >= HALF - 1) held.join(l, h, came, threshold);
+            if (step < 2 * (HALF - 1)) continue;
 #pragma unroll
-                for (int i = 0; i < 4; ++i) four.v[i] = sample_of(row[f + i]);
-                if (f < room) line[f / 4] = four;
+            for (int r = 0; r < 2; ++r) {
+                const int at = 2 * k - REACH + r;
+                join_row(l[r], h[r], row);
+                if (at < above || at >= below) continue;
+                Four* line = (Four*)(own + (Index)at * samples.pitch);
+#pragma unroll
+                for (int f = 0; f < EACH; f += 4) {
+                    Four four;
+#pragma unroll
+                    for (int i = 0; i < 4; ++i) four.v[i] = sample_of(row[f + i]);
+                    if (f < room) line[f / 4] = four;
+                }
             }
         }
     }

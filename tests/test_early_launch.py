@@ -1,0 +1,57 @@
+"""Launches that begin early: what the driver is told, and that a simulated GPU runs their kernels."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_ops.devices.cuda.early import early_launch
+from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.plan import Launch, Plan
+
+KERNEL = """#include "early_launch.cuh"
+extern "C" __global__ void next(const float* x, float* y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    wait_for_launch_ahead();
+    let_next_launch_begin();
+    if (i < n) y[i] = x[i] + 1;
+}
+"""
+
+
+def test_the_driver_is_told_that_the_launch_may_begin_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = pytest.importorskip("cuda.bindings.driver")
+    told: list[Any] = []
+
+    def launched(config: Any, function: Any, arguments: int, extra: int) -> tuple[Any]:
+        told.append((config, int(function), arguments))
+        return (driver.CUresult.CUDA_SUCCESS,)
+
+    monkeypatch.setattr(driver, "cuLaunchKernelEx", launched)
+    step = Launch(SimpleNamespace(pointer=77), (5, 6, 7), (32, 2, 1), (), 1024, early=True)
+    early_launch(step, SimpleNamespace(ptr=88), 99)()
+    ((config, function, arguments),) = told
+    assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (5, 6, 7)
+    assert (config.blockDimX, config.blockDimY, config.blockDimZ) == (32, 2, 1)
+    assert (config.sharedMemBytes, int(config.hStream), function, arguments) == (1024, 88, 77, 99)
+    (attribute,) = config.attrs
+    name = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    assert config.numAttrs == 1 and attribute.id == name
+    assert attribute.value.programmaticStreamSerializationAllowed == 1
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+def test_a_simulated_gpu_runs_launches_one_after_the_other(architecture: str) -> None:
+    device = SimDevice(architecture).session({"own.cu": KERNEL})
+    x, y, z = device.upload(np.arange(70, dtype=np.float32)), device.empty((70,), "f4"), device.empty((70,), "f4")
+    kernel = device.kernel("own.cu", "next")
+    steps = [
+        Launch(kernel, (3, 1, 1), (32, 1, 1), (a, b, np.int32(70)), early=late)
+        for a, b, late in ((x, y, False), (y, z, True))
+    ]
+    assert device.execute(Plan(tuple(steps), {"z": z})).findings == ()
+    assert np.array_equal(device.download(z), np.arange(70, dtype=np.float32) + 2)
