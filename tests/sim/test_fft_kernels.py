@@ -12,6 +12,7 @@ import pytest
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel
 from gpu_ops.devices.kernel_source import read_source
+from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
@@ -22,13 +23,16 @@ from gpu_ops.filters.fft.ways import STOCKHAM
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.params import check_values
-from gpu_ops.plan import Device, Execution, Plan
+from gpu_ops.plan import Device, Execution, Limits, Plan
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Experiment, Filter, Input, Pick, Run
 from tests.lanes import each_once
+from tests.tasks import planned
 
 Array = np.ndarray[Any, Any]
 SHAPES = ((3, 1, 2), (3, 2, 1), (1, 4, 5), (2, 8, 3), (3, 64, 2), (2, 97, 1), (1, 100, 3), (2, 1024, 1), (1, 1024, 2))
+MANY = Limits((9, 0), 1024, 227 << 10, 132, 50 << 20, 80 << 30, 2)
+"""Those of a GPU with many multiprocessors."""
 FEWER = ((2, 8, 3), (2, 97, 1), (1, 1024, 2))
 """For the kernels that share most of their code."""
 MOST = {"complex64": 3e-7, "complex128": 8e-16}
@@ -300,6 +304,15 @@ def test_a_tile_in_a_block_is_read_once_and_stored_once_without_conflicts(tile: 
     assert counters["shared_wavefronts"] == counters["shared_ideal_wavefronts"]
     two, _ = _counted("fft_batch2d", "fast", (128, 256), {"launches": 2}, tile=tile, numbers="complex")
     assert two["launches"] == 2 and two["global_store_sectors"] == least
+
+
+@pytest.mark.parametrize(("side", "size", "launches"), [(128, 128, 2), (128, 1024, 1), (64, 64, 1)])
+def test_few_large_tiles_take_two_launches(side: int, size: int, launches: int) -> None:
+    filter, device = find_filter("fft_batch2d"), OfflineDevice("sm_90", limits=MANY)
+    params = {p.name: p.default for p in filter.params} | {"tile": side, "numbers": "complex"}
+    x = device.empty((size, 2 * size), "float32")
+    knobs = {k.name: k.default for k in filter.variant("fast").knobs}
+    assert len(planned(filter, "fast", device, x, params, knobs).steps) == launches
 
 
 @pytest.mark.parametrize(("tile", "knobs"), [(60, {}), (48, {"together": 1}), (100, {"radix": 8})])

@@ -49,7 +49,9 @@ PARTS = Param(
     choices=(NEEDED, IN_TWO, ALL),
     help="which lines are cut in two: those that a launch cannot take well",
 )
-LAUNCHES = Param("launches", 1, choices=(1, 2), help="of tiles that a block can have whole; 2 do rows, then columns")
+LAUNCHES = Param(
+    "launches", 1, choices=(1, 2), help="of tiles that a block can have whole, unless large and few; 2 always"
+)
 WIDTH = Param("width", 64, choices=(32, 64, 128), unit="bits", help="of an access to complex numbers along rows")
 LOOKUPS = Param(
     "lookups", 1, choices=(1, 2, 4), unit="twiddles", help="of a butterfly that are looked up; the others are products"

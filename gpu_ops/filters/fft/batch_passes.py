@@ -27,6 +27,10 @@ from gpu_ops.filters.fft.radices import Stages, stages_of
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
 
+LARGE, FEW = 128, 3
+"""Tiles from so many points a side on take longer in one launch than in two, until a third of the multiprocessors has
+one."""
+
 
 def wide(batch: Batch, rules: Rules, task: Task) -> bool:
     """Whether the threads of rows have two neighbouring complex numbers each in the first and in the last stage."""
@@ -42,9 +46,12 @@ def wide(batch: Batch, rules: Rules, task: Task) -> bool:
 
 
 def in_a_block(batch: Batch, rules: Rules, task: Task) -> Stages | None:
-    """The stages of square tiles of complex numbers that a block can have whole, None where it cannot."""
+    """The stages of square tiles of complex numbers that a block can have whole; None where it cannot, and where so few
+    large ones leave most multiprocessors idle: then many blocks with lines of all tiles are faster."""
     fit, n = Fit(task.knobs, task.limits.shared_bytes, complex_type(task).itemsize // 2), batch.width
     if not rules.tiles or task.knobs.get("launches", 2) == 2 or not batch.complex or n != batch.height or n == 1:
+        return None
+    if n >= LARGE and FEW * batch.down * batch.across < task.limits.multiprocessors:
         return None
     stages = stages_of(n, fit.radix)
     return stages if stages is not None and fit.room(n, stages, n) == n else None
