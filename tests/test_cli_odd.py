@@ -196,6 +196,7 @@ BAD_REPORTS = {
     "schema of many digits": (json.dumps({**GOOD, "schema": "kernelscope-report/" + "9" * 5000}), "its schema is"),
     "schema of lines": (json.dumps({**GOOD, "schema": "a\nb\x1b[31m" * 999}), "its schema is"),
     "row of a number": (json.dumps({**GOOD, "runs": [1]}), "run 1 is no object"),
+    "occupancy of a number": (json.dumps({**GOOD, "occupancy": 1}), "occupancy is no list of objects"),
     "row without stages": (_without("stages"), "run 1 has no stages"),
     "row without a filter": (_without("filter"), "run 1 has no filter"),
     "stages of a number": (_with(stages={"kernel": 1}), "stages of run 1 is not"),

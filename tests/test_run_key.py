@@ -17,7 +17,7 @@ from gpu_ops.cli.measure import last_runs
 from gpu_ops.cli.tables import bench_table, names
 from gpu_ops.device_names import device_kind, device_place, is_simulated
 from gpu_ops.io import from_array
-from gpu_ops.measuring.rows import Row
+from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.measuring.runner import planned_run, run_experiment
 from gpu_ops.run_key import EDITS, RunKey, differences, hash_of_edits
 from gpu_ops.types import Experiment, Pick, Run, Timing, Work
@@ -120,3 +120,11 @@ def test_the_name_of_a_device_says_its_kind_and_place() -> None:
 def test_a_run_key_is_what_a_reader_can_show() -> None:
     key = RunKey.of("mean1d", "naive", "cuda:0", {"window": 5}, {"block": 64}, "abc")
     assert (key.filter, key.variant, key.device, key.edits) == ("mean1d", "naive", "cuda:0", "abc")
+
+
+def test_a_bench_keeps_the_occupancy_of_earlier_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benches, "same_machine", lambda *both: True)
+    places = [{"variant": "naive", "knobs": {"block": size}, "warps": size // 32} for size in (64, 128)]
+    earlier = Report({"devices": {}}, (), tuple(places))
+    bench = benches._resume(Namespace(json="r.json", baseline="naive"), earlier, {"devices": {}}, None)
+    assert bench.occupancy == places and Report.from_json(bench.content()).occupancy == tuple(places)

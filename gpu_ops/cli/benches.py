@@ -41,15 +41,15 @@ class _Bench:
     provenance: dict[str, Any]
     rows: list[Row] = field(default_factory=list)
     deadline: float | None = None
-    occupancy: list[dict[str, Any]] = field(default_factory=list)
+    occupancy: list[Mapping[str, Any]] = field(default_factory=list)
 
     def write(self) -> None:
         if self.args.json and self.args.json != "-":
             write_report(self.args.json, self.content())
 
     def content(self) -> dict[str, Any]:
-        content = Report(self.provenance, tuple(with_speedups(self.rows, self.args.baseline))).to_json()
-        return content | ({"occupancy": self.occupancy} if self.occupancy else {})
+        rows = tuple(with_speedups(self.rows, self.args.baseline))
+        return Report(self.provenance, rows, tuple(self.occupancy)).to_json()
 
     def missing(self, experiment: Experiment) -> tuple[Pick, ...]:
         """The picks of an experiment whose rows the report does not have yet."""
@@ -142,7 +142,8 @@ def _measure_all(
     deadline = time.perf_counter() + args.budget if args.budget is not None else None
     earlier = _earlier(args)  # before roofs are measured, which takes seconds
     bench = _resume(args, earlier, machine(devices), deadline)
-    bench.occupancy = [place.to_json() for place in found]
+    places = [place.to_json() for place in found]
+    bench.occupancy += [place for place in places if place not in bench.occupancy]
     all_rows: list[Row] = []
     complete = True
     if deadline is None:
@@ -187,7 +188,7 @@ def _resume(
     if earlier is not None:
         if not same_machine(earlier.provenance, provenance):
             raise ReportError(f"{args.json} was measured on another machine; choose another file for --json.")
-        bench.rows = list(earlier.rows)
+        bench.rows, bench.occupancy = list(earlier.rows), list(earlier.occupancy)
         history = [*earlier.provenance.get("earlier", []), _short(earlier.provenance)]
         bench.provenance = {**provenance, "earlier": history}
     return bench

@@ -143,6 +143,9 @@ def fault_of(content: Any) -> str:
     if _deeper(content, DEEPEST):
         return f"is not a report: its lists and objects have more than {DEEPEST} levels"
     fault = _provenance_fault(provenance)
+    occupancy = content.get("occupancy", [])
+    if not isinstance(occupancy, list) or not all(map(_object, occupancy)):
+        fault = fault or "its occupancy is no list of objects"
     for number, row in enumerate(runs, start=1):
         fault = fault or _row_fault(number, row)
     return f"is not a report: {fault}" if fault else ""

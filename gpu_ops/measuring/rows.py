@@ -248,19 +248,24 @@ _KNOWN = (
 
 @dataclass(frozen=True)
 class Report:
-    """Rows and their provenance: the machine, versions, flags, source and time."""
+    """Rows and their provenance: the machine, versions, flags, source and time; and the theoretical occupancy of kernels
+    at the points of a sweep, as JSON."""
 
     provenance: Mapping[str, Any]
     rows: tuple[Row, ...]
+    occupancy: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Report:
-        """A report from checked JSON; keys beside provenance and runs are ignored."""
-        return cls(content["provenance"], tuple(map(Row.from_json, content["runs"])))
+        """A report from checked JSON; other keys are ignored."""
+        return cls(
+            content["provenance"], tuple(map(Row.from_json, content["runs"])), tuple(content.get("occupancy", ()))
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The whole report, in the schema of this version."""
-        return report_json(self.provenance, (row.to_json() for row in self.rows))
+        content = report_json(self.provenance, (row.to_json() for row in self.rows))
+        return content | ({"occupancy": list(self.occupancy)} if self.occupancy else {})
 
 
 def report_json(provenance: Mapping[str, Any], runs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
