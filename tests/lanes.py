@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from gpu_ops.filters import FILTERS
+from gpu_ops.types import Filter, Variant
+
 
 def few(values: Iterable[Any], *usual: Any) -> list[Any]:
     """The values of a parametrisation, of which only the usual ones are tried by default."""
@@ -25,6 +28,14 @@ def each_once(*axes: Sequence[Any]) -> list[Any]:
     places = product(*(range(len(axis)) for axis in axes))
     combined = [(place, tuple(axis[k] for k, axis in zip(place, axes, strict=True))) for place in places]
     return [values if place in diagonal else _thorough(values) for place, values in combined]
+
+
+def of_one_kind(filter: Filter, variant: Variant) -> bool:
+    """Whether the default lane has a variant that its family offers for signals and for images: they share their
+    kernels or loops, so it tries one of them, in turns."""
+    family = [f for f in FILTERS if f.family == filter.family and variant.id in {v.id for v in f.variants}]
+    ids = [v.id for f in FILTERS if f.family == filter.family for v in f.variants]
+    return family.index(filter) == list(dict.fromkeys(ids)).index(variant.id) % len(family)
 
 
 def _thorough(value: Any) -> Any:

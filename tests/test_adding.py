@@ -112,6 +112,7 @@ def test_a_variant_is_a_kernel_file_and_one_entry(tree: Path) -> None:
     assert int(count) == 8 and wrong.strip() == "[]"
 
 
+@pytest.mark.thorough  # processes of its own
 def test_a_filter_is_a_module_its_kernels_and_its_name(tree: Path, tmp_path: Path) -> None:
     add_filter(tree)
     assert places(tree) == [

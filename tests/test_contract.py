@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
-from lanes import few
+from lanes import few, of_one_kind
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.offline import OfflineDevice
@@ -29,7 +29,12 @@ OPTIONAL = {"skimage": find_spec("skimage") is None}
 """Libraries that the product does not bring, whose functions do few of a filter's settings; whether one is missing."""
 CPU = [
     pytest.param(
-        *(f, v), id=f"{f.id}-{v.id}", marks=pytest.mark.skipif(OPTIONAL.get(v.library, False), reason="not installed")
+        *(f, v),
+        id=f"{f.id}-{v.id}",
+        marks=(
+            pytest.mark.skipif(OPTIONAL.get(v.library, False), reason="not installed"),
+            *([] if of_one_kind(f, v) else [pytest.mark.thorough]),
+        ),
     )
     for f in FILTERS
     for v in f.variants

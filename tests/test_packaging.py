@@ -30,6 +30,7 @@ def test_the_wheel_holds_code_kernels_and_resources(wheel: Path) -> None:
     assert not [n for n in names if n.startswith("tests/")]
 
 
+@pytest.mark.thorough  # processes of its own
 def test_the_wheel_runs_a_sample_elsewhere(wheel: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(site)

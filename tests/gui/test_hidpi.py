@@ -12,6 +12,7 @@ from PySide6.QtGui import QImage
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.thorough  # processes of its own
 def test_a_screenshot_is_twice_as_large_and_as_sharp(tmp_path: Path) -> None:
     target = tmp_path / "window.png"
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": "2"}

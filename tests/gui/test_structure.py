@@ -178,6 +178,7 @@ def test_what_is_understood_goes_to_the_window(monkeypatch: pytest.MonkeyPatch) 
     assert (seen[0].set, seen[0].variant) == (["window=9"], ["serial", "scipy"])
 
 
+@pytest.mark.thorough  # processes of its own
 def test_a_screenshot_is_drawn_by_the_path_of_clicks(tmp_path: Path) -> None:
     picture = tmp_path / "out.png"
     command = [

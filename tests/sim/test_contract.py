@@ -1,8 +1,9 @@
 """The contract of every kernel of the product, and of kernels that are wrong on purpose, on the simulated GPU.
 
-The default lane tries every setting once, the smallest and the largest shape in both orders of blocks, and a wrong
-kernel of each family of filters; the thorough one tries shapes and pairs of choices, some in both orders, the ends
-of the range, and all wrong kernels. Half of the time goes to compiling, once for each set of defines that cases have.
+The default lane tries every setting once, in turns of the variant for signals and of that for images, the smallest and
+the largest shape in both orders of blocks, and a wrong kernel of each family of filters; the thorough one tries all
+variants, shapes and pairs of choices, some in both orders, the ends of the range, and all wrong kernels. Half of the
+time goes to compiling, once for each set of defines that cases have.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from gpu_ops.measuring.contract import (
     end_cases,
 )
 from gpu_ops.types import Filter, Run, Variant
-from tests.lanes import few
+from tests.lanes import few, of_one_kind
 
 MOST = 12
 """Cases of a kernel at most in the thorough lane, evenly from longer sets. A real GPU runs whole sets."""
@@ -34,8 +35,10 @@ BOTH_WAYS = 3
 STEP = 7
 """Between the cases that a wrong kernel meets one after the other. A set begins with its smallest shapes, in which few
 faults show."""
-KERNELS = [
-    pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants if v.device == "cuda" and not v.library
+PAIRS = [(f, v) for f in FILTERS for v in f.variants if v.device == "cuda" and not v.library]
+KERNELS = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f, v in PAIRS]
+IN_TURNS = [
+    pytest.param(f, v, id=f"{f.id}-{v.id}", marks=() if of_one_kind(f, v) else pytest.mark.thorough) for f, v in PAIRS
 ]
 FAULTS = {
     "past_the_end": "out of bounds",
@@ -65,7 +68,7 @@ def _failure(filter: Filter, variant: Variant, case: Case, again: bool = True) -
     return "" if run.ok else f"{case}: {run.errors} {run.notes}"
 
 
-@pytest.mark.parametrize("filter, variant", KERNELS)
+@pytest.mark.parametrize("filter, variant", IN_TURNS)
 def test_every_setting(filter: Filter, variant: Variant) -> None:
     cases = sorted(each_setting(_cases(filter.id, variant.id)), key=lambda case: prod(case.shape))
     assert len(cases) >= 4

@@ -101,8 +101,8 @@ def test_long_filters_over_several_strips(
 @pytest.mark.parametrize("wavelet, border, how, more", each(LONE, 0, 1, 2))
 def test_lone_warps(wavelet: str, border: str, how: str, more: dict[str, Any]) -> None:
     """Lattices and sums, of images whose next level has rows of whole fours or has none, with an odd number of rows;
-    their rows copied at once, or ahead."""
-    for shape, architecture in (((66, 152), "sm_75"), ((61, 132), "sm_75"), ((66, 152), "sm_90")):
+    their rows copied ahead, or at once."""
+    for shape, architecture in (((66, 152), "sm_90"), ((61, 132), "sm_75")):
         params = {"wavelet": wavelet, "border": border, "levels": 2, "threshold": how, **more}
         found, expected, *_ = _made(find_filter("wavelet2d"), _noise(shape), architecture=architecture, **params)
         assert np.abs(found - expected).max() < 4e-6
