@@ -116,6 +116,15 @@ class Talk:
         os.kill(pid, signal.SIGKILL)
 
 
+def _halt(pid: int) -> None:
+    """Stop a process. It stops when one of its threads takes the signal; on a busy machine others go on until then."""
+    os.kill(pid, signal.SIGSTOP)
+    end = time.monotonic() + PATIENCE
+    while {stat.read_text().rpartition(")")[2].split()[0] for stat in Path(f"/proc/{pid}/task").glob("*/stat")} - {"T"}:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def _left() -> list[str]:
     """Segments of this process that are still there."""
     names = (p.name for place in segments.directories() for p in place.glob(f"kernelscope-{os.getpid()}-*"))
@@ -491,7 +500,7 @@ def test_a_survey_is_answered_beside_a_run_and_outlives_its_engine(
     refused = talk.do(SurveyRequest(talk.job(), str(tmp_path / "none.csv")))[-1]
     assert isinstance(refused, Failed) and refused.kind == "input" and talk.client.busy
     cancelled, kept = (SurveyRequest(talk.job(), str(tmp_path / "a.csv")) for _ in range(2))
-    os.kill(talk.client.pid or 0, signal.SIGSTOP)
+    _halt(talk.client.pid or 0)
     for survey in (cancelled, kept):
         talk.client.submit(survey)
     talk.client.cancel(cancelled.job)
@@ -582,7 +591,7 @@ def test_an_engine_that_dies_idle_is_replaced(talk: Talk) -> None:
 def test_a_stopped_process_is_ended_as_well(talk: Talk) -> None:
     made = talk.sample()
     assert talk.client.pid is not None
-    os.kill(talk.client.pid, signal.SIGSTOP)
+    _halt(talk.client.pid)
     talk.client._deadline = 0.5
     assert "said nothing" in talk.do(talk.request(made))[-1].sentence
 
