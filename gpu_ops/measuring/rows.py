@@ -248,8 +248,8 @@ _KNOWN = (
 
 @dataclass(frozen=True)
 class Report:
-    """Rows and their provenance: the machine, versions, flags, source and time; and the theoretical occupancy of kernels
-    at the points of a sweep, as JSON."""
+    """Rows and their provenance: the machine, versions, flags, source and time; and as JSON the theoretical occupancy of
+    kernels at the points of a sweep."""
 
     provenance: Mapping[str, Any]
     rows: tuple[Row, ...]

@@ -209,11 +209,10 @@ def _row_ends(line: Array, channels: int) -> list[Array]:
     return columns
 
 
-def _ends(line: Array, channels: int) -> Array:
-    """(channels, 2): the lowest and the highest sample of each channel, NaN where it has one."""
+def _candidates(line: Array, channels: int) -> Array:
+    """(any number, channels): samples of which the lowest and highest are those of all, NaN where a channel has one."""
     find = _row_ends if BYTES // line.itemsize % channels else _vector_ends
-    every = np.concatenate(find(line, channels))
-    return np.stack([every.min(axis=0), every.max(axis=0)], axis=1)
+    return np.concatenate(find(line, channels))
 
 
 @piece
@@ -317,14 +316,20 @@ def _join_pairs(states: Array) -> None:
 def reduce_parallel(x: Array, out: Array, channels: int, wanted: str, pairs: bool) -> None:
     """The same on numba.get_num_threads() threads."""
     line, table = flat(x), out.reshape(-1, channels)
+    if wanted in ("min", "max"):
+        table[0] = getattr(_candidates(line, channels), wanted)(axis=0)
+        return
     n, whole = line.size // channels, x.dtype.kind == "u"
-    ends = _ends(line, channels) if wanted in ENDS else np.zeros((channels, 2))
-    blocks = -(-n // BLOCK) if wanted not in ("min", "max") else 1
+    ends = np.zeros((channels, 2))
+    if wanted in ENDS:
+        found = _candidates(line, channels)
+        ends = np.stack([found.min(axis=0), found.max(axis=0)], axis=1)
+    blocks = -(-n // BLOCK)
     states = np.zeros((blocks, channels, 2), np.uint64) if whole else np.zeros((blocks, channels, 5))
     workers = min(get_num_threads(), blocks)
-    if wanted not in ("min", "max") and whole:
+    if whole:
         on_all_threads(_whole_part, (line, channels, wanted in SPREADS, states), workers)
-    elif wanted not in ("min", "max"):
+    else:
         on_all_threads(_real_part, (line, channels, wanted in SPREADS, pairs, states), workers)
         _join_pairs(states)
     for c in range(channels):
