@@ -248,7 +248,7 @@ _KNOWN = (
 
 @dataclass(frozen=True)
 class Report:
-    """Rows and their provenance: the machine, versions, flags, source and time; and as JSON the theoretical occupancy of
+    """Rows and their provenance: the machine, versions, flags, source and time; as JSON the theoretical occupancy of
     kernels at the points of a sweep."""
 
     provenance: Mapping[str, Any]
