@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -156,6 +157,22 @@ def _count_bytes(words: Array, where: Array, first: int, last: int, counts: Arra
 
 
 @compiled
+def _count_levels(words: Array, first: int, last: int, counts: Array) -> None:
+    """The same of one channel: byte j belongs to set j modulo 4, which needs no look-up."""
+    byte, one = np.uint64(255), np.uint32(1)
+    for i in range(offset(first), offset(last)):
+        word = words[i]
+        counts[word & byte] += one
+        counts[np.uint64(256) + (word >> np.uint64(8) & byte)] += one
+        counts[np.uint64(512) + (word >> np.uint64(16) & byte)] += one
+        counts[np.uint64(768) + (word >> np.uint64(24) & byte)] += one
+        counts[word >> np.uint64(32) & byte] += one
+        counts[np.uint64(256) + (word >> np.uint64(40) & byte)] += one
+        counts[np.uint64(512) + (word >> np.uint64(48) & byte)] += one
+        counts[np.uint64(768) + (word >> np.uint64(56))] += one
+
+
+@compiled
 def _equalise(
     x: Array,
     out: Array,
@@ -199,7 +216,10 @@ def _bytes_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """One worker's share of the groups of words of a band."""
     words, where, begin, end, counts = given(arguments)
     first, last = begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers
-    _count_bytes(words, where, first, last, counts[worker])
+    if where.size == 8:
+        _count_levels(words, first, last, counts[worker])
+    else:
+        _count_bytes(words, where, first, last, counts[worker])
 
 
 def _equalise_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
@@ -209,10 +229,20 @@ def _equalise_part(arguments: tuple[Any, ...], worker: int, workers: int) -> Non
     _equalise(x, out, first, last, (step, colours, grey, bins, top), table, bounds, low, scale, new, moved)
 
 
+@lru_cache(16)
 def slots_of_levels(bins: Bins, levels: int) -> Array:
-    """The slot of each level of an integer type, int32."""
+    """The slot of each level of an integer type, int32; it cannot be written to."""
     places = np.searchsorted(bins.bounds, np.arange(levels), "right") - 1
-    return np.where(places < 0, bins.count, np.where(places == bins.count, bins.count + 1, places)).astype(np.int32)
+    slots = np.where(places < 0, bins.count, np.where(places == bins.count, bins.count + 1, places)).astype(np.int32)
+    slots.flags.writeable = False
+    return slots
+
+
+@lru_cache(16)
+def _places(step: int, group: int) -> Array:
+    """Where the counts of each byte of a group of words begin, of channels that lie side by side."""
+    place = np.arange(group)
+    return ((place // step % SETS * step + place % step) * 256).astype(np.uint64)
 
 
 def _search(x: Array, bins: Bins) -> tuple[Array, Array, float, float]:
@@ -249,19 +279,17 @@ def _count_all_bytes(x: Array, counts: Array, outside: Array, bins: Bins) -> Non
     """Bytes are counted by their level, eight of a word at a time; then the levels join their bins. A group of words
     begins with a pixel, so that the channel of each of its bytes is known."""
     step, group, workers = bins.step, math.lcm(8, bins.step), get_num_threads()
-    place = np.arange(group)
-    where = ((place // step % SETS * step + place % step) * 256).astype(np.uint64)
+    where = _places(step, group)
     whole = x.size // group * group
     words, rest = flat(x)[:whole].view(np.uint64), flat(x)[whole:]
     found = np.zeros((workers, SETS * step * 256), np.uint32)
     for first, last in _bands(whole // group, group):
         on_all_threads(_bytes_part, (words, where, first, last, found), workers)
     levels = found.reshape(-1, step, 256).sum(axis=0, dtype=np.uint32)
+    for c in range(bins.histograms) if rest.size else ():
+        levels[c] += np.bincount(rest[c::step], minlength=256).astype(np.uint32)
     slots = slots_of_levels(bins, 256)
-    joined = [
-        np.bincount(slots, weights=levels[c] + np.bincount(rest[c::step], minlength=256), minlength=bins.count + 3)
-        for c in range(bins.histograms)
-    ]
+    joined = [np.bincount(slots, weights=levels[c], minlength=bins.count + 3) for c in range(bins.histograms)]
     _give(np.array(joined).astype(np.uint32), counts, outside)
 
 

@@ -18,7 +18,7 @@ from gpu_ops.plan import Call, Device, DeviceArray, Plan
 from gpu_ops.progress import advance
 from gpu_ops.task import Task
 
-OPENCV_SAMPLES = 1 << 24
+OPENCV_SAMPLES, OPENCV_ROW = 1 << 24, 1 << 12
 """Samples of a call: OpenCV gives counts in float32, which are exact up to here."""
 ADDED_ONE = 1e6
 """From 2^24 on one more is the same number of float32."""
@@ -74,18 +74,24 @@ def counts_only(task: Task) -> str | None:
 
 def opencv_counts(cv2: Any, x: Array, counts: Array, outside: Array, bins: Bins) -> None:
     """calcHist of each channel."""
-    # One row of all pixels: rows of one pixel take it three times as long.
-    pixels, rows = x.reshape(1, -1, bins.step), counts.reshape(bins.histograms, -1)
+    pixels, rows = x.reshape(-1, bins.step), counts.reshape(bins.histograms, -1)
     rows[...] = 0
     outside[...] = 0
     ends = [float(bins.edges[0]), float(bins.edges[-1])]
-    count = pixels.shape[1]
-    for first in range(0, count, OPENCV_SAMPLES):
+    for first in range(0, len(pixels), OPENCV_SAMPLES):
         if first:
-            advance(first, count)
-        for c in range(bins.histograms):
-            part = pixels[:, first : first + OPENCV_SAMPLES]
-            rows[c] += cv2.calcHist([part], [c], None, [bins.count], ends).reshape(-1).astype(np.uint32)
+            advance(first, len(pixels))
+        for part in _in_rows(pixels[first : first + OPENCV_SAMPLES]):
+            for c in range(bins.histograms):
+                rows[c] += cv2.calcHist([part], [c], None, [bins.count], ends).reshape(-1).astype(np.uint32)
+
+
+def _in_rows(pixels: Array) -> list[Array]:
+    """Pixels in rows, which OpenCV divides among its threads: rows of one pixel take it three times as long, and a
+    single row has one thread."""
+    whole = len(pixels) // OPENCV_ROW * OPENCV_ROW
+    parts = pixels[:whole].reshape(-1, OPENCV_ROW, pixels.shape[1]), pixels[None, whole:]
+    return [part for part in parts if part.size]
 
 
 def opencv_unsupported(task: Task) -> str | None:
