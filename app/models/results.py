@@ -70,6 +70,7 @@ class Results(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._entries: dict[RowSlot, Entry] = {}
+        self._titles: Mapping[str, str] = {}
         self._before: dict[RowSlot, State] = {}
         self._recorded: tuple[RowSlot, ...] = ()
         self._baseline: RowSlot | None = None
@@ -80,7 +81,7 @@ class Results(QObject):
     def declare(self, slots: Iterable[RowSlot], titles: Mapping[str, str] | None = None) -> None:
         """Show these rows, in this order; rows that stay keep their results. For several settings of one variant each
         slot names its key."""
-        titles = titles or {}
+        self._titles = titles = titles or {}
         old = self._entries
         entries = {s: replace(old.get(s, Entry(s)), title=titles.get(s.variant, "")) for s in slots}
         if list(entries.items()) != list(old.items()):  # a moving parameter declares the same rows again and again
@@ -113,7 +114,7 @@ class Results(QObject):
         slot = RowSlot(row.variant, row.device, row.key)
         slot = slot if slot in self._entries else replace(slot, key=None)
         new = slot not in self._entries
-        old = self._entries.get(slot, Entry(slot))
+        old = self._entries.get(slot, Entry(slot, self._titles.get(slot.variant, "")))
         state = state_of(row)
         if (
             state == "fresh"

@@ -43,6 +43,12 @@ def test_rows_keep_the_declared_order(results: Results) -> None:
     assert results.entry(NAIVE).name == "1 naive" and results.entry(NAIVE).state == "fresh"
 
 
+def test_a_row_that_is_no_longer_declared_keeps_its_name(results: Results) -> None:
+    results.declare([NAIVE], TITLES)
+    results.put(rows()[0])
+    assert results.slots() == (NAIVE, SERIAL) and results.entry(SERIAL).name == TITLES["serial"]
+
+
 def test_signals(results: Results, qtbot) -> None:
     with qtbot.waitSignal(results.row_changed) as told:
         results.put(rows()[0])
