@@ -39,8 +39,8 @@ class Limits:
 class Launch:
     """One kernel launch. `args` are device arrays and explicit NumPy scalars, checked against the kernel's own
     parameters; `constants` maps __constant__ symbols to host arrays, copied before the plan first runs. An `early`
-    launch may begin before the launch ahead of it in its stream has ended: its kernel waits for that itself. Devices
-    before compute capability 9.0 begin it afterwards."""
+    launch may begin before the launch ahead of it in its stream has ended: its kernel waits for that itself. It is not
+    the first of its plan. Devices before compute capability 9.0 begin it afterwards."""
 
     kernel: Any
     grid: tuple[int, int, int]

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from gpu_ops.devices.cuda.early import early_launch
+from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.filters import find_filter
 from gpu_ops.plan import Launch, Plan
+from tests.tasks import planned
 
 KERNEL = """#include "early_launch.cuh"
 extern "C" __global__ void next(const float* x, float* y, int n)
@@ -55,3 +58,16 @@ def test_a_simulated_gpu_runs_launches_one_after_the_other(architecture: str) ->
     ]
     assert device.execute(Plan(tuple(steps), {"z": z})).findings == ()
     assert np.array_equal(device.download(z), np.arange(70, dtype=np.float32) + 2)
+
+
+@pytest.mark.parametrize("rule", ["manual", "universal"])
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_the_first_launch_of_a_plan_waits_for_all_before(levels: int, rule: str) -> None:
+    filter, device = find_filter("wavelet2d"), OfflineDevice("sm_90")
+    x = device.empty((128, 128), np.float32)
+    params = {p.name: p.default for p in filter.params} | {"levels": levels, "rule": rule}
+    knobs = {knob.name: knob.default for knob in filter.variant("recomputed").knobs}
+    steps = planned(filter, "recomputed", device, x, params, knobs).steps
+    early = {step.name for step in steps if isinstance(step, Launch) and step.early}
+    marched = {step.name for step in steps if step.name.startswith("level ")}
+    assert steps[0].name not in early and early == marched - {steps[0].name}

@@ -98,6 +98,7 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
 
 
 def title(experiment: Experiment) -> str:
+    """The filter, the input, its shape and type, and the values of parameters and knobs, in a line."""
     shape = " x ".join(map(str, experiment.input.array.shape))
     knobs = {k: v for pick in experiment.picks for k, v in pick.knobs.items()}
     values = ", ".join(f"{k} {v}" for k, v in {**experiment.params, **knobs}.items())

@@ -85,8 +85,10 @@ class Marching(Denoising):
         args = (*arrays, *map(np.int32, (*level.samples, *level.results, height)), last)
         constants = constants_of(task, self.constants)
         kernel = self._marched(part, level)
-        block, early = (WARP, 1, 1), not (part == "low" and level.number == 1)
-        return Launch(kernel, (strips, segments, 1), block, args, constants=constants, name=name, early=early)
+        # The first launch of a plan begins when all before it has ended: another run of the same plan, for one.
+        first = level.number == 1 and (part == "low" or (level.alone and not self.noise))
+        grid, block = (strips, segments, 1), (WARP, 1, 1)
+        return Launch(kernel, grid, block, args, constants=constants, name=name, early=not first)
 
     def _marched(self, part: str, level: Level) -> Any:
         task, first = self.job.task, level.number == 1
