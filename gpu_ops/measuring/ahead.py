@@ -17,7 +17,7 @@ from gpu_ops.measuring.occupancies import offline_plan
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.plan import Limits
 from gpu_ops.progress import collect
-from gpu_ops.types import Experiment, Pick
+from gpu_ops.types import Experiment, Filter, Pick
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -38,13 +38,16 @@ def compile_ahead(work: Iterable[tuple[Experiment, Sequence[Pick]]]) -> None:
         (experiment, pick, architectures[pick.device], open_device(pick.device).limits)
         for experiment, picks in work
         for pick in picks
-        if pick.device in architectures
+        if pick.device in architectures and _filter_of(experiment).variant(pick.variant).kernels
     ]
     side_by_side(lambda job: _compile(*job), jobs)
 
 
+def _filter_of(experiment: Experiment) -> Filter:
+    return find_filter(experiment.filter, experiment.input.kind)
+
+
 def _compile(experiment: Experiment, pick: Pick, architecture: str, limits: Limits) -> None:
-    filter = find_filter(experiment.filter, experiment.input.kind)
     device = OfflineDevice(architecture, pick.edits, limits)
     with suppress(KernelscopeError):
-        offline_plan(filter, pick, experiment.params, full_meta(experiment.input), device)
+        offline_plan(_filter_of(experiment), pick, experiment.params, full_meta(experiment.input), device)

@@ -19,7 +19,7 @@ from gpu_ops.progress import advance
 from gpu_ops.task import Task
 
 OPENCV_SAMPLES, OPENCV_ROW = 1 << 24, 1 << 12
-"""Samples of a call: OpenCV gives counts in float32, which are exact up to here."""
+"""Samples of a call: OpenCV gives counts in float32, which are exact up to here. And those of a row."""
 ADDED_ONE = 1e6
 """From 2^24 on one more is the same number of float32."""
 PIECE = 1 << 22

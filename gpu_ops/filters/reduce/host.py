@@ -321,7 +321,7 @@ def reduce_parallel(x: Array, out: Array, channels: int, wanted: str, pairs: boo
         return
     n, whole = line.size // channels, x.dtype.kind == "u"
     ends = np.zeros((channels, 2))
-    if wanted in ENDS:
+    if wanted == "all":
         found = _candidates(line, channels)
         ends = np.stack([found.min(axis=0), found.max(axis=0)], axis=1)
     blocks = -(-n // BLOCK)
