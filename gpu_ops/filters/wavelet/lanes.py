@@ -9,7 +9,8 @@ import numpy as np
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.filters.kit.support import MOST_BLOCKS
 from gpu_ops.filters.wavelet.forms import THRESHOLDS, work_type
-from gpu_ops.filters.wavelet.lane import LONGEST, WARP, Lane, constants_of, shared_defines
+from gpu_ops.filters.wavelet.lane import BACK, LONGEST, WARP, Lane, shared_defines
+from gpu_ops.filters.wavelet.lane_filters import constants_of
 from gpu_ops.filters.wavelet.strips import Strips, extents_of
 from gpu_ops.filters.wavelet.twice import Denoising, Level
 from gpu_ops.plan import Launch, Plan
@@ -34,7 +35,7 @@ def suits(task: Task) -> bool:
     if strips.taps > LONGEST or lane.each % (1 << params["levels"]) or task.meta.channels > MOST_BLOCKS:
         return False
     even = all(e.columns % 2 == 0 for e in extents_of(task)[:-1])
-    return even and 2 * lane.width(False, levels_of(task)) >= WARP * lane.each
+    return even and 2 * lane.width(BACK, levels_of(task)) >= WARP * lane.each
 
 
 class Lanes(Denoising):
@@ -49,13 +50,13 @@ class Lanes(Denoising):
 
     def _tiles(self, shift: int) -> Launch:
         task, lane, columns, channels = self.job.task, Lane.of(self.job.task), self.shape.columns, self.shape.channels
-        grid = -(-columns // lane.width(False, levels_of(task))), channels, 1
+        grid = -(-columns // lane.width(BACK, levels_of(task))), channels, 1
         ends = np.int32(shift == 0), np.int32(shift == self.shifts - 1), np.float64(self.shifts)
         sizes = np.int64(columns), np.int32(channels), np.int64(shift % columns)
         args = (self.job.x, self.total, self.job.out, *sizes, *ends, np.float64(task.params["value"]))
         shared = WARP * (lane.each + SPARE) * self.kind.itemsize
         name = f"shift by {shift}" if self.shifts > 1 else "there, thresholds, back"
-        constants = constants_of(task, self.constants)
+        constants = constants_of(task.params["wavelet"], self.constants, self.kind)
         return Launch(self._lanes(lane), grid, (WARP, 1, 1), args, shared, constants, name)
 
     def _lanes(self, lane: Lane) -> Any:

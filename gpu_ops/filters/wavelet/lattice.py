@@ -16,8 +16,8 @@ SHORTEST = 4
 
 @lru_cache(16)
 def lattice_of(wavelet: str) -> Array | None:
-    """Four numbers that turn pairs of samples, then the tangents of the rotations, first one first; None for filters
-    that are no lattice, or too short for one."""
+    """The length that results of all rotations lack, which are given by their tangents: first that of the rotation of
+    pairs of samples, then the others in turn. None for filters that are no lattice, or too short for one."""
     filters = taps_of(wavelet)
     low, high = (np.array(taps[::-1], np.float64) for taps in (filters.dec_lo, filters.dec_hi))
     backward = np.array([filters.rec_lo, filters.rec_hi], np.float64)
@@ -34,10 +34,6 @@ def lattice_of(wavelet: str) -> Array | None:
             return None
         low, high, size = low[2:], high[:-2], size * (1 + tangent**2)
         tangents.append(tangent)
-    return np.array([*low / size, *high / size, *reversed(tangents)])
-
-
-def growth_of(wavelet: str) -> float:
-    """How many times as large as coefficients a rotation may make them on the way."""
-    found = lattice_of(wavelet)
-    return 1.0 if found is None else float(np.prod(np.sqrt(1 + found[4:] ** 2)))
+    if not low[0] or np.abs(high - (low[1], -low[0])).max() > EXACT * np.abs(low).max():
+        return None
+    return np.array([low[0] / size, low[1] / low[0], *reversed(tangents)])

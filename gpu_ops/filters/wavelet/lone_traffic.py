@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_ops.filters.wavelet import lanes, marched
 from gpu_ops.filters.wavelet.bases import Array
-from gpu_ops.filters.wavelet.lane import WARP, Lane
+from gpu_ops.filters.wavelet.lane import BACK, JOIN, THERE, WARP, Lane, Part
 from gpu_ops.filters.wavelet.strips import Extents, Strips, extents_of
 from gpu_ops.task import Task
 
@@ -23,43 +23,63 @@ def of_image(task: Task) -> Mapping[str, int]:
         return {}
     loads = stores = 0
     for level in range(1, len(extents)):
-        alone = level == len(extents) - 1
-        for there in (True, False)[alone:]:
-            loaded, stored = _of_level(task, level, there, alone)
-            loads, stores = loads + loaded, stores + stored
+        alone, back = level == len(extents) - 1, JOIN if marched.keeps(task, level) else BACK
+        both = level <= 2 and marched.two_at_once(task)
+        for part in (THERE, back)[alone:]:
+            launch = _of_two(task, level) if both and part is THERE else _of_level(task, level, part, alone)
+            loads, stores = loads + launch[0], stores + launch[1]
     return {"global_load_sectors": loads, "global_store_sectors": stores}
 
 
-def _of_level(task: Task, level: int, there: bool, alone: bool) -> tuple[int, int]:
+def _of_level(task: Task, level: int, part: Part, alone: bool) -> tuple[int, int]:
     """Sectors that a launch loads and stores."""
-    lane, extents = Lane.of(task), extents_of(task)
+    lane, extents, kept = Lane.of(task), extents_of(task), 3 if marched.keeps(task, level) else 0
     samples, results = extents[level - 1], extents[level]
-    strips, segments, height = marched.grid_of(task, level, there)
-    ends = results if there else samples
+    strips, segments, height = marched.grid_of(task, level, part)
+    ends = results if part is THERE else samples
     spans = [(k * height, min((k + 1) * height, ends.rows)) for k in range(segments)]
-    steps = sum(_steps(lane, above, below, there) for above, below in spans)
-    first, last = lane.lost(there)
+    steps = sum(_steps(lane, above, below, part) for above, below in spans)
+    first, last = lane.lost(part)
     mine = slice(first, WARP - last)
     loads = stores = 0
     for strip in range(strips):
-        left = strip * lane.width(there) + lane.each * (np.arange(WARP) - first) - (2 * lane.ahead if there else 0)
-        loads += 2 * steps * _fours(left % samples.columns, lane, samples.columns)
+        ahead = 2 * lane.ahead if part is THERE else 0
+        left = strip * lane.width(part) + lane.each * (np.arange(WARP) - first) - ahead
         k = left // 2 + lane.ahead
-        if there:
-            stores += results.rows * _pairs(k[mine], lane, results, False)
+        loads += 2 * steps * _fours(left % samples.columns, lane, samples.columns) if part.splits else 0
+        if part is THERE:
+            stores += (1 + kept) * results.rows * _pairs(k[mine], lane, results, False)
         else:
             stores += samples.rows * _fours(left[mine], lane, samples.columns)
-            loads += 0 if alone else steps * _pairs(k, lane, results, True)
+            loads += 0 if alone else (1 + kept) * steps * _pairs(k, lane, results, True)
     return loads, stores
 
 
-def _steps(lane: Lane, above: int, below: int, there: bool) -> int:
+def _of_two(task: Task, level: int) -> tuple[int, int]:
+    """Sectors that the launch of the first two levels loads and stores, for the second one; none for the first."""
+    if level == 1:
+        return 0, 0
+    lane, (samples, _, results) = Lane.of(task), extents_of(task)[:3]
+    strips, segments, height = marched.grid_of(task, 2, THERE, two=True)
+    half, (first, last) = lane.taps // 2, lane.lost(THERE, 3)
+    counts = [min(height, results.rows - k * height) for k in range(segments)]
+    steps = sum(2 * (count + half - 1) + half // 2 * 2 for count in counts)
+    loads = stores = 0
+    for strip in range(strips):
+        left = strip * lane.width(THERE, 3) + lane.each * (np.arange(WARP) - first) - 6 * lane.ahead
+        k = ((left // 2 + lane.ahead) // 2 + lane.ahead)[first : WARP - last]
+        loads += 2 * steps * _fours(left % samples.columns, lane, samples.columns)
+        stores += 4 * results.rows * _touched(k[k < results.columns])
+    return loads, stores
+
+
+def _steps(lane: Lane, above: int, below: int, part: Part) -> int:
     """The steps of a segment."""
     half = lane.taps // 2
-    if there:
+    if part is THERE:
         return below - above + half - 1
     first = ((above + lane.reach) >> 1) - half + 1
-    return ((below - 1 + lane.reach) >> 1) - first + half
+    return ((below - 1 + lane.reach) >> 1) - first + (half if part is BACK else 1)
 
 
 def _fours(left: Array, lane: Lane, columns: int) -> int:
@@ -87,7 +107,7 @@ def of_signal(task: Task) -> Mapping[str, int]:
     if columns % (SECTOR // FLOAT):
         return {}
     levels = lanes.levels_of(task)
-    width, tile, lost = lane.width(False, levels), WARP * lane.each, lane.lost(False, levels)[0] * lane.each
+    width, tile, lost = lane.width(BACK, levels), WARP * lane.each, lane.lost(BACK, levels)[0] * lane.each
     loads = stores = 0
     for left in range(-lost, columns - lost, width):
         if left >= 0 and left + tile <= columns:

@@ -10,8 +10,7 @@ from gpu_ops.filters.kit.planning import Job, cuda
 from gpu_ops.filters.kit.support import shared_fits
 from gpu_ops.filters.wavelet import forms, lanes, lone_traffic, marched
 from gpu_ops.filters.wavelet.forms import work_type
-from gpu_ops.filters.wavelet.lane import Lane
-from gpu_ops.filters.wavelet.lattice import growth_of
+from gpu_ops.filters.wavelet.lane_filters import growth_of, operations_of
 from gpu_ops.filters.wavelet.strips import Strips, counters, windows_of
 from gpu_ops.filters.wavelet.twice import Denoising, Whole
 from gpu_ops.params import Param
@@ -81,23 +80,28 @@ def lone(task: Task) -> bool:
 
 
 def filtering(task: Task) -> int:
-    """The operations of filters: where lone warps have a lattice, its rotations and what they begin with."""
-    taps, flops = Strips.of(task).taps, forms.work(task).flops
-    return flops * (taps + 2) // (2 * taps) if lone(task) and Lane.of(task).lattice else flops
+    """The operations of filters: fewer where lone warps have a lattice or lifting steps."""
+    flops = forms.work(task).flops
+    return operations_of(task.params["wavelet"], flops) if lone(task) else flops
 
 
 def made_twice(task: Task) -> int:
     """The operations of approximations, which the way back makes once more with details: of the way there a half for
-    signals, three eighths for images; none where a tile has all levels."""
+    signals, three eighths for images, of whose lone warps the first level at most makes them twice; none where a tile
+    has all levels."""
     there = filtering(task) // 2
     if task.meta.of_kind.rank == 2:
-        return there * 3 // 8
+        first = marched.suits(task) and task.params["levels"] > 1
+        return 0 if first and marched.keeps(task, 1) else there * (9 if first else 12) // 32
     return 0 if lanes.suits(task) or windows_of(task) else there // 2
 
 
 def growth(task: Task) -> float:
-    """How many times as large as coefficients rotations may make them on the way."""
-    return growth_of(task.params["wavelet"]) if lone(task) else 1.0
+    """How many times as large as coefficients lone warps may make values on the way: of an image two axes there and
+    back, of a signal all levels there and one back."""
+    if not lone(task):
+        return 1.0
+    return growth_of(task.params["wavelet"], 4 if task.meta.of_kind.rank == 2 else int(task.params["levels"]) + 1)
 
 
 def predicted(task: Task) -> Mapping[str, int]:
@@ -130,7 +134,7 @@ def variant(kind: str, largest: Callable[[Task], float], operations: Callable[[T
         "details recomputed",
         IDEAS[kind],
         planned,
-        knobs=(BLOCKS[kind], ROWS) if image else (BLOCKS[kind],),
+        knobs=(BLOCKS[kind], ROWS, marched.DETAILS) if image else (BLOCKS[kind],),
         supports=supports,
         refuses=REFUSES,
         largest=lambda task: largest(task) / growth(task),
@@ -140,4 +144,4 @@ def variant(kind: str, largest: Callable[[Task], float], operations: Callable[[T
         shapes=SHAPES if image else (),
         source="S0",
     )
-    return replace(own, kernels=(*KERNELS, marched.FILE if image else lanes.FILE))
+    return replace(own, kernels=(*KERNELS, *((marched.FILE, marched.KEEPS, marched.TWO) if image else (lanes.FILE,))))

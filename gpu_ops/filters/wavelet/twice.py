@@ -66,7 +66,7 @@ class Denoising:
         for shift in range(self.shifts):
             for level in self.levels:
                 of_noise = self.noise and level.number == 1
-                steps += [] if level.alone and not of_noise else [self._there(level, shift)]
+                steps += [] if level.alone and not of_noise else self._there(level, shift)
                 steps += self.thresholds.find(wanted=False) if of_noise else []
             steps += [self._back(level, shift) for level in reversed(self.levels)]
         return self.job.plan(*steps)
@@ -80,19 +80,24 @@ class Denoising:
         levels, x, out = [], self.job.x, self.job.out
         for number, (samples, results) in enumerate(zip(extents, extents[1:], strict=False), start=1):
             alone = number == len(extents) - 1
-            low, back = (self.nothing if alone else self._band(results) for _ in range(2))
+            low, back = (self._band(results) if wanted else self.nothing for wanted in self._wanted(number))
             levels.append(Level(number, x, out, low, back, samples, results, alone))
             x, out = low, back
         return levels
 
+    def _wanted(self, number: int) -> tuple[bool, bool]:
+        """Whether a level writes its approximation, and whether one comes back: not to the last level."""
+        more = number < self.job.params["levels"]
+        return more, more
+
     def _band(self, extents: Extents) -> DeviceArray:
         return self.job.device.empty((extents.rows, extents.columns * self.shape.channels), self.kind)
 
-    def _there(self, level: Level, shift: int) -> Launch:
+    def _there(self, level: Level, shift: int) -> list[Launch]:
         """The approximation of a level, of the first one also the finest details where they are wanted."""
         arrays = (level.x, level.low, self.finest if level.number == 1 else self.nothing)
         keeps = (np.int32(not level.alone),)
-        return self._launch("low_", level, shift, arrays, keeps, f"level {level.number}")
+        return [self._launch("low_", level, shift, arrays, keeps, f"level {level.number}")]
 
     def _back(self, level: Level, shift: int) -> Launch:
         """What the samples of a level become."""

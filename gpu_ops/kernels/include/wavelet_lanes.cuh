@@ -1,6 +1,7 @@
 // Samples and coefficients of a warp that is alone with a strip of an image or a tile of a signal: a lane has EACH
 // neighbouring samples of a row, or the EACH / 2 coefficients of either half that belong to them, and its neighbours'
-// values come by shuffles. LATTICE says how coefficients are made: of all wavelets as sums, of orthogonal ones cheaper.
+// values come by shuffles. FORM says how coefficients are made: as sums over all taps, by a lattice of rotations where a
+// wavelet is orthogonal, by lifting where it has few steps.
 //
 // Coefficient k of a lane whose first sample is 2k - 2 * AHEAD meets the samples from BEFORE before that one on: about
 // as many on either side with any border.
@@ -8,11 +9,15 @@
 
 #include "wavelet_strip.cuh"
 
+#define SUMS 0
+#define LATTICE 1
+#define LIFTING 2
+
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
 // How far a lane's first coefficient is from half its first sample: an even number, for pairs in memory. A signal's
 // lanes do several levels, of which each begins with an even number.
-constexpr int AHEAD = !IMAGE ? 0 : LATTICE ? (REACH + 2) / 4 * 2 : (REACH - HALF + 3) / 4 * 2;
+constexpr int AHEAD = !IMAGE ? 0 : FORM == LATTICE ? (REACH + 2) / 4 * 2 : (REACH - HALF + 3) / 4 * 2;
 
 // Samples around a lane's that it needs.
 constexpr int BEFORE = REACH > 2 * AHEAD ? REACH - 2 * AHEAD : 0, AFTER = TAPS - 2 - REACH + 2 * AHEAD;
@@ -38,8 +43,28 @@ __device__ __forceinline__ T shrunk(T value, T threshold)
     return shrunk(value, threshold, HOW);
 }
 
-#if LATTICE
-#include "wavelet_lattice.cuh"
-#else
+#if FORM == SUMS
 #include "wavelet_direct.cuh"
+#elif FORM == LATTICE
+#include "wavelet_lattice.cuh"
+#elif FORM == LIFTING
+#include "wavelet_lifting.cuh"
+#else
+#error "FORM must be 0, 1 or 2"
 #endif
+
+// The units of coefficients along an axis, which save a multiplication each: that of low and of high ones, their
+// inverses, and what samples that were joined of such coefficients are to be multiplied by.
+enum Unit { OF_LOW, OF_HIGH, BY_LOW, BY_HIGH, BACK };
+#if FORM != SUMS
+__constant__ T units[5];
+#endif
+
+__device__ __forceinline__ T unit(Unit of)
+{
+#if FORM != SUMS
+    return of == BACK && !LONGER_BACK ? (T)1 : units[of];
+#else
+    return 1;
+#endif
+}

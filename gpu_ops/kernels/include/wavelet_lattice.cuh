@@ -1,14 +1,16 @@
 // A level of an orthogonal wavelet as a lattice: its low and high filter come apart into rotations of the two halves,
 // of which one half is a place later each time. They share all their work, and half of the multiplications remain.
 //
-// Both filters begin with a rotation of pairs of samples, by the first four numbers of `lattice`, which also make up
-// for the length of all rotations; the others are their tangents. Pair m of samples are those from 2m - REACH on.
+// All rotations, the first one of pairs of samples among them, are given by their tangents: results are as many times
+// longer as the units of coefficients are shorter. Pair m of samples are those from 2m - REACH on.
 #pragma once
 
-constexpr int STAGES = HALF - 1, TANGENTS = 4;
+constexpr int STAGES = HALF - 1;
+constexpr bool LONGER_BACK = true;
 static_assert(STAGES > 0, "rotations are for four taps and more");
 
-__constant__ T lattice[TANGENTS + MOST_TAPS / 2];
+// The tangents of the first rotation and of the others.
+__constant__ T lattice[MOST_TAPS / 2];
 
 // The coefficients of a row of samples.
 template <bool LOW, bool HIGH, int N>
@@ -17,12 +19,12 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
 #pragma unroll
     for (int k = 0; k < N; ++k) {
         const T a = of_row(row, 2 * (k + AHEAD) - REACH), b = of_row(row, 2 * (k + AHEAD) - REACH + 1);
-        low[k] = lattice[0] * a + lattice[1] * b;
-        high[k] = lattice[2] * a + lattice[3] * b;
+        low[k] = a + lattice[0] * b;
+        high[k] = lattice[0] * a - b;
     }
 #pragma unroll
     for (int stage = 0; stage < STAGES; ++stage) {
-        const T tangent = lattice[TANGENTS + stage], after = of_row(low, N);
+        const T tangent = lattice[1 + stage], after = of_row(low, N);
 #pragma unroll
         for (int k = 0; k < N; ++k) {
             const T later = k + 1 < N ? low[k + 1] : after;
@@ -41,7 +43,7 @@ __device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N]
     for (int k = 0; k < N; ++k) low[k] = lows[k], high[k] = highs[k];
 #pragma unroll
     for (int stage = STAGES - 1; stage >= 0; --stage) {
-        const T tangent = lattice[TANGENTS + stage];
+        const T tangent = lattice[1 + stage];
         T turned[N];
 #pragma unroll
         for (int k = 0; k < N; ++k) {
@@ -53,8 +55,8 @@ __device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N]
     }
 #pragma unroll
     for (int k = 0; k < N; ++k) {
-        samples[2 * k] = lattice[0] * low[k] + lattice[2] * high[k];
-        samples[2 * k + 1] = lattice[1] * low[k] + lattice[3] * high[k];
+        samples[2 * k] = low[k] + lattice[0] * high[k];
+        samples[2 * k + 1] = lattice[0] * low[k] - high[k];
     }
 #pragma unroll
     for (int i = 0; i < 2 * N; ++i) row[i] = of_row(samples, i + REACH - 2 * AHEAD);
@@ -70,16 +72,16 @@ struct Splitting {
     __device__ __forceinline__ void take(const T upper, const T lower, T& low, T& high)
     {
         T lows[HALF];
-        lows[0] = lattice[0] * upper + lattice[1] * lower;
+        lows[0] = upper + lattice[0] * lower;
 #pragma unroll
         for (int stage = 0; stage < STAGES; ++stage)
-            lows[stage + 1] = lows[stage] + lattice[TANGENTS + stage] * open[stage];
+            lows[stage + 1] = lows[stage] + lattice[1 + stage] * open[stage];
         low = lows[STAGES];
-        const T made = lattice[2] * upper + lattice[3] * lower;
-        high = open[STAGES - 1] - lattice[TANGENTS + STAGES - 1] * lows[STAGES - 1];
+        const T made = lattice[0] * upper - lower;
+        high = open[STAGES - 1] - lattice[STAGES] * lows[STAGES - 1];
 #pragma unroll
         for (int stage = STAGES - 1; stage > 0; --stage)
-            open[stage] = open[stage - 1] - lattice[TANGENTS + stage - 1] * lows[stage - 1];
+            open[stage] = open[stage - 1] - lattice[stage] * lows[stage - 1];
         open[0] = made;
     }
 };
@@ -95,11 +97,11 @@ struct Joining {
         highs[STAGES] = high;
 #pragma unroll
         for (int stage = STAGES - 1; stage >= 0; --stage)
-            highs[stage] = highs[stage + 1] + lattice[TANGENTS + stage] * (stage < STAGES - 1 ? open[stage + 1] : low);
-        upper = lattice[0] * open[0] + lattice[2] * highs[0];
-        lower = lattice[1] * open[0] + lattice[3] * highs[0];
+            highs[stage] = highs[stage + 1] + lattice[1 + stage] * (stage < STAGES - 1 ? open[stage + 1] : low);
+        upper = open[0] + lattice[0] * highs[0];
+        lower = lattice[0] * open[0] - highs[0];
 #pragma unroll
         for (int stage = 0; stage < STAGES; ++stage)
-            open[stage] = (stage < STAGES - 1 ? open[stage + 1] : low) - lattice[TANGENTS + stage] * highs[stage + 1];
+            open[stage] = (stage < STAGES - 1 ? open[stage + 1] : low) - lattice[1 + stage] * highs[stage + 1];
     }
 };

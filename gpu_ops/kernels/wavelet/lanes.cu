@@ -17,22 +17,24 @@ constexpr int LOST_AFTER = whole((AFTER + 2 * LATER) * AROUND, EACH);
 constexpr int TILE = 32 * EACH, WIDTH = TILE - (LOST + LOST_AFTER) * EACH;
 constexpr int PITCH = EACH + 4; // then the fours of eight lanes lie in all banks
 // Warps for whose number registers suffice.
-constexpr int RESIDENT = EACH == 32 && TAPS <= 8 ? 32 : LATTICE || EACH < 64 ? 20 : 16;
+constexpr int RESIDENT = EACH == 32 && TAPS <= 8 ? 32 : FORM != SUMS || EACH < 64 ? 20 : 16;
 static_assert(WIDTH > 0 && EACH % (1 << LEVELS) == 0 && BORDER == 0, "lanes have all levels of some samples");
 
 // Where in shared memory sample `i` of a tile lies.
 __device__ __forceinline__ unsigned place_of(unsigned i) { return i / EACH * PITCH + i % EACH; }
 
-// A level of a lane's samples, and those after it: there, thresholds, and back.
+// A level of a lane's samples, and those after it: there, thresholds, and back. The threshold is in units of the samples.
 template <int N, int MORE>
 __device__ __forceinline__ void denoise(T (&row)[2 * N], T threshold)
 {
     T low[N], high[N];
     split_row<true, true>(row, low, high);
 #pragma unroll
-    for (int k = 0; k < N; ++k) high[k] = shrunk(high[k], threshold);
-    if constexpr (MORE > 0) denoise<N / 2, MORE - 1>(low, threshold);
+    for (int k = 0; k < N; ++k) high[k] = shrunk(high[k], threshold * unit(BY_HIGH));
+    if constexpr (MORE > 0) denoise<N / 2, MORE - 1>(low, threshold * unit(BY_LOW));
     join_row(low, high, row);
+#pragma unroll
+    for (int i = 0; i < 2 * N; ++i) row[i] *= unit(BACK);
 }
 
 // From memory to the tile: the samples from `left` on, round the ends of the signal; at once where it is `inside`.

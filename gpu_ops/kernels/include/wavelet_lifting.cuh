@@ -1,0 +1,230 @@
+// A level of a wavelet by lifting: short steps that add to samples of one phase, even or odd, weighted ones of the
+// other. Both halves share them, and back they are undone one by one. Gains at the end are left to the units of
+// coefficients.
+//
+// SHAPES gives for each of the STEPS: the phase that it changes, where the weighted samples begin, counted in pairs, and
+// how many they are. ENDS: the phase of low coefficients, and how many pairs after their own number low and high ones
+// lie. Pair m of samples are those from 2m - REACH on.
+#pragma once
+
+#define MOST_WEIGHTS 4
+
+constexpr bool LONGER_BACK = false;
+
+struct Shape {
+    int phase, first, count;
+};
+
+struct Ends {
+    int phase, low, high;
+};
+
+__host__ __device__ constexpr Shape shape_of(int step)
+{
+    constexpr Shape shapes[STEPS] = SHAPES;
+    return shapes[step];
+}
+__host__ __device__ constexpr Ends ends()
+{
+    constexpr Ends values = ENDS;
+    return values;
+}
+constexpr int LOW_PHASE = ends().phase, LOW_LATER = ends().low, HIGH_LATER = ends().high;
+constexpr int PAIR = 2 * (AHEAD + LOW_LATER) - REACH; // where a lane's first pair begins, counted from its first sample
+
+__constant__ T lifting[STEPS * MOST_WEIGHTS];
+
+__device__ __forceinline__ T weight(int step, int j) { return lifting[step * MOST_WEIGHTS + j]; }
+
+// The steps of a row from STEP on, or all before STEP undone, of N pairs a lane, whose phases lie apart.
+template <int STEP, int N>
+__device__ __forceinline__ void lift(T (&phases)[2][N])
+{
+    if constexpr (STEP < STEPS) {
+        constexpr Shape s = shape_of(STEP);
+#pragma unroll
+        for (int k = 0; k < N; ++k)
+#pragma unroll
+            for (int j = 0; j < s.count; ++j)
+                phases[s.phase][k] += weight(STEP, j) * of_row(phases[1 - s.phase], k + s.first + j);
+        lift<STEP + 1>(phases);
+    }
+}
+
+template <int STEP, int N>
+__device__ __forceinline__ void undo(T (&phases)[2][N])
+{
+    if constexpr (STEP > 0) {
+        constexpr Shape s = shape_of(STEP - 1);
+#pragma unroll
+        for (int k = 0; k < N; ++k)
+#pragma unroll
+            for (int j = 0; j < s.count; ++j)
+                phases[s.phase][k] -= weight(STEP - 1, j) * of_row(phases[1 - s.phase], k + s.first + j);
+        undo<STEP - 1>(phases);
+    }
+}
+
+// The coefficients of a row of samples.
+template <bool LOW, bool HIGH, int N>
+__device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T (&high)[N])
+{
+    T phases[2][N];
+#pragma unroll
+    for (int i = 0; i < 2 * N; ++i) phases[i % 2][i / 2] = of_row(row, PAIR + i);
+    lift<0>(phases);
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        low[k] = phases[LOW_PHASE][k];
+        high[k] = of_row(phases[1 - LOW_PHASE], k + HIGH_LATER - LOW_LATER);
+    }
+}
+
+// The samples of a row of coefficients.
+template <int N>
+__device__ __forceinline__ void join_row(const T (&low)[N], const T (&high)[N], T (&row)[2 * N])
+{
+    T phases[2][N], samples[2 * N];
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        phases[LOW_PHASE][k] = low[k];
+        phases[1 - LOW_PHASE][k] = of_row(high, k - HIGH_LATER + LOW_LATER);
+    }
+    undo<STEPS>(phases);
+#pragma unroll
+    for (int i = 0; i < 2 * N; ++i) samples[i] = phases[i % 2][i / 2];
+#pragma unroll
+    for (int i = 0; i < 2 * N; ++i) row[i] = of_row(samples, i - PAIR);
+}
+
+// How many pairs, or coefficients, after the one that completes them the values of either phase come.
+struct Delays {
+    int of[2];
+};
+
+// A step along a column, in which new values of both phases come one at a time: those that it changes are open until
+// all that they need has come. `after` is what its results have.
+struct Turn {
+    int later, source, first, count, after; // delays of the phase that it changes, of the other one; the step's shape
+
+    // Values that stay open for the next turn.
+    __host__ __device__ constexpr int open() const
+    {
+        const int soonest = source + first;
+        return after - (later < soonest ? later : soonest);
+    }
+};
+
+__host__ __device__ constexpr Turn turn_of(Delays delays, Shape s)
+{
+    const int later = delays.of[s.phase], source = delays.of[1 - s.phase], last = source + s.first + s.count - 1;
+    return {later, source, s.first, s.count, later > last ? later : last};
+}
+
+// Before step `step`; or before all after it are undone, backwards.
+__host__ __device__ constexpr Delays delays_at(int step, bool back)
+{
+    Delays delays = {{0, 0}};
+    if (back) {
+        delays.of[LOW_PHASE] = -LOW_LATER;
+        delays.of[1 - LOW_PHASE] = -HIGH_LATER;
+    }
+    for (int s = back ? STEPS - 1 : 0; back ? s > step : s < step; s += back ? -1 : 1) {
+        const Shape shape = shape_of(s);
+        delays.of[shape.phase] = turn_of(delays, shape).after;
+    }
+    return delays;
+}
+
+__host__ __device__ constexpr int most(int a, int b) { return a > b ? a : b; }
+
+// The open values of a step and of those after it.
+template <int STEP, bool BACK>
+struct Column {
+    static constexpr Shape SHAPE = shape_of(STEP);
+    static constexpr Turn TURN = turn_of(delays_at(STEP, BACK), SHAPE);
+    static constexpr int OPEN = TURN.open();
+    T open[most(OPEN, 1)];
+    Column<STEP + (BACK ? -1 : 1), BACK> others;
+
+    // Values of both phases, of which that which the step changes becomes the one that it completes.
+    __device__ __forceinline__ void take(T (&values)[2])
+    {
+        constexpr int OWN = TURN.after - TURN.later, LAST = TURN.after - TURN.source - SHAPE.first;
+        T sums[OPEN + 1];
+#pragma unroll
+        for (int i = 0; i < OPEN; ++i) sums[i] = open[i];
+        sums[OWN] = OWN < OPEN ? sums[OWN] + values[SHAPE.phase] : values[SHAPE.phase];
+#pragma unroll
+        for (int j = 0; j < SHAPE.count; ++j) {
+            const T product = (BACK ? -weight(STEP, j) : weight(STEP, j)) * values[1 - SHAPE.phase];
+            T& sum = sums[LAST - j];
+            sum = LAST - j < OPEN || OWN == OPEN ? sum + product : product;
+        }
+#pragma unroll
+        for (int i = 0; i < OPEN; ++i) open[i] = sums[i + 1];
+        values[SHAPE.phase] = sums[0];
+        others.take(values);
+    }
+};
+template <>
+struct Column<STEPS, false> {
+    __device__ __forceinline__ void take(T (&)[2]) {}
+};
+template <>
+struct Column<-1, true> {
+    __device__ __forceinline__ void take(T (&)[2]) {}
+};
+
+// Values that come WAIT turns later.
+template <int WAIT>
+struct Queue {
+    T waiting[most(WAIT, 1)];
+
+    __device__ __forceinline__ T take(T value)
+    {
+        if (WAIT == 0) return value;
+        const T first = waiting[0];
+#pragma unroll
+        for (int i = 0; i + 1 < WAIT; ++i) waiting[i] = waiting[i + 1];
+        waiting[WAIT - 1] = value;
+        return first;
+    }
+};
+
+// Coefficients of a column, from two rows at a time.
+struct Splitting {
+    static constexpr Delays DONE = delays_at(STEPS, false);
+    Column<0, false> steps;
+    Queue<HALF - 1 - LOW_LATER - DONE.of[LOW_PHASE]> lows;
+    Queue<HALF - 1 - HIGH_LATER - DONE.of[1 - LOW_PHASE]> highs;
+
+    // The coefficients that two rows complete, the last of those that they are part of.
+    template <bool LOW, bool HIGH>
+    __device__ __forceinline__ void take(const T upper, const T lower, T& low, T& high)
+    {
+        T values[2] = {upper, lower};
+        steps.take(values);
+        low = lows.take(values[LOW_PHASE]);
+        high = highs.take(values[1 - LOW_PHASE]);
+    }
+};
+
+// Samples of a column, from a coefficient of either half at a time.
+struct Joining {
+    static constexpr Delays DONE = delays_at(-1, true);
+    Column<STEPS - 1, true> steps;
+    Queue<-DONE.of[0]> uppers;
+    Queue<-DONE.of[1]> lowers;
+
+    // The two samples that they complete.
+    __device__ __forceinline__ void take(const T low, const T high, T& upper, T& lower)
+    {
+        T values[2];
+        values[LOW_PHASE] = low;
+        values[1 - LOW_PHASE] = high;
+        steps.take(values);
+        upper = uppers.take(values[0]);
+        lower = lowers.take(values[1]);
+    }
+};

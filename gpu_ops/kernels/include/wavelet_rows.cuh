@@ -1,0 +1,212 @@
+// Rows of an image and of its bands, for a warp that is alone with a strip of columns and marches down: each lane copies
+// its own of the rows to come ahead, so no thread waits for another. RESIDENT: warps of a multiprocessor. Of a strip 32
+// lanes of EACH samples make all but what lies beyond: WIDTH_THERE, WIDTH_JOIN, WIDTH_BACK.
+#pragma once
+
+#include "copy_ahead.cuh"
+#include "early_launch.cuh"
+#include "wavelet_lanes.cuh"
+
+constexpr int PAIRS = EACH / 2; // coefficients of a half a lane
+constexpr int DEPTH = 3;        // steps whose rows are on their way
+
+// What lanes at both ends of a warp cannot make, for what lies beyond: coefficients, samples of given coefficients, and
+// samples of those that they make.
+constexpr int LOST_THERE = whole(BEFORE, EACH), LOST_THERE_AFTER = whole(AFTER, EACH);
+constexpr int LOST_JOIN = whole(2 * EARLIER, EACH), LOST_JOIN_AFTER = whole(2 * LATER, EACH);
+constexpr int LOST_BACK = whole(BEFORE + 2 * EARLIER, EACH), LOST_BACK_AFTER = whole(AFTER + 2 * LATER, EACH);
+constexpr int WIDTH_THERE = (32 - LOST_THERE - LOST_THERE_AFTER) * EACH;
+constexpr int WIDTH_JOIN = (32 - LOST_JOIN - LOST_JOIN_AFTER) * EACH;
+constexpr int WIDTH_BACK = (32 - LOST_BACK - LOST_BACK_AFTER) * EACH;
+static_assert(WIDTH_BACK > 0, "some lane has all that it needs");
+
+constexpr int ROW = 32 * EACH / 4, BAND_ROW = 32 * PAIRS / 2; // fours and pairs of a row of a warp
+
+// Coefficients of an image are in the units of both axes.
+__device__ __forceinline__ T unit(Unit down, Unit right) { return unit(down) * unit(right); }
+
+// A row of samples, or of coefficients, not far beyond the edges: by the border. Of the numbers that a place may have
+// the least without sign is the one inside.
+__device__ __forceinline__ unsigned row_of(int row, int rows)
+{
+#if BORDER == 0
+    const unsigned period = rows + rows % 2, upper = row, once = min(upper, upper + period);
+    return min(min(once, once - period), rows - 1u);
+#else
+    const int once = max(row, -1 - row);
+    return min(once, 2 * rows - 1 - once);
+#endif
+}
+
+__device__ __forceinline__ unsigned held_row_of(int row, int half_rows)
+{
+#if BORDER == 0
+    const unsigned upper = row, once = min(upper, upper + half_rows);
+    return min(once, once - half_rows);
+#else
+    return min(max(row, 0), half_rows - 1);
+#endif
+}
+
+// The samples of a lane, in whole fours. Those beyond an edge lie together as well, mirrored ones from last to first.
+struct Samples {
+    const Four* x;
+    unsigned own[EACH / 4], rows, pitch; // in fours
+    bool mirrored[EACH / 4];
+
+    __device__ __forceinline__ Samples(const S* x, int rows, int columns, int left)
+        : x((const Four*)x), rows(rows), pitch(columns / 4)
+    {
+#pragma unroll
+        for (int f = 0; f < EACH / 4; ++f) {
+            const int begin = near(left + 4 * f, columns), end = near(left + 4 * f + 3, columns);
+            own[f] = min(begin, end) / 4;
+            mirrored[f] = begin > end;
+        }
+    }
+
+    // A row, copied ahead; `place` is where the lane's fours lie in shared memory, those of all lanes side by side.
+    __device__ __forceinline__ void ask(int row, Four* place) const
+    {
+        const unsigned begin = row_of(row, rows) * pitch;
+#pragma unroll
+        for (int f = 0; f < EACH / 4; ++f) copy_ahead<sizeof(Four)>(place + 32 * f, x + (begin + own[f]));
+    }
+
+    __device__ __forceinline__ void take(const Four* place, T (&v)[EACH]) const
+    {
+#pragma unroll
+        for (int f = 0; f < EACH / 4; ++f) {
+            const Four four = place[32 * f];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) v[4 * f + i] = (T)(BORDER != 0 && mirrored[f] ? four.v[3 - i] : four.v[i]);
+        }
+    }
+};
+
+// The coefficients of a lane in a row of a band, from number `k` on.
+struct Coefficients {
+    unsigned own[PAIRS], half_rows, half;
+
+    __device__ __forceinline__ Coefficients(int half_rows, int half, int k) : half_rows(half_rows), half(half)
+    {
+#pragma unroll
+        for (int i = 0; i < PAIRS; ++i) own[i] = near_held(k + i, half);
+    }
+
+    // A row, copied ahead; `place` is where the lane's pairs lie in shared memory, those of all lanes side by side.
+    __device__ __forceinline__ void ask(const T* band, int row, Pair* place) const
+    {
+        const unsigned begin = held_row_of(row, half_rows) * half;
+#pragma unroll
+        for (int i = 0; i < PAIRS; i += 2) {
+            T* to = place[32 * (i / 2)].v;
+            copy_ahead<PAIRED && BORDER == 0 ? sizeof(Pair) : sizeof(T)>(to, band + (begin + own[i]));
+            if (!PAIRED || BORDER != 0) copy_ahead<sizeof(T)>(to + 1, band + (begin + own[i + 1]));
+        }
+    }
+
+    __device__ __forceinline__ void take(const Pair* place, T unit, T (&v)[PAIRS]) const
+    {
+#pragma unroll
+        for (int i = 0; i < PAIRS; ++i) v[i] = place[32 * (i / 2)].v[i % 2] * unit;
+    }
+};
+
+__device__ __forceinline__ void store_band(const T (&v)[PAIRS], T unit, T* band, int row, int k, int half)
+{
+    T* line = band + (unsigned)(row * half + k);
+#pragma unroll
+    for (int i = 0; i < PAIRS; i += 2) {
+        if (!PAIRED) {
+            for (int j = i; j < i + 2; ++j)
+                if (k + j < half) line[j] = v[j] * unit;
+        } else if (k + i < half)
+            *(Pair*)(line + i) = {v[i] * unit, v[i + 1] * unit};
+    }
+}
+
+// The rows from `above` to `below` that a segment writes, of a lane's columns from `left` on.
+struct Written {
+    Four* out;
+    int above, left, columns;
+    unsigned count, pitch;
+
+    __device__ __forceinline__ Written(S* out, int above, int below, int columns, int left, bool mine)
+        : out((Four*)out), above(above), left(left), columns(columns), count(mine && left < columns ? below - above : 0),
+          pitch(columns / 4)
+    {
+    }
+
+    // The two rows that halves along columns make, which coefficients of number k completed.
+    __device__ __forceinline__ void store(const T (&l)[2][PAIRS], const T (&h)[2][PAIRS], int k) const
+    {
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            const int at = 2 * k - REACH + r;
+            T row[EACH];
+            join_row(l[r], h[r], row);
+            if ((unsigned)(at - above) >= count) continue;
+            Four* line = out + (at * pitch + (unsigned)left / 4);
+#pragma unroll
+            for (int f = 0; f < EACH; f += 4) {
+                Four four;
+#pragma unroll
+                for (int i = 0; i < 4; ++i) four.v[i] = sample_of(row[f + i] * unit(BACK, BACK));
+                if (left + f < columns) line[f / 4] = four;
+            }
+        }
+    }
+};
+
+// A segment of the way there: its approximation, where NOISE asks for them the diagonal details, and where DETAILS are
+// kept all of them, in their own units.
+template <bool DETAILS>
+__device__ __forceinline__ void march_there(
+    const S* x, T* low, T* details, T* finest, int rows, int columns, int half_rows, int half, int height, bool keeps)
+{
+    constexpr bool FINE = DETAILS || NOISE;
+    const int lane = threadIdx.x, first = blockIdx.y * height, count = min(height, half_rows - first);
+    const int steps = count + HALF - 1, top = 2 * first - REACH;
+    const int left = (int)blockIdx.x * WIDTH_THERE + (lane - LOST_THERE) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
+    const bool mine = lane >= LOST_THERE && lane < 32 - LOST_THERE_AFTER;
+    const size_t band = (size_t)half_rows * half;
+    const Samples samples(x, rows, columns, left);
+    Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
+    __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
+    const auto ask = [&](int step, int place) {
+        if (step < steps)
+            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[place][r] + lane);
+        close_group();
+    };
+    wait_for_launch_ahead();
+    let_next_launch_begin();
+#pragma unroll
+    for (int step = 0; step < DEPTH; ++step) ask(step, step);
+    for (int start = 0; start < steps; start += DEPTH) {
+#pragma unroll
+        for (int place = 0; place < DEPTH; ++place) {
+            const int step = start + place, row = first + step - (HALF - 1);
+            if (step >= steps) break;
+            T l[2][PAIRS], h[2][PAIRS], v[EACH];
+            wait_for_groups<DEPTH - 1>();
+#pragma unroll
+            for (int r = 0; r < 2; ++r) {
+                samples.take(copies[place][r] + lane, v);
+                split_row<true, FINE>(v, l[r], h[r]);
+            }
+            ask(step + DEPTH, place);
+#pragma unroll
+            for (int i = 0; i < PAIRS; ++i) {
+                lows[i].take<true, DETAILS>(l[0][i], l[1][i], l[0][i], l[1][i]);
+                if (FINE) highs[i].take<DETAILS, true>(h[0][i], h[1][i], h[0][i], h[1][i]);
+            }
+            if (row < first || !mine) continue;
+            if (!NOISE || keeps) store_band(l[0], unit(OF_LOW, OF_LOW), low, row, k, half);
+            if (FINE) store_band(h[1], NOISE ? unit(OF_HIGH, OF_HIGH) : 1, finest, row, k, half);
+            if (!DETAILS) continue;
+            store_band(l[1], 1, details, row, k, half);
+            store_band(h[0], 1, details + band, row, k, half);
+        }
+    }
+}
