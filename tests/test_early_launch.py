@@ -69,5 +69,5 @@ def test_the_first_launch_of_a_plan_waits_for_all_before(levels: int, rule: str)
     knobs = {knob.name: knob.default for knob in filter.variant("recomputed").knobs}
     steps = planned(filter, "recomputed", device, x, params, knobs).steps
     early = {step.name for step in steps if isinstance(step, Launch) and step.early}
-    marched = {step.name for step in steps if step.name.startswith("level ")}
+    marched = {step.name for step in steps if step.name.startswith("level")}
     assert steps[0].name not in early and early == marched - {steps[0].name}

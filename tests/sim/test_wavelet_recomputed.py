@@ -121,7 +121,8 @@ def test_levels_between_the_first_and_the_last_keep_their_details(wavelet: str, 
     params = {"wavelet": wavelet, "border": "periodization", "levels": 3}
     found, expected, lines, _ = _made(find_filter("wavelet2d"), _noise((132, 272)), details=details, **params)
     assert np.abs(found - expected).max() < 4e-6
-    assert ("levels 1 and 2" in lines) is (details == "twice") and "level 2 back" in lines
+    assert ({"levels 1 and 2", "levels 1 and 2 back"} <= set(lines)) is (details == "twice")
+    assert ("level 2 back" in lines) is (details == "kept")
 
 
 def test_rotations_make_the_filters() -> None:
@@ -158,18 +159,17 @@ def test_blocks_read_a_pixel_twice_and_write_it_once() -> None:
 
 
 def test_lone_warps_read_a_pixel_twice_and_write_it_once() -> None:
-    """And what lanes at the ends of a warp lack, and the first rows of a segment: two fifths more at most. The second
-    level is made on the way; its four bands of a sixteenth are written once, and read once but for segments' ends."""
+    """And what lanes at the ends of a warp lack, and the first rows of a segment: half as much more at most. Of the first
+    two levels four bands of a sixteenth are written on the way there, and nothing else."""
     filter, x = find_filter("wavelet2d"), _noise((512, 448))
     found, expected, lines, _ = _made(filter, x, 256, 256, levels=4)
     assert np.abs(found - expected).max() < 4e-6
     assert "thresholds" not in lines
-    there, back, second = lines["levels 1 and 2"], lines["level 1 back"], lines["level 2 back"]
+    there, back = lines["levels 1 and 2"], lines["levels 1 and 2 back"]
     loaded = sum(_count(step, "global_load_sectors", COPIES) for step in (there, back))
     assert 32 * _count(back, "global_store_sectors") == x.nbytes
     assert x.nbytes <= 4 * 32 * _count(there, "global_store_sectors") < 1.3 * x.nbytes
-    assert 2.25 * x.nbytes < 32 * loaded < 3.2 * x.nbytes
-    assert x.nbytes <= 4 * 32 * _count(second, "global_load_sectors", COPIES) < 1.6 * x.nbytes
+    assert 2.25 * x.nbytes < 32 * loaded < 3.7 * x.nbytes
 
 
 def test_details_that_are_kept_are_written_once_and_read_once() -> None:

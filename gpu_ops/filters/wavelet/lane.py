@@ -16,13 +16,21 @@ LONGEST = 16
 
 
 class Part(NamedTuple):
-    """What a launch does: samples become coefficients, coefficients become samples, or both."""
+    """What a launch does: samples become coefficients, coefficients become samples, or both; of one level, or of two
+    whose approximation between them stays in registers."""
 
     splits: bool
     joins: bool
+    two: bool = False
+
+    @property
+    def there(self) -> bool:
+        """Whether it is on the way there."""
+        return not self.joins
 
 
 THERE, JOIN, BACK = Part(True, False), Part(False, True), Part(True, True)
+TWO_THERE, TWO_BACK = Part(True, False, True), Part(True, True, True)
 
 
 class Lane(NamedTuple):
@@ -55,10 +63,23 @@ class Lane(NamedTuple):
 
     def lost(self, part: Part, levels: int = 1) -> tuple[int, int]:
         """The lanes at both ends of a warp that lack what lies beyond, where `levels` levels are as wide as one."""
-        around = max(self.reach - 2 * self.ahead, 0), self.taps - 2 - self.reach + 2 * self.ahead
-        wanted = self.taps // 2 - 1 + self.ahead - self.reach // 2, (self.reach + 1) // 2 - self.ahead
-        sides = [part.splits * own + part.joins * 2 * more for own, more in zip(around, wanted, strict=True)]
-        return -(-sides[0] * levels // self.each), -(-sides[1] * levels // self.each)
+        sides = zip(self._around(), self._wanted(self.ahead), self._wanted(0), strict=True)
+        before, after = (self._lack(part, *side) for side in sides)
+        return -(-before * levels // self.each), -(-after * levels // self.each)
+
+    def _lack(self, part: Part, around: int, wanted: int, second: int) -> int:
+        """The samples at one end, of so many around and coefficients wanted; `second` are those of a second level."""
+        if not part.two:
+            return part.splits * around + part.joins * 2 * wanted
+        return 2 * wanted + max(around, 4 * second) if part.joins else 3 * around
+
+    def _around(self) -> tuple[int, int]:
+        """Samples around a lane's that its coefficients need."""
+        return max(self.reach - 2 * self.ahead, 0), self.taps - 2 - self.reach + 2 * self.ahead
+
+    def _wanted(self, ahead: int) -> tuple[int, int]:
+        """Coefficients around a lane's that its samples need, if the first one is so far ahead."""
+        return self.taps // 2 - 1 + ahead - self.reach // 2, (self.reach + 1) // 2 - ahead
 
     def width(self, part: Part, levels: int = 1) -> int:
         """The samples of a row that a warp makes, or whose coefficients it makes."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_ops.filters.wavelet import lanes, marched
 from gpu_ops.filters.wavelet.bases import Array
-from gpu_ops.filters.wavelet.lane import BACK, JOIN, THERE, WARP, Lane, Part
+from gpu_ops.filters.wavelet.lane import BACK, JOIN, THERE, TWO_BACK, TWO_THERE, WARP, Lane, Part
 from gpu_ops.filters.wavelet.strips import Extents, Strips, extents_of
 from gpu_ops.task import Task
 
@@ -21,13 +21,13 @@ def of_image(task: Task) -> Mapping[str, int]:
     whole = Strips.of(task).periodic and all(e.columns % (SECTOR // FLOAT) == 0 for e in extents[:-1])
     if not whole or not all(marched.marches(task, level) for level in range(1, len(extents))):
         return {}
-    loads = stores = 0
+    there, back = marched.two_at_once(task)
+    launches = [_of_two_there(task)] * there + [_of_two_back(task)] * back
     for level in range(1, len(extents)):
-        alone, back = level == len(extents) - 1, JOIN if marched.keeps(task, level) else BACK
-        both = level <= 2 and marched.two_at_once(task)
-        for part in (THERE, back)[alone:]:
-            launch = _of_two(task, level) if both and part is THERE else _of_level(task, level, part, alone)
-            loads, stores = loads + launch[0], stores + launch[1]
+        alone, again = level == len(extents) - 1, JOIN if marched.keeps(task, level) else BACK
+        parts = [THERE] * (not alone and not (there and level <= 2)) + [again] * (not (back and level <= 2))
+        launches += [_of_level(task, level, part, alone) for part in parts]
+    loads, stores = map(sum, zip(*launches, strict=True))
     return {"global_load_sectors": loads, "global_store_sectors": stores}
 
 
@@ -55,22 +55,44 @@ def _of_level(task: Task, level: int, part: Part, alone: bool) -> tuple[int, int
     return loads, stores
 
 
-def _of_two(task: Task, level: int) -> tuple[int, int]:
-    """Sectors that the launch of the first two levels loads and stores, for the second one; none for the first."""
-    if level == 1:
-        return 0, 0
+def _of_two_there(task: Task) -> tuple[int, int]:
+    """Sectors that the launch of the first two levels loads and stores on the way there."""
     lane, (samples, _, results) = Lane.of(task), extents_of(task)[:3]
-    strips, segments, height = marched.grid_of(task, 2, THERE, two=True)
-    half, (first, last) = lane.taps // 2, lane.lost(THERE, 3)
+    strips, segments, height = marched.grid_of(task, 2, TWO_THERE)
+    half, (first, last) = lane.taps // 2, lane.lost(TWO_THERE)
     counts = [min(height, results.rows - k * height) for k in range(segments)]
     steps = sum(2 * (count + half - 1) + half // 2 * 2 for count in counts)
     loads = stores = 0
     for strip in range(strips):
-        left = strip * lane.width(THERE, 3) + lane.each * (np.arange(WARP) - first) - 6 * lane.ahead
+        left = strip * lane.width(TWO_THERE) + lane.each * (np.arange(WARP) - first) - 6 * lane.ahead
         k = ((left // 2 + lane.ahead) // 2 + lane.ahead)[first : WARP - last]
         loads += 2 * steps * _fours(left % samples.columns, lane, samples.columns)
         stores += 4 * results.rows * _touched(k[k < results.columns])
     return loads, stores
+
+
+def _of_two_back(task: Task) -> tuple[int, int]:
+    """And on the way back."""
+    lane, (samples, _, results) = Lane.of(task), extents_of(task)[:3]
+    strips, segments, height = marched.grid_of(task, 1, TWO_BACK)
+    half, (first, last) = lane.taps // 2, lane.lost(TWO_BACK)
+    counts = [_steps_of_two(lane, k * height, min((k + 1) * height, samples.rows)) for k in range(segments)]
+    second = sum(half - 1 + -(-count // 2) for count in counts)
+    loads = stores = 0
+    for strip in range(strips):
+        left = strip * lane.width(TWO_BACK) + lane.each * (np.arange(WARP) - first)
+        k = (left // 2 + lane.ahead) // 2 % results.columns
+        loads += 2 * sum(counts) * _fours(left % samples.columns, lane, samples.columns)
+        loads += 4 * second * _touched(k)
+        stores += samples.rows * _fours(left[first : WARP - last], lane, samples.columns)
+    return loads, stores
+
+
+def _steps_of_two(lane: Lane, above: int, below: int) -> int:
+    """The steps of a segment of two levels on the way back, which begins with a pair of approximations."""
+    wanted = ((above + lane.reach) >> 1) - lane.taps // 2 + 1
+    first = wanted - (wanted + lane.reach - lane.taps // 2 + 1) % 2
+    return ((below - 1 + lane.reach) >> 1) - first + lane.taps // 2
 
 
 def _steps(lane: Lane, above: int, below: int, part: Part) -> int:

@@ -9,7 +9,18 @@ import numpy as np
 from gpu_ops.filters.kit.planning import CTYPES, Job
 from gpu_ops.filters.kit.support import MOST_BLOCKS
 from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS, work_type
-from gpu_ops.filters.wavelet.lane import BACK, JOIN, LONGEST, THERE, WARP, Lane, Part, shared_defines
+from gpu_ops.filters.wavelet.lane import (
+    BACK,
+    JOIN,
+    LONGEST,
+    THERE,
+    TWO_BACK,
+    TWO_THERE,
+    WARP,
+    Lane,
+    Part,
+    shared_defines,
+)
 from gpu_ops.filters.wavelet.lane_filters import constants_of
 from gpu_ops.filters.wavelet.strips import Extents, Strips, extents_of
 from gpu_ops.filters.wavelet.twice import Denoising, Level
@@ -17,12 +28,14 @@ from gpu_ops.params import Param
 from gpu_ops.plan import DeviceArray, Launch, Step
 from gpu_ops.task import Task
 
-FILE, KEEPS, TWO = "wavelet/marched.cu", "wavelet/marched_kept.cu", "wavelet/marched_two.cu"
+FILE, KEEPS = "wavelet/marched.cu", "wavelet/marched_kept.cu"
+TWO, TWO_AGAIN = "wavelet/marched_two.cu", "wavelet/marched_two_back.cu"
+FILES = FILE, KEEPS, TWO, TWO_AGAIN
 FOUR, MOST = 4, 1 << 31
 """Samples that move at once, and places that no image may have: bytes of a row are ints."""
-LEAST_ROWS, WARPS = 8, 8
-"""The fewest rows of a segment, and the warps of a multiprocessor, all at a time. Registers suffice for twice as many:
-a launch begins while the one ahead still has its own."""
+LEAST_ROWS, WARPS, WARPS_OF_TWO = 8, 8, 12
+"""The fewest rows of a segment, and the warps of a multiprocessor, all at a time, also of the first two levels there.
+Registers suffice for more: a launch begins while the one ahead still has its own."""
 TWICE, KEPT = "twice", "kept"
 DETAILS = Param(
     "details",
@@ -48,17 +61,18 @@ def marches(task: Task, level: int) -> bool:
 def keeps(task: Task, level: int) -> bool:
     """Whether a level keeps its details. A quarter of the samples and less stay in a cache, where they cost less than
     details made twice; of the first level the user decides. The last level has there and back in one launch."""
-    if level == task.params["levels"] or not marches(task, level):
+    if level >= task.params["levels"] or not marches(task, level):
         return False
     return level > 1 or task.knobs["details"] == KEPT
 
 
-def two_at_once(task: Task) -> bool:
-    """Whether the first two levels are one launch on the way there: a threshold is given, the second level alone keeps
-    its details, and its samples go on beyond the edges as those of the first do."""
+def two_at_once(task: Task) -> tuple[bool, bool]:
+    """Whether the first two levels are one launch there, and one back: the second level alone keeps its details, and
+    its samples go on beyond the edges as those of the first do. On the way there a threshold is given as well."""
     rows, columns = extents_of(task)[0]
     whole = Strips.of(task).periodic and rows % FOUR == 0 and columns % FOUR == 0
-    return whole and task.params["rule"] == "manual" and keeps(task, 2) and not keeps(task, 1)
+    back = whole and keeps(task, 2) and not keeps(task, 1)
+    return back and task.params["rule"] == "manual", back
 
 
 class Grid(NamedTuple):
@@ -69,14 +83,16 @@ class Grid(NamedTuple):
     height: int
 
 
-def grid_of(task: Task, level: int, part: Part, two: bool = False) -> Grid:
-    """As many segments as give every multiprocessor its warps, all at a time; `two` levels there may be one launch."""
-    lane, (rows, columns) = Lane.of(task), extents_of(task)[level if part is THERE else level - 1]
-    samples = columns * (4 if two else 2) if part is THERE else columns
-    strips = -(-samples // lane.width(part, 3 if two else 1))
-    most = min(max(WARPS * task.limits.multiprocessors // strips, 1), MOST_BLOCKS)
-    height = max(-(-rows // most), LEAST_ROWS // 2 if part is THERE else LEAST_ROWS)
-    height += 0 if part is THERE else height % 2  # whole pairs
+def grid_of(task: Task, level: int, part: Part) -> Grid:
+    """As many segments as give every multiprocessor its warps, all at a time. Of two levels that are one launch `level`
+    is the second one there, the first one back: its rows are those that the launch writes."""
+    lane, (rows, columns) = Lane.of(task), extents_of(task)[level if part.there else level - 1]
+    samples = columns * (4 if part.two else 2) if part.there else columns
+    strips = -(-samples // lane.width(part))
+    warps = WARPS_OF_TWO if part is TWO_THERE else WARPS
+    most = min(max(warps * task.limits.multiprocessors // strips, 1), MOST_BLOCKS)
+    height = max(-(-rows // most), LEAST_ROWS // 2 if part.there else LEAST_ROWS)
+    height += 0 if part.there else height % 2  # whole pairs
     return Grid(strips, -(-rows // height), height)
 
 
@@ -90,6 +106,7 @@ class Kernel(NamedTuple):
 
 LOW, ALL = Kernel(FILE, "low", THERE), Kernel(KEEPS, "all", THERE)
 AGAIN, JOINED = Kernel(FILE, "back", BACK), Kernel(KEEPS, "join", JOIN)
+BOTH, BOTH_AGAIN = Kernel(TWO, "two", TWO_THERE), Kernel(TWO_AGAIN, "two_back", TWO_BACK)
 
 
 class Marching(Denoising):
@@ -111,52 +128,50 @@ class Marching(Denoising):
         return [] if all(marches(self.job.task, level.number) for level in self.levels) else super()._given()
 
     def _wanted(self, number: int) -> tuple[bool, bool]:
-        low, back = super()._wanted(number)
-        return low and not (number == 1 and two_at_once(self.job.task)), back
+        once = two_at_once(self.job.task) if number == 1 else (False, False)
+        low, back = (own and not stays for own, stays in zip(super()._wanted(number), once, strict=True))
+        return low, back
 
     def _there(self, level: Level, shift: int) -> list[Launch]:
         task = self.job.task
         if not marches(task, level.number):
             return super()._there(level, shift)
-        if two_at_once(task) and level.number <= 2:
-            return [self._both()] if level.number == 1 else []
+        if level.number <= 2 and two_at_once(task)[0]:
+            low = self.levels[1].low
+            return [self._march(BOTH, level, level.x, low, *self.kept[2])] if level.number == 1 else []
         if level.number in self.kept:
             return [self._march(ALL, level, level.x, level.low, *self.kept[level.number])]
         finest = self.finest if level.number == 1 else self.nothing
         return [self._march(LOW, level, level.x, level.low, finest, last=(np.int32(not level.alone),))]
 
-    def _both(self) -> Launch:
-        """The first two levels."""
-        first, second = self.levels[:2]
-        strips, segments, height = grid_of(self.job.task, 2, THERE, two=True)
-        args = (first.x, second.low, *self.kept[2], *map(np.int32, (*first.samples, *second.results, height)))
-        grid, block = (strips, segments, 1), (WARP, 1, 1)
-        return Launch(
-            self._kernel_of(TWO, "two", first), grid, block, args, constants=self._constants(), name="levels 1 and 2"
-        )
-
-    def _back(self, level: Level, shift: int) -> Launch:
+    def _back(self, level: Level, shift: int) -> list[Launch]:
         if not marches(self.job.task, level.number):
             return super()._back(level, shift)
-        threshold, value = self.thresholds.figures.reshape(-1)[1:], (np.float64(self.job.params["value"]),)
+        ends = level.out, self.thresholds.figures.reshape(-1)[1:]
+        if level.number <= 2 and two_at_once(self.job.task)[1]:
+            back = self.levels[1].back
+            return [self._march(BOTH_AGAIN, level, level.x, back, *self.kept[2], *ends)] if level.number == 1 else []
         if level.number in self.kept:
-            kept = self.kept[level.number]
-            return self._march(JOINED, level, level.back, *kept, level.out, threshold, last=value)
-        return self._march(AGAIN, level, level.x, level.back, level.out, threshold, last=value)
+            return [self._march(JOINED, level, level.back, *self.kept[level.number], *ends)]
+        return [self._march(AGAIN, level, level.x, level.back, *ends)]
 
     def _march(self, of: Kernel, level: Level, *arrays: DeviceArray, last: tuple[Any, ...] = ()) -> Launch:
-        there = of.part is THERE
-        strips, segments, height = grid_of(self.job.task, level.number, of.part)
-        args = (*arrays, *map(np.int32, (*level.samples, *level.results, height)), *last)
+        """A launch of a level, or of this one and the next."""
+        there, number = of.part.there, level.number
+        results = self.levels[number].results if of.part.two else level.results
+        strips, segments, height = grid_of(self.job.task, number + (of.part is TWO_THERE), of.part)
+        value = () if there else (np.float64(self.job.params["value"]),)
+        args = (*arrays, *map(np.int32, (*level.samples, *results, height)), *last, *value)
         # The first launch of a plan begins when all before it has ended: another run of the same plan, for one.
-        first = level.number == 1 and (there or (level.alone and not self.noise))
+        first = number == 1 and (there or (level.alone and not self.noise))
+        levels = f"levels {number} and {number + 1}" if of.part.two else f"level {number}"
         return Launch(
             self._kernel_of(of.file, of.name, level),
             (strips, segments, 1),
             (WARP, 1, 1),
             args,
             constants=self._constants(),
-            name=f"level {level.number}" if there else f"level {level.number} back",
+            name=levels if there else f"{levels} back",
             early=not first,
         )
 

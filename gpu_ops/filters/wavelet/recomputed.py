@@ -144,4 +144,4 @@ def variant(kind: str, largest: Callable[[Task], float], operations: Callable[[T
         shapes=SHAPES if image else (),
         source="S0",
     )
-    return replace(own, kernels=(*KERNELS, *((marched.FILE, marched.KEEPS, marched.TWO) if image else (lanes.FILE,))))
+    return replace(own, kernels=(*KERNELS, *(marched.FILES if image else (lanes.FILE,))))

@@ -68,7 +68,8 @@ class Denoising:
                 of_noise = self.noise and level.number == 1
                 steps += [] if level.alone and not of_noise else self._there(level, shift)
                 steps += self.thresholds.find(wanted=False) if of_noise else []
-            steps += [self._back(level, shift) for level in reversed(self.levels)]
+            for level in reversed(self.levels):
+                steps += self._back(level, shift)
         return self.job.plan(*steps)
 
     def _given(self) -> list[Step]:
@@ -99,14 +100,14 @@ class Denoising:
         keeps = (np.int32(not level.alone),)
         return [self._launch("low_", level, shift, arrays, keeps, f"level {level.number}")]
 
-    def _back(self, level: Level, shift: int) -> Launch:
+    def _back(self, level: Level, shift: int) -> list[Launch]:
         """What the samples of a level become."""
         thresholds = self.thresholds.figures.reshape(-1)[self.shape.channels :]
         arrays = (level.x, level.back, self.total, level.out, thresholds)
         first, last = level.number > 1 or shift == 0, level.number > 1 or shift == self.shifts - 1
         how = np.int32(THRESHOLDS.index(self.job.params["threshold"]))
         ends = (np.int32(first), np.int32(last), np.float64(self.shifts), how, np.int32(level.alone))
-        return self._launch("", level, shift, arrays, ends, f"level {level.number} back")
+        return [self._launch("", level, shift, arrays, ends, f"level {level.number} back")]
 
     def _extents(self, level: Level, height: int) -> tuple[Any, ...]:
         (rows, columns), (half_rows, half), channels = level.samples, level.results, self.shape.channels

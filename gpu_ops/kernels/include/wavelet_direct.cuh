@@ -31,18 +31,18 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
     }
 }
 
-// The samples of a row of coefficients.
-template <int N>
+// The samples of a row of coefficients, of which a lane's first is SHIFT ahead of half its first sample.
+template <int SHIFT = AHEAD, int N>
 __device__ __forceinline__ void join_row(const T (&low)[N], const T (&high)[N], T (&row)[2 * N])
 {
 #pragma unroll
     for (int i = 0; i < 2 * N; ++i) row[i] = 0;
 #pragma unroll
-    for (int place = -EARLIER; place < N + LATER; ++place) {
+    for (int place = -earlier(SHIFT); place < N + later(SHIFT); ++place) {
         const T l = of_row(low, place), h = of_row(high, place);
 #pragma unroll
         for (int i = 0; i < 2 * N; ++i) {
-            const int p = (i + REACH) / 2 - AHEAD - place, t = (i + REACH) % 2 + 2 * p;
+            const int p = (i + REACH) / 2 - SHIFT - place, t = (i + REACH) % 2 + 2 * p;
             if (p < 0 || p >= HALF) continue;
             row[i] = with(with(row[i], LOW_BACK + t, l), HIGH_BACK + t, h);
         }

@@ -22,8 +22,10 @@ constexpr int AHEAD = !IMAGE ? 0 : FORM == LATTICE ? (REACH + 2) / 4 * 2 : (REAC
 // Samples around a lane's that it needs.
 constexpr int BEFORE = REACH > 2 * AHEAD ? REACH - 2 * AHEAD : 0, AFTER = TAPS - 2 - REACH + 2 * AHEAD;
 
-// Coefficients around a lane's that its samples need.
-constexpr int EARLIER = HALF - 1 + AHEAD - REACH / 2, LATER = (REACH + 1) / 2 - AHEAD;
+// Coefficients around a lane's that its samples need, if its first coefficient is `at` ahead.
+__host__ __device__ constexpr int earlier(int at) { return HALF - 1 + at - REACH / 2; }
+__host__ __device__ constexpr int later(int at) { return (REACH + 1) / 2 - at; }
+constexpr int EARLIER = earlier(AHEAD), LATER = later(AHEAD);
 
 // Value `place` of a row, counted from the lane's first of N: of a neighbour where it is none of the lane's.
 template <int N>

@@ -34,8 +34,8 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
     }
 }
 
-// The samples of a row of coefficients.
-template <int N>
+// The samples of a row of coefficients, of which a lane's first is SHIFT ahead of half its first sample.
+template <int SHIFT = AHEAD, int N>
 __device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N], T (&row)[2 * N])
 {
     T low[N], high[N], samples[2 * N];
@@ -59,7 +59,7 @@ __device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N]
         samples[2 * k + 1] = lattice[0] * low[k] - high[k];
     }
 #pragma unroll
-    for (int i = 0; i < 2 * N; ++i) row[i] = of_row(samples, i + REACH - 2 * AHEAD);
+    for (int i = 0; i < 2 * N; ++i) row[i] = of_row(samples, i + REACH - 2 * SHIFT);
 }
 
 // Coefficients of a column, from two rows at a time. `open` holds the half that waits, stage by stage; all of the other

@@ -30,7 +30,9 @@ __host__ __device__ constexpr Ends ends()
     return values;
 }
 constexpr int LOW_PHASE = ends().phase, LOW_LATER = ends().low, HIGH_LATER = ends().high;
-constexpr int PAIR = 2 * (AHEAD + LOW_LATER) - REACH; // where a lane's first pair begins, counted from its first sample
+
+// Where a lane's first pair begins, counted from its first sample, if its first coefficient is `at` ahead.
+__host__ __device__ constexpr int pair_of(int at) { return 2 * (at + LOW_LATER) - REACH; }
 
 __constant__ T lifting[STEPS * MOST_WEIGHTS];
 
@@ -71,7 +73,7 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
 {
     T phases[2][N];
 #pragma unroll
-    for (int i = 0; i < 2 * N; ++i) phases[i % 2][i / 2] = of_row(row, PAIR + i);
+    for (int i = 0; i < 2 * N; ++i) phases[i % 2][i / 2] = of_row(row, pair_of(AHEAD) + i);
     lift<0>(phases);
 #pragma unroll
     for (int k = 0; k < N; ++k) {
@@ -80,8 +82,8 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
     }
 }
 
-// The samples of a row of coefficients.
-template <int N>
+// The samples of a row of coefficients, of which a lane's first is SHIFT ahead of half its first sample.
+template <int SHIFT = AHEAD, int N>
 __device__ __forceinline__ void join_row(const T (&low)[N], const T (&high)[N], T (&row)[2 * N])
 {
     T phases[2][N], samples[2 * N];
@@ -94,7 +96,7 @@ __device__ __forceinline__ void join_row(const T (&low)[N], const T (&high)[N], 
 #pragma unroll
     for (int i = 0; i < 2 * N; ++i) samples[i] = phases[i % 2][i / 2];
 #pragma unroll
-    for (int i = 0; i < 2 * N; ++i) row[i] = of_row(samples, i - PAIR);
+    for (int i = 0; i < 2 * N; ++i) row[i] = of_row(samples, i - pair_of(SHIFT));
 }
 
 // How many pairs, or coefficients, after the one that completes them the values of either phase come.

@@ -159,6 +159,33 @@ struct Written {
     }
 };
 
+// A lane's columns of all bands.
+struct Columns {
+    Splitting lows[PAIRS], highs[PAIRS];
+    Joining low[PAIRS], high[PAIRS];
+
+    // From the halves of two rows to the coefficients that they complete, in their places: low and high along a column.
+    __device__ __forceinline__ void split(T (&l)[2][PAIRS], T (&h)[2][PAIRS])
+    {
+#pragma unroll
+        for (int i = 0; i < PAIRS; ++i) {
+            lows[i].take<ALONE, true>(l[0][i], l[1][i], l[0][i], l[1][i]);
+            highs[i].take<true, true>(h[0][i], h[1][i], h[0][i], h[1][i]);
+        }
+    }
+
+    // And from coefficients to the halves of the two rows that they complete. Details that are low one way and high the
+    // other have one unit.
+    __device__ __forceinline__ void join(T (&l)[2][PAIRS], T (&h)[2][PAIRS], const T (&came)[PAIRS], T mixed, T fine)
+    {
+#pragma unroll
+        for (int i = 0; i < PAIRS; ++i) {
+            low[i].take(ALONE ? l[0][i] : came[i], shrunk(l[1][i], mixed), l[0][i], l[1][i]);
+            high[i].take(shrunk(h[0][i], mixed), shrunk(h[1][i], fine), h[0][i], h[1][i]);
+        }
+    }
+};
+
 // A segment of the way there: its approximation, where NOISE asks for them the diagonal details, and where DETAILS are
 // kept all of them, in their own units.
 template <bool DETAILS>

@@ -16,7 +16,7 @@ constexpr int WIDTH_TWO = (32 - LOST - LOST_AFTER) * EACH;
 constexpr int AT_A_TIME = 4; // steps whose rows are on their way
 
 // A lane's columns of both levels.
-struct Columns {
+struct Both {
     Splitting first[PAIRS], lows[NEXT], highs[NEXT];
 };
 
@@ -41,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_two(
     const bool mine = lane >= LOST && lane < 32 - LOST_AFTER;
     const size_t band = (size_t)half_rows * half;
     const Samples samples(x, rows, columns, left);
-    Columns held = {};
+    Both held = {};
     T upper[PAIRS] = {};
     __shared__ Four copies[AT_A_TIME][2][ROW];
     const auto ask = [&](int step, int place) {
