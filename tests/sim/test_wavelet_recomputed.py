@@ -159,7 +159,7 @@ def test_blocks_read_a_pixel_twice_and_write_it_once() -> None:
 
 
 def test_lone_warps_read_a_pixel_twice_and_write_it_once() -> None:
-    """And what lanes at the ends of a warp lack, and the first rows of a segment: half as much more at most. Of the first
+    """And what lanes at the ends of a warp lack, and the first rows of a segment: two thirds more at most. Of the first
     two levels four bands of a sixteenth are written on the way there, and nothing else."""
     filter, x = find_filter("wavelet2d"), _noise((512, 448))
     found, expected, lines, _ = _made(filter, x, 256, 256, levels=4)

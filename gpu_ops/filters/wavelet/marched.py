@@ -33,9 +33,9 @@ TWO, TWO_AGAIN = "wavelet/marched_two.cu", "wavelet/marched_two_back.cu"
 FILES = FILE, KEEPS, TWO, TWO_AGAIN
 FOUR, MOST = 4, 1 << 31
 """Samples that move at once, and places that no image may have: bytes of a row are ints."""
-LEAST_ROWS, WARPS, WARPS_OF_TWO = 8, 8, 12
-"""The fewest rows of a segment, and the warps of a multiprocessor, all at a time, also of the first two levels there.
-Registers suffice for more: a launch begins while the one ahead still has its own."""
+LEAST_ROWS, WARPS, MOST_WARPS, SHORT = 8, 8, 12, 10
+"""The fewest rows of a segment; the warps of a multiprocessor, all at a time, where memory is what takes the time, and
+where two levels of filters of more taps than that have much to compute: registers suffice for so many."""
 TWICE, KEPT = "twice", "kept"
 DETAILS = Param(
     "details",
@@ -89,7 +89,7 @@ def grid_of(task: Task, level: int, part: Part) -> Grid:
     lane, (rows, columns) = Lane.of(task), extents_of(task)[level if part.there else level - 1]
     samples = columns * (4 if part.two else 2) if part.there else columns
     strips = -(-samples // lane.width(part))
-    warps = WARPS_OF_TWO if part is TWO_THERE else WARPS
+    warps = MOST_WARPS if part.two and lane.taps > SHORT else WARPS
     most = min(max(warps * task.limits.multiprocessors // strips, 1), MOST_BLOCKS)
     height = max(-(-rows // most), LEAST_ROWS // 2 if part.there else LEAST_ROWS)
     height += 0 if part.there else height % 2  # whole pairs
@@ -189,7 +189,7 @@ class Marching(Denoising):
             "PAIRED": int(level.results.columns % 2 == 0),
             "IMAGE": 1,
             "SHIFTED": 0,
-            "RESIDENT": 2 * WARPS,
+            "RESIDENT": MOST_WARPS,
             "NOISE": int(first and self.noise),
             "GIVEN": int(not self.noise),
             "ALONE": int(level.alone),
